@@ -94,7 +94,7 @@ export interface Marketplace extends AsyncDisposable {
    */
   partnerApi(apiKey: string, vertical?: string): PartnerApi;
   readonly keys: {
-    /** Creates an API key and returns its text, which cannot be retrieved later. Throws a RangeError for an invalid property. */
+    /** Creates an API key and returns its text, which cannot be retrieved later. Throws a RangeError for invalid `properties`. */
     create(properties: NewPartnerKey): { readonly key: string; readonly id: string };
     list(): readonly IssuedKey[];
     revoke(id: string): RevokeKeyResult;

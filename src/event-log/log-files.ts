@@ -46,7 +46,7 @@ export interface WritableLogFile {
 
 /**
  * Creates the operations on the real file system. If `syncsWrites` is true, `writeAndSync` uses a second file descriptor, opened with
- * `O_DSYNC`. One system call then writes and syncs the bytes, instead of two system calls (docs/contributing/decisions/durable-log.md).
+ * `O_DSYNC`. With `O_DSYNC`, one system call writes and syncs the bytes (docs/contributing/decisions/durable-log.md).
  */
 export const createNodeFileSystem = (syncsWrites: boolean): LogFiles => ({
   createFolder: createFolderDurably,
@@ -66,7 +66,7 @@ export const createNodeFileSystem = (syncsWrites: boolean): LogFiles => ({
   },
 });
 
-/** File operations for this platform. Synchronized writes are as durable as a write followed by `fdatasync` only on Linux. */
+/** File operations for this platform. Linux can replace a write followed by `fdatasync` with one synchronized write. */
 export const nodeFileSystem = createNodeFileSystem(process.platform === 'linux');
 
 function openForReading(path: string): ReadableLogFile {

@@ -13,23 +13,23 @@ import { bounds } from '../bounds.ts';
  *     frame   length u32 with the sync mark | CRC u32 | sequence u64 | previous CRC u32 | payload
  *
  * `length` is the length of the payload. The CRC-32 of a frame is computed over the record's sequence number, the CRC of the previous
- * frame, and the payload. A CRC check therefore detects lost, repeated and swapped frames, and frames that remain from an earlier use of
- * the file. The header of a segment contains the CRC of the record that precedes the segment. For the first record of a log, the previous
- * CRC is 0.
+ * frame, and the payload. The CRCs of all frames form a chain, which reveals lost, repeated and swapped frames, and frames that remain from
+ * an earlier use of the file. The header of a segment contains the CRC of the record that precedes the segment. For the first record of a
+ * log, the previous CRC is 0.
  *
  * The highest bit of `length` is the sync mark. A frame gets a sync mark if all earlier frames were synced to the disk before this frame
- * was written. A frame with a sync mark contains its sequence number and the previous CRC. A reader can therefore verify the frame without
+ * was written. A frame with a sync mark contains its sequence number and the previous CRC, so that a reader can verify the frame without
  * the earlier frames. An invalid frame in the last segment is damage if a later frame has a sync mark. If no later frame has a sync mark, a
- * crash interrupted the last write. The bytes of the interrupted write are called the torn tail. With durability `fsync`, no record of the
- * interrupted write was reported as durable.
+ * crash interrupted the last write. The bytes of a write that a crash interrupted are called the torn tail. With durability `fsync`, no
+ * record in the torn tail was reported as durable.
  *
- * After a failed write or sync, the segment is never written again. All frames that may be missing on the disk are written again to a new
- * segment. If the old and the new segment contain the same records, a reader reads these records only from the new segment. A new segment
- * that starts with the same record as the old segment has the same file name and replaces the old segment.
+ * If a write or sync of a segment fails, the log abandons the segment, and writes the frames that may be missing on the disk to a new
+ * segment. Records that the abandoned and the new segment both contain are read only from the new segment. If both segments start with the
+ * same record, both have the same file name, and the new segment replaces the abandoned segment.
  *
- * A closed log ends with an end mark, which is a segment without frames. The header of the end mark contains the CRC of the last record.
- * Recovery can therefore detect that the last record is missing or damaged. The next segment has the same file name as the end mark and
- * replaces the end mark.
+ * A closed log ends with an end mark, which is a segment without frames. The header of the end mark contains the CRC of the last record, so
+ * that recovery can detect that the last record is missing or damaged. The next segment has the same file name as the end mark and replaces
+ * the end mark.
  */
 export const segmentHeaderLength = 32;
 export const frameHeaderLength = 8;
@@ -86,8 +86,8 @@ export function temporaryFileName(name: string): string {
 }
 
 /**
- * Returns the file name for a copy of the bytes that recovery removes from the end of a segment. The file name contains the CRC of these
- * bytes, so that different bytes from the same offset get different file names.
+ * Returns the file name for a copy of the bytes that recovery removes from the end of a segment. The file name contains the CRC of the
+ * removed bytes, so that different bytes from the same offset get different file names.
  */
 export function formatTornBytesFileName(segment: string, offset: number, crc: number): string {
   return `${segment}.from-${offset}.${crc.toString(16).padStart(8, '0')}`;

@@ -10,7 +10,7 @@ import { LogDamagedError, SegmentReader } from './segment-reader.ts';
 
 /**
  * Error if the log no longer contains the last record that was read, for example after a power cut with durability `write` or after a
- * backup was restored. The caller must then recompute all data that depends on the log.
+ * backup was restored. After this error, the caller must recompute all data that depends on the log.
  */
 export class CursorBeyondLogError extends Error {
   override readonly name = 'CursorBeyondLogError';

@@ -16,7 +16,7 @@ import { copySegmentRange } from './segment-files.ts';
 import { type SegmentReader, withSegmentReader } from './segment-reader.ts';
 import { logSizeBytes } from './verify-log.ts';
 
-/** Called for each record in order. Copy byte arrays that you keep: they share memory with a larger file buffer. */
+/** Called for each record in order. Retain only copies of byte arrays, which share memory with a larger file buffer. */
 export type RecordCallback = (position: number, record: unknown) => void;
 
 /** Called at intervals with the number of bytes that are already read and the total number of bytes to read. */
@@ -39,8 +39,8 @@ export interface RemovedTail extends LogLocation {
 }
 
 /**
- * Start time for reading a log. Some records that are older than this time are also read, because only whole segments are skipped.
- * `timeMsOf` returns the time of a record, or null for a record without a time.
+ * Start time for reading a log. Records that are older than `wallMs` may also be read, because only whole segments are skipped. `timeMsOf`
+ * returns the time of a record, or null for a record without a time.
  */
 export interface ReplayStartPosition {
   /** Time in milliseconds since the Unix epoch. */
@@ -121,8 +121,8 @@ async function truncateTornTail(files: LogFiles, folder: string, scanner: LogSca
   const removedTail = tornBytes === 0 ? null : await saveTornTail(files, segment, tornBytes);
   const file = await files.openForWriting(segment.path);
   try {
-    // The last group of frames may not have been synced before the crash, so the group is written again and then synced. A sync alone is
-    // not enough: after a failed sync, the kernel marks the unwritten pages as clean, and another sync would not write these pages.
+    // A crash may have prevented the sync of the last group of frames, so the group is written and synced again. A sync without the write
+    // is not enough: after a failed sync, the kernel marks the unwritten pages as clean, and another sync would not write these pages.
     let offset = lastSyncedGroupOffset ?? end;
     for (const chunk of segment.readChunks(offset, end)) {
       await file.write(chunk, chunk.length, offset);

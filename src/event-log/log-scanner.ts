@@ -44,7 +44,7 @@ export class LogRewrittenError extends OperatorError {
  * incomplete record at the end of the log is not damage.
  */
 export class LogScanner {
-  /** Position of the current record. Before the first record is read, `position` is 0 or the position of the preceding record. */
+  /** Position of the current record; before the first record is read, position of the preceding record, or 0 if no segment is open. */
   position = 0;
   crc = 0;
   /** Current record, if `decode` is true. Byte arrays in the record share memory with the reader's file buffer. */
@@ -75,7 +75,7 @@ export class LogScanner {
     this.#listLaterSegments();
   }
 
-  /** Continues the scan at a cursor in an open segment. The caller must not close this segment, because the scanner closes it. */
+  /** Continues the scan at a cursor in an open segment. The scanner, not the caller, closes `segment`. */
   continueAtSegment(segment: SegmentReader, cursor: LogCursor): void {
     this.segment = segment;
     this.segmentFirst = cursor.segment;

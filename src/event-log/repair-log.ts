@@ -19,7 +19,7 @@ export interface RepairPlan {
   /** Position and CRC of the last record that the repair keeps; both are 0 if the repair keeps no record. */
   readonly position: number;
   readonly crc: number;
-  /** New end of the log: the last remaining segment, and the offset at which it is truncated. Null if no segment remains. */
+  /** New end of the log: the last remaining segment, and the offset at which it is truncated. Null if the repair removes all segments. */
   readonly end: LogLocation | null;
   /** Number of bytes that are removed after `end` from the last remaining segment. */
   readonly removedBytes: number;
@@ -29,14 +29,14 @@ export interface RepairPlan {
 
 type TruncationValidation =
   | { readonly kind: 'damage'; readonly plan: RepairPlan }
-  /** The log is undamaged and already ends at the requested location. */
+  /** No repair is necessary, because the log is undamaged and already ends at the requested location. */
   | { readonly kind: 'done' }
   | { readonly kind: 'no-damage' }
   | { readonly kind: 'elsewhere'; readonly damage: LogDamagedError };
 
 /**
- * Checks the location at which an operator wants to truncate a log. Allowed locations are the first damage, the end of the last complete
- * record before the damage, and the start of the segment that follows this record.
+ * Checks the location at which an operator wants to truncate a log. An operator can truncate a damaged log at the first damage, at the end
+ * of the last complete record before the damage, or at the start of the segment that follows this record.
  */
 export function validateTruncation(files: LogFiles, check: LogVerification, cut: LogLocation): TruncationValidation {
   const { folder, damage, end, position, crc } = check;
@@ -59,8 +59,8 @@ export function validateTruncation(files: LogFiles, check: LogVerification, cut:
  * in the same file system. Copies the bytes that are removed from the last remaining segment to the file `<segment name>.from-<byte>` in
  * `removedFolder`.
  *
- * An interrupted repair loses no bytes, because bytes are copied before they are removed. The repair can be repeated with another
- * `removedFolder`. Segments are moved from newest to oldest, so that a repeated repair finds the damage at the same location.
+ * An interrupted repair loses no bytes, because bytes are copied before they are removed, and can be repeated with another `removedFolder`.
+ * Segments are moved to `removedFolder` from newest to oldest, so that a repeated repair finds the damage at the same location.
  */
 export async function repairLog(files: LogFiles, plan: RepairPlan, removedFolder: string): Promise<void> {
   files.createFolder(removedFolder);
@@ -89,7 +89,7 @@ export async function repairLog(files: LogFiles, plan: RepairPlan, removedFolder
 interface TruncatedRecords {
   /** Number of readable records that the truncation removes. */
   readonly records: number;
-  /** Highest record position that readable records and segment names show before the truncation. */
+  /** Highest record position that is found in the readable records and the segment names before the truncation. */
   readonly position: number;
 }
 

@@ -28,8 +28,8 @@ function* encodeSegment(header: SegmentHeader, records: Iterable<readonly unknow
   const group = new FrameGroup();
   let { firstSequence: sequence, previousCrc } = header;
   for (const record of records) {
-    // The segment is written atomically, so an incomplete frame in the segment is always damage. Recovery reports damage only if a later
-    // frame has a sync mark (see log-format.ts), so every frame gets a sync mark.
+    // Every frame gets a sync mark (see log-format.ts), because recovery reports an incomplete frame as damage only if a later frame has a
+    // sync mark. In a segment that is written atomically, an incomplete frame is always damage.
     group.add(encoder.encodeSharedRef(record), sequence++, previousCrc, true);
     previousCrc = group.lastCrc;
     if (group.length < bounds.logGroupInitialBytes) continue;
@@ -72,7 +72,7 @@ export async function copySegmentRange(
  * segments. Deletes the segments one by one, oldest first, so that a crash leaves no gap in the log. Never deletes the newest segment. The
  * log may be in use.
  *
- * Returns the number of deleted segments. Rejects with a system error.
+ * Returns the number of deleted segments. Rejects with the system error if a file operation fails.
  */
 export async function deleteSegmentsBefore(files: LogFiles, folder: string, beforeSequence: number): Promise<number> {
   const names = files.listFiles(folder);

@@ -92,7 +92,7 @@ export class SegmentReader {
 
   /**
    * Examines the rest of the segment after `readFrame` found no valid frame for record number `sequence` at `offset`. `tornBytes` is the
-   * number of examined bytes from `offset` to the last byte that is not zero. `markOffset` is the offset of the next frame with a sync
+   * number of bytes from `offset` up to the last examined byte that is not zero. `markOffset` is the offset of the next frame with a sync
    * mark, or null. A frame with a sync mark after `offset` proves that record number `sequence` was durable and is now damaged.
    */
   inspectSegmentTail(sequence: number): { readonly tornBytes: number; readonly markOffset: number | null } {

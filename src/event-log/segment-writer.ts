@@ -23,7 +23,7 @@ export class FrameGroup {
   previousCrc = 0;
   lastCrc = 0;
   #durable: PromiseWithResolvers<void> | null = null;
-  /** Promise that callers get as `LogUnavailableError.durableLater` if a write failed and the log will repeat the write. */
+  /** Promise in `LogUnavailableError.durableLater`, which resolves when the log has successfully repeated a failed write. */
   #durableLater: PromiseWithResolvers<void> | null = null;
 
   /** Buffer whose first `length` bytes are the encoded records of the group. */
@@ -57,14 +57,14 @@ export class FrameGroup {
   }
 
   resolveAppendPromises(): void {
-    // Resolves `durableLater` first, because its records are older than the records of `durable`.
+    // Resolves the promise of the older records (`durableLater`) first.
     this.#durableLater?.resolve();
     this.#durableLater = null;
     this.#durable?.resolve();
     this.#durable = null;
   }
 
-  /** Rejects the promise from `whenDurable`. Keeps the frames of the group, so that the log can write them again. */
+  /** After a failed write, rejects the promise from `whenDurable`. Keeps the frames of the group, so that the log can write them again. */
   rejectAppendPromises(cause: unknown): void {
     if (this.#durable === null) return;
     this.#durableLater ??= Promise.withResolvers();
@@ -141,7 +141,7 @@ export class SegmentWriter {
     await segment.file.close();
   }
 
-  /** Closes the segment after a failed write or sync. A failed write can leave any bytes, so the segment is never written again. */
+  /** Closes the segment for good after a failed write or sync, because the failure may have left incomplete frames. */
   async abandonSegment(): Promise<void> {
     const segment = this.#segment;
     this.#segment = null;

@@ -8,7 +8,7 @@ import { type LogLocation, LogScanner, openSegmentFile } from './log-scanner.ts'
 import { copySegmentRange, writeSegment } from './segment-files.ts';
 import { LogDamagedError, withSegmentReader } from './segment-reader.ts';
 
-/** Result of verifying a log. In a damaged log, only `segments` and `bytes` also count the data after the first damage. */
+/** Result of verifying a log. In a damaged log, `segments` and `bytes` count the whole log; all other counts stop at the first damage. */
 export interface LogVerification {
   readonly folder: string;
   readonly segments: number;
@@ -22,7 +22,7 @@ export interface LogVerification {
   readonly end: LogLocation | null;
   /** Size in bytes of an incomplete record after `end`, which is still being written or will be removed by recovery. */
   readonly tornBytes: number;
-  /** First damage, or null. A damaged log can be opened only if the damage is in an old segment that recovery skips. */
+  /** First damage, or null. The log can still be opened if the damage is in an old segment that recovery skips. */
   readonly damage: LogDamagedError | null;
 }
 

@@ -24,8 +24,8 @@ export function dataPaths(dataDir: string): DataPaths {
 }
 
 /**
- * Error for a missing folder inside the data folder. The service does not start with a new empty folder, because it could then delete data
- * that depends on the missing folder.
+ * Error for a missing folder inside the data folder. The service does not create an empty folder instead, because the service could then
+ * delete data that depends on the content of the missing folder.
  */
 export class FolderMissingError extends Error {
   override readonly name = 'FolderMissingError';

@@ -91,7 +91,7 @@ export function writeFileDurably(path: string, content: string | Uint8Array | Ge
 export function createPrivateFile(path: string): void {
   let file: number;
   try {
-    // `wx` never opens an existing file: closing such a file would release this process's POSIX locks on it, such as SQLite's.
+    // The flag `wx` opens no existing file, because closing a database file would release SQLite's POSIX locks on the file.
     file = openSync(path, 'wx', 0o600);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return;

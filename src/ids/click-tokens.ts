@@ -119,9 +119,9 @@ export interface ClickTokenPayload {
 const plaintextBytesMax = 32;
 
 /**
- * Encrypts and decrypts click tokens, which click URLs contain as the parameter `v` (docs/contract.md#click-urls). All click URLs of one
- * response contain the same token, in base64url. The plaintext of a token is the credit band (1 byte) and the catalog version. The sub_id
- * is the associated data of the encryption, so a token is valid only in one session.
+ * Encrypts and decrypts click tokens, which click URLs contain as the parameter `v` (docs/contract.md#click-urls). The click URLs of all
+ * offers in one response contain the same click token, in base64url. The plaintext of a token is the credit band (1 byte) and the catalog
+ * version. The sub_id is the associated data of the encryption, so a token is valid only in one session.
  */
 export class ClickTokenCipher {
   readonly #cipher: TokenCipher;

@@ -45,8 +45,8 @@ const messageBytesMax = macOffset + 4 + 1 + 1 + 1 + tagCharactersMax + digestByt
  *
  *     account (4), vertical << 1 | test (1), granularity (1), tag length (1), tag, SHA-256 of the listed ids (32)
  *
- * The ids are sorted before hashing, because the client may list the ids in another order in each request. The SHA-256 is omitted if the
- * query lists no ids.
+ * The ids are sorted before hashing, because the client may list the ids in another order in each request. If the query lists no ids, the
+ * signed message contains no SHA-256.
  */
 export class PageCursors {
   readonly #signer: TokenSigner;
@@ -79,7 +79,7 @@ export class PageCursors {
     };
   }
 
-  /** Fills `#message` with the position and the query, which the MAC of a cursor signs. Returns the number of bytes. */
+  /** Fills `#message` with the position and the query, which the MAC of a cursor signs. Returns the length of the message in bytes. */
   #composeSignedMessage(cursor: Buffer, granularity: PagedGranularity, query: PageQuery): number {
     const { account, vertical, mode, referrerTag, subs } = query;
     const message = this.#message;

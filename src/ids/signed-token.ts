@@ -26,8 +26,8 @@ interface SignedTokenLayout {
 }
 
 /**
- * Signs and verifies tokens. A token contains the number of the secret that signed the token, and ends with a MAC. The MAC signs the
- * preceding bytes of the token, unless the caller passes a `message` that also contains the context of the token, such as the session.
+ * Signs and verifies tokens. A token contains the number of the secret that signed the token, and ends with a MAC. By default, the MAC
+ * signs the preceding bytes of the token. A caller can instead pass a `message` with additional context, such as the session.
  */
 export class TokenSigner {
   readonly newestSecretNumber: number;

@@ -37,7 +37,7 @@ export interface FileJournalOptions
 
 export type JournalProblem =
   | EventLogProblem
-  /** Creating a new journal log or deleting an old journal log failed. The journal will repeat the attempt. */
+  /** The journal failed to create a new log or to delete an old log, and will try again. */
   | { readonly kind: 'maintenance-failed'; readonly error: unknown }
   | { readonly kind: 'maintenance-recovered' };
 
@@ -184,7 +184,7 @@ export class FileJournal implements SessionJournal {
     const ciphertext = current.cipher.encryptBatch(current.batchCount, this.#encoder.encodeSharedRef(batch.items));
     const appended = current.log.append([journalRecordKinds.encryptedBatch, wallMs, ciphertext]);
     if (appended === null) {
-      // The refused batch was not written, so the next batch may use the same batch number.
+      // A batch that the log refuses is not written, so the next batch may use the same batch number.
       batch.durable.reject(new LogUnavailableError('the journal cannot be written', null));
       return;
     }
@@ -278,7 +278,7 @@ async function openJournalLog(
   const log = createEventLog(journalLogOptions(options, name));
   const { number } = secrets.newest;
   const salt = randomBytes(keySaltLength);
-  // The journal does not wait until the header record is durable, because no batch becomes durable before the header.
+  // The journal need not wait until the header record is durable, because the log makes its records durable in order.
   log.appendWithoutWaiting([journalRecordKinds.header, openedMs, number, salt, formatPocketFieldEncodings(verticals)]);
   const cipher = new JournalCipher(secrets.deriveKey(number, 'journal')!, salt);
   return { name, openedMs, log, cipher, batchCount: 0, lastWallMs: Number.NEGATIVE_INFINITY };

@@ -16,7 +16,7 @@ import { JournalCipher, journalRecordKinds } from './journal-format.ts';
 export interface FieldEncoding {
   readonly name: string;
   readonly kind: string;
-  /** Values of a choice field as text; absent for other fields. The encoding of a value is its index in this list. */
+  /** Values of a choice field as text; absent for other fields. A value is encoded as its index in `words`. */
   readonly words?: readonly string[];
 }
 

@@ -87,7 +87,7 @@ type Booking = readonly [
 
 /**
  * A lender confirms a payout (docs/contract.md#confirmations). The items `clickedMs` and `clickValueMicros` come from the click_id, and
- * suffice to restore a missing click record. These items are null if the confirmation contains no click_id.
+ * suffice to restore a missing click record. `clickedMs` and `clickValueMicros` are null if the confirmation contains no click_id.
  */
 export type RevenueConfirmedRecord = readonly [
   kind: 4,
@@ -116,7 +116,7 @@ export type WidgetEventsReportedRecord = readonly [
   offerIds: readonly (string | null)[],
 ];
 
-/** Widget load IDs and digests of event IDs have this length in bytes. */
+/** Length in bytes of a widget load ID, and of the digest of an event ID. */
 export const widgetIdLength = 8;
 
 /** Types of widget events (docs/contract.md#widget-events). The ledger stores indexes of this list, so its order must never change. */
@@ -142,8 +142,8 @@ export function parseRecordTimeMs(record: unknown): number | null {
 }
 
 /**
- * Validates a decoded value and returns the ledger record, or null if the value is invalid. Every item that the service uses is checked, so
- * that a modified file cannot crash the service. Additional items, which a later release may have added, are ignored.
+ * Validates a decoded value and returns the ledger record, or null if the value is invalid. Every item of the record that the service uses
+ * is checked, so that a modified file cannot crash the service. Additional items, which a later release may have added, are ignored.
  */
 export function parseLedgerRecord(value: unknown): LedgerRecord | null {
   if (!Array.isArray(value) || !isWallMs(value[1]) || !isBytes(value[2], subIdByteLength)) return null;
@@ -151,7 +151,7 @@ export function parseLedgerRecord(value: unknown): LedgerRecord | null {
   return value[0] === ledgerRecordKind.sessionCreated ? withKnownDevice(value) : (value as unknown as LedgerRecord);
 }
 
-/** Checks the items of a ledger record after the sub_id. A missing item is undefined, which is valid only for an optional item. */
+/** Checks the items that follow the sub_id in a ledger record. A missing item is valid only if the item is optional. */
 function hasValidMembers(value: readonly unknown[]): boolean {
   switch (value[0]) {
     case ledgerRecordKind.sessionCreated:

@@ -22,7 +22,7 @@ export interface OpenLedgerOptions
   extends Omit<FileEventLogOptions<LedgerRecord>, 'onRecord' | 'readSince' | 'onAppended'> {
   /** Subscribers that receive the stored records while the ledger is opened, and each new record afterwards. */
   readonly subscribers: readonly LedgerSubscriber[];
-  /** Subscribers that receive no new records, but each stored record before `subscribers` receive that record. */
+  /** Subscribers that receive only stored records. Each stored record is passed to `recoveries` first, and then to `subscribers`. */
   readonly recoveries: readonly LedgerSubscriber[];
 }
 

@@ -3,12 +3,12 @@ interface ErrorDescription {
   readonly type: string;
   /** Error code of the system, Node.js or SQLite, such as `ENOSPC`. */
   readonly code?: string;
-  /** Error message. Absent if the message may contain submitted data. */
+  /** Error message; absent if the message may contain submitted data. */
   readonly message?: string;
   /** Stack frames, such as `at function (file:line:column)`, innermost first. */
   readonly stack?: readonly string[];
   readonly cause?: ErrorDescription;
-  /** The first errors of an AggregateError. */
+  /** Errors of an AggregateError: at most the first `errorsMax`. */
   readonly errors?: readonly ErrorDescription[];
 }
 

@@ -20,7 +20,7 @@ export class TokenBucket {
     this.#refilledMs = nowMs;
   }
 
-  /** Takes one token; returns false if no token is left. `nowMs` is the monotonic time in milliseconds. */
+  /** Consumes one token of the rate limiter; returns false if no token is left. `nowMs` is the monotonic time in milliseconds. */
   tryTakeLogToken(nowMs: number): boolean {
     this.#tokens = Math.min(this.#burst, this.#tokens + (nowMs - this.#refilledMs) * this.#perMs);
     this.#refilledMs = nowMs;
@@ -42,7 +42,7 @@ export interface RequestLoggerOptions {
   };
 }
 
-/** HTTP methods that are logged by name. Any other text that a client sends as the method is logged as `other`. */
+/** HTTP methods that are logged by name; every unknown method is logged as `other`. */
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'CONNECT']);
 
 /** Log levels of the errors that the service itself causes. Error codes that are not in this table are logged at level `info`. */

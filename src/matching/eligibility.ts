@@ -8,8 +8,8 @@ import { hasOffer, lowestBitIndex } from './offer-set.ts';
 
 /**
  * Recomputes the `total` of a ranking after offers became available or unavailable, by checking only those offers. `borrower` and `today`
- * must be the values with which the ranking was computed. Returns null, and the caller must compute a new ranking, in two cases: more than
- * `bounds.offersRecountedMax` offers changed; or `availableOnly` is true and a matching offer became available, which the sort orders lack.
+ * must be the values with which the ranking was computed. Returns null if a new ranking is necessary: more than `bounds.offersRecountedMax`
+ * offers changed, or `availableOnly` is true and the sort orders lack an offer that became available.
  */
 export function recountAvailableOffers(
   tables: MatchTables,

@@ -20,7 +20,7 @@ export const mismatchReasons = [
 ] as const;
 export type MismatchReason = (typeof mismatchReasons)[number];
 
-/** Called for each mismatch. `field` is the position of the pocket field that causes the mismatch; -1 if the cause is not a field. */
+/** Called for each reason that excludes an offer. `field` is the position of the mismatched pocket field, or -1 if there is none. */
 export type MismatchCallback = (reason: MismatchReason, field: number) => void;
 
 export interface MismatchCount {

@@ -9,8 +9,8 @@ import { packOfferBytes, type RankedOffers, type Ranking, sortOrderNames } from 
  *     results [rankings as bytes, [[index in the batch, message], ...]]
  *
  * The rankings are a sequence of 16-bit little-endian numbers. A ranking is encoded as three parts: `total`, the length of the sort orders
- * (plus `availableOnlyBit`), and the sort orders. A failed request is encoded as `failureMarker`. The batch lists each different set of
- * unavailable offers once. If no request has unavailable offers, the second and the third list of `batch` can be empty.
+ * (plus `availableOnlyBit`), and the sort orders. A failed request is encoded as `failureMarker`. Requests with the same unavailable offers
+ * share an entry of the second list. If no request has unavailable offers, the second and the third list of `batch` can be empty.
  */
 export type MatchRequestTuple = readonly [catalogVersion: string, today: number, ...borrower: number[]];
 
@@ -29,7 +29,7 @@ interface MatchFailure {
   readonly failure: string;
 }
 
-/** Number that encodes a failed request. The total of a ranking is always below this number, because the size of a catalog is limited. */
+/** Number that encodes a failed request; greater than the total of every ranking, because the size of a catalog is limited. */
 const failureMarker = 0xffff;
 const failureCharactersMax = 500;
 const uint16Bytes = Uint16Array.BYTES_PER_ELEMENT;

@@ -4,11 +4,11 @@ import type { Listener, ListenerOptions } from './listener.ts';
 
 /**
  * Keeps the listening socket open for at least `acceptMs` milliseconds, and until the event loop has polled for new connections. Closing
- * the listening socket earlier would reset connections that the operating system has established but the process has not accepted yet.
+ * the listening socket before the poll would reset connections that the operating system has established but the process has not accepted.
  */
 async function keepAcceptingConnections(acceptMs: number): Promise<void> {
   if (acceptMs > 0) await new Promise((resolve) => setTimeout(resolve, acceptMs));
-  // Waits until the next turn of the event loop, in which the event loop polls the listening socket, has ended.
+  // Waits for a whole turn of the event loop, because each turn polls the listening socket.
   await new Promise(setImmediate);
   await new Promise(setImmediate);
 }
@@ -28,8 +28,8 @@ export class InFlightRequests {
   }
 
   /**
-   * Waits until all requests, including new requests on open connections, are answered and the last reply was passed to the operating
-   * system, but at most `graceMs`. Resolves with the number of unanswered requests. Call this method only once.
+   * Waits at most `graceMs` milliseconds until all requests, including new requests on open connections, are answered and the last reply
+   * was passed to the operating system. Resolves with the number of unanswered requests. Call this method only once.
    */
   async waitForAllRequests(graceMs: number): Promise<number> {
     const graceEnd = Promise.withResolvers<void>();
@@ -60,13 +60,13 @@ export interface UnsentReply {
  * client that has read nothing for the longest time.
  */
 class UnsentReplies {
-  /** Size in bytes of each unsent reply. The first entry is the reply whose client has read nothing for the longest time. */
+  /** Size in bytes of each unsent reply. The reply whose client has read nothing for the longest time comes first. */
   private readonly bytesByReply = new Map<UnsentReply, number>();
   private bytes = 0;
 
   /**
-   * Adds a reply, or updates the size of a reply after the client has read a part. Closes connections if the total size of all unsent
-   * replies exceeds the limit.
+   * Adds an unsent reply, or updates the size of an unsent reply of which the client has read a part. Closes connections if the total size
+   * of all unsent replies exceeds the limit.
    */
   add(reply: UnsentReply, bodyBytes: number): void {
     this.removeDeadline(reply);
@@ -87,7 +87,7 @@ class UnsentReplies {
   }
 }
 
-/** Entry of a deadline queue. The queue sets the properties, and the entry implements `onDeadline`. */
+/** Entry of a deadline queue. The queue sets `dueMs`, `previous` and `next`; the entry implements `onDeadline`. */
 export interface DeadlineQueueEntry {
   /** Time when the entry expires, in milliseconds of the monotonic clock. */
   dueMs: number;

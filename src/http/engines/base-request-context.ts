@@ -5,8 +5,8 @@ import { type ApiError, invalidRequest } from '../../domain/outcome.ts';
 import type { BaseListener, DeadlineQueueEntry, UnsentReply } from './base-listener.ts';
 import type { CallerIdentity, LoggedRequest, Reply, RequestContext } from './listener.ts';
 
-// Prefix of all request IDs of this thread. Its 72 random bits make request IDs unique among processes and threads. A counter makes request
-// IDs unique within a thread, in a fraction of the time for generating 16 random bytes.
+// Prefix of all request IDs of this thread. The prefix contains 72 random bits, so that no other thread or process issues the same request
+// IDs. A counter makes request IDs unique within a thread, in a fraction of the time for generating 16 random bytes.
 const requestIdPrefix = `${randomBytes(9).toString('base64url')}-`;
 let issuedRequestIds = 0;
 
@@ -40,7 +40,7 @@ export class BodyBuffer {
     return true;
   }
 
-  /** The bytes collected so far. The returned buffer is valid until the next `append`. */
+  /** The part of the request body that was received so far. The returned buffer is valid until the next `append`. */
   get receivedBody(): Buffer {
     return this.#buffer.subarray(0, this.#byteLength);
   }
@@ -59,7 +59,7 @@ export const headersUnavailableMessage = 'request headers must be read before th
  *
  * An engine calls `runHandler`, adds the context to the listener's deadlines while the context is pending or lingering, and calls
  * `releaseResources` at the end. A context is lingering if its reply was sent, but the client is still sending a request body that was
- * refused. A context is unsent while the client reads too slowly and a part of the reply is still in memory.
+ * refused. A context is in the state `unsent` if a part of its reply is still in memory, because the client reads too slowly.
  */
 export abstract class BaseRequestContext<L extends BaseListener>
   implements RequestContext, DeadlineQueueEntry, LoggedRequest, UnsentReply

@@ -36,7 +36,7 @@ export interface RequestContext extends CancelSignal {
   readonly ended: boolean;
 }
 
-/** Numbers of an account and an API key. `SqliteKeyDirectory.findAccountAndKeyName` finds the account name and key ID for these numbers. */
+/** Numbers of an account and an API key. `SqliteKeyDirectory.findAccountAndKeyName` returns the account name and key ID. */
 export interface CallerIdentity {
   readonly account: number;
   /** Number of the API key; absent for a request without an API key. */
@@ -107,8 +107,8 @@ export interface Listener {
   setCertificate(certificate: Certificate): void;
   /**
    * Drains and closes the listener. During the drain, every reply contains `Connection: close`. The listening socket closes `acceptMs`
-   * milliseconds after this call. Connections close when all replies are sent, but at the latest `graceMs` milliseconds after the listening
-   * socket. Resolves with the number of requests that stayed unanswered. Repeated calls of `close` have no effect.
+   * milliseconds after the call of `close`. Connections close when all replies are sent, but at the latest `graceMs` milliseconds after the
+   * listening socket. Resolves with the number of requests that stayed unanswered. Repeated calls of `close` have no effect.
    */
   close(graceMs: number, acceptMs?: number): Promise<number>;
 }

@@ -38,7 +38,7 @@ export async function startNodeListener(
           ...tlsContextOptions(options.tls.certificate, options.tls.minVersion),
           handshakeTimeout: bounds.connectionIdleTimeoutMs,
         });
-  // Disables the limit on the number of headers, because `findMalformedPart` must check every header. `maxHeaderSize` limits the size.
+  // `findMalformedPart` must check every header, so only the total size of the headers is limited (`maxHeaderSize`), not their number.
   server.maxHeadersCount = 0;
   // Closes the connections of clients that do not read their responses.
   server.timeout = bounds.connectionIdleTimeoutMs;
@@ -73,7 +73,7 @@ class NodeListener extends BaseListener {
     } else {
       server.on('connection', (socket) => this.onConnection(socket));
     }
-    // `server.close` must not close a connection while its client reads a reply. `closeConnections` closes all connections later.
+    // Prevents `server.close` from closing a connection whose client still reads a reply. The drain ends with `closeConnections`.
     server.closeIdleConnections = () => {};
     server.on('request', (request, response) => this.onRequest(request, response));
     // Ignores unknown values of the `Expect` header (RFC 9110, 10.1.1), to which Node.js would otherwise reply 417.
@@ -146,14 +146,14 @@ class NodeListener extends BaseListener {
     }
     const contexts = [...openContexts];
     if (contexts.length > 0 && contexts.every(({ ended }) => ended)) {
-      // All requests of the connection are answered, so the parser error is in the rest of a refused request body.
+      // Because all requests of the connection are answered, the parser must have failed in the rest of a refused request body.
       for (const context of contexts) context.endResponse();
       return;
     }
     const silent = error.code === 'ECONNRESET' || error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
     const malformed = !silent && error.code !== 'HPE_INVALID_EOF_STATE';
     if (malformed && contexts.length === 1 && contexts[0]?.rejectUnreadableBody()) return;
-    // While a request is pending, the client would interpret the reply to a parser error as the response to the pending request.
+    // Sends no error reply while a request is pending, because the client would take this reply as the response to the pending request.
     if (contexts.length > 0 || silent || !socket.writable) {
       socket.destroy();
       return;

@@ -47,8 +47,8 @@ const engineBuilds: readonly { readonly version: string; readonly load: () => un
 let loadedEngine: ImportedEngine | undefined;
 
 /**
- * Loads the newest binary of uWebSockets.js that this machine supports, once per process. The binary reads the maximum header size from
- * `UWS_HTTP_MAX_HEADERS_SIZE`, which is therefore set while the binary loads.
+ * Loads the newest binary of uWebSockets.js that this machine supports, once per process. During the load, sets the environment variable
+ * `UWS_HTTP_MAX_HEADERS_SIZE`, from which the binary reads the maximum size of a request head.
  *
  * @throws NativeEngineUnavailableError with the reason for each build if none can be loaded
  */

@@ -34,8 +34,8 @@ class UwsListener extends BaseListener {
    */
   private readonly acceptor: UwsApp;
   /**
-   * Child apps that serve the TLS connections, one for each certificate since the start. The last app has the current certificate. After a
-   * certificate change, open connections stay with the child app of the earlier certificate.
+   * Child apps that serve the TLS connections, one for each certificate since the start. The last child app in the array has the current
+   * certificate. After a certificate change, open connections stay with the child app of the earlier certificate.
    */
   private readonly tlsApps: UwsApp[] = [];
   private listenSocket: us_listen_socket | undefined;
@@ -55,7 +55,7 @@ class UwsListener extends BaseListener {
   /** Binds the listening socket. Returns false if the address cannot be used. */
   listen(): boolean {
     const { native, options } = this;
-    // `LIBUS_LISTEN_EXCLUSIVE_PORT` prevents two servers from sharing a port. The engine calls the callback before `listen` returns.
+    // `LIBUS_LISTEN_EXCLUSIVE_PORT` prevents two servers from sharing a port. `listen` calls its callback synchronously.
     this.acceptor.listen(options.host, options.port, native.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
       if (socket === false) return;
       this.listenSocket = socket;
@@ -82,8 +82,8 @@ class UwsListener extends BaseListener {
   }
 
   protected override closeConnections(): void {
-    // `UwsApp.close` closes every socket immediately, so it must not run in a callback of the engine. The drain took at least one turn of
-    // the event loop, in which the acceptor passed every accepted TLS connection to a child app, so `close` reaches every connection.
+    // `UwsApp.close` closes every socket immediately, so it must not run in a callback of the engine. `close` reaches every connection,
+    // because the drain waits for a turn of the event loop, in which the acceptor passes every accepted TLS connection to a child app.
     for (const app of [this.acceptor, ...this.tlsApps]) app.close();
   }
 
@@ -99,9 +99,9 @@ class UwsListener extends BaseListener {
 const tls13OnlyCiphers = 'ECDHE-PSK-CHACHA20-POLY1305';
 
 /**
- * Request context whose callback uWebSockets.js called last. Its socket may still use the cork buffer, in which uWebSockets.js collects the
- * parts of a reply. While the cork buffer is in use, a reply on another socket needs one system call for each part, and the request costs
- * six times as much.
+ * Request context whose callback uWebSockets.js called last. The socket of this context may still use the cork buffer, in which
+ * uWebSockets.js collects the parts of a reply. A reply on another socket then needs one system call for each part, which makes a request
+ * six times as expensive as with the cork buffer.
  */
 let corkHolder: UwsRequestContext | undefined;
 
@@ -125,7 +125,7 @@ function runPostponed(): void {
  * loop. Without a limit on the number of requests, one connection could delay all other connections for seconds.
  */
 let requestsThisTurn = 0;
-/** When `requestsThisTurn` reaches this number, the listener schedules a reset of the counter for the end of the turn. */
+/** Value of `requestsThisTurn` at which the listener schedules a reset of `requestsThisTurn` for the end of the turn. */
 const turnCheckInterval = bounds.repliesPerTurnMax / 4;
 
 function resetTurnCount(): void {
@@ -141,8 +141,8 @@ function countFramingHeader(lowerCaseName: string): void {
 }
 
 /**
- * Decides at random whether to check that the client reads a reply. The probability is proportional to the size of the reply. The check
- * increases the cost of a request by 4 %, because `tryEnd` takes 1 us longer than `end`.
+ * Decides at random whether to check that the client reads a reply. The probability of a read check is proportional to the size of the
+ * reply. A read check increases the cost of a request by 4 %, because `tryEnd` takes 1 us longer than `end`.
  */
 function isSampledForReadCheck(bytes: number): boolean {
   return Math.random() * bounds.bytesBetweenReadChecksMean < bytes;
@@ -176,15 +176,15 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     this.req = req;
   }
 
-  /** Handles the request in a callback of the engine. This method must not throw. It must reply or register `onAborted`. */
+  /** Handles the request in a callback of the engine. This method must reply or register `onAborted`, and must not throw. */
   run(): void {
     corkHolder = this;
     requestsThisTurn += 1;
     if (requestsThisTurn === turnCheckInterval) setImmediate(resetTurnCount);
     this.runHandler();
     this.req = undefined;
-    // The engine reports a disconnect only after this method has returned. If the reply is already sent, `onAborted` is not registered,
-    // which saves 5 % of the cost of a small request.
+    // The engine reports a disconnect only after `run` has returned. If the reply is already sent, `onAborted` is not registered, which
+    // saves 5 % of the cost of a small request.
     if (this.res === undefined) return;
     this.res.onAborted(() => this.releaseResources());
     if (!this.ended) this.listener.deadlines.add(this, this.receivedMs);
@@ -207,7 +207,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     res.cork(() => this.writeToSocket(heldReply.reply, heldReply.head));
   }
 
-  /** Releases the resources of the request. Afterwards, `res` of uWebSockets.js must not be used. */
+  /** Releases the resources of the request. After the release, `res` of uWebSockets.js must not be used. */
   override releaseResources(): void {
     this.res = undefined;
     if (this.unsentBody !== undefined) {
@@ -232,8 +232,8 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
    * The engine treats every transfer coding, such as gzip, as chunked. If a proxy and the engine interpret a header differently, request
    * smuggling is possible.
    *
-   * GET and HEAD requests without a body are not checked, because iterating over the headers takes 0.1 us per header. A GET request with
-   * two `Content-Length` headers is therefore accepted if the first header is empty, but a conforming proxy never forwards two.
+   * The headers of GET and HEAD requests without a body are not counted, because iterating over the headers takes 0.1 us per header. A GET
+   * request with two `Content-Length` headers is accepted if the first header is empty. A conforming proxy never forwards such a request.
    */
   protected override findMalformedPart(): 'Content-Length' | 'Transfer-Encoding' | undefined {
     const req = this.req as HttpRequest;
@@ -252,7 +252,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     }
     if (contentLengthCount !== (length === '' ? 0 : 1)) return 'Content-Length';
     if (length === '') return undefined;
-    // The handler is not called for an invalid Content-Length, because the engine itself replies 400 and drops any other reply.
+    // If Content-Length is invalid, the handler is not called, because the engine itself replies 400 and would drop the handler's reply.
     if (!/^[0-9]{1,18}$/.test(length)) return 'Content-Length';
     this.declaredBytes = Number(length);
     this.isBodyTooLarge = this.declaredBytes > this.listener.options.bodyBytesMax;
@@ -339,7 +339,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
       return;
     }
     if (listener.isDraining ? bodyByteLength(reply) === 1 : this.isChunked) {
-      // The second argument of `end` closes the connection after the reply. This request is the only pending request of the connection.
+      // The second argument of `end` closes the connection after the reply. No other request of the connection is pending.
       this.releaseResources();
       res.writeStatus(head);
       res.end(reply.body, true);
@@ -347,14 +347,14 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     }
     if (listener.isDraining) {
       res.writeStatus(`${head}\r\nConnection: close`);
-      // Sends the head with only one byte of the body, because uWebSockets.js 20.69 would otherwise treat the reply as finished. The
-      // listener itself closes the connection when the whole reply is sent, because `tryEnd` has no option for this.
+      // Sends only one byte of the body with the head: if the whole body were sent, uWebSockets.js 20.69 would treat the reply as finished.
+      // The listener itself closes the connection when the whole reply is sent, because `tryEnd` cannot close the connection.
       res.tryEnd(toBytes(reply.body).subarray(0, 1), bodyByteLength(reply));
     } else {
       const isCheck = isSampledForReadCheck(head.length + reply.body.length);
       if (!isCheck) this.releaseResources();
-      // The status and all headers are passed as one string, because one engine call per header would add half of the service's own time
-      // for a request.
+      // The status and all headers are passed as one string, because an engine call for each header would increase the service's own time
+      // for a request by half.
       res.writeStatus(head);
       if (!isCheck) {
         res.end(reply.body);
@@ -380,7 +380,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
    */
   private writeRemainingBody(res: HttpResponse, body: Uint8Array): boolean {
     const isLast = this.listener.isDraining;
-    // The engine expects `total` bytes. During a drain, one byte is added, so that the reply stays unfinished until the connection closes.
+    // During a drain, `total` is one byte more than the body, so that the reply stays unfinished until the connection closes.
     const total = isLast ? body.byteLength + 1 : body.byteLength;
     const [sent, finished] = res.tryEnd(body.subarray(res.getWriteOffset()), total);
     if (finished) this.releaseResources();
@@ -396,7 +396,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
   private writeReplyWithoutBody(res: HttpResponse, reply: Reply, head: string): void {
     const withLength = isBodylessStatus(reply.status) ? head : `${head}\r\nContent-Length: ${bodyByteLength(reply)}`;
     if (this.listener.isDraining || isSampledForReadCheck(head.length)) {
-      // Omits `end`, so the engine keeps the socket open until `sendPostponedReply` closes the connection.
+      // Does not call `end`, so that the engine keeps the socket open until `sendPostponedReply` closes the connection.
       res.writeStatus(`${withLength}\r\nConnection: close\r\nDate: ${new Date().toUTCString()}\r\n`);
       postpone(this);
       return;
@@ -408,11 +408,11 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
 
   /**
    * Sends a reply while the client may still be sending a body that the service does not read. Closing the connection immediately would
-   * reset the connection, often before the client reads the reply. The listener closes the connection when the request body ends or the
-   * deadline passes.
+   * reset the connection, often before the client reads the reply. The listener closes the connection when the rest of the body is received
+   * or the deadline passes.
    *
    * The whole reply is sent with `writeStatus`, so the engine expects more data and keeps the socket open. `writeStatus` appends a line
-   * break to the reply, so the Content-Length is two bytes larger than the body.
+   * break after the body, and the Content-Length includes these two bytes.
    */
   private writeWithLingeringClose(res: HttpResponse, reply: Reply, head: string): void {
     const length = isBodylessStatus(reply.status) ? '' : `Content-Length: ${bodyByteLength(reply) + 2}\r\n`;

@@ -234,7 +234,7 @@ function sendError(context: RequestContext, error: ApiError, headers: HeaderText
 
 const noNames: readonly string[] = [];
 
-/** Creates an empty list for unknown query parameters; undefined for a live key, because only test keys get the list in responses. */
+/** Returns an empty list for the names of unknown query parameters, or undefined for a live key, whose responses contain no such list. */
 function createUnknownNamesList({ caller }: AdmittedCaller): string[] | undefined {
   return caller.mode === 'test' ? [] : undefined;
 }

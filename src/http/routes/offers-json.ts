@@ -5,7 +5,7 @@ import { type OfferUrls, renderOffersJson } from '../../verticals/personal-loans
 
 /**
  * Renders the response of `GET /marketplace` (docs/contract.md#envelope) from prepared JSON fragments, which is many times faster than
- * `JSON.stringify`. The object from `createMarketplaceResponse` and `reportIgnoredParameters` has the same content.
+ * `JSON.stringify`. The JSON has the same content as the object from `createMarketplaceResponse` and `reportIgnoredParameters`.
  */
 export function renderMarketplaceJson(result: OffersResult, urls: OfferUrls, ignored: readonly string[]): string {
   const { explanation } = result;

@@ -8,7 +8,7 @@ export const jsonHeaders = formatHeaders({ 'Content-Type': 'application/json', '
 /** Header of every response with status 401 (RFC 9110, section 11.6.1). */
 const authenticateHeaders = formatHeader('WWW-Authenticate', 'Bearer');
 
-/** JSON bodies of errors that consist only of an error code. These bodies are created once, not for each response. */
+/** JSON bodies of errors that consist only of an error code, created once instead of for each response. */
 const constantErrorBodies = new Map<ErrorCode, string>(
   (Object.keys(errorTable) as ErrorCode[]).map((code) => [code, JSON.stringify(createErrorBody({ code }))]),
 );

@@ -94,7 +94,7 @@ export function createFileSender(
 export interface DocsFile {
   readonly path: string;
   readonly kind: 'document' | 'page' | 'script' | 'style';
-  /** Loads the file. Called for the first request, and for later requests only until a call succeeds. */
+  /** Loads the file at the first request. If the call fails, the next request calls `load` again. */
   readonly load: () => Promise<CompressedFile>;
 }
 

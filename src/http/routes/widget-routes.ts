@@ -161,7 +161,7 @@ export const widgetPath = '/w';
 const pageHeaders = formatHeaders({
   'Content-Type': 'text/html; charset=utf-8',
   'Cache-Control': 'no-store',
-  // Other hosts must not see the token in the page URL. With `no-referrer`, beacons would not contain the origin of the page.
+  // Hides the page URL, which contains the token, from other hosts. `no-referrer` would also remove the page's origin from beacons.
   'Referrer-Policy': 'same-origin',
   'X-Robots-Tag': 'noindex',
 });
