@@ -39,7 +39,7 @@ export interface RemovedTail extends LogLocation {
 }
 
 /**
- * Start time for reading a log. Records that are older than `wallMs` may also be read, because only whole segments are skipped. `timeMsOf`
+ * Time from which the records of a log are read. Older records may also be read, because only whole segments are skipped. `timeMsOf`
  * returns the time of a record, or null for a record without a time.
  */
 export interface ReplayStartPosition {
