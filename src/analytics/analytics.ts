@@ -121,7 +121,7 @@ export interface SummaryResult extends CohortMetrics, RetentionCoverage {
   /** Lenders with at least one click, sorted by clicks descending, then by name; at most `bounds.topLendersMax` lenders. */
   readonly topLenders: readonly LenderMetrics[];
   readonly widgetEvents: WidgetCounts;
-  /** Figures of each device class that has at least one session, sorted by the number of the device class. */
+  /** Figures of each device class that has at least one session, in the order of `deviceClasses`. */
   readonly byDevice: readonly (CohortMetrics & { readonly device: number })[];
   readonly matured: {
     readonly sessions: number;

@@ -34,7 +34,7 @@ import { bounds } from '../bounds.ts';
 export const segmentHeaderLength = 32;
 export const frameHeaderLength = 8;
 export const sequenceFieldsLength = 12;
-export const fsyncedFlag = 0x8000_0000;
+export const sequenceFieldsFlag = 0x8000_0000;
 
 const magic = Buffer.from('svc-log\n', 'latin1');
 const formatVersion = 1;

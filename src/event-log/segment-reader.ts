@@ -6,9 +6,9 @@ import {
   computeFrameCrc,
   decodeSegmentHeader,
   frameHeaderLength,
-  fsyncedFlag,
   readSequenceNumber,
   segmentHeaderLength,
+  sequenceFieldsFlag,
   sequenceFieldsLength,
 } from './log-format.ts';
 
@@ -70,8 +70,8 @@ export class SegmentReader {
     const head = this.readBytes(this.offset, frameHeaderLength + sequenceFieldsLength);
     if (head.length < frameHeaderLength) return false;
     const lengthWord = head.readUInt32BE(0);
-    const hasSyncMark = lengthWord >= fsyncedFlag;
-    const length = hasSyncMark ? lengthWord - fsyncedFlag : lengthWord;
+    const hasSyncMark = lengthWord >= sequenceFieldsFlag;
+    const length = hasSyncMark ? lengthWord - sequenceFieldsFlag : lengthWord;
     if (length === 0 || length > bounds.logRecordBytesMax) return false;
     const start = hasSyncMark ? frameHeaderLength + sequenceFieldsLength : frameHeaderLength;
     if (hasSyncMark) {
@@ -107,9 +107,9 @@ export class SegmentReader {
       for (let i = 0; i < scanned; i++) {
         if (chunk[i] === 0) continue;
         tornBytes = at + i + 1 - this.offset;
-        // The first byte of a frame with a sync mark is always `fsyncedFlag >>> 24`, because payloads are shorter than 2^24 bytes.
-        if (chunk[i] !== fsyncedFlag >>> 24 || i + markedHead > chunk.length) continue;
-        const length = chunk.readUInt32BE(i) - fsyncedFlag;
+        // The first byte of a frame with a sync mark is always `sequenceFieldsFlag >>> 24`, because payloads are shorter than 2^24 bytes.
+        if (chunk[i] !== sequenceFieldsFlag >>> 24 || i + markedHead > chunk.length) continue;
+        const length = chunk.readUInt32BE(i) - sequenceFieldsFlag;
         const found = readSequenceNumber(chunk, i + frameHeaderLength);
         if (length === 0 || length > bounds.logRecordBytesMax || found <= sequence || found > sequence + size) continue;
         const frame = this.readBytes(at + i, markedHead + length);

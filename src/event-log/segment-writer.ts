@@ -6,9 +6,9 @@ import {
   computeFrameCrc,
   encodeSegmentHeader,
   frameHeaderLength,
-  fsyncedFlag,
   segmentFileName,
   segmentHeaderLength,
+  sequenceFieldsFlag,
   sequenceFieldsLength,
   temporaryFileName,
   writeSequenceFields,
@@ -37,7 +37,7 @@ export class FrameGroup {
     if (end > this.#buffer.length) this.#growBuffer(end);
     const buffer = this.#buffer;
     const crc = computeFrameCrc(sequence, previousCrc, payload);
-    buffer.writeUInt32BE(hasSyncMark ? fsyncedFlag + payload.length : payload.length, this.length);
+    buffer.writeUInt32BE(hasSyncMark ? sequenceFieldsFlag + payload.length : payload.length, this.length);
     buffer.writeUInt32BE(crc, this.length + 4);
     if (hasSyncMark) writeSequenceFields(buffer, this.length + frameHeaderLength, sequence, previousCrc);
     buffer.set(payload, start);

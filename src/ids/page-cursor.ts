@@ -19,7 +19,7 @@ interface PageQuery {
 export interface PagePosition {
   readonly fromDay: number;
   readonly toDay: number;
-  /** For pages of days: number of days on earlier pages. For pages of sessions: ledger position of the last earlier session. */
+  /** If the pages list days: number of days on earlier pages. If they list sessions: ledger position of the last earlier session. */
   readonly after: number;
 }
 

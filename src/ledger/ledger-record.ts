@@ -72,7 +72,7 @@ export type OfferClickedRecord = readonly [
   withinDailyCap?: boolean | null,
 ];
 
-/** Items that records of revenue confirmations and of reversals have in common (docs/contract.md#confirmations). */
+/** Array items that records of confirmed and of reversed revenue have in common (docs/contract.md#confirmations). */
 type Booking = readonly [
   wallMs: number,
   sub: Uint8Array,

@@ -88,7 +88,7 @@ function fnv1a(bytes: Buffer, start: number, end: number): number {
 
 /** Reservation of a referrer tag for a new session whose ledger record is not durable yet. */
 export interface ReferrerTagReservation {
-  /** Ends this reservation; call exactly once. `taken` is true if the session's record is in the ledger or the ledger's queue. */
+  /** Ends this reservation; call exactly once. `taken` is true if the ledger contains the session's record or will write it. */
   settleReservation(taken: boolean): void;
 }
 
