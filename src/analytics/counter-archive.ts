@@ -190,7 +190,7 @@ export class CounterArchive {
     }
   }
 
-  /** Yields the records of a segment and all later segments, then stores the position and the CRC of the last record, for the header of the next segment. */
+  /** Yields the records of a segment and all later segments, then stores position and CRC of the last record for the next segment. */
   *#readFrom(segment: number): Generator<ArchiveRecord, void> {
     const scanner = new LogScanner(nodeFileSystem, this.#folder, { segment, decode: true });
     const damaged = (reason: string): LogDamagedError => {
