@@ -93,11 +93,11 @@ export interface LoadMeasurement {
   readonly failed: number;
   readonly cpuMicros: number | null;
   readonly process: ServerResourceUsage | null;
-  readonly client: OpenLoopClient;
+  readonly client: OpenLoopClientUsage;
 }
 
 /** Lag and event loop usage of the load client, which show whether the load client was the bottleneck. */
-export interface OpenLoopClient {
+export interface OpenLoopClientUsage {
   /** Delay from the scheduled time of a request until the client sends the request; included in the latency. */
   readonly lagMs: LatencyMs;
   /** Share of the time in which the client's event loop was busy, from 0 to 1. */

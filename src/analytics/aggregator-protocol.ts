@@ -49,7 +49,7 @@ export type MessageFromAggregator =
 
 /**
  * Copies the listed sub_ids into one array, because a message with 500 arrays takes 300 µs and a message with one array 12 µs.
- * `SessionReader` splits an array that contains several sub_ids. Throws a TypeError if the query has no filter.
+ * `SessionReader` reads the single sub_ids from this array. Throws a TypeError if the query has no filter.
  */
 export function packSubIds<Parameter extends CohortQuery>(query: Parameter): Parameter {
   const { referrerTag, subs } = query;

@@ -106,7 +106,7 @@ function isCountedClick(
 ): boolean {
   const { createdMs } = decodeSubId(sub);
   const state = pairs.getPairState(sub, randomId);
-  const wasShown = state !== 'none' || !pairs.hasAllSessionsSince(createdMs);
+  const wasShown = state !== 'none' || !pairs.hasAllPairsSince(createdMs);
   return classifyClick({ wasShown, wasClicked: state === 'clicked', createdMs }, clickedMs) === 'counted';
 }
 

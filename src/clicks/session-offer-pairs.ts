@@ -35,7 +35,7 @@ export class SessionOfferPairs {
   }
 
   /** Returns true if the set contains all session-offer pairs of the sessions created at `createdMs` or later. */
-  hasAllSessionsSince(createdMs: number): boolean {
+  hasAllPairsSince(createdMs: number): boolean {
     return createdMs >= this.#completeSinceMs;
   }
 

@@ -24,7 +24,7 @@ import { bounds } from '../bounds.ts';
  * record in the torn tail was reported as durable.
  *
  * If a write or sync of a segment fails, the log abandons the segment, and writes the frames that may be missing on the disk to a new
- * segment. Records that the abandoned and the new segment both contain are read only from the new segment. If both segments start with the
+ * segment. If both segments contain a record, the record is read only from the new segment. If both segments start with the
  * same record, both have the same file name, and the new segment replaces the abandoned segment.
  *
  * A closed log ends with an end mark, which is a segment without frames. The header of the end mark contains the CRC of the last record, so

@@ -1,7 +1,7 @@
 import Type, { type TSchema } from 'typebox';
 import type { Vertical } from '../verticals/vertical.ts';
 import { analyticsRowsSchema, analyticsSummarySchema, dailyAnalyticsSchema } from './analytics-schemas.ts';
-import { marketplaceSchema, widgetEmbedSchema } from './marketplace-schemas.ts';
+import { marketplaceResponseSchema, widgetEmbedSchema } from './marketplace-schemas.ts';
 import { analyticsParameters, idempotencyKeyParameter, marketplaceParameters } from './parameters.ts';
 import type { RecordedExamples } from './recorded-examples.ts';
 import {
@@ -112,7 +112,7 @@ function getMarketplace({ required }: Vertical, samples: Samples): PathItem {
       responses: {
         200: successResponse('The offers, or the embed code.', {
           'application/json': {
-            schema: Type.Union([marketplaceSchema, widgetEmbedSchema]),
+            schema: Type.Union([marketplaceResponseSchema, widgetEmbedSchema]),
             ...(samples && {
               examples: {
                 json: { summary: 'format=json', value: samples.offers },

@@ -83,7 +83,7 @@ const offersProperties = {
   disclosure: Type.String({ description: 'Show it next to the offers.' }),
 };
 
-export const marketplaceSchema = defineSchema<MarketplaceResponse>()(
+export const marketplaceResponseSchema = defineSchema<MarketplaceResponse>()(
   Type.Object(
     { ...offersProperties, explain: Type.Optional(explanationSchema), ...ignoredParametersProperty },
     { title: 'Marketplace' },

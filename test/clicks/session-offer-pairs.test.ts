@@ -58,10 +58,10 @@ describe('SessionOfferPairs', () => {
   it('evictOldPairs keeps sessions created in the minute of the given time, and evicts older sessions', () => {
     const pairs = new SessionOfferPairs(1_000_000, noon - minuteMs);
     for (const serial of [0, 1]) pairs.markShown(session(serial), marks[0]!);
-    assert.ok(pairs.hasAllSessionsSince(noon - minuteMs) && !pairs.hasAllSessionsSince(noon - minuteMs - 1));
+    assert.ok(pairs.hasAllPairsSince(noon - minuteMs) && !pairs.hasAllPairsSince(noon - minuteMs - 1));
     pairs.evictOldPairs(noon + minuteMs - 1);
     assert.equal(pairs.getPairState(session(0), marks[0]!), 'shown');
-    assert.ok(!pairs.hasAllSessionsSince(noon));
+    assert.ok(!pairs.hasAllPairsSince(noon));
     pairs.evictOldPairs(noon + minuteMs);
     assert.deepEqual(
       [0, 1].map((serial) => pairs.getPairState(session(serial), marks[0]!)),
@@ -69,16 +69,16 @@ describe('SessionOfferPairs', () => {
     );
     assert.equal(pairs.size, 1);
     pairs.evictOldPairs(noon);
-    assert.ok(pairs.hasAllSessionsSince(noon + minuteMs) && !pairs.hasAllSessionsSince(noon + minuteMs - 1));
+    assert.ok(pairs.hasAllPairsSince(noon + minuteMs) && !pairs.hasAllPairsSince(noon + minuteMs - 1));
   });
 
   it('evicts the oldest sessions when there are too many pairs of session and offer', () => {
     const pairs = new SessionOfferPairs(100, noon);
     for (let serial = 0; serial < 100; serial++) pairs.markShown(session(serial), marks[0]!);
-    assert.ok(pairs.size === 100 && pairs.hasAllSessionsSince(noon));
+    assert.ok(pairs.size === 100 && pairs.hasAllPairsSince(noon));
     pairs.markShown(session(100), marks[1]!);
     assert.equal(Number(pairs.size), 80);
-    assert.ok(!pairs.hasAllSessionsSince(noon + minuteMs - 1) && pairs.hasAllSessionsSince(noon + minuteMs));
+    assert.ok(!pairs.hasAllPairsSince(noon + minuteMs - 1) && pairs.hasAllPairsSince(noon + minuteMs));
     assert.equal(pairs.getPairState(session(0), marks[0]!), 'none');
     assert.equal(pairs.getPairState(session(1), marks[0]!), 'shown');
   });
@@ -90,7 +90,7 @@ describe('SessionOfferPairs', () => {
     for (let serial = 0; serial < 300; serial += 2) others.markClicked(session(serial), marks[1]!);
     for (const _ of pairs.addAllPairs(others)) assert.ok(pairs.size <= 600);
     assert.equal(pairs.size, 600);
-    assert.ok(pairs.hasAllSessionsSince(noon) && !pairs.hasAllSessionsSince(noon - 1));
+    assert.ok(pairs.hasAllPairsSince(noon) && !pairs.hasAllPairsSince(noon - 1));
     for (let serial = 0; serial < 300; serial++) {
       assert.equal(pairs.getPairState(session(serial), marks[0]!), 'shown');
       assert.equal(pairs.getPairState(session(serial), marks[1]!), serial % 2 === 0 ? 'clicked' : 'shown');
