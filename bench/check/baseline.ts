@@ -81,8 +81,8 @@ interface Comparison {
 }
 
 /**
- * Compares the medians of the current runs with the baseline. A speed increase counts as a gain only if an
- * equal decrease would count as a loss.
+ * Compares the medians of the current runs with the baseline. A speed increase counts as a gain only if the
+ * change back to the speed before would count as a loss.
  */
 export function compareWithBaseline(
   baseline: readonly BaselineRatio[],
