@@ -88,7 +88,7 @@ function sessionPool(sessions: readonly BorrowerSession[]): (count: number) => B
   };
 }
 
-/** Returns click requests. No two requests have the same session and offer. */
+/** Returns click requests, at most one for each offer in a session. */
 async function createClickRequests(
   port: number,
   sessions: readonly BorrowerSession[],

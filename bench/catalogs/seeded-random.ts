@@ -21,7 +21,7 @@ export function randomInteger(random: RandomSource, low: number, high: number): 
   return low + Math.floor(random() * (high - low + 1));
 }
 
-/** Returns a random element of `values`; all elements have the same probability. */
+/** Returns a random element of `values`. Each element is equally likely. */
 export function randomElement<Value>(random: RandomSource, values: readonly Value[]): Value {
   return values[Math.floor(random() * values.length)]!;
 }

@@ -99,7 +99,7 @@ export class MarketplaceClient {
   }
 }
 
-/** Returns the response body. Throws an error if the response does not have the expected status. */
+/** Returns the response body. Throws an error if the response has another status than `status`. */
 export function expectStatus<Body>(answer: ApiResponse, status: number, operation: string): Body {
   if (answer.status === status) return answer.body as Body;
   const { error, message } = (answer.body ?? {}) as { error?: string; message?: string };

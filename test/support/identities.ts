@@ -7,7 +7,7 @@ import type { Tenant } from '../../src/verticals/tenant.ts';
 export const liveTenant: Tenant = { account: 42, vertical: personalLoans, mode: 'live' };
 export const testTenant: Tenant = { ...liveTenant, mode: 'test' };
 
-/** Creates a secret set that is the same for the same words. The secrets have the numbers 1, 2 and so on. */
+/** Derives one secret from each word. The secrets have the numbers 1, 2 and so on. */
 export function secretSetOf(...words: readonly string[]): SecretSet {
   return new SecretSet(words.map((word, index) => ({ number: index + 1, bytes: sha256(word) })));
 }
