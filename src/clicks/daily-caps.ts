@@ -80,16 +80,16 @@ function applyRecord(
 }
 
 function applyClick(
-  [, clickedMs, sub, , , , , withinDailyCap]: OfferClickedRecord,
+  [, clickedMs, sub, , , , , isBooked]: OfferClickedRecord,
   offer: OfferCapState,
   pairs: SessionOfferPairs,
 ): boolean {
-  // The decision `withinDailyCap` in the click's record is final. `withinDailyCap` is undefined if the offer had no daily cap at the time
+  // The decision `isBooked` in the click's record is final. `isBooked` is undefined if the offer had no daily cap at the time
   // of the click.
-  if (withinDailyCap === null || pairs.getPairState(sub, offer.randomId) === 'clicked') return false;
-  if (withinDailyCap === undefined && !isCountedClick(sub, clickedMs, offer, pairs)) return false;
+  if (isBooked === null || pairs.getPairState(sub, offer.randomId) === 'clicked') return false;
+  if (isBooked === undefined && !isCountedClick(sub, clickedMs, offer, pairs)) return false;
   pairs.markClicked(sub, offer.randomId);
-  if (withinDailyCap === false) return false;
+  if (isBooked === false) return false;
   const day = daysSinceEpoch(clickedMs);
   offer.addBookedClick(day);
   return offer.removedMs === null && offer.hasReachedCap(day);
@@ -114,7 +114,7 @@ interface CapDecision {
   /** Whether the offer has reached its daily cap. Clicks on an offer at its cap book no revenue. */
   readonly atCap: boolean;
   /** Value to store in the click record; undefined for an offer without a cap. */
-  readonly withinDailyCap: boolean | null | undefined;
+  readonly isBooked: boolean | null | undefined;
 }
 
 /** Passes the ledger records since `sinceMs` to `visit`, in order. May omit records that are appended while the function runs. */
@@ -181,7 +181,7 @@ export class DailyCaps implements LedgerSubscriber {
     const offer = this.#states.get(stateKeyOfSub(sub))?.offers.get(offerId);
     if (offer === undefined || offer.dailyCap === null) return noCapDecision;
     const atCap = offer.hasReachedCap(daysSinceEpoch(clickedMs));
-    return { atCap, withinDailyCap: isCountedClick(sub, clickedMs, offer, this.#pairs) ? !atCap : null };
+    return { atCap, isBooked: isCountedClick(sub, clickedMs, offer, this.#pairs) ? !atCap : null };
   }
 
   applyLedgerRecord(record: LedgerRecord): void {
@@ -283,7 +283,7 @@ interface CatalogCapState {
   unavailableDay: number | null;
 }
 
-const noCapDecision: CapDecision = { atCap: false, withinDailyCap: undefined };
+const noCapDecision: CapDecision = { atCap: false, isBooked: undefined };
 
 /** Start of the UTC day minus 25 hours: clicks of a session count for 24 hours, and the clock may be set back by one hour. */
 function replayStartTimeMs(nowMs: number): number {

@@ -54,7 +54,10 @@ export type OffersViewedRecord = readonly [
   again?: boolean,
 ];
 
-/** A click (docs/contract.md#counting-clicks). `withinDailyCap` is present if the offer had a daily cap (docs/contract.md#daily-caps). */
+/**
+ * A click (docs/contract.md#counting-clicks). The last three items are the decision at the time of the click, which is final. They are
+ * absent if only the counting rules apply: the offer had no daily cap and no budget, and clicks of its vertical do not confirm revenue.
+ */
 export type OfferClickedRecord = readonly [
   kind: 3,
   wallMs: number,
@@ -65,12 +68,23 @@ export type OfferClickedRecord = readonly [
   /** Preliminary revenue of the click in micro-dollars. Analytics add the preliminary revenue only if the click counts. */
   valueMicros: number,
   /**
-   * True for a click that counts towards the daily cap. False for a click after the cap was reached; analytics count such a click, but
-   * without revenue. Null for a click that does not count towards the cap: a repeated click, or a click on an offer that was not shown to
-   * the session. `withinDailyCap` is absent if the offer has no daily cap.
+   * True for a click that books its revenue. False for a click that counts but books no revenue, for the reason `unbookedReason`. Null for
+   * a click that does not count: a repeated click, or a click on an offer that was not shown to the session.
    */
-  withinDailyCap?: boolean | null,
+  isBooked?: boolean | null,
+  /** Index in `unbookedReasons`; null or absent if `isBooked` is not false. Absent in old records, whose only reason is `cap`. */
+  unbookedReason?: number | null,
+  /** Whether the click confirms its own revenue, as clicks in verticals with a cost per click do. Absent means false. */
+  confirmsRevenue?: boolean,
 ];
+
+/** Reasons why a counted click books no revenue. The ledger stores indexes of this list, so its order must never change. */
+export const unbookedReasons = ['cap', 'budget', 'too_fast', 'too_many_offers'] as const;
+export type UnbookedReason = (typeof unbookedReasons)[number];
+
+/** Reasons why a lender takes back the revenue of a click. The ledger stores indexes of this list, so its order must never change. */
+export const reversalReasons = ['bot', 'duplicate', 'too_fast', 'out_of_area', 'other'] as const;
+export type ReversalReason = (typeof reversalReasons)[number];
 
 /** Array items that records of confirmed and of reversed revenue have in common (docs/contract.md#confirmations). */
 type Booking = readonly [
@@ -96,8 +110,16 @@ export type RevenueConfirmedRecord = readonly [
   clickValueMicros: number | null,
 ];
 
-/** A lender reverses a payout or a part of a payout. */
-export type RevenueReversedRecord = readonly [kind: 5, ...booking: Booking];
+/**
+ * A lender reverses a payout or a part of a payout. If `reason` is present, the reversal takes back revenue that a click confirmed, and
+ * `txid` identifies the reversal instead of the payout.
+ */
+export type RevenueReversedRecord = readonly [
+  kind: 5,
+  ...booking: Booking,
+  /** Index in `reversalReasons`. */
+  reason?: number,
+];
 
 /**
  * Events that a widget reported (docs/contract.md#widget-events). The lists `eventIds`, `types` and `offerIds` contain one item per event.
@@ -176,12 +198,14 @@ function hasValidMembers(value: readonly unknown[]): boolean {
         isLedgerName(value[5]) &&
         isCount(value[6]) &&
         value[6] <= bounds.clickValueMicrosMax &&
-        (value[7] === undefined || value[7] === null || typeof value[7] === 'boolean')
+        (value[7] === undefined || value[7] === null || typeof value[7] === 'boolean') &&
+        (value[8] === undefined || value[8] === null || isCount(value[8])) &&
+        (value[9] === undefined || typeof value[9] === 'boolean')
       );
     case ledgerRecordKind.revenueConfirmed:
       return hasBookingMembers(value) && isClickEvidence(value[8], value[9]);
     case ledgerRecordKind.revenueReversed:
-      return hasBookingMembers(value);
+      return hasBookingMembers(value) && (value[8] === undefined || isCount(value[8]));
     case ledgerRecordKind.widgetEventsReported:
       return isBytes(value[3], widgetIdLength) && hasWidgetEventMembers(value);
     default:

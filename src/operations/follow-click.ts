@@ -69,7 +69,7 @@ export async function followClick(deps: FollowClickDeps, request: ClickRequest):
     countable &&
     isWithinAttributionWindow(clickedMs, createdMs) &&
     deps.clickLimiter.tryCountClick(request.sub, subBytes, request.offer);
-  const { atCap, withinDailyCap } = deps.caps.checkDailyCap(subBytes, request.offer, clickedMs);
+  const { atCap, isBooked } = deps.caps.checkDailyCap(subBytes, request.offer, clickedMs);
   const valueMicros = mode === 'test' || atCap ? 0 : catalog.clickValueMicros(offerIndex, payload.creditBand);
   const clickId = deps.clickIds.issue({ sub: subBytes, offerId: request.offer, clickedMs, valueMicros, countable });
   const location =
@@ -86,7 +86,7 @@ export async function followClick(deps: FollowClickDeps, request: ClickRequest):
       lenderName,
       valueMicros,
     ] as const;
-    const durable = await recordClick(deps, withinDailyCap === undefined ? click : [...click, withinDailyCap]);
+    const durable = await recordClick(deps, isBooked === undefined ? click : [...click, isBooked]);
     if (!durable) deps.onUnrecorded();
   }
   return { kind: 'redirect', location, clickId };

@@ -42,6 +42,7 @@ const verticalMembers = Object.keys({
   keyPrefix: true,
   revenueModel: true,
   status: true,
+  clicksConfirmRevenue: true,
   product: true,
   fields: true,
   required: true,

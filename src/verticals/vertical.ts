@@ -11,6 +11,11 @@ export interface Vertical {
   readonly keyPrefix: string;
   readonly revenueModel: 'cost_per_lead' | 'cost_per_click';
   readonly status: 'stable' | 'beta';
+  /**
+   * True if a booked click confirms its own revenue, so that lenders report only reversals. By default, lenders confirm the revenue of
+   * clicks (docs/contract.md#confirmations).
+   */
+  readonly clicksConfirmRevenue?: boolean;
   /** Product type of the vertical's offers, by default `installment_loan`. */
   readonly product?: ProductName;
   /** Pocket fields. Sessions store field values in the order of `fields`, so new fields must be added at the end. */

@@ -60,10 +60,10 @@ test('prints malformed record values unchanged, and bytes as hexadecimal digits'
   assert.deepEqual([malformed.load, malformed.event_ids, malformed.types], [null, 'x', ['length', 0.5, '01']]);
 });
 
-test('describes a click record with within_daily_cap true, false or null', () => {
+test('describes a click record with booked true, false or null', () => {
   for (const verdict of [true, false, null]) {
-    const { within_daily_cap, more } = describeRecord([...offerClickedRecord(sub, 'one'), verdict] as unknown[]);
-    assert.deepEqual([within_daily_cap, more], [verdict, undefined]);
+    const { booked, more } = describeRecord([...offerClickedRecord(sub, 'one'), verdict] as unknown[]);
+    assert.deepEqual([booked, more], [verdict, undefined]);
   }
 });
 

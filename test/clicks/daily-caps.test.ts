@@ -65,11 +65,11 @@ class Bench {
 
   /** Records a click like the click operation. Returns whether the click is within the daily cap. */
   click(sub: Buffer, offer = 'a', taken = true): boolean | null | undefined {
-    const { withinDailyCap } = this.caps.checkDailyCap(sub, offer, this.nowMs);
+    const { isBooked } = this.caps.checkDailyCap(sub, offer, this.nowMs);
     const [...click] = offerClickedRecord(sub, offer, { wallMs: this.nowMs });
-    const record = (withinDailyCap === undefined ? click : [...click, withinDailyCap]) as unknown as OfferClickedRecord;
+    const record = (isBooked === undefined ? click : [...click, isBooked]) as unknown as OfferClickedRecord;
     if (taken) this.append(record);
-    return withinDailyCap;
+    return isBooked;
   }
 
   closed(): string[] {
@@ -125,7 +125,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.click(subs[2]!), false);
     assert.deepEqual(bench.caps.checkDailyCap(bench.shown(['b']), 'a', bench.nowMs), {
       atCap: true,
-      withinDailyCap: null,
+      isBooked: null,
     });
     assert.equal(bench.click(subs[0]!, 'b'), true);
     assert.deepEqual(bench.closed(), ['a', 'b']);

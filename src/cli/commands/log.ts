@@ -12,6 +12,8 @@ import {
   deviceClasses,
   ledgerRecordKind,
   parseRecordTimeMs,
+  reversalReasons,
+  unbookedReasons,
   widgetEventTypes,
   widgetIdLength,
 } from '../../ledger/ledger-record.ts';
@@ -131,17 +133,20 @@ const recordLayouts: {
 } = {
   sessionCreated: ['session_created', ['referrer_tag', 'key_number', 'device', 'metadata']],
   offersViewed: ['offers_viewed', ['catalog_version', 'offer_ids', 'load', 'again']],
-  offerClicked: ['offer_clicked', ['catalog_version', 'offer_id', 'lender_name', 'value_micros', 'within_daily_cap']],
+  offerClicked: [
+    'offer_clicked',
+    ['catalog_version', 'offer_id', 'lender_name', 'value_micros', 'booked', 'unbooked_reason', 'confirms_revenue'],
+  ],
   revenueConfirmed: [
     'revenue_confirmed',
     ['offer_id', 'lender_name', 'txid', 'amount_micros', 'occurred_ms', 'clicked_ms', 'click_value_micros'],
   ],
-  revenueReversed: ['revenue_reversed', ['offer_id', 'lender_name', 'txid', 'amount_micros', 'occurred_ms']],
+  revenueReversed: ['revenue_reversed', ['offer_id', 'lender_name', 'txid', 'amount_micros', 'occurred_ms', 'reason']],
   widgetEventsReported: ['widget_reported', ['load', 'event_ids', 'types', 'offer_ids']],
 };
 
 /** Names of members that may be absent at the end of a record. */
-const optionalMembers = new Set(['within_daily_cap', 'load', 'again']);
+const optionalMembers = new Set(['booked', 'unbooked_reason', 'confirms_revenue', 'reason', 'load', 'again']);
 
 const layoutsByKind = new Map<unknown, (typeof recordLayouts)[keyof typeof recordLayouts]>(
   Object.entries(ledgerRecordKind).map(([kind, number]) => [number, recordLayouts[kind as keyof typeof recordLayouts]]),
@@ -150,6 +155,8 @@ const layoutsByKind = new Map<unknown, (typeof recordLayouts)[keyof typeof recor
 /** Formatters of members that a record stores as numbers or as bytes. Unexpected values are converted to JSON without formatting. */
 const memberFormatters: Readonly<Record<string, (value: unknown) => unknown>> = {
   device: (value) => nameOrValue(deviceClasses, value),
+  unbooked_reason: (value) => nameOrValue(unbookedReasons, value),
+  reason: (value) => nameOrValue(reversalReasons, value),
   types: (value) =>
     Array.isArray(value) ? value.map((type) => nameOrValue(widgetEventTypes, type)) : toJsonValue(value),
   event_ids(value) {
