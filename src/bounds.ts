@@ -143,6 +143,11 @@ export const bounds = {
   clickTokenCharactersMax: 64,
   payoutUsdMax: 100_000,
   dailyCapClicksMax: 100_000_000,
+  /** Maximum length of the lender's own disclosure of an offer. */
+  offerLegalCharactersMax: 600,
+  /** Default of `max_age_days` in a catalog: number of days after which the figures of an offer are outdated. */
+  offerAgeDaysDefault: 45,
+  offerAgeDaysMax: 3_660,
   /** Largest loan amount or credit limit of an offer. */
   offerAmountUsdMax: 100_000_000,
   /** Maximum number of different loan terms in one catalog. A set of loan terms is stored as a bitmask in one integer. */

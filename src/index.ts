@@ -62,7 +62,8 @@ export type { WidgetEmbedResponse } from './operations/embed-widget.ts';
 export type { MarketplaceResponse } from './operations/get-marketplace.ts';
 export type { InputsResponse } from './operations/submit-inputs.ts';
 export { InvalidCertificateError } from './tls/certificate.ts';
-export type { OfferView } from './verticals/personal-loans/offer-view.ts';
+export type { OfferView } from './verticals/offer-view.ts';
+export type { LoanOfferView } from './verticals/personal-loans/offer-view.ts';
 export { personalLoans } from './verticals/personal-loans/personal-loans.ts';
 export type { ConditionalField, FieldRoles, PocketField, Vertical } from './verticals/vertical.ts';
 export type {

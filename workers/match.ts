@@ -15,7 +15,7 @@ import type {
   MatchWorkerData,
   VersionedMatchTables,
 } from '../src/matching/match-thread.ts';
-import { getVerticalProduct } from '../src/verticals/products.ts';
+import { getVerticalProduct } from '../src/verticals/registry.ts';
 
 /** Entry point of the worker that `MatchThread` starts. The worker processes its messages one after the other. */
 

@@ -1,7 +1,7 @@
 /** Prints a generated catalog. Example: `make catalog OFFERS=1000`. The same options give the same catalog. */
 import { parseArgs } from 'node:util';
 import { bounds } from '../../src/bounds.ts';
-import { servedVerticals } from '../../src/verticals/registry.ts';
+import { availableVerticals } from '../../src/verticals/registry.ts';
 import { parseIntegerOption, runBenchMain } from '../run-main.ts';
 import { generateCatalog } from './generate-catalog.ts';
 
@@ -13,12 +13,16 @@ await runBenchMain(
         offers: { type: 'string', default: '1000' },
         lenders: { type: 'string' },
         seed: { type: 'string', default: '1' },
-        vertical: { type: 'string', default: servedVerticals[0]!.segment },
+        vertical: { type: 'string', default: availableVerticals()[0]!.segment },
       },
     });
-    const vertical = servedVerticals.find(({ segment }) => segment === values.vertical);
+    const vertical = availableVerticals().find(({ segment }) => segment === values.vertical);
     if (vertical === undefined) {
-      throw new Error(`--vertical must be one of: ${servedVerticals.map(({ segment }) => segment).join(', ')}`);
+      throw new Error(
+        `--vertical must be one of: ${availableVerticals()
+          .map(({ segment }) => segment)
+          .join(', ')}`,
+      );
     }
     const offers = parseIntegerOption('--offers', values.offers, 1, bounds.catalogOffersMax);
     const lenders =

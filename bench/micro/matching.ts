@@ -10,8 +10,8 @@ import {
   type WorkerMatchResult,
 } from '../../src/matching/match-batch.ts';
 import { createOfferUrls } from '../../src/operations/click-url.ts';
-import { compileLoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
-import { calculateLoanPrices, renderOffersJson } from '../../src/verticals/personal-loans/offer-view.ts';
+import { compileLoanTables, type LoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
+import { calculateLoanPrices } from '../../src/verticals/personal-loans/offer-view.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { createRanker, rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { computeRecommendationScore } from '../../src/verticals/personal-loans/sort-keys.ts';
@@ -125,7 +125,10 @@ export const offerJsonBenchmarks: readonly MicroBenchmark[] = [5, 20].map((offer
       mode: 'live',
     });
     const ranked = createBorrowers(1_000, 7)
-      .map((borrower) => ({ borrower, orders: rankLoans(catalog.tables, borrower, fixedCurrentDate).orders }))
+      .map((borrower) => ({
+        borrower,
+        orders: rankLoans(catalog.tables as LoanTables, borrower, fixedCurrentDate).orders,
+      }))
       .filter(({ orders }) => orders.length >= 4 * offersShown);
     const urls = createOfferUrls({ click: 'http://127.0.0.1:8080', cdn: 'http://127.0.0.1:8080/cdn' });
     const subId = `sub_${'0'.repeat(64)}`;
@@ -138,7 +141,9 @@ export const offerJsonBenchmarks: readonly MicroBenchmark[] = [5, 20].map((offer
         let bytes = 0;
         for (const { borrower, orders } of ranked) {
           const offers = calculateLoanPrices(catalog, orders.subarray(0, offersShown), borrower);
-          bytes += wire.write(renderOffersJson({ catalog, offers, subId, clickToken }, urls));
+          bytes += wire.write(
+            catalog.offerRenderer(urls.logos).renderOffersJson({ catalog, offers, subId, clickToken }, urls),
+          );
         }
         return bytes;
       },

@@ -42,6 +42,19 @@ export const commonOfferSchemas = {
   daily_cap: Type.Optional(Type.Integer({ minimum: 1, maximum: bounds.dailyCapClicksMax })),
 };
 
+/** Schemas of the members with which a lender documents an offer. They are optional for loans and required for all other products. */
+export const offerDocumentSchemas = {
+  legal: Type.String({ minLength: 1, maxLength: bounds.offerLegalCharactersMax }),
+  terms_url: Type.String({ maxLength: 1_024 }),
+  as_of: Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' }),
+};
+
+export const optionalOfferDocumentSchemas = {
+  legal: Type.Optional(offerDocumentSchemas.legal),
+  terms_url: Type.Optional(offerDocumentSchemas.terms_url),
+  as_of: Type.Optional(offerDocumentSchemas.as_of),
+};
+
 export const lenderSchema = <Members extends TProperties, Offer extends TSchema>(members: Members, offer: Offer) =>
   Type.Object(
     {
@@ -60,13 +73,16 @@ export const catalogSchema = <Members extends TProperties, Lender extends TSchem
       format: Type.Literal(1),
       vertical: Type.String(),
       disclosure: Type.String({ minLength: 1, maxLength: 500 }),
+      max_age_days: Type.Optional(
+        Type.Union([Type.Integer({ minimum: 1, maximum: bounds.offerAgeDaysMax }), Type.Null()]),
+      ),
       ...members,
       lenders: Type.Array(lender, { minItems: 1 }),
     },
     strictObject,
   );
 
-const anyOffer = Type.Object(commonOfferSchemas);
+const anyOffer = Type.Object({ ...commonOfferSchemas, ...optionalOfferDocumentSchemas });
 const anyLender = lenderSchema({}, anyOffer);
 const anyCatalog = catalogSchema({}, anyLender);
 

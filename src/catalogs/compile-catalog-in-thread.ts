@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { bounds } from '../bounds.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
-import type { CompiledOffer } from '../verticals/products.ts';
+import type { CompiledOffer } from '../verticals/offer-view.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { CatalogArchive } from './catalog-archive.ts';
 import { type CompiledCatalogData, compileCatalogData } from './compile-catalog.ts';

@@ -1,11 +1,7 @@
 import type { ApiKeyMode } from '../domain/mode.ts';
-import { listOffersSortedById } from '../matching/match-tables.ts';
-import {
-  type CompiledOffer,
-  getVerticalProduct,
-  type OfferRenderer,
-  type ProductCatalogTables,
-} from '../verticals/products.ts';
+import { listOffersSortedById, type MatchTables } from '../matching/match-tables.ts';
+import { type CompiledOffer, compileOffer, type OfferRenderer } from '../verticals/offer-view.ts';
+import { getVerticalProduct } from '../verticals/registry.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { CatalogFile } from './catalog-schema.ts';
 import { computeCatalogVersion } from './identifiers.ts';
@@ -48,7 +44,7 @@ export interface CompiledCatalogData {
   readonly disclosure: string;
   /** Offers, sorted by id. A ranking refers to each offer by its index in this array. */
   readonly offers: readonly CompiledOffer[];
-  readonly tables: ProductCatalogTables;
+  readonly tables: MatchTables;
 }
 
 /** One version of a catalog, compiled for matching, responses and clicks. A compiled catalog is immutable except for its logo hashes. */
@@ -58,7 +54,7 @@ export class CompiledCatalog implements CompiledCatalogData {
   readonly mode: ApiKeyMode;
   readonly disclosure: string;
   readonly offers: readonly CompiledOffer[];
-  readonly tables: ProductCatalogTables;
+  readonly tables: MatchTables;
   /** Daily caps (in clicks) by offer id, for the offers that have a daily cap (docs/contract.md#daily-caps). */
   readonly dailyCaps: ReadonlyMap<string, number>;
   #logoHashes: ReadonlyMap<string, string> = new Map();
@@ -127,7 +123,9 @@ export function compileCatalogData(catalog: CatalogFile, vertical: Vertical, mod
   return {
     version: computeCatalogVersion(catalog, mode),
     disclosure: catalog.disclosure,
-    offers: listOffersSortedById(catalog).map(({ lender, offer }) => product.compileOffer(lender, offer)),
+    offers: listOffersSortedById(catalog).map(({ lender, offer }) =>
+      compileOffer(lender, offer, product.needsOfferSource),
+    ),
     // All matching threads share the memory of the tables, so a new thread needs no copy of the tables.
     tables: copyToSharedMemory(product.compileCatalogTables(catalog, vertical)),
   };

@@ -1,7 +1,8 @@
 import Type, { type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { getChoiceValues, listAllowedValues } from '../verticals/field-vector.ts';
-import { getVerticalProduct, type VerticalProduct } from '../verticals/products.ts';
+import type { VerticalProduct } from '../verticals/product.ts';
+import { getVerticalProduct } from '../verticals/registry.ts';
 import type { PocketField, Vertical } from '../verticals/vertical.ts';
 import { type CatalogErrors, type CatalogValuePath, formatCatalogValuePath } from './catalog-errors.ts';
 import {
@@ -84,7 +85,7 @@ export function validateSemantics(value: unknown, vertical: Vertical, errors: Ca
       offers.push(offer);
     }
   }
-  product.validateOffers(offers, errors);
+  product.validateOffers?.(offers, errors);
 }
 
 /** Reports a text with a lone surrogate. A JSON escape can contain a lone surrogate, but UTF-8 cannot encode a lone surrogate. */

@@ -30,7 +30,7 @@ import {
 } from '../operations/ignored-names.ts';
 import type { AnalyticsRequest, AnalyticsResponse } from '../operations/query-analytics.ts';
 import type { InputsResponse } from '../operations/submit-inputs.ts';
-import type { OfferUrls } from '../verticals/products.ts';
+import type { OfferUrls } from '../verticals/offer-view.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 
 /** An error of the API, with its HTTP status and the members of its JSON body. */

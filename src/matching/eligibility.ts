@@ -1,7 +1,7 @@
 import { bounds } from '../bounds.ts';
 import { completedYearsBetween } from '../domain/calendar.ts';
 import { absentValue, type FieldVector } from '../verticals/field-vector.ts';
-import { getVerticalProduct } from '../verticals/products.ts';
+import { getVerticalProduct } from '../verticals/registry.ts';
 import { type MatchTables, meetsStateMinimumAge } from './match-tables.ts';
 import type { Ranking, UnavailableOffers } from './matcher.ts';
 import { hasOffer, lowestBitIndex } from './offer-set.ts';

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
 import { completedYearsBetween } from '../domain/calendar.ts';
 import { absentValue, type FieldVector } from '../verticals/field-vector.ts';
-import { getVerticalProduct } from '../verticals/products.ts';
+import { getVerticalProduct } from '../verticals/registry.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { type MatchTables, meetsStateMinimumAge } from './match-tables.ts';
 import { hasOffer } from './offer-set.ts';

@@ -1,8 +1,14 @@
 import { bounds } from '../bounds.ts';
 import type { CatalogLender, CatalogOffer, OfferCriterion } from '../catalogs/catalog-schema.ts';
 import { completedYearsBetween } from '../domain/calendar.ts';
-import { absentValue, type FieldVector, listAllowedValues } from '../verticals/field-vector.ts';
-import type { PocketField, ProductName, Vertical } from '../verticals/vertical.ts';
+import {
+  absentValue,
+  type FieldVector,
+  findFieldIndex,
+  getChoiceValues,
+  listAllowedValues,
+} from '../verticals/field-vector.ts';
+import type { PocketField, Vertical } from '../verticals/vertical.ts';
 import { addOffer, emptyOfferSet, type OfferSet } from './offer-set.ts';
 
 /**
@@ -11,8 +17,8 @@ import { addOffer, emptyOfferSet, type OfferSet } from './offer-set.ts';
  * sorted by number (docs/contract.md#sort-orders). A *row* of a table is one offer in one credit band.
  */
 export interface MatchTables extends OfferFilterTables {
-  /** Product whose rules were used to compile the tables. */
-  readonly product: ProductName;
+  /** Name of the product whose rules were used to compile the tables. */
+  readonly product: string;
   readonly offerCount: number;
   readonly bandCount: number;
   /** Number of offers in each sort order of a ranking, including spare offers that replace offers at their daily cap. */
@@ -58,6 +64,27 @@ export function listOffersSortedById<
   return catalog.lenders
     .flatMap((lender) => lender.offers.map((offer) => ({ lender, offer })))
     .sort((one, other) => (one.offer.id < other.offer.id ? -1 : 1));
+}
+
+/** Compiles the tables that all products have, except the expected revenue of clicks. */
+export function compileCommonTables<Offer extends CatalogOffer>(
+  { name, bandCount }: { readonly name: string; readonly bandCount: number },
+  offers: readonly Offer[],
+  stateRules: Readonly<Record<string, { readonly min_age?: number }>> | undefined,
+  vertical: Vertical,
+  rules: readonly ChoiceFieldRule<Offer>[],
+): MatchTables {
+  const { state, birthdate } = vertical.roles;
+  return {
+    product: name,
+    offerCount: offers.length,
+    bandCount,
+    orderLength: countRankedOffers(offers),
+    roles: { state: findFieldIndex(vertical, state), birthdate: findFieldIndex(vertical, birthdate) },
+    stateAgeMin: Uint8Array.from(getChoiceValues(vertical, state), (code) => stateRules?.[code]?.min_age ?? 0),
+    ...compileFilters(offers, vertical, rules),
+    expectedRevenueMicros: new Float64Array(offers.length * bandCount),
+  };
 }
 
 export function countRankedOffers(offers: readonly CatalogOffer[]): number {

@@ -1,5 +1,5 @@
 import { bounds } from '../bounds.ts';
-import { getVerticalProduct } from '../verticals/products.ts';
+import { getVerticalProduct } from '../verticals/registry.ts';
 import { type Matcher, packOffers } from './matcher.ts';
 import { type PoolMatcherOptions, WorkerPoolMatcher } from './pool-matcher.ts';
 

@@ -1,7 +1,7 @@
 import Type, { type TSchema } from 'typebox';
 import type { Vertical } from '../verticals/vertical.ts';
 import { analyticsRowsSchema, analyticsSummarySchema, dailyAnalyticsSchema } from './analytics-schemas.ts';
-import { marketplaceResponseSchema, widgetEmbedSchema } from './marketplace-schemas.ts';
+import { createMarketplaceResponseSchema, widgetEmbedSchema } from './marketplace-schemas.ts';
 import { analyticsParameters, idempotencyKeyParameter, marketplaceParameters } from './parameters.ts';
 import type { RecordedExamples } from './recorded-examples.ts';
 import {
@@ -100,7 +100,8 @@ function submitInputs(vertical: Vertical, samples: Samples): PathItem {
   };
 }
 
-function getMarketplace({ required }: Vertical, samples: Samples): PathItem {
+function getMarketplace(vertical: Vertical, samples: Samples): PathItem {
+  const { required } = vertical;
   return {
     get: {
       operationId: 'getMarketplace',
@@ -108,11 +109,11 @@ function getMarketplace({ required }: Vertical, samples: Samples): PathItem {
       summary: 'Get offers',
       description:
         'The ranked offers, or the embed code of a widget. With `json` each response counts as a view; `HEAD` does not.',
-      parameters: marketplaceParameters,
+      parameters: marketplaceParameters(vertical),
       responses: {
         200: successResponse('The offers, or the embed code.', {
           'application/json': {
-            schema: Type.Union([marketplaceResponseSchema, widgetEmbedSchema]),
+            schema: Type.Union([createMarketplaceResponseSchema(vertical), widgetEmbedSchema]),
             ...(samples && {
               examples: {
                 json: { summary: 'format=json', value: samples.offers },

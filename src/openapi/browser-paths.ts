@@ -3,7 +3,8 @@ import { bounds } from '../bounds.ts';
 import type { PublicUrls } from '../config/config.ts';
 import type { ErrorCode, RequestParamName } from '../domain/errors.ts';
 import { clickPath } from '../operations/click-url.ts';
-import { widgetBeaconSchema, widgetOffersSchema } from './marketplace-schemas.ts';
+import type { Vertical } from '../verticals/vertical.ts';
+import { createWidgetOffersSchema, widgetBeaconSchema } from './marketplace-schemas.ts';
 import {
   clickParameters,
   contentVersionParameter,
@@ -55,7 +56,10 @@ function browserResponse(description: string, headers: OpenApiHeaders, content?:
  * Returns the OpenAPI descriptions of the paths that a visitor's browser opens. Partners receive URLs for browsers, such as click URLs, in
  * API responses, and do not request them.
  */
-export function browserPathItems(urls: Pick<PublicUrls, 'click' | 'widget'>): Readonly<Record<string, PathItem>> {
+export function browserPathItems(
+  vertical: Vertical,
+  urls: Pick<PublicUrls, 'click' | 'widget'>,
+): Readonly<Record<string, PathItem>> {
   const { path: widgetPath, servers: widgetServers } = widgetServer(urls);
   return {
     [clickPath]: {
@@ -97,7 +101,7 @@ export function browserPathItems(urls: Pick<PublicUrls, 'click' | 'widget'>): Re
         summary: 'Page of the iframe',
         description: 'The `src` of `format=iframe`, for pages of origins that the account allows.',
         security: [],
-        parameters: widgetPageParameters,
+        parameters: widgetPageParameters(vertical),
         responses: {
           200: browserResponse('The widget.', noStoreHeader, htmlContent),
           400: browserResponse('The session has expired (an HTML page), or the request is malformed.', noStoreHeader, {
@@ -154,6 +158,7 @@ const widgetStatuses: ErrorStatusDescriptions = {
 
 /** Returns the OpenAPI descriptions of the paths that the widget script requests. */
 export function widgetPaths(
+  vertical: Vertical,
   urls: Pick<PublicUrls, 'widget'>,
   samples: RecordedExamples | null,
 ): Readonly<Record<string, PathItem>> {
@@ -167,12 +172,12 @@ export function widgetPaths(
         summary: 'The offers of a widget',
         description: `The first response of a widget load counts as its view. ${linkCheckDescription}`,
         security: [],
-        parameters: widgetOffersParameters,
+        parameters: widgetOffersParameters(vertical),
         responses: {
           200: browserResponse(
             'The offers.',
             { ...noStoreHeader, ...allowOriginHeader },
-            jsonContent(widgetOffersSchema, samples && { widget: { value: samples.widgetOffers } }),
+            jsonContent(createWidgetOffersSchema(vertical), samples && { widget: { value: samples.widgetOffers } }),
           ),
           ...widgetErrorResponses(['INVALID_REQUEST', 'SUB_ID_EXPIRED', 'INSUFFICIENT_INPUTS'], 'load'),
           503: browserResponse(

@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import Type, { type TSchema } from 'typebox';
 import { bounds } from '../bounds.ts';
 import { offerIdPattern } from '../catalogs/identifiers.ts';
 import { widgetEventTypes } from '../ledger/ledger-record.ts';
@@ -7,11 +7,14 @@ import { sortOrderNames } from '../matching/matcher.ts';
 import type { WidgetEmbedResponse } from '../operations/embed-widget.ts';
 import type { MarketplaceResponse } from '../operations/get-marketplace.ts';
 import type { WidgetOffersResponse } from '../operations/show-widget-offers.ts';
-import type { OfferView } from '../verticals/personal-loans/offer-view.ts';
+import type { OfferView } from '../verticals/offer-view.ts';
+import { getVerticalProduct } from '../verticals/registry.ts';
+import type { Vertical } from '../verticals/vertical.ts';
 import { type WidgetBeaconBody, widgetEventIdPattern } from '../widgets/widget-beacon.ts';
 import {
   defineSchema,
   ignoredParametersProperty,
+  isoDateSchema,
   nonNegativeIntegerSchema,
   nullableSchema,
   stringEnum,
@@ -22,25 +25,35 @@ import {
   widgetLoadIdSchema,
 } from './schema-parts.ts';
 
-const offerSchema = defineSchema<OfferView>()(
+const numberRangeSchema = (value: TSchema, description: string) =>
+  Type.Unsafe<{ min: number; max: number }>(Type.Object({ min: value, max: value }, { description }));
+
+const legalSchema = Type.String({ description: "The lender's own disclosure. Show it with the offer." });
+const termsUrlSchema = urlSchema('Page of the lender with the terms. Link to it from the offer.');
+const asOfSchema = isoDateSchema('Date on which the lender confirmed the figures.');
+
+const anyOfferSchema = defineSchema<OfferView>()(
   Type.Object(
     {
       svc_offer_id: Type.String({ pattern: offerIdPattern, description: 'The id of the offer.' }),
       lender_name: Type.String({ description: 'Name of the lender.' }),
       logo_url: urlSchema('An SVG image, which may be cached forever: a changed logo gets another URL.'),
-      apr_range: Type.Object(
-        { min: Type.Number(), max: Type.Number() },
-        { description: 'Annual percentage rates for this borrower.' },
+      apr_range: nullableSchema(numberRangeSchema(Type.Number(), 'Annual percentage rates for this borrower.')),
+      payment_term_months: nullableSchema(
+        Type.Integer({ description: 'Term in months of the monthly payment. Show both together.' }),
       ),
-      payment_term_months: Type.Integer({ description: 'Term in months of the monthly payment. Show both together.' }),
-      monthly_payment_estimate: usdSchema('Estimated monthly payment for the requested amount over that term'),
+      monthly_payment_estimate: nullableSchema(
+        usdSchema('Estimated monthly payment for the requested amount over that term'),
+      ),
       svc_star_rating: Type.Number({ description: 'Editorial rating in stars.' }),
       features: Type.Array(Type.String(), { description: 'Features of the offer, as tags.' }),
       prequalification: Type.Boolean({ description: 'Whether a rate needs no hard credit inquiry.' }),
+      legal: Type.Optional(legalSchema),
+      terms_url: Type.Optional(termsUrlSchema),
+      as_of: Type.Optional(asOfSchema),
       click_url: urlSchema('Redirects to the lender and attributes the click, see `followClick`. Use it unchanged.'),
-      loan_amount_range: Type.Object(
-        { min: Type.Integer(), max: Type.Integer() },
-        { description: 'The amounts that this borrower can get, in USD.' },
+      loan_amount_range: nullableSchema(
+        numberRangeSchema(Type.Integer(), 'The amounts that this borrower can get, in USD.'),
       ),
       term_months: Type.Array(Type.Integer(), { description: 'The terms available to this borrower, in months.' }),
       position: Type.Integer({ minimum: 1, maximum: bounds.offersShownMax, description: 'Position in this response.' }),
@@ -48,6 +61,22 @@ const offerSchema = defineSchema<OfferView>()(
     { title: 'Offer' },
   ),
 );
+
+const nullSchema = Type.Unsafe<null>({ type: 'null', description: 'Not used for this product.' });
+
+/** Creates the schema of an offer of one vertical, in which each member has the types that the vertical's product uses. */
+function createOfferSchema(vertical: Vertical): typeof anyOfferSchema {
+  const { offerViewMembers, nullOfferMembers } = getVerticalProduct(vertical);
+  const properties: Record<string, TSchema> = { ...anyOfferSchema.properties };
+  for (const name of ['apr_range', 'payment_term_months', 'monthly_payment_estimate', 'loan_amount_range'] as const) {
+    const { type, ...schema } = properties[name] as TSchema & { readonly type: readonly [string, 'null'] };
+    properties[name] = nullOfferMembers.includes(name) ? nullSchema : { ...schema, type: type[0] };
+  }
+  if (Object.keys(offerViewMembers).length > 0) {
+    Object.assign(properties, { legal: legalSchema, terms_url: termsUrlSchema, as_of: asOfSchema });
+  }
+  return Type.Object({ ...properties, ...offerViewMembers }, { title: 'Offer' }) as unknown as typeof anyOfferSchema;
+}
 
 const explanationSchema = defineSchema<MatchExplanation>()(
   Type.Object(
@@ -69,37 +98,44 @@ const explanationSchema = defineSchema<MatchExplanation>()(
   ),
 );
 
-/** Schemas of the members that all responses with offers have in common. */
-const offersProperties = {
+/** Returns the schemas of the members that all responses with offers have in common. */
+const offersProperties = (vertical: Vertical) => ({
   sub_id: subIdSchema,
   match_quality: stringEnum(['high', 'partial', 'none'], {
     description: '`high` with three offers and `match_readiness` `high`, `none` without offers, or `partial`.',
   }),
-  offers: Type.Array(offerSchema, { maxItems: bounds.offersShownMax, description: 'The best offers, in order.' }),
+  offers: Type.Array(createOfferSchema(vertical), {
+    maxItems: bounds.offersShownMax,
+    description: 'The best offers, in order.',
+  }),
   total_offers: nonNegativeIntegerSchema('All matching offers, including those not shown.'),
   generated_at: timestampSchema('When this response was created'),
-  sort: stringEnum(sortOrderNames, { description: 'The order of the offers.' }),
+  sort: stringEnum(vertical.sortOrders ?? sortOrderNames, { description: 'The order of the offers.' }),
   catalog_version: Type.String({ description: 'Version of the offer catalog.' }),
   disclosure: Type.String({ description: 'Show it next to the offers.' }),
-};
+});
 
-export const marketplaceResponseSchema = defineSchema<MarketplaceResponse>()(
-  Type.Object(
-    { ...offersProperties, explain: Type.Optional(explanationSchema), ...ignoredParametersProperty },
-    { title: 'Marketplace' },
-  ),
-);
+export const createMarketplaceResponseSchema = (vertical: Vertical) =>
+  defineSchema<MarketplaceResponse>()(
+    Type.Object(
+      { ...offersProperties(vertical), explain: Type.Optional(explanationSchema), ...ignoredParametersProperty },
+      { title: 'Marketplace' },
+    ),
+  );
 
-export const widgetOffersSchema = defineSchema<WidgetOffersResponse>()(
-  Type.Object(
-    {
-      loan_amount: Type.Integer({ description: 'The requested amount in USD.' }),
-      expires_at: timestampSchema('When session and token expire'),
-      ...offersProperties,
-    },
-    { title: 'WidgetOffers' },
-  ),
-);
+export const createWidgetOffersSchema = (vertical: Vertical) =>
+  defineSchema<WidgetOffersResponse>()(
+    Type.Object(
+      {
+        loan_amount: nullableSchema(
+          Type.Integer({ description: 'The requested amount in USD; `null` for products without loan amounts.' }),
+        ),
+        expires_at: timestampSchema('When session and token expire'),
+        ...offersProperties(vertical),
+      },
+      { title: 'WidgetOffers' },
+    ),
+  );
 
 export const widgetEmbedSchema = defineSchema<WidgetEmbedResponse>()(
   Type.Object(

@@ -45,7 +45,11 @@ export function verticalTitle({ segment }: Pick<Vertical, 'segment'>): string {
 /** Creates the OpenAPI 3.1 document of one vertical as a JSON-serializable object. */
 export function openApiDocument(vertical: Vertical, urls: PublicUrls): OpenApiDocument {
   const samples = readRecordedExamples(vertical.segment, urls);
-  const paths = { ...apiPaths(vertical, samples), ...browserPathItems(urls), ...widgetPaths(urls, samples) };
+  const paths = {
+    ...apiPaths(vertical, samples),
+    ...browserPathItems(vertical, urls),
+    ...widgetPaths(vertical, urls, samples),
+  };
   const { described, schemas } = extractComponents({ paths, responses: sharedErrorResponses });
   return {
     openapi: '3.1.1',

@@ -4,6 +4,7 @@ import type { WidgetLinkParameters } from '../http/routes/widget-routes.ts';
 import { sortOrderNames } from '../matching/matcher.ts';
 import type { MarketplaceRequest } from '../operations/get-marketplace.ts';
 import type { AnalyticsRequest } from '../operations/query-analytics.ts';
+import type { Vertical } from '../verticals/vertical.ts';
 import type { OpenApiParameter } from './schema-parts.ts';
 import { isoDateSchema, referrerTagSchema, stringEnum, subIdSchema, widgetLoadIdSchema } from './schema-parts.ts';
 
@@ -13,30 +14,34 @@ function queryParameters(parameters: Readonly<Record<string, ParameterDescriptio
   return Object.entries(parameters).map(([name, parameter]) => ({ name, in: 'query', ...parameter }));
 }
 
-const selectionParameters = {
+const selectionParameters = ({ sortOrders = sortOrderNames, segment }: Vertical) => ({
   max_offers: {
     description: 'Maximum number of offers in the response.',
     schema: Type.Integer({ minimum: 1, maximum: bounds.offersShownMax, default: bounds.offersShownDefault }),
   },
   sort: {
-    description: 'Best fit, lowest APR, highest amount, or highest expected revenue.',
-    schema: stringEnum(sortOrderNames, { default: 'recommended' }),
+    description:
+      sortOrders.length === sortOrderNames.length
+        ? 'Best fit, lowest APR, highest amount, or highest expected revenue. The documentation of the vertical says what they mean.'
+        : `One of the orders of ${segment}; other orders get 400 \`INVALID_REQUEST\`.`,
+    schema: stringEnum(sortOrders, { default: 'recommended' }),
   },
-};
+});
 
-export const marketplaceParameters = queryParameters({
-  sub_id: { required: true, description: 'The session.', schema: subIdSchema },
-  format: {
-    required: true,
-    description: '`json` for your own offer cards, `iframe` or `js` for the widget.',
-    schema: stringEnum(['json', 'iframe', 'js']),
-  },
-  ...selectionParameters,
-  explain: {
-    description: 'Explains why other offers do not match. Needs a test key and `format=json`.',
-    schema: stringEnum(['true', 'false'], { default: 'false' }),
-  },
-} satisfies Record<keyof MarketplaceRequest, ParameterDescription>);
+export const marketplaceParameters = (vertical: Vertical) =>
+  queryParameters({
+    sub_id: { required: true, description: 'The session.', schema: subIdSchema },
+    format: {
+      required: true,
+      description: '`json` for your own offer cards, `iframe` or `js` for the widget.',
+      schema: stringEnum(['json', 'iframe', 'js']),
+    },
+    ...selectionParameters(vertical),
+    explain: {
+      description: 'Explains why other offers do not match. Needs a test key and `format=json`.',
+      schema: stringEnum(['true', 'false'], { default: 'false' }),
+    },
+  } satisfies Record<keyof MarketplaceRequest, ParameterDescription>);
 
 export const analyticsParameters = queryParameters({
   referrer_tag: {
@@ -91,16 +96,18 @@ const widgetCredentialParameters = {
 
 export const widgetEventsParameters = queryParameters(widgetCredentialParameters);
 
-export const widgetPageParameters = queryParameters({
-  ...widgetCredentialParameters,
-  ...selectionParameters,
-} satisfies Record<Exclude<keyof WidgetLinkParameters, 'load'>, ParameterDescription>);
+export const widgetPageParameters = (vertical: Vertical) =>
+  queryParameters({
+    ...widgetCredentialParameters,
+    ...selectionParameters(vertical),
+  } satisfies Record<Exclude<keyof WidgetLinkParameters, 'load'>, ParameterDescription>);
 
-export const widgetOffersParameters = queryParameters({
-  ...widgetCredentialParameters,
-  load: { required: true, description: 'The id of the widget load.', schema: widgetLoadIdSchema },
-  ...selectionParameters,
-} satisfies Record<keyof WidgetLinkParameters, ParameterDescription>);
+export const widgetOffersParameters = (vertical: Vertical) =>
+  queryParameters({
+    ...widgetCredentialParameters,
+    load: { required: true, description: 'The id of the widget load.', schema: widgetLoadIdSchema },
+    ...selectionParameters(vertical),
+  } satisfies Record<keyof WidgetLinkParameters, ParameterDescription>);
 
 export const contentVersionParameter = queryParameters({
   v: { description: 'Hash of the content.', schema: Type.String() },

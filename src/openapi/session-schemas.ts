@@ -123,9 +123,11 @@ function fieldValueSchema(field: PocketField, description: string): TSchema {
 
 function describeRequirement({ required, conditional, neverMatched = [] }: Vertical, { name }: PocketField): string {
   if (required.includes(name)) return 'Required for offers.';
-  const cases = conditional
-    .filter(({ field }) => field === name)
-    .map(({ when }) => `\`${when.field}\` is \`${when.is}\``);
-  if (cases.length > 0) return `Required by some offers if ${cases.join(' or ')}.`;
+  const rules = conditional.filter(({ field }) => field === name);
+  if (rules.length > 0) {
+    const cases = rules.map(({ when }) => `\`${when.field}\` is \`${when.is}\``).join(' or ');
+    const isRequired = rules.some((rule) => rule.isRequired);
+    return isRequired ? `Required for offers if ${cases}.` : `Required by some offers if ${cases}.`;
+  }
   return neverMatched.includes(name) ? 'Optional; not used for matching.' : 'Optional.';
 }

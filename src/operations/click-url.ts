@@ -1,7 +1,7 @@
 import { bounds } from '../bounds.ts';
 import { parseQueryParameters } from '../domain/query-string.ts';
 import { copyToFlatString } from '../domain/text.ts';
-import type { OfferUrls } from '../verticals/products.ts';
+import type { OfferUrls } from '../verticals/offer-view.ts';
 import type { ClickRequest } from './follow-click.ts';
 
 export const clickPath = '/c';

@@ -7,9 +7,10 @@ import { parseCount } from '../domain/query-string.ts';
 import type { MatchExplanation } from '../matching/explain-offers.ts';
 import { type SortOrder, sortOrderNames } from '../matching/matcher.ts';
 import { type FindSessionDeps, findSession } from '../sessions/find-session.ts';
+import type { OfferUrls, OfferView } from '../verticals/offer-view.ts';
 import { computeMatchReadiness } from '../verticals/pocket-fields.ts';
-import { getVerticalProduct, type OfferUrls, type OfferView } from '../verticals/products.ts';
 import type { Tenant } from '../verticals/tenant.ts';
+import type { Vertical } from '../verticals/vertical.ts';
 import type { IgnoredParameters, RequestParameters } from './ignored-names.ts';
 import { type OffersResult, type ShowOffersDeps, selectOffersAndRecordView } from './show-offers.ts';
 
@@ -21,12 +22,16 @@ interface OfferSelection {
   readonly maxOffers: number;
 }
 
-export function parseSortAndLimit(request: Pick<MarketplaceRequest, 'max_offers' | 'sort'>): Outcome<OfferSelection> {
+/** @param vertical a vertical that may accept only some of the sort orders */
+export function parseSortAndLimit(
+  request: Pick<MarketplaceRequest, 'max_offers' | 'sort'>,
+  { sortOrders = sortOrderNames }: Pick<Vertical, 'sortOrders'>,
+): Outcome<OfferSelection> {
   const { max_offers: text } = request;
   const maxOffers = text === undefined ? bounds.offersShownDefault : parseCount(text, bounds.offersShownMax);
   if (maxOffers === null) return invalidRequest('max_offers');
   const sort = (request.sort ?? 'recommended') as SortOrder;
-  if (!sortOrderNames.includes(sort)) return invalidRequest('sort');
+  if (!sortOrders.includes(sort)) return invalidRequest('sort', `must be one of ${sortOrders.join(', ')}`);
   return successOutcome({ sort, maxOffers });
 }
 
@@ -52,7 +57,7 @@ export function validateMarketplaceRequest<Format extends ResponseFormat>(
   if (subId === undefined) return invalidRequest('sub_id');
   const format = formats.find((each) => each === request.format);
   if (format === undefined) return invalidRequest('format');
-  const selection = parseSortAndLimit(request);
+  const selection = parseSortAndLimit(request, tenant.vertical);
   if (!selection.ok) return selection;
   const explain = parseExplain(request, tenant.mode);
   if (!explain.ok) return explain;
@@ -134,7 +139,7 @@ export function createMarketplaceResponse(result: OffersResult, urls: OfferUrls)
   return {
     sub_id: result.subId,
     match_quality: result.matchQuality,
-    offers: getVerticalProduct(catalog.vertical).createOfferViews(result, urls),
+    offers: catalog.offerRenderer(urls.logos).createOfferViews(result, urls),
     total_offers: result.totalOffers,
     generated_at: formatIsoTimestamp(result.generatedMs),
     sort: result.sort,

@@ -24,8 +24,9 @@ import { hasOffer } from '../matching/offer-set.ts';
 import type { CachedRanking, Session } from '../sessions/session-store.ts';
 import type { WidgetUsage } from '../sessions/widget-usage.ts';
 import { type FieldVector, findFieldIndex } from '../verticals/field-vector.ts';
+import type { OfferList } from '../verticals/offer-view.ts';
 import type { MatchReadiness } from '../verticals/pocket-fields.ts';
-import { getVerticalProduct, type OfferList } from '../verticals/products.ts';
+import { getVerticalProduct } from '../verticals/registry.ts';
 
 /** Selected and priced offers of one response. HTTP routes render the offers as JSON; the embedded API returns objects. */
 export interface OffersResult extends OfferList {
@@ -160,7 +161,7 @@ function createResult(
   explanation: MatchExplanation | null,
 ): Outcome<OffersResult> {
   const { subId, sort } = request;
-  const offers = getVerticalProduct(catalog.vertical).calculateOfferPrices(catalog, indexes, request.borrower);
+  const offers = getVerticalProduct(catalog.vertical).priceOffers(catalog, indexes, request.borrower);
   if (request.countsAsView) recordView(deps, request, nowMs, catalog, indexes);
   return successOutcome({
     catalog,
@@ -235,7 +236,8 @@ function cacheAndAnswer(
   const changed = current.unavailableOffers !== unavailableOffers;
   let ranked: CachedRanking | null = null;
   if (!changed || (current.catalog === catalog && explanation === null)) {
-    const creditBand = borrower[findFieldIndex(vertical, vertical.roles.creditBand)]!;
+    // A vertical without credit bands has a single band.
+    const creditBand = borrower[findFieldIndex(vertical, vertical.roles.creditBand)] ?? 0;
     const payload = { catalogVersion: catalog.version, creditBand };
     const clickToken = deps.clickTokens.encrypt(deps.subIds.toBytes(subId), payload);
     const made = { ranking, rankedOn, unavailableOffers, creditBand, clickToken };

@@ -67,16 +67,16 @@ interface WidgetOffersRequest extends Pick<MarketplaceRequest, 'max_offers' | 's
 
 /** The response of `GET /w/offers`: an API response with offers, without `explain` and `ignored`, and with two more members. */
 export interface WidgetOffersResponse extends Omit<MarketplaceResponse, 'explain' | 'ignored'> {
-  /** Requested loan amount in USD. The monthly payments of all offers are calculated for this loan amount. */
-  readonly loan_amount: number;
+  /** Requested loan amount in USD, for which the monthly payments of all offers are calculated; null in verticals without loan amounts. */
+  readonly loan_amount: number | null;
   /** Expiry time of the session and the token. */
   readonly expires_at: string;
 }
 
 export interface WidgetOffers {
   readonly result: OffersResult;
-  /** Requested loan amount in USD. */
-  readonly loanAmount: number;
+  /** Requested loan amount in USD; null in verticals without loan amounts. */
+  readonly loanAmount: number | null;
   readonly expiresMs: number;
 }
 
@@ -94,15 +94,15 @@ export function showWidgetOffers(
 ): Outcome<WidgetOffers> | Promise<Outcome<WidgetOffers>> {
   const load = parseWidgetLoadId(request.load);
   if (load === null) return invalidRequest('load');
-  const selection = parseSortAndLimit(request);
-  if (!selection.ok) return selection;
   const { vertical } = session.tenant;
+  const selection = parseSortAndLimit(request, vertical);
+  if (!selection.ok) return selection;
   const { pocketFields: borrower, fieldsRevision: revision } = session;
   const readiness = computeMatchReadiness(vertical, borrower);
   if (readiness.matchReadiness === 'insufficient') {
     return failureOutcome({ code: 'INSUFFICIENT_INPUTS', missingRequired: readiness.missingRequired });
   }
-  const loanAmount = borrower[findFieldIndex(vertical, vertical.roles.amount)]!;
+  const loanAmount = borrower[findFieldIndex(vertical, vertical.roles.amount)] ?? null;
   const addSessionMembers = (outcome: Outcome<OffersResult>): Outcome<WidgetOffers> =>
     outcome.ok ? successOutcome({ result: outcome.value, loanAmount, expiresMs }) : outcome;
   const outcome = selectOffersAndRecordView(deps, session, {

@@ -13,7 +13,7 @@ import { exceedsCodePointLimit } from '../domain/text.ts';
 import { LogUnavailableError } from '../event-log/event-log.ts';
 import type { SessionJournal } from '../journal/journal.ts';
 import { type FindSessionDeps, findSession } from '../sessions/find-session.ts';
-import { computeMatchReadiness, validatePocketFields } from '../verticals/pocket-fields.ts';
+import { computeMatchReadiness, findImpossibleField, validatePocketFields } from '../verticals/pocket-fields.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import type { IgnoredParameters } from './ignored-names.ts';
 
@@ -55,6 +55,8 @@ export async function submitInputs(
   if (submission.invalid.length > 0) {
     return failureOutcome({ code: 'INVALID_FIELD_VALUE', fieldsInvalid: submission.invalid });
   }
+  const impossible = findImpossibleField(tenant.vertical, session.pocketFields, submission.changes);
+  if (impossible !== null) return failureOutcome({ code: 'INVALID_FIELD_VALUE', fieldsInvalid: [impossible] });
   if (submission.changes.length > 0) {
     try {
       await deps.journal.append(deps.subIds.toBytes(subId), submission.changes);

@@ -1,6 +1,7 @@
 import { bounds } from '../bounds.ts';
 import { assertIntegerOption, assertKnownOptionNames, assertObject } from '../domain/assert-options.ts';
-import { productNames } from './products.ts';
+import { sortOrderNames } from '../matching/matcher.ts';
+import { getVerticalProduct, listProductNames } from './registry.ts';
 import type { FieldRoles, PocketField, Vertical } from './vertical.ts';
 
 /** Largest encoded value. Sessions store encoded values as signed 32-bit integers; negative numbers stand for absent values. */
@@ -24,16 +25,16 @@ export function getEncodedValueRange(field: PocketField): readonly [least: numbe
   return encodedValueRanges[field.kind](field as never);
 }
 
-/** For each role in `FieldRoles`, the required kind of its field, and whether a vertical may omit the role. */
-const roleKinds: Readonly<Record<keyof FieldRoles, { readonly kind: FieldKind; readonly optional?: true }>> = {
-  amount: { kind: 'integer' },
-  creditBand: { kind: 'choice' },
-  annualIncome: { kind: 'integer' },
-  state: { kind: 'choice' },
-  term: { kind: 'integer_choice', optional: true },
-  monthlyDebt: { kind: 'integer', optional: true },
-  birthdate: { kind: 'birthdate', optional: true },
-  coBorrower: { kind: 'boolean', optional: true },
+/** For each role in `FieldRoles`, the required kind of its field. */
+const roleKinds: Readonly<Record<keyof FieldRoles, FieldKind>> = {
+  state: 'choice',
+  amount: 'integer',
+  creditBand: 'choice',
+  annualIncome: 'integer',
+  term: 'integer_choice',
+  monthlyDebt: 'integer',
+  birthdate: 'birthdate',
+  coBorrower: 'boolean',
 };
 
 const verticalMembers = Object.keys({
@@ -49,6 +50,7 @@ const verticalMembers = Object.keys({
   conditional: true,
   roles: true,
   creditScores: true,
+  sortOrders: true,
   neverMatched: true,
 } satisfies Readonly<Record<keyof Vertical, true>>);
 
@@ -76,8 +78,19 @@ export function assertValidVertical(vertical: Vertical): void {
     fail('revenueModel must be cost_per_lead or cost_per_click');
   }
   if (!['stable', 'beta'].includes(vertical.status)) fail('status must be stable or beta');
+  const productNames = listProductNames();
   if (vertical.product !== undefined && !productNames.includes(vertical.product)) {
     fail(`product must be one of ${productNames.join(', ')}`);
+  }
+  if (vertical.clicksConfirmRevenue !== undefined && typeof vertical.clicksConfirmRevenue !== 'boolean') {
+    fail('clicksConfirmRevenue must be true or false');
+  }
+  const { sortOrders } = vertical;
+  if (
+    sortOrders !== undefined &&
+    !(hasUniqueValues(sortOrders) && sortOrders.every((order) => sortOrderNames.includes(order)))
+  ) {
+    fail(`sortOrders must contain each of its values once: ${sortOrderNames.join(', ')}`);
   }
   for (const list of ['fields', 'required', 'conditional'] as const) {
     if (!Array.isArray(vertical[list])) fail(`${list} must be a list`);
@@ -113,13 +126,14 @@ export function assertValidVertical(vertical: Vertical): void {
   }
   assertObject(`${context}: roles`, vertical.roles);
   assertKnownOptionNames('vertical.roles', vertical.roles, Object.keys(roleKinds));
+  const { requiredRoles } = getVerticalProduct(vertical);
   for (const role of Object.keys(roleKinds) as (keyof FieldRoles)[]) {
-    const { kind, optional = false } = roleKinds[role];
+    const kind = roleKinds[role];
     const name = vertical.roles[role];
-    if (name === undefined && optional) continue;
+    if (name === undefined && role !== 'state' && !requiredRoles.includes(role)) continue;
     if (fields.get(name ?? '')?.kind !== kind) fail(`roles.${role} must name a field of the kind ${kind}`);
   }
-  const bands = fields.get(vertical.roles.creditBand);
+  const bands = fields.get(vertical.roles.creditBand ?? '');
   const { creditScores } = vertical;
   if (creditScores !== undefined && bands?.kind === 'choice' && creditScores.length !== bands.values.length) {
     fail(`creditScores must have one range for each value of ${bands.name}`);

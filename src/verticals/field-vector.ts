@@ -1,7 +1,7 @@
 import type { PocketField, Vertical } from './vertical.ts';
 
 /** Returns the values of a choice field. Throws a TypeError if the vertical has no choice field with this name. */
-export function getChoiceValues(vertical: Vertical, name: string): readonly string[] {
+export function getChoiceValues(vertical: Vertical, name: string | undefined): readonly string[] {
   const field = vertical.fields.find((candidate) => candidate.name === name);
   if (field?.kind !== 'choice') throw new TypeError(`${vertical.segment}: ${name} must be a choice field`);
   return field.values;
@@ -26,9 +26,9 @@ export function emptyFieldVector(vertical: Vertical): FieldVector {
   return new Array<number>(vertical.fields.length).fill(absentValue);
 }
 
-/** Returns the position of a field in the vector, or -1 if the vertical has no field with this name. */
-export function findFieldIndex(vertical: Vertical, name: string): number {
-  return fieldIndexes(vertical).get(name) ?? -1;
+/** Returns the position of a field in the vector, or -1 if the vertical has no field with this name or if `name` is undefined. */
+export function findFieldIndex(vertical: Vertical, name: string | undefined): number {
+  return name === undefined ? -1 : (fieldIndexes(vertical).get(name) ?? -1);
 }
 
 const fieldIndexesByVertical = new WeakMap<Vertical, ReadonlyMap<string, number>>();

@@ -1,6 +1,7 @@
 import { completedYearsBetween, parseIsoDate, toCompactDate } from '../domain/calendar.ts';
 import type { InvalidField } from '../domain/outcome.ts';
 import { absentValue, type FieldVector, findFieldIndex, getChoiceValues } from './field-vector.ts';
+import { getVerticalProduct } from './registry.ts';
 import type { PocketField, Vertical } from './vertical.ts';
 
 /** Result of validating submitted pocket fields (docs/contract.md#submitting-fields), each list in the order of submission. */
@@ -91,6 +92,31 @@ function encodeValue(field: PocketField, value: unknown, today: number): number 
   }
 }
 
+/**
+ * Returns an `InvalidField` if the changes complete values that are impossible together, such as a down payment of the whole value of a
+ * house; otherwise null. The reported field is one of the changed fields.
+ *
+ * @param fields field vector of the session before the changes
+ * @param changes list of `FieldValidation.changes`
+ */
+export function findImpossibleField(
+  vertical: Vertical,
+  fields: Readonly<FieldVector>,
+  changes: readonly number[],
+): InvalidField | null {
+  const { findImpossibleFields } = getVerticalProduct(vertical);
+  if (findImpossibleFields === undefined) return null;
+  const merged = [...fields];
+  const changed = new Set<string>();
+  for (let at = 0; at < changes.length; at += 2) {
+    merged[changes[at]!] = changes[at + 1]!;
+    changed.add(vertical.fields[changes[at]!]!.name);
+  }
+  const impossible = findImpossibleFields(vertical, merged);
+  const field = impossible?.names.find((name) => changed.has(name));
+  return field === undefined ? null : { field, code: 'range', message: impossible!.rule };
+}
+
 /** Whether the pocket fields submitted so far suffice to match offers (docs/contract.md#match-readiness). */
 export interface MatchReadiness {
   readonly matchReadiness: 'high' | 'partial' | 'insufficient';
@@ -106,6 +132,7 @@ interface ReadinessRule {
     readonly position: number;
     readonly whenPosition: number;
     readonly whenValue: number;
+    readonly isRequired: boolean;
   }[];
 }
 
@@ -116,8 +143,9 @@ export function computeMatchReadiness(vertical: Vertical, fields: Readonly<Field
     if (fields[position] === absentValue) missingRequired.push(name);
   }
   const missingConditional: string[] = [];
-  for (const { name, position, whenPosition, whenValue } of rule.conditional) {
-    if (fields[whenPosition] === whenValue && fields[position] === absentValue) missingConditional.push(name);
+  for (const { name, position, whenPosition, whenValue, isRequired } of rule.conditional) {
+    if (fields[whenPosition] !== whenValue || fields[position] !== absentValue) continue;
+    (isRequired ? missingRequired : missingConditional).push(name);
   }
   const matchReadiness =
     missingRequired.length > 0 ? 'insufficient' : missingConditional.length > 0 ? 'partial' : 'high';
@@ -132,11 +160,12 @@ function readinessRuleFor(vertical: Vertical): ReadinessRule {
   if (rule === undefined) {
     rule = {
       required: vertical.required.map((name) => ({ name, position: findFieldIndex(vertical, name) })),
-      conditional: vertical.conditional.map(({ field, when }) => ({
+      conditional: vertical.conditional.map(({ field, when, isRequired = false }) => ({
         name: field,
         position: findFieldIndex(vertical, field),
         whenPosition: findFieldIndex(vertical, when.field),
         whenValue: getChoiceValues(vertical, when.field).indexOf(when.is),
+        isRequired,
       })),
     };
     rulesByVertical.set(vertical, rule);

@@ -1,10 +1,57 @@
 import { fileURLToPath } from 'node:url';
 import type { CatalogSource } from '../catalogs/catalog-store.ts';
+import { installmentLoan } from './personal-loans/installment-loan.ts';
 import { personalLoans } from './personal-loans/personal-loans.ts';
+import { defaultProductName, type VerticalProduct } from './product.ts';
 import type { Vertical } from './vertical.ts';
 
-/** Verticals that this service serves. Each vertical has a folder in `src/verticals`. */
-export const servedVerticals: readonly Vertical[] = [personalLoans];
+/** Verticals that this service can serve. Each vertical has a folder in `src/verticals`. */
+const verticals: Vertical[] = [];
+
+const products = new Map<string, VerticalProduct>();
+
+/** Folders of the example catalogs, by the segment of the vertical. */
+const folders = new Map<string, URL>();
+
+/**
+ * Registers a vertical and its product. Every thread that matches offers must register the same verticals, before its first request.
+ *
+ * @param folder URL of the folder with `example-catalog.json`, `sandbox-catalog.json` and `logos/`; ends with a slash
+ */
+export function registerVertical(
+  vertical: Vertical,
+  product: VerticalProduct,
+  folder: URL = new URL(`./${vertical.segment}/`, import.meta.url),
+): void {
+  const { product: name = defaultProductName } = vertical;
+  const registered = products.get(name);
+  if (registered !== undefined && registered !== product) throw new Error(`two products have the name ${name}`);
+  products.set(name, product);
+  verticals.push(vertical);
+  folders.set(vertical.segment, folder);
+}
+
+registerVertical(personalLoans, installmentLoan);
+
+/** Returns the functions for the product of a vertical, or for the product of compiled catalog tables. */
+export function getVerticalProduct({
+  product: name = defaultProductName,
+}: {
+  readonly product?: string | undefined;
+}): VerticalProduct {
+  const product = products.get(name);
+  if (product === undefined) throw new Error(`product ${name} is not registered`);
+  return product;
+}
+
+export function listProductNames(): readonly string[] {
+  return [...products.keys()];
+}
+
+/** Returns the registered verticals, in the order of their registration. */
+export function availableVerticals(): readonly Vertical[] {
+  return verticals;
+}
 
 /** Properties that are needed to issue API keys for a vertical, even if the vertical is not served (docs/contract.md#verticals). */
 export interface KnownVertical {
@@ -15,37 +62,41 @@ export interface KnownVertical {
   readonly status: 'stable' | 'beta' | 'planned';
 }
 
-/**
- * All verticals of docs/contract.md#verticals. The command line can issue keys for a vertical that is not served yet. A request with the
- * API key of an unserved vertical returns 404 on the routes of that vertical, and 403 on the routes of every other vertical.
- */
-export const knownVerticals: readonly KnownVertical[] = [
-  ...servedVerticals,
+/** Verticals of docs/contract.md#verticals that this release cannot serve. Operators can already issue keys for them. */
+const plannedVerticals: readonly KnownVertical[] = [
   { number: 2, segment: 'credit-cards', keyPrefix: 'svc_cc_', status: 'beta' },
   { number: 3, segment: 'mortgage', keyPrefix: 'svc_mo_', status: 'beta' },
   { number: 4, segment: 'banking', keyPrefix: 'svc_bk_', status: 'beta' },
   { number: 5, segment: 'find-advisor', keyPrefix: 'svc_fa_', status: 'planned' },
 ];
 
-/** Path of the vertical's example catalog with fictional lenders. The example catalog is the default for SVC_CATALOG. */
-export function exampleCatalogFile({ segment }: Vertical): string {
-  return verticalFile(segment, 'example-catalog.json');
+/**
+ * Returns all verticals of docs/contract.md#verticals and all registered verticals. The command line can issue keys for a vertical that is
+ * not served yet. A request with the API key of an unserved vertical returns 404 on the routes of that vertical, and 403 on the routes of
+ * every other vertical.
+ */
+export function knownVerticals(): readonly KnownVertical[] {
+  return [...verticals, ...plannedVerticals];
 }
 
 /** Returns the default catalogs: for each vertical, the example catalog for live keys and the sandbox catalog for test keys. */
 export function exampleCatalogs(): CatalogSource[] {
-  return servedVerticals.flatMap((vertical) => createCatalogSources(vertical, exampleCatalogFile(vertical)));
+  return verticals.flatMap((vertical) => createCatalogSources(vertical, exampleCatalogFile(vertical)));
+}
+
+/** Returns the path of the vertical's example catalog with fictional lenders. */
+export function exampleCatalogFile(vertical: Vertical): string {
+  return verticalFile(vertical, 'example-catalog.json');
 }
 
 /** Returns the two catalog sources of a vertical: `liveFile` for live API keys, and the sandbox catalog for test API keys. */
 export function createCatalogSources(vertical: Vertical, liveFile: string): CatalogSource[] {
   return [
     { vertical, mode: 'live', file: liveFile },
-    { vertical, mode: 'test', file: verticalFile(vertical.segment, 'sandbox-catalog.json') },
+    { vertical, mode: 'test', file: verticalFile(vertical, 'sandbox-catalog.json') },
   ];
 }
 
-/** Returns the path of the file `name` in a vertical's folder. The folder has the same name as the vertical's `segment`. */
-function verticalFile(segment: string, name: string): string {
-  return fileURLToPath(new URL(`./${segment}/${name}`, import.meta.url));
+function verticalFile({ segment }: Vertical, name: string): string {
+  return fileURLToPath(new URL(name, folders.get(segment)));
 }

@@ -1,6 +1,8 @@
+import type { SortOrder } from '../matching/matcher.ts';
+
 /**
  * Definition of a vertical (docs/contract.md#verticals). A `Vertical` object contains no functions, because functions cannot be sent to
- * worker threads. `products.ts` contains the functions of each product type.
+ * worker threads. `VerticalProduct` describes the functions of each product.
  */
 export interface Vertical {
   /** Numeric ID of the vertical, 1 to 127. The ID of a vertical must never change or be reused, because every sub_id contains the ID. */
@@ -16,8 +18,8 @@ export interface Vertical {
    * clicks (docs/contract.md#confirmations).
    */
   readonly clicksConfirmRevenue?: boolean;
-  /** Product type of the vertical's offers, by default `installment_loan`. */
-  readonly product?: ProductName;
+  /** Name of the product of the vertical's offers, by default `installment_loan`. */
+  readonly product?: string;
   /** Pocket fields. Sessions store field values in the order of `fields`, so new fields must be added at the end. */
   readonly fields: readonly PocketField[];
   /** Names of the fields that matching requires, in the order in which the API lists `missing_required`. */
@@ -29,29 +31,30 @@ export interface Vertical {
    * `creditScores` cannot have a minimum score.
    */
   readonly creditScores?: readonly { readonly min: number; readonly max: number }[];
+  /** Sort orders that `GET /marketplace` accepts. Default: all sort orders. */
+  readonly sortOrders?: readonly SortOrder[];
   /** Fields that must not influence offers (docs/contract.md#fairness). Catalog criteria cannot use a field in `neverMatched`. */
   readonly neverMatched?: readonly string[];
 }
 
-/** Name of a product type. `products.ts` contains the functions of each product type. */
-export type ProductName = 'installment_loan';
-
-/** Field that is required for readiness `high` only if another field has a certain value (docs/contract.md#match-readiness). */
+/** Field that is needed only if another field has a certain value (docs/contract.md#match-readiness). */
 export interface ConditionalField {
   readonly field: string;
   readonly when: { readonly field: string; readonly is: string };
+  /** Whether matching requires the field while the condition holds. Default: the field is needed only for the readiness `high`. */
+  readonly isRequired?: boolean;
 }
 
-/** Names of the pocket fields that eligibility and prices depend on. */
+/** Names of the pocket fields that eligibility and prices depend on. A product can require more roles than `state`. */
 export interface FieldRoles {
-  /** Requested amount: an integer field, in USD. */
-  readonly amount: string;
-  /** Credit band: a choice field, with values from worst to best. */
-  readonly creditBand: string;
-  /** Gross annual income: an integer field, in USD. */
-  readonly annualIncome: string;
   /** State of residence: a choice field with USPS codes. The catalog can define rules for each US state. */
   readonly state: string;
+  /** Requested amount: an integer field, in USD. */
+  readonly amount?: string;
+  /** Credit band: a choice field, with values from worst to best. */
+  readonly creditBand?: string;
+  /** Gross annual income: an integer field, in USD. */
+  readonly annualIncome?: string;
   /** Requested loan term: a field of kind `integer_choice`, in months. */
   readonly term?: string;
   /** Monthly payments on existing debt: an integer field, in USD. */

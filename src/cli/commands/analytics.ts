@@ -27,7 +27,7 @@ import {
   resolveDayRange,
 } from '../../operations/query-analytics.ts';
 import { isReferrerTag } from '../../sessions/referrer-tags.ts';
-import { knownVerticals, servedVerticals } from '../../verticals/registry.ts';
+import { availableVerticals, knownVerticals } from '../../verticals/registry.ts';
 import type { Vertical } from '../../verticals/vertical.ts';
 import {
   type CommandDefinition,
@@ -97,9 +97,9 @@ function analyticsReportCommand(kind: AnalyticsReportKind): Command {
     .requiredOption('--account <name>', 'account of the sessions', parseAccountName)
     .requiredOption('--tag <tag>', 'referrer tag of the sessions', parseReferrerTag)
     .addOption(
-      createVerticalOption('vertical of the sessions', servedVerticals).default(
-        servedVerticals[0],
-        servedVerticals[0]!.segment,
+      createVerticalOption('vertical of the sessions', availableVerticals()).default(
+        availableVerticals()[0],
+        availableVerticals()[0]!.segment,
       ),
     )
     .addOption(createModeOption('sessions of live keys or of test keys').default('live'))
@@ -304,7 +304,7 @@ async function printTagCounts(options: { readonly json?: true }): Promise<void> 
   await withStoredAnalytics(dataDir, (analytics) => {
     const counts = analytics.countReferrerTags().map(([account, vertical, test, tags]) => ({
       account: keys.find((key) => key.account === account)?.accountName ?? null,
-      vertical: knownVerticals.find(({ number }) => number === vertical)?.segment ?? null,
+      vertical: knownVerticals().find(({ number }) => number === vertical)?.segment ?? null,
       mode: test === 1 ? 'test' : 'live',
       tags,
       as_of_position: analytics.appliedPosition,

@@ -7,18 +7,16 @@ import {
   formatCatalogValuePath,
 } from '../../catalogs/catalog-errors.ts';
 import type { CatalogFile } from '../../catalogs/catalog-schema.ts';
+import type {
+  CatalogStatistics,
+  FieldCoverage,
+  NumberSummary,
+  StatisticsGroup,
+} from '../../catalogs/catalog-statistics.ts';
 import { computeCatalogVersions } from '../../catalogs/identifiers.ts';
 import { parseCatalogJson, readCatalogText, validateCatalogValue } from '../../catalogs/parse-catalog.ts';
 import { logoFolder, readLogos } from '../../catalogs/read-logos.ts';
-import {
-  type CatalogStatistics,
-  type CreditBandStatistics,
-  computeCatalogStatistics,
-  type FieldCoverage,
-  type NumberSummary,
-} from '../../verticals/personal-loans/catalog-statistics.ts';
-import type { LoanCatalog } from '../../verticals/personal-loans/offer-schema.ts';
-import { servedVerticals } from '../../verticals/registry.ts';
+import { availableVerticals, getVerticalProduct } from '../../verticals/registry.ts';
 import type { Vertical } from '../../verticals/vertical.ts';
 import { CommandLineError, createCommandGroup, defineCommand } from '../command.ts';
 import { formatNameValuePairs, formatTable, printChunk, printJson, printResult } from '../output.ts';
@@ -49,14 +47,14 @@ function catalogStatsCommand(): Command {
   return defineCommand('stats', {
     summary: 'print statistics of a catalog file',
     description:
-      'Prints statistics of a valid catalog: prices and payouts by credit band, and the number of offers that accept each value of a field.',
+      'Prints statistics of a valid catalog: prices and payouts by group, such as the credit band, and the number of offers that accept each value of a field.',
     examples: [
       'marketplace catalog stats offers.json',
       `marketplace catalog stats offers.json --json | jq '.coverage[] | select(.field == "state").offers.AR'`,
     ],
     json:
       'one object; a distribution is null or an object with `min`, `median` and `max`: file, vertical, lenders, offers, ' +
-      'versions, term_months, payouts, never_shown, bands, coverage, using',
+      'versions, grouped_by, groups, coverage, payouts, using, never_shown',
   })
     .argument('<file>', 'catalog file')
     .option('--json', 'print one JSON object')
@@ -85,12 +83,12 @@ function readCatalogFile(file: string) {
 }
 
 /**
- * Returns the vertical that a catalog names. For an unknown name, returns the first served vertical, so that validation can report the
+ * Returns the vertical that a catalog names. For an unknown name, returns the first available vertical, so that validation can report the
  * unknown name.
  */
 function verticalOfCatalog(value: unknown): Vertical {
   const segment = (value as { vertical?: unknown } | null)?.vertical;
-  return servedVerticals.find((vertical) => vertical.segment === segment) ?? servedVerticals[0]!;
+  return availableVerticals().find((vertical) => vertical.segment === segment) ?? availableVerticals()[0]!;
 }
 
 /** Returns the vertical, the number of lenders, the number of offers, and the live and test versions of a valid catalog. */
@@ -213,7 +211,7 @@ function printCatalogStats(file: string, options: { readonly json?: true }): voi
     );
   }
   const summary = summarizeCatalog(catalog);
-  const statistics = computeCatalogStatistics(catalog as LoanCatalog, vertical);
+  const statistics = getVerticalProduct(vertical).computeStatistics(catalog, vertical);
   if (options.json) printJson({ file, ...summary, ...statistics });
   else printResult(formatCatalogStats(file, summary, statistics));
 }
@@ -223,7 +221,7 @@ function formatCatalogStats(
   { vertical, versions }: ReturnType<typeof summarizeCatalog>,
   statistics: CatalogStatistics,
 ): string {
-  const { lenders, offers, term_months, payouts, never_shown } = statistics;
+  const { lenders, offers, grouped_by, groups, payouts, never_shown } = statistics;
   const payoutTexts = (['cost_per_lead', 'cost_per_click'] as const)
     .filter((model) => payouts[model].offers > 0)
     .map((model) => `${payouts[model].offers} ${model.replaceAll('_', ' ')}, ${formatSpread(payouts[model].usd)} USD`);
@@ -233,15 +231,14 @@ function formatCatalogStats(
     ['versions', `${versions.live} for live keys, ${versions.test} for test keys`],
     ['lenders', String(lenders)],
     ['offers', String(offers)],
-    ['terms', `${term_months.join(', ')} months`],
     ['payouts', payoutTexts.join('; ')],
     ...(never_shown.length === 0 ? [] : [['never shown', never_shown.join(', ')] as [string, string]]),
   ];
   return [
     formatNameValuePairs(head, 13),
     formatTable(
-      ['BAND', 'OFFERS', 'NOTE RATE %', 'APR %', 'FEE %', 'APPROVAL', 'CLICK USD'],
-      statistics.bands.map(bandCells),
+      [grouped_by, 'offers', ...Object.keys(groups[0]?.figures ?? {})].map(formatColumnHeading),
+      groups.map(groupCells),
     ),
     formatTable(['FIELD', 'OFFERS THAT ACCEPT EACH VALUE'], statistics.coverage.flatMap(coverageCells)),
     formatTable(
@@ -251,16 +248,16 @@ function formatCatalogStats(
   ].join('\n\n');
 }
 
-function bandCells(band: CreditBandStatistics): string[] {
-  return [
-    band.band,
-    String(band.offers),
-    formatSpread(band.note_rate_percent),
-    formatSpread(band.apr_percent),
-    formatSpread(band.origination_fee_percent),
-    formatSpread(band.approval_likelihood),
-    formatSpread(band.click_usd),
-  ];
+/** Converts the name of a figure to a column heading: `apr_percent` becomes `APR %`. */
+function formatColumnHeading(name: string): string {
+  return name
+    .replace(/_percent$/, ' %')
+    .replaceAll('_', ' ')
+    .toUpperCase();
+}
+
+function groupCells({ name, offers, figures }: StatisticsGroup): string[] {
+  return [name, String(offers), ...Object.values(figures).map(formatSpread)];
 }
 
 const valuesPerLine = 8;

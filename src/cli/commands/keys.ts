@@ -8,7 +8,7 @@ import { readDataDir } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
 import { systemClock } from '../../domain/clock.ts';
 import type { ApiKeyMode } from '../../domain/mode.ts';
-import { type KnownVertical, knownVerticals, servedVerticals } from '../../verticals/registry.ts';
+import { availableVerticals, type KnownVertical, knownVerticals } from '../../verticals/registry.ts';
 import {
   CommandLineError,
   createCommandGroup,
@@ -40,7 +40,7 @@ function keysCreateCommand(): Command {
       'owner of the key; keys of one account and vertical share sessions and figures',
       parseAccountName,
     )
-    .addOption(createVerticalOption('vertical that the key is valid for', knownVerticals).makeOptionMandatory())
+    .addOption(createVerticalOption('vertical that the key is valid for', knownVerticals()).makeOptionMandatory())
     .addOption(
       createModeOption('live: real users and revenue; test: synthetic offers, no revenue').makeOptionMandatory(),
     )
@@ -150,7 +150,7 @@ function createAndPrintKey(options: CreateKeyOptions): void {
   if (isNewFile) {
     printNotice(`Created the key file ${path}. Only a server with this data folder (SVC_DATA_DIR) accepts its keys.`);
   }
-  if (!servedVerticals.some(({ segment }) => segment === vertical.segment)) {
+  if (!availableVerticals().some(({ segment }) => segment === vertical.segment)) {
     printNotice(
       `This version has no offers for ${vertical.segment}: only a program that embeds the service with offers of its own serves it.`,
     );

@@ -11,7 +11,7 @@ import {
   reportIgnoredParameters,
 } from '../../operations/ignored-names.ts';
 import type { OffersResult } from '../../operations/show-offers.ts';
-import type { OfferUrls } from '../../verticals/products.ts';
+import type { OfferUrls } from '../../verticals/offer-view.ts';
 import type { Vertical } from '../../verticals/vertical.ts';
 import type { RequestContext, RequestHandler } from '../engines/listener.ts';
 import { formatHeaders, type HeaderText } from '../engines/response-head.ts';

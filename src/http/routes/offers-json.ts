@@ -1,7 +1,7 @@
 import { formatIsoTimestamp } from '../../domain/calendar.ts';
 import type { OffersResult } from '../../operations/show-offers.ts';
 import type { WidgetOffers } from '../../operations/show-widget-offers.ts';
-import { type OfferUrls, renderOffersJson } from '../../verticals/personal-loans/offer-view.ts';
+import type { OfferUrls } from '../../verticals/offer-view.ts';
 
 /**
  * Renders the response of `GET /marketplace` (docs/contract.md#envelope) from prepared JSON fragments, which is many times faster than
@@ -26,9 +26,10 @@ export function renderWidgetOffersJson({ result, loanAmount, expiresMs }: Widget
 
 function renderEnvelopeMembers(result: OffersResult, urls: OfferUrls): string {
   const { subId, matchQuality, totalOffers, generatedMs, sort, catalog } = result;
+  const renderer = catalog.offerRenderer(urls.logos);
   return (
-    `"sub_id":"${subId}","match_quality":"${matchQuality}","offers":${renderOffersJson(result, urls)}` +
+    `"sub_id":"${subId}","match_quality":"${matchQuality}","offers":${renderer.renderOffersJson(result, urls)}` +
     `,"total_offers":${totalOffers},"generated_at":"${formatIsoTimestamp(generatedMs)}","sort":"${sort}"` +
-    `,"catalog_version":"${catalog.version}","disclosure":${catalog.offerRenderer(urls.logos).disclosureJson}`
+    `,"catalog_version":"${catalog.version}","disclosure":${renderer.disclosureJson}`
   );
 }

@@ -13,7 +13,7 @@ import {
   type WidgetOffers,
 } from '../../operations/show-widget-offers.ts';
 import type { RandomBytesPool } from '../../secrets/random-pool.ts';
-import type { OfferUrls } from '../../verticals/products.ts';
+import type { OfferUrls } from '../../verticals/offer-view.ts';
 import { widgetPageCsp, widgetPageHtml } from '../../widgets/widget-embedding.ts';
 import type { RequestContext, RequestHandler } from '../engines/listener.ts';
 import { formatHeader, formatHeaders, type HeaderText } from '../engines/response-head.ts';
@@ -194,7 +194,8 @@ function widgetPage(deps: WidgetRoutesDeps): RequestHandler {
     const parameters: WidgetLinkParameters = query.ok ? query.values : {};
     const { sub = '', token = '' } = parameters;
     const link = verifyWidgetLink(deps, sub, token);
-    const selection = parseSortAndLimit(parameters);
+    const sortOrders = link?.session.ok ? link.session.value.tenant.vertical : {};
+    const selection = parseSortAndLimit(parameters, sortOrders);
     if (link === null || !selection.ok) return sendPage(context, 404, noticePageCsp, widgetLinkInvalidPage);
     const { frameAncestors } = link.policy;
     if (!link.session.ok) {

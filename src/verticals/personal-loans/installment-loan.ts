@@ -1,7 +1,8 @@
-import type { VerticalProduct } from '../products.ts';
+import type { VerticalProduct } from '../product.ts';
+import { computeLoanStatistics } from './catalog-statistics.ts';
 import { compileLoanTables, type LoanTables } from './loan-tables.ts';
 import { loanSchema, validateLoanOffer, validateLoanTermCount } from './offer-schema.ts';
-import { calculateLoanPrices, compileOffer, createOfferViews, OfferRenderer } from './offer-view.ts';
+import { calculateLoanPrices, LoanOfferRenderer } from './offer-view.ts';
 import {
   calculatePrice,
   createEmptyLoanPrice,
@@ -13,16 +14,19 @@ import { buildRankingIndexes, rankLoans } from './rank-loans.ts';
 
 /** Loan product: loans of a fixed amount that are repaid in equal monthly payments. */
 export const installmentLoan = {
+  requiredRoles: ['amount', 'creditBand', 'annualIncome'],
   schema: loanSchema,
   validateOffer: validateLoanOffer,
   validateOffers: validateLoanTermCount,
   compileCatalogTables: compileLoanTables,
-  compileOffer,
-  createOfferRenderer: (...args) => new OfferRenderer(...args),
+  computeStatistics: computeLoanStatistics,
+  needsOfferSource: false,
+  createOfferRenderer: (...options) => new LoanOfferRenderer(...options),
+  offerViewMembers: {},
+  nullOfferMembers: [],
   buildRankingIndexes,
   rankOffers: rankLoans,
-  calculateOfferPrices: calculateLoanPrices,
-  createOfferViews,
+  priceOffers: calculateLoanPrices,
   createAvailabilityCheck(tables: LoanTables, borrower) {
     const applicant = emptyApplicant();
     const price = createEmptyLoanPrice();

@@ -2,13 +2,13 @@ import { bounds } from '../../bounds.ts';
 import { roundHalfUp, usdToMicros } from '../../domain/money.ts';
 import {
   type ChoiceFieldRule,
-  compileFilters,
-  countRankedOffers,
+  compileCommonTables,
   listOffersSortedById,
   type MatchTables,
 } from '../../matching/match-tables.ts';
 import { findFieldIndex, getChoiceValues } from '../field-vector.ts';
 import { computeAprPercent, monthlyPaymentPerDollar } from '../loan-math.ts';
+import { defaultProductName } from '../product.ts';
 import type { PocketField, Vertical } from '../vertical.ts';
 import type { LoanCatalog, LoanCreditBand, LoanLender, LoanOffer } from './offer-schema.ts';
 import { debtToIncomeScale } from './price-offer.ts';
@@ -57,38 +57,37 @@ export function compileLoanTables(catalog: LoanCatalog, vertical: Vertical): Loa
   const states = getChoiceValues(vertical, roles.state);
   const termMonths = [...new Set(offers.flatMap((offer) => offer.term_months))].sort((a, b) => a - b);
   const memoizedApr = memoizeApr();
-  const indexOf = (name: string | undefined) => (name === undefined ? -1 : findFieldIndex(vertical, name));
 
   const rows = offers.length * bands.length;
   const slots = rows * termMonths.length;
+  const common = compileCommonTables(
+    { name: defaultProductName, bandCount: bands.length },
+    offers,
+    catalog.state_rules,
+    vertical,
+    loanFieldRules(offers, vertical),
+  );
   const tables = {
-    product: 'installment_loan',
-    offerCount: offers.length,
-    bandCount: bands.length,
-    orderLength: countRankedOffers(offers),
+    ...common,
     termMonths,
     termPreference: termMonths
       .map((months, term) => ({ distance: Math.abs(months - 36), term }))
       .sort((a, b) => a.distance - b.distance || a.term - b.term)
       .map(({ term }) => term),
     roles: {
-      amount: indexOf(roles.amount),
-      creditBand: indexOf(roles.creditBand),
-      annualIncome: indexOf(roles.annualIncome),
-      state: indexOf(roles.state),
-      term: indexOf(roles.term),
-      monthlyDebt: indexOf(roles.monthlyDebt),
-      birthdate: indexOf(roles.birthdate),
+      ...common.roles,
+      amount: findFieldIndex(vertical, roles.amount),
+      creditBand: findFieldIndex(vertical, roles.creditBand),
+      annualIncome: findFieldIndex(vertical, roles.annualIncome),
+      term: findFieldIndex(vertical, roles.term),
+      monthlyDebt: findFieldIndex(vertical, roles.monthlyDebt),
     },
-    stateAgeMin: Uint8Array.from(states, (state) => catalog.state_rules[state]?.min_age ?? 0),
-    ...compileFilters(offers, vertical, loanFieldRules(offers, vertical)),
     ...compileStateRules(catalog, numbered, states),
     amountMin: new Float64Array(offers.length),
     debtToIncomeMax: new Float64Array(offers.length).fill(Number.POSITIVE_INFINITY),
     stars: new Float64Array(offers.length),
     amountMax: new Float64Array(rows),
     approvalLikelihood: new Float64Array(rows),
-    expectedRevenueMicros: new Float64Array(rows),
     aprMin: new Uint16Array(slots),
     aprMax: new Uint16Array(slots),
     aprMaxPercent: new Float64Array(slots).fill(Number.POSITIVE_INFINITY),

@@ -1,4 +1,5 @@
 import { bounds } from '../../bounds.ts';
+import { CriteriaIndex } from '../../matching/criteria-index.ts';
 import { addOffer, emptyOfferSet, hasOffer, type OfferSet } from '../../matching/offer-set.ts';
 import { RangeIndex } from '../../matching/range-index.ts';
 import { absentValue } from '../field-vector.ts';
@@ -74,10 +75,7 @@ interface MatchIndexUsage {
 export class MatchIndex {
   /** Offers with a debt-to-income limit. */
   readonly debtLimited: OfferSet;
-  /** Range indexes of criteria on integer fields, in the order of `rangeFilters`. */
-  readonly ranges: readonly RangeIndex[];
-  /** Range indexes of criteria on the borrower's age in completed years, in the order of `ageFilters`. */
-  readonly ageRanges: readonly RangeIndex[];
+  readonly criteria: CriteriaIndex;
   readonly #tables: LoanTables;
   readonly #score: OfferScorer;
   readonly #bands: OffersByCreditBand[];
@@ -101,18 +99,8 @@ export class MatchIndex {
     for (let offer = 0; offer < tables.offerCount; offer++) {
       if (tables.debtToIncomeMax[offer] !== Number.POSITIVE_INFINITY) addOffer(this.debtLimited, offer);
     }
-    const reserveBytes = (bytes: number) => this.#reserveMemory(bytes);
-    this.ranges = tables.rangeFilters.map(({ min, max }) => new RangeIndex(min, max, reserveBytes));
-    this.ageRanges = tables.ageFilters.map(({ minYears }) => {
-      const noMax = new Float64Array(minYears.length).fill(Number.POSITIVE_INFINITY);
-      return new RangeIndex(
-        Float64Array.from(minYears, (years) => (years === 0 ? absentValue : years)),
-        noMax,
-        reserveBytes,
-      );
-    });
-    const agesBytes = this.ageRanges.length * 2 * Float64Array.BYTES_PER_ELEMENT * tables.offerCount;
-    this.#fixedBytes = totalBytes([this.debtLimited, ...this.ranges, ...this.ageRanges]) + agesBytes;
+    this.criteria = new CriteriaIndex(tables, (bytes) => this.#reserveMemory(bytes));
+    this.#fixedBytes = totalBytes([this.debtLimited, this.criteria]);
     this.#bytes = this.#fixedBytes;
   }
 
@@ -286,7 +274,7 @@ export class MatchIndex {
       this.#bands.length = 0;
       for (const terms of this.#terms) terms.length = 0;
       for (const states of this.#states) states.length = 0;
-      for (const range of [...this.ranges, ...this.ageRanges]) range.clearBuckets();
+      this.criteria.clearBuckets();
       this.#bytes = this.#fixedBytes;
     }
     this.#bytes += bytes;

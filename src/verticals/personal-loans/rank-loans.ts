@@ -1,8 +1,7 @@
-import { bounds } from '../../bounds.ts';
+import { BestOffers, emptyRanking } from '../../matching/best-offers.ts';
 import { meetsStateMinimumAge } from '../../matching/match-tables.ts';
-import { type RankedOffers, sortOrderNames } from '../../matching/matcher.ts';
+import type { RankedOffers } from '../../matching/matcher.ts';
 import {
-  countOffers,
   emptyOfferSet,
   hasOffer,
   lowestBitIndex,
@@ -10,7 +9,6 @@ import {
   removeOffer,
   subtractOffers,
 } from '../../matching/offer-set.ts';
-import { TopOffers } from '../../matching/top-offers.ts';
 import type { FieldVector } from '../field-vector.ts';
 import type { LoanTables } from './loan-tables.ts';
 import { MatchIndex, type OffersByCreditBand, type OffersByLoanTerm } from './match-index.ts';
@@ -63,10 +61,6 @@ interface RankerState {
  *    `applyDebtLimits` also prices the offers whose quoted term is not their default term (see `OffersByLoanTerm`).
  * 3. The offers quoted at their default term are read from the sort orders in the `MatchIndex` until each list of best offers is full.
  *
- * Unavailable offers are ranked like available offers, but are not counted in `RankedOffers.total`. Because a ranking also contains
- * unavailable offers, the ranking stays valid when an offer becomes available or unavailable. If too few of the best offers are available,
- * a second ranking excludes all unavailable offers.
- *
  * The scoring function `score` must be pure and must return a whole number below 2^31. An offer must score highest for the largest
  * `price.amountMax` and an `applicant.amount` of 0, because `MatchIndex` computes the highest score of an offer from these two values. If
  * an applicant requests a term that no offer has, no offer may score higher than without a requested term.
@@ -75,28 +69,24 @@ export function createRanker(score: OfferScorer): Ranker {
   const states = new WeakMap<LoanTables, RankerState>();
   const applicant = emptyApplicant();
   const price = createEmptyLoanPrice();
-  const recommended = new TopOffers();
-  const lowestApr = new TopOffers();
-  const highestAmount = new TopOffers();
-  const revenue = new TopOffers();
-  // Lists of the best offers, one for each sort order, in the order of `sortOrderNames`.
-  const best = [recommended, lowestApr, highestAmount, revenue];
+  const best = new BestOffers();
+  const { recommended, lowestApr, highestAmount, revenue } = best;
+  const context: { tables: LoanTables; state: RankerState; borrower: Readonly<FieldVector> } = {
+    tables: null!,
+    state: null!,
+    borrower: [],
+  };
 
   const rank: LoanRanker = (tables, borrower, today, unavailable = null) => {
     if (!readApplicant(tables, borrower, applicant) || !meetsStateMinimumAge(tables, borrower, today))
       return emptyRanking;
     const state = stateFor(tables);
     const { index, eligible } = state;
-    const eligibleCount = selectEligibleOffers(tables, index, borrower, applicant, today, eligible);
-    rankEligible(tables, state, borrower, eligibleCount);
-    const matching = countOffers(eligible);
-    const orders = bestOrders(tables, matching);
-    if (unavailable === null) return { total: matching, availableOnly: false, orders };
-    subtractOffers(eligible, unavailable);
-    const total = countOffers(eligible);
-    if (hasEnoughAvailable(orders, eligible, total)) return { total, availableOnly: false, orders };
-    rankEligible(tables, state, borrower, total);
-    return { total, availableOnly: true, orders: bestOrders(tables, total) };
+    selectEligibleOffers(tables, index, borrower, applicant, today, eligible);
+    context.tables = tables;
+    context.state = state;
+    context.borrower = borrower;
+    return best.rank(tables, eligible, unavailable, rankEligible, context);
   };
   return Object.assign(rank, { indexFor: (tables: LoanTables) => stateFor(tables).index });
 
@@ -104,9 +94,9 @@ export function createRanker(score: OfferScorer): Ranker {
    * Finds the best of the `count` eligible offers for each sort order. Removes from `eligible` the offers whose debt-to-income limit the
    * borrower would exceed.
    */
-  function rankEligible(tables: LoanTables, state: RankerState, borrower: Readonly<FieldVector>, count: number): void {
+  function rankEligible({ tables, state, borrower }: typeof context, count: number): void {
     const { index, eligible } = state;
-    for (const list of best) list.reset(tables.orderLength);
+    best.reset(tables);
     if (shouldPriceAll(tables, count)) {
       priceAll(tables, eligible, eligible);
     } else {
@@ -119,13 +109,6 @@ export function createRanker(score: OfferScorer): Ranker {
       takeTopByScore(tables, state, termIndex);
       takeTopByRevenue(tables, state, bandIndex);
     }
-  }
-
-  function bestOrders(tables: LoanTables, count: number): Uint16Array {
-    const places = Math.min(count, tables.orderLength);
-    const orders = new Uint16Array(places * best.length);
-    for (let at = 0; at < best.length; at++) best[at]!.copyOffers(orders, at * places);
-    return orders;
   }
 
   function stateFor(tables: LoanTables): RankerState {
@@ -279,20 +262,6 @@ export const rankLoans = createRanker(computeRecommendationScore);
 /** Builds the slowest indexes in advance, so that the first requests are not slow. */
 export function buildRankingIndexes(tables: LoanTables): void {
   rankLoans.indexFor(tables).prebuildIndexes();
-}
-
-const emptyRanking: RankedOffers = { total: 0, availableOnly: false, orders: new Uint16Array(0) };
-
-/** Whether each sort order contains at least `min(count, bounds.offersShownMax)` available offers. */
-function hasEnoughAvailable(orders: Uint16Array, available: OfferSet, count: number): boolean {
-  const wanted = Math.min(count, bounds.offersShownMax);
-  const places = orders.length / sortOrderNames.length;
-  for (let from = 0; from < orders.length; from += places) {
-    let found = 0;
-    for (let at = from; at < from + places; at++) if (hasOffer(available, orders[at]!)) found++;
-    if (found < wanted) return false;
-  }
-  return true;
 }
 
 /** Whether it is faster to price all `count` eligible offers than to read the prebuilt sort orders. */

@@ -1,22 +1,17 @@
 import type { TProperties, TSchema } from 'typebox';
 import type { CatalogErrors, CatalogValuePath } from '../catalogs/catalog-errors.ts';
-import type { CatalogFile, CatalogLender, CatalogOffer } from '../catalogs/catalog-schema.ts';
+import type { CatalogFile, CatalogOffer } from '../catalogs/catalog-schema.ts';
+import type { CatalogStatistics } from '../catalogs/catalog-statistics.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import type { MismatchCallback } from '../matching/explain-offers.ts';
 import type { MatchTables } from '../matching/match-tables.ts';
 import type { RankedOffers } from '../matching/matcher.ts';
 import type { FieldVector } from './field-vector.ts';
-import { installmentLoan } from './personal-loans/installment-loan.ts';
-import type { LoanTables } from './personal-loans/loan-tables.ts';
-import type {
-  CompiledOffer,
-  OfferList,
-  OfferRenderer,
-  OfferUrls,
-  OfferView,
-  PricedOffer,
-} from './personal-loans/offer-view.ts';
-import type { ProductName, Vertical } from './vertical.ts';
+import type { OfferRenderer, OfferRendererOptions, OfferView, PricedOffer } from './offer-view.ts';
+import type { FieldRoles, Vertical } from './vertical.ts';
+
+/** Product of a vertical that names no product. */
+export const defaultProductName = 'installment_loan';
 
 /** Schemas of the catalog properties that only one product has. `catalogSchema` contains the properties that all products have. */
 export interface ProductSchema {
@@ -33,17 +28,26 @@ export interface ProductSchema {
  * Catalogs and offers must match `schema`. The functions of a product accept only tables that its `compileCatalogTables` created.
  */
 export interface VerticalProduct {
+  /** Roles that a vertical with this product must assign to one of its fields. */
+  readonly requiredRoles: readonly (keyof FieldRoles)[];
   readonly schema: ProductSchema;
   /** Reports errors of one offer that a schema cannot detect, such as contradictory limits or unknown field values. */
   validateOffer(offer: CatalogOffer, path: CatalogValuePath, vertical: Vertical, errors: CatalogErrors): void;
   /** Reports errors that depend on several offers of a catalog, such as too many different loan terms. */
-  validateOffers(offers: readonly CatalogOffer[], errors: CatalogErrors): void;
-  compileCatalogTables(catalog: CatalogFile, vertical: Vertical): ProductCatalogTables;
-  compileOffer(lender: CatalogLender, offer: CatalogOffer): CompiledOffer;
-  createOfferRenderer(...args: ConstructorParameters<typeof OfferRenderer>): OfferRenderer;
+  validateOffers?(offers: readonly CatalogOffer[], errors: CatalogErrors): void;
+  compileCatalogTables(catalog: CatalogFile, vertical: Vertical): MatchTables;
+  /** Computes the statistics that `marketplace catalog stats` prints. */
+  computeStatistics(catalog: CatalogFile, vertical: Vertical): CatalogStatistics;
+  /** Whether the product's offer views need the offers of the catalog file (`CompiledOffer.source`). */
+  readonly needsOfferSource: boolean;
+  createOfferRenderer(...options: OfferRendererOptions): OfferRenderer;
+  /** Schema of the object that the product adds to each offer view, by the name of the member, such as `card`; empty for loans. */
+  readonly offerViewMembers: TProperties;
+  /** Members of an offer view that have no meaning for the product, so that they are always null. */
+  readonly nullOfferMembers: readonly (keyof OfferView)[];
   /** Builds the slowest indexes in advance, so that the first requests are not slow. */
   buildRankingIndexes(tables: MatchTables): void;
-  /** @param unavailable bit set of the offers that have reached their daily cap (`UnavailableOffers`) */
+  /** @param unavailable bit set of the offers that responses omit (`UnavailableOffers`) */
   rankOffers(
     tables: MatchTables,
     borrower: Readonly<FieldVector>,
@@ -51,13 +55,11 @@ export interface VerticalProduct {
     unavailable: Int32Array | null,
   ): RankedOffers;
   /** Prices offers for a borrower. `indexes` must be a result of `rankOffers` for the same catalog version and borrower. */
-  calculateOfferPrices(
+  priceOffers(
     catalog: CompiledCatalog,
     indexes: ArrayLike<number>,
     borrower: Readonly<FieldVector>,
-  ): PricedOffer[];
-  /** Creates the offers in a JSON response. */
-  createOfferViews(list: OfferList, urls: OfferUrls): OfferView[];
+  ): readonly PricedOffer[];
   /** Returns a function that checks whether the borrower meets an offer's price rules, or null if the borrower lacks required fields. */
   createAvailabilityCheck(tables: MatchTables, borrower: Readonly<FieldVector>): ((offer: number) => boolean) | null;
   /** Returns a function that reports each price rule of an offer that the borrower does not meet. */
@@ -65,22 +67,12 @@ export interface VerticalProduct {
     tables: MatchTables,
     borrower: Readonly<FieldVector>,
   ): (offer: number, add: MismatchCallback) => void;
-}
-
-const products: Readonly<Record<ProductName, VerticalProduct>> = { installment_loan: installmentLoan };
-
-export const productNames = Object.keys(products) as readonly ProductName[];
-
-export type { CompiledOffer, OfferList, OfferRenderer, OfferUrls, OfferView };
-
-/** Compiled tables of a catalog of any product type. The property `product` contains the name of the product type. */
-export type ProductCatalogTables = LoanTables;
-
-/** Returns the functions for the product type of a vertical, or for the product type of compiled catalog tables. */
-export function getVerticalProduct({
-  product = 'installment_loan',
-}: {
-  readonly product?: ProductName;
-}): VerticalProduct {
-  return products[product];
+  /**
+   * Returns the names of fields whose values are impossible together, most likely cause first, and the rule that they break, such as `must be
+   * less than property_value`; null if the values are possible. Fields without a value are never impossible.
+   */
+  findImpossibleFields?(
+    vertical: Vertical,
+    fields: Readonly<FieldVector>,
+  ): { readonly names: readonly string[]; readonly rule: string } | null;
 }

@@ -1,0 +1,69 @@
+import { bounds } from '../bounds.ts';
+import type { MatchTables } from './match-tables.ts';
+import { type RankedOffers, sortOrderNames } from './matcher.ts';
+import { countOffers, hasOffer, type OfferSet, subtractOffers } from './offer-set.ts';
+import { TopOffers } from './top-offers.ts';
+
+export const emptyRanking: RankedOffers = { total: 0, availableOnly: false, orders: new Uint16Array(0) };
+
+/** Lists of the best offers of one ranking, one list for each sort order. A thread can reuse the lists for every ranking. */
+export class BestOffers {
+  readonly recommended = new TopOffers();
+  readonly lowestApr = new TopOffers();
+  readonly highestAmount = new TopOffers();
+  readonly revenue = new TopOffers();
+  /** The lists in the order of `sortOrderNames`. */
+  readonly #lists = [this.recommended, this.lowestApr, this.highestAmount, this.revenue];
+
+  /**
+   * Ranks the offers in `eligible` and counts the offers that are available. `rankEligible` must reset the lists, add the offers of `eligible`
+   * to the lists, and remove from `eligible` the offers that the borrower cannot get.
+   *
+   * Unavailable offers are ranked like available offers, but are not counted in `RankedOffers.total`. Because a ranking also contains
+   * unavailable offers, the ranking stays valid when an offer becomes available or unavailable. If too few of the best offers are available,
+   * a second ranking excludes all unavailable offers.
+   *
+   * @param unavailable bit set of the offers that responses omit (`UnavailableOffers`); null if all offers are available
+   */
+  rank<Context>(
+    tables: MatchTables,
+    eligible: OfferSet,
+    unavailable: Int32Array | null,
+    rankEligible: (context: Context, count: number) => void,
+    context: Context,
+  ): RankedOffers {
+    rankEligible(context, countOffers(eligible));
+    const matching = countOffers(eligible);
+    const orders = this.#copyOrders(tables, matching);
+    if (unavailable === null) return { total: matching, availableOnly: false, orders };
+    subtractOffers(eligible, unavailable);
+    const total = countOffers(eligible);
+    if (hasEnoughAvailable(orders, eligible, total)) return { total, availableOnly: false, orders };
+    rankEligible(context, total);
+    return { total, availableOnly: true, orders: this.#copyOrders(tables, total) };
+  }
+
+  /** Clears all lists. */
+  reset({ orderLength }: MatchTables): void {
+    for (const list of this.#lists) list.reset(orderLength);
+  }
+
+  #copyOrders(tables: MatchTables, count: number): Uint16Array {
+    const places = Math.min(count, tables.orderLength);
+    const orders = new Uint16Array(places * this.#lists.length);
+    for (let at = 0; at < this.#lists.length; at++) this.#lists[at]!.copyOffers(orders, at * places);
+    return orders;
+  }
+}
+
+/** Whether each sort order contains at least `min(count, bounds.offersShownMax)` available offers. */
+function hasEnoughAvailable(orders: Uint16Array, available: OfferSet, count: number): boolean {
+  const wanted = Math.min(count, bounds.offersShownMax);
+  const places = orders.length / sortOrderNames.length;
+  for (let from = 0; from < orders.length; from += places) {
+    let found = 0;
+    for (let at = from; at < from + places; at++) if (hasOffer(available, orders[at]!)) found++;
+    if (found < wanted) return false;
+  }
+  return true;
+}

@@ -1,0 +1,121 @@
+import type { FieldVector } from '../verticals/field-vector.ts';
+import { BestOffers, emptyRanking } from './best-offers.ts';
+import { CriteriaIndex } from './criteria-index.ts';
+import { type MatchTables, meetsStateMinimumAge } from './match-tables.ts';
+import type { RankedOffers } from './matcher.ts';
+import { emptyOfferSet, lowestBitIndex, type OfferSet, removeOffer } from './offer-set.ts';
+
+/** Sort keys of one offer. In each sort order, the offer with the lowest key comes first; equal keys are ordered by offer number. */
+export interface OfferSortKeys {
+  recommended: number;
+  lowestApr: number;
+  highestAmount: number;
+  revenue: number;
+}
+
+/** Prices of a product, for a ranker that prices every offer whose criteria the borrower meets. */
+export interface OfferPricer<Tables extends MatchTables, Applicant> {
+  /** Returns the values of the borrower that prices depend on, or null if a required value is missing. May reuse the returned object. */
+  readApplicant(tables: Tables, borrower: Readonly<FieldVector>): Applicant | null;
+  /** Computes the sort keys of an offer. Returns false if the applicant cannot get the offer. */
+  computeSortKeys(tables: Tables, offer: number, applicant: Applicant, keys: OfferSortKeys): boolean;
+  /**
+   * Computes the key of `lowest_apr`, for products with slow APRs. `computeSortKeys` then sets `lowestApr` to a lower bound of the key, and
+   * `computeAprKey` is called only for the offers that can be among the best.
+   */
+  computeAprKey?(tables: Tables, offer: number, applicant: Applicant): number;
+}
+
+export type OfferRanker<Tables extends MatchTables> = (
+  tables: Tables,
+  borrower: Readonly<FieldVector>,
+  today: number,
+  unavailable: Int32Array | null,
+) => RankedOffers;
+
+/** Index and reusable memory of a ranker for one catalog. Each thread has its own ranker state. */
+interface RankerState {
+  readonly criteria: CriteriaIndex;
+  readonly eligible: OfferSet;
+  /** Offers and lower bounds of their keys, packed into one number each; see `packAprBound`. */
+  readonly aprBounds: Float64Array;
+}
+
+/**
+ * Creates a function that finds the offers a borrower can get, and the best of these offers in four sort orders
+ * (docs/contract.md#sort-orders). Bit sets apply all criteria to 32 offers at a time. Each remaining offer is then priced.
+ */
+export function createPricingRanker<Tables extends MatchTables, Applicant>(
+  pricer: OfferPricer<Tables, Applicant>,
+): OfferRanker<Tables> {
+  const states = new WeakMap<Tables, RankerState>();
+  const best = new BestOffers();
+  const keys: OfferSortKeys = { recommended: 0, lowestApr: 0, highestAmount: 0, revenue: 0 };
+  const computeAprKey = pricer.computeAprKey?.bind(pricer);
+
+  const context: { tables: Tables | null; state: RankerState | null; applicant: Applicant | null } = {
+    tables: null,
+    state: null,
+    applicant: null,
+  };
+  return (tables, borrower, today, unavailable) => {
+    const applicant = pricer.readApplicant(tables, borrower);
+    if (applicant === null || !meetsStateMinimumAge(tables, borrower, today)) return emptyRanking;
+    let state = states.get(tables);
+    if (state === undefined) {
+      state = {
+        criteria: new CriteriaIndex(tables),
+        eligible: emptyOfferSet(tables.offerCount),
+        aprBounds: new Float64Array(computeAprKey === undefined ? 0 : tables.offerCount),
+      };
+      states.set(tables, state);
+    }
+    fillOfferSet(state.eligible, tables.offerCount);
+    state.criteria.filterOffers(state.eligible, borrower, today);
+    context.tables = tables;
+    context.state = state;
+    context.applicant = applicant;
+    return best.rank(tables, state.eligible, unavailable, rankEligible, context);
+  };
+
+  function rankEligible({ tables, state, applicant }: typeof context): void {
+    const { eligible, aprBounds } = state!;
+    let bounded = 0;
+    best.reset(tables!);
+    for (let word = 0; word < eligible.length; word++) {
+      for (let bits = eligible[word]!; bits !== 0; bits &= bits - 1) {
+        const offer = (word << 5) + lowestBitIndex(bits);
+        if (!pricer.computeSortKeys(tables!, offer, applicant!, keys)) {
+          removeOffer(eligible, offer);
+          continue;
+        }
+        best.recommended.add(offer, keys.recommended);
+        best.highestAmount.add(offer, keys.highestAmount);
+        best.revenue.add(offer, keys.revenue);
+        if (computeAprKey === undefined) best.lowestApr.add(offer, keys.lowestApr);
+        else aprBounds[bounded++] = packAprBound(keys.lowestApr, offer);
+      }
+    }
+    if (computeAprKey === undefined) return;
+    const sorted = aprBounds.subarray(0, bounded).sort();
+    for (let at = 0; at < bounded; at++) {
+      const bound = Math.floor(sorted[at]! / offersPerAprBound);
+      if (bound > best.lowestApr.highestAcceptedSortKey) return;
+      const offer = sorted[at]! - bound * offersPerAprBound;
+      best.lowestApr.add(offer, computeAprKey(tables!, offer, applicant!));
+    }
+  }
+}
+
+const offersPerAprBound = 2 ** 15;
+
+/** Packs a lower bound, an integer below 2^37, and an offer number into one number, because sorting numbers is faster than objects. */
+function packAprBound(bound: number, offer: number): number {
+  return bound * offersPerAprBound + offer;
+}
+
+function fillOfferSet(offers: OfferSet, offerCount: number): void {
+  offers.fill(-1);
+  const rest = offerCount & 31;
+  if (rest !== 0) offers[offers.length - 1] = (1 << rest) - 1;
+}

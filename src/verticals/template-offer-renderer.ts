@@ -1,0 +1,131 @@
+import { copyToFlatString } from '../domain/text.ts';
+import {
+  type CompiledOffer,
+  clickUrlParameters,
+  createLogoUrl,
+  type OfferList,
+  type OfferRenderer,
+  type OfferRendererOptions,
+  type OfferUrls,
+  type OfferView,
+  type PricedOffer,
+} from './offer-view.ts';
+
+/** Offer of a response with the figures for one borrower, for `TemplateOfferRenderer`. */
+export interface TemplatePricedOffer extends PricedOffer {
+  /** Number that selects the template: offers with the same slot differ only in `values`. */
+  readonly slot: number;
+  /** Figures that depend on the borrower, finite numbers or null, in the order that the product's `FiguresOfOffer` expects. */
+  readonly values: readonly (number | null)[];
+}
+
+/** Members of an offer view that a product defines: the prices, and the object with the figures of the product. */
+export type OfferFigures = Pick<
+  OfferView,
+  'apr_range' | 'payment_term_months' | 'monthly_payment_estimate' | 'loan_amount_range' | 'term_months'
+> &
+  Readonly<Record<string, unknown>>;
+
+/** Creates the members of an offer view from the values of a `TemplatePricedOffer`. Must copy each value without calculations. */
+export type FiguresOfOffer = (offer: CompiledOffer, slot: number, values: readonly (number | null)[]) => OfferFigures;
+
+/** Name of a value in a template, between two characters that no other text of an offer contains. */
+const placeholder = /"\\u0001(\d+)\\u0001"/;
+
+/**
+ * Creates the offers of responses from templates: JSON texts with gaps for the values that depend on the borrower. A template is created
+ * when its slot is first displayed, because a large catalog has many more slots than a server displays.
+ */
+export class TemplateOfferRenderer implements OfferRenderer {
+  readonly disclosureJson: string;
+  readonly #offers: readonly CompiledOffer[];
+  readonly #logosUrl: string;
+  readonly #logoHashes: ReadonlyMap<string, string>;
+  readonly #figuresOf: FiguresOfOffer;
+  readonly #templates = new Map<number, readonly (string | number)[]>();
+
+  constructor([{ disclosure, offers }, logosUrl, logoHashes]: OfferRendererOptions, figuresOf: FiguresOfOffer) {
+    this.disclosureJson = JSON.stringify(disclosure);
+    this.#offers = offers;
+    this.#logosUrl = logosUrl;
+    this.#logoHashes = logoHashes;
+    this.#figuresOf = figuresOf;
+  }
+
+  createOfferViews(
+    { offers, subId, clickToken }: OfferList<TemplatePricedOffer>,
+    { clickPrefix }: OfferUrls,
+  ): OfferView[] {
+    return offers.map(({ index, slot, values }, place) => {
+      const clickUrl = `${clickPrefix}${subId}${clickUrlParameters(this.#offers[index]!.id)}${clickToken}`;
+      return structuredClone(this.#createOfferView(index, slot, values, clickUrl, place + 1));
+    });
+  }
+
+  renderOffersJson(
+    { offers, subId, clickToken }: OfferList<TemplatePricedOffer>,
+    { clickPrefixJson }: OfferUrls,
+  ): string {
+    let text = '[';
+    for (let place = 0; place < offers.length; place++) {
+      const { index, slot, values } = offers[place]!;
+      let template = this.#templates.get(slot);
+      if (template === undefined) {
+        template = this.#createTemplate(index, slot, values.length);
+        this.#templates.set(slot, template);
+      }
+      if (place > 0) text += ',';
+      for (let part = 0; part < template.length; part++) {
+        const piece = template[part]!;
+        if (typeof piece === 'string') text += piece;
+        else if (piece < values.length) text += values[piece]!;
+        else if (piece === values.length) {
+          text += `"${clickPrefixJson}${subId}${clickUrlParameters(this.#offers[index]!.id)}${clickToken}"`;
+        } else text += place + 1;
+      }
+    }
+    return `${text}]`;
+  }
+
+  /** Returns the fragments of a template: texts, and indexes of values, followed by the index of the click URL and of the position. */
+  #createTemplate(index: number, slot: number, valueCount: number): readonly (string | number)[] {
+    const names = Array.from({ length: valueCount + 2 }, (_, at) => `\u0001${at}\u0001`);
+    const view = this.#createOfferView(
+      index,
+      slot,
+      names.slice(0, valueCount) as unknown as number[],
+      names[valueCount]!,
+      names[valueCount + 1] as unknown as number,
+    );
+    return JSON.stringify(view)
+      .split(placeholder)
+      .map((piece, at) => (at % 2 === 0 ? copyToFlatString(piece) : Number(piece)));
+  }
+
+  #createOfferView(
+    index: number,
+    slot: number,
+    values: readonly (number | null)[],
+    clickUrl: string,
+    position: number,
+  ): OfferView {
+    const offer = this.#offers[index]!;
+    const figures = this.#figuresOf(offer, slot, values);
+    const { apr_range, payment_term_months, monthly_payment_estimate, loan_amount_range, term_months, ...product } =
+      figures;
+    return {
+      svc_offer_id: offer.id,
+      lender_name: offer.lenderName,
+      logo_url: createLogoUrl(offer, this.#logosUrl, this.#logoHashes),
+      apr_range,
+      payment_term_months,
+      monthly_payment_estimate,
+      loan_amount_range,
+      ...offer.details,
+      ...product,
+      click_url: clickUrl,
+      term_months,
+      position,
+    };
+  }
+}
