@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { copyToSharedMemory } from '../../src/catalogs/compile-catalog.ts';
+import { createOfferUrls } from '../../src/operations/click-url.ts';
 import { compileLoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
+import { calculateLoanPrices } from '../../src/verticals/personal-loans/offer-view.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { catalogOf, compileLoans, plainBand, plainOffer } from '../matching/loan-fixtures.ts';
+import { borrowerOf, catalogOf, compileLoans, goodBorrower, plainBand, plainOffer } from '../matching/loan-fixtures.ts';
 import { equipmentLeaseCatalog, equipmentLeases } from '../support/equipment-leases.ts';
 import { generateCatalog } from '../support/random-catalog.ts';
 
@@ -76,8 +78,11 @@ test('the catalog version changes with every change of content or mode', () => {
 
 test('renders logo URLs with the current hash', () => {
   const catalog = compileLoans(catalogOf([plainOffer()]));
+  const offers = calculateLoanPrices(catalog, [0], borrowerOf(goodBorrower));
+  const urls = createOfferUrls({ click: 'https://go.example', cdn: 'https://cdn.example' });
   const url = () =>
-    /"logo_url":"([^"]*)"/.exec(catalog.offerRenderer('https://cdn.example').renderMembersBeforePrices(0, 0))?.[1];
+    catalog.offerRenderer(urls.logos).createOfferViews({ catalog, offers, subId: 'sub_1', clickToken: 'v' }, urls)[0]!
+      .logo_url;
   const { lenderName, logo } = catalog.offers[0]!;
   assert.equal(url(), `https://cdn.example/${logo}`);
   for (const hash of ['0123456789abcdef', 'fedcba9876543210']) {

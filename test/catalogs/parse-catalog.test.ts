@@ -49,10 +49,11 @@ test('requires no confirm rate for a cost-per-click vertical or offer', () => {
 });
 
 describe('catalog properties that a vertical does not support', () => {
-  const { roles, creditScores: _, ...rest } = personalLoans;
+  const { creditScores: _, ...rest } = personalLoans;
+  const { amount, creditBand, annualIncome, state } = personalLoans.roles as Required<Vertical['roles']>;
   const bare: Vertical = {
     ...rest,
-    roles: { amount: roles.amount, creditBand: roles.creditBand, annualIncome: roles.annualIncome, state: roles.state },
+    roles: { amount, creditBand, annualIncome, state },
   };
   for (const [path, value] of [
     [[...offer, 'min_credit_score'], 700],

@@ -171,8 +171,8 @@ describeEveryVertical('GET /marketplace', (door) => {
         keys.toSorted((one, other) => one - other),
       );
     };
-    sortedBy('lowest_apr', ({ apr_range: apr }) => apr.min);
-    sortedBy('highest_amount', ({ loan_amount_range: amount }) => -amount.max);
+    sortedBy('lowest_apr', ({ apr_range: apr }) => apr!.min);
+    sortedBy('highest_amount', ({ loan_amount_range: amount }) => -amount!.max);
     sortedBy('svc_revenue', ({ svc_offer_id: id }) => -totalClickMicros(fixture, [id]));
   });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
-import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
+import type { CompiledCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { recountAvailableOffers } from '../../src/matching/eligibility.ts';
 import {
   allOffersAvailable,
@@ -20,11 +20,11 @@ import {
 import { createOfferUrls } from '../../src/operations/click-url.ts';
 import { absentValue, findFieldIndex } from '../../src/verticals/field-vector.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
-import { calculateLoanPrices, createOfferViews } from '../../src/verticals/personal-loans/offer-view.ts';
+import { calculateLoanPrices } from '../../src/verticals/personal-loans/offer-view.ts';
 import type { LoanRanker } from '../../src/verticals/personal-loans/rank-loans.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import { generateCatalog, type Random, randomBorrower, seededRandom } from '../support/random-catalog.ts';
-import { packed, today } from './loan-fixtures.ts';
+import { compileLoans, packed, today } from './loan-fixtures.ts';
 import { type ReferenceMatch, referenceMatches, referenceOrder } from './reference-matcher.ts';
 
 const urls = createOfferUrls({ click: 'https://go.example', cdn: 'https://cdn.example' });
@@ -66,7 +66,7 @@ export function compareWithReference(rank: LoanRanker, vertical: Vertical, draw:
   // The rules know no caps: they tell the ranker that offers may close.
   if (draw.catalogSeed % 2 === 0) catalog.lenders[0]!.offers[0]!.daily_cap = 1;
   const hasCaps = catalog.lenders.some(({ offers }) => offers.some(({ daily_cap }) => daily_cap !== undefined));
-  const compiled = compileCatalog(catalog, vertical, { mode: 'live' });
+  const compiled = compileLoans(catalog, 'live', vertical);
   const random = seededRandom(draw.borrowerSeed);
   let compared = 0;
   for (let i = 0; i < borrowers; i++) {
@@ -120,7 +120,9 @@ function compareAnswers(
   for (let from = 0; from < shown.length; from += bounds.offersShownMax) {
     const some = Uint16Array.from(shown.slice(from, from + bounds.offersShownMax));
     const offers = calculateLoanPrices(compiled, some, borrower);
-    const answered = createOfferViews({ catalog: compiled, offers, subId: 'sub', clickToken: 'v' }, urls);
+    const answered = compiled
+      .offerRenderer(urls.logos)
+      .createOfferViews({ catalog: compiled, offers, subId: 'sub', clickToken: 'v' }, urls);
     for (const { svc_offer_id, apr_range, payment_term_months, monthly_payment_estimate, ...terms } of answered) {
       const { loan_amount_range, term_months } = terms;
       const quote = { apr_range, payment_term_months, monthly_payment_estimate, loan_amount_range, term_months };
@@ -193,7 +195,7 @@ function fineOffer(offer: LoanOffer, vertical: Vertical, random: Random): LoanOf
   const max = 20_000 + Math.floor(random() * 160) * 500;
   return {
     ...offer,
-    criteria: [{ field: vertical.roles.annualIncome, min: Math.floor(random() * 200) * 500 }],
+    criteria: [{ field: vertical.roles.annualIncome!, min: Math.floor(random() * 200) * 500 }],
     amount: { min: 500 + Math.floor(random() * 60) * 500, max },
     bands: changeBands(offer, () => ({ max_amount: max - Math.floor(random() * 20) * 500 })),
   };

@@ -2,19 +2,18 @@ import assert from 'node:assert/strict';
 import process from 'node:process';
 import { describe, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import type { CompiledCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { explainOffers } from '../../src/matching/explain-offers.ts';
 import { sortOrderNames } from '../../src/matching/matcher.ts';
 import { addOffer, emptyOfferSet } from '../../src/matching/offer-set.ts';
 import { createOfferUrls } from '../../src/operations/click-url.ts';
 import { type FieldVector, findFieldIndex } from '../../src/verticals/field-vector.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
-import { calculateLoanPrices, renderOffersJson } from '../../src/verticals/personal-loans/offer-view.ts';
+import { calculateLoanPrices } from '../../src/verticals/personal-loans/offer-view.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { createRanker, type LoanRanker, rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { computeRecommendationScore, type OfferScorer } from '../../src/verticals/personal-loans/sort-keys.ts';
 import { generateCatalog, randomBorrower, randomFieldValue, seededRandom } from '../support/random-catalog.ts';
-import { compileLoans, scoresOf, today } from './loan-fixtures.ts';
+import { type CompiledLoans, compileLoans, scoresOf, today } from './loan-fixtures.ts';
 
 /**
  * No protected or proxy trait changes a price or a rank, and no payout changes `recommended` (docs/contract.md#fairness). Each check
@@ -24,12 +23,12 @@ import { compileLoans, scoresOf, today } from './loan-fixtures.ts';
 interface Market {
   readonly rank: LoanRanker;
   /** Returns the catalog from which offers are priced for the borrower. A fair market has one catalog for all borrowers. */
-  readonly catalogFor: (catalog: Catalog, borrower: Readonly<FieldVector>) => CompiledCatalog;
+  readonly catalogFor: (catalog: Catalog, borrower: Readonly<FieldVector>) => CompiledLoans;
 }
 
 interface Catalog {
   readonly file: LoanCatalog;
-  readonly compiled: CompiledCatalog;
+  readonly compiled: CompiledLoans;
 }
 
 const fairMarket: Market = { rank: rankLoans, catalogFor: ({ compiled }) => compiled };
@@ -89,10 +88,12 @@ function show(market: Market, drawn: Catalog, borrower: FieldVector): Shown {
     const offers = calculateLoanPrices(catalog, [offer], borrower);
     return [
       idOf(offer),
-      renderOffersJson(
-        { catalog, offers, subId: 'sub', clickToken: 'v' },
-        createOfferUrls({ click: 'https://go.example', cdn: 'https://cdn.example' }),
-      ),
+      catalog
+        .offerRenderer('https://cdn.example')
+        .renderOffersJson(
+          { catalog, offers, subId: 'sub', clickToken: 'v' },
+          createOfferUrls({ click: 'https://go.example', cdn: 'https://cdn.example' }),
+        ),
     ];
   });
   return {
@@ -105,12 +106,7 @@ function show(market: Market, drawn: Catalog, borrower: FieldVector): Shown {
  * Returns all matching offers in one sort order. A ranking contains at most 20 offers, so the function makes ranked offers unavailable and
  * ranks the remaining offers, until all offers are ranked.
  */
-function completeOrder(
-  market: Market,
-  { tables, offers }: CompiledCatalog,
-  borrower: FieldVector,
-  at: number,
-): number[] {
+function completeOrder(market: Market, { tables, offers }: CompiledLoans, borrower: FieldVector, at: number): number[] {
   const unavailable = emptyOfferSet(offers.length);
   const order: number[] = [];
   for (;;) {
@@ -188,7 +184,7 @@ function marketWithWeightFor(trait: string): Market {
 /** Returns an unfair market, in which borrowers with every second value of a trait pay higher rates. */
 function marketWithSurchargeFor(trait: string): Market {
   const position = findFieldIndex(personalLoans, trait);
-  const surcharged = new Map<Catalog, CompiledCatalog>();
+  const surcharged = new Map<Catalog, CompiledLoans>();
   const surcharge = (catalog: Catalog) => {
     const file = structuredClone(catalog.file);
     for (const { bands } of offersOf(file)) {

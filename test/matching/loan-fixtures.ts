@@ -1,8 +1,9 @@
 import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { packOffers, type RankedOffers, type Ranking } from '../../src/matching/matcher.ts';
 import { emptyFieldVector, type FieldVector } from '../../src/verticals/field-vector.ts';
+import type { LoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
-import type { OfferView } from '../../src/verticals/personal-loans/offer-view.ts';
+import type { LoanOfferView } from '../../src/verticals/personal-loans/offer-view.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import {
   calculatePrice,
@@ -79,22 +80,25 @@ export function catalogOf(offers: readonly LoanOffer[], changes: Partial<LoanCat
   };
 }
 
+/** A compiled loan catalog. */
+export type CompiledLoans = CompiledCatalog & { readonly tables: LoanTables };
+
 export function compileLoans(
   catalog: LoanCatalog,
   mode: 'live' | 'test' = 'live',
   vertical: Vertical = personalLoans,
-): CompiledCatalog {
-  return compileCatalog(catalog, vertical, { mode });
+): CompiledLoans {
+  return compileCatalog(catalog, vertical, { mode }) as CompiledLoans;
 }
 
 /** The members of an offer that depend on the borrower. */
 export type Quote = Pick<
-  OfferView,
+  LoanOfferView,
   'apr_range' | 'payment_term_months' | 'monthly_payment_estimate' | 'loan_amount_range' | 'term_months'
 >;
 
 /** Prices one offer for a borrower. Returns null if the borrower cannot get the offer. */
-export function quote({ tables }: CompiledCatalog, offerIndex: number, borrower: Readonly<FieldVector>): Quote | null {
+export function quote({ tables }: CompiledLoans, offerIndex: number, borrower: Readonly<FieldVector>): Quote | null {
   const applicant = emptyApplicant();
   const price = createEmptyLoanPrice();
   if (!readApplicant(tables, borrower, applicant) || !calculatePrice(tables, offerIndex, applicant, price)) return null;
@@ -110,7 +114,7 @@ export function quote({ tables }: CompiledCatalog, offerIndex: number, borrower:
 /** Returns the scores of the offers that have a price for a borrower, by offer id. */
 export function scoresOf(
   score: OfferScorer,
-  { tables, offers }: CompiledCatalog,
+  { tables, offers }: CompiledLoans,
   borrower: FieldVector,
 ): Map<string, number> {
   const applicant = emptyApplicant();

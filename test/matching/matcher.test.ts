@@ -12,6 +12,7 @@ import { describeError } from '../../src/logging/describe-error.ts';
 import type { MatchRequest, Ranking } from '../../src/matching/matcher.ts';
 import { WorkerPoolMatcher } from '../../src/matching/pool-matcher.ts';
 import { startMatcher } from '../../src/matching/start-matcher.ts';
+import type { LoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { equipmentLeaseCatalog, equipmentLeases } from '../support/equipment-leases.ts';
@@ -80,7 +81,10 @@ async function openPoolFor(context: TestContext, threads = 1) {
 const requestTo = ({ version }: CompiledCatalog): MatchRequest => ({ catalogVersion: version, borrower, today });
 
 function expectedRanking({ version, tables }: CompiledCatalog, who = borrower, unavailable: Int32Array | null = null) {
-  return { catalogVersion: version, ...packed(rankLoans(tables, who, today, unavailable)) } satisfies Ranking;
+  return {
+    catalogVersion: version,
+    ...packed(rankLoans(tables as LoanTables, who, today, unavailable)),
+  } satisfies Ranking;
 }
 
 const terminate = (workers: readonly Worker[]) => Promise.all(workers.map((worker) => worker.terminate()));

@@ -1,36 +1,26 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
-import { compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { createOfferUrls } from '../../src/operations/click-url.ts';
-import {
-  calculateLoanPrices,
-  createOfferViews,
-  type OfferList,
-  renderOffersJson,
-} from '../../src/verticals/personal-loans/offer-view.ts';
-import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import type { OfferList } from '../../src/verticals/offer-view.ts';
+import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
+import { calculateLoanPrices } from '../../src/verticals/personal-loans/offer-view.ts';
 import { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { generateCatalog, randomBorrower, seededRandom } from '../support/random-catalog.ts';
-import { borrowerOf, catalogOf, goodBorrower, plainOffer, quote, today } from './loan-fixtures.ts';
+import { borrowerOf, catalogOf, compileLoans, goodBorrower, plainOffer, quote, today } from './loan-fixtures.ts';
 
 const urls = createOfferUrls({ click: 'https://go.example', cdn: 'https://cdn.example/logos' });
 const subId = 'sub_1';
 const clickToken = 'token';
 
-function compile(catalog: CatalogFile) {
-  return compileCatalog(catalog, personalLoans, { mode: 'live' });
-}
-
-function offerList(file: CatalogFile, indexes: ArrayLike<number>, borrower: readonly number[]): OfferList {
-  const catalog = compile(file);
+function offerList(file: LoanCatalog, indexes: ArrayLike<number>, borrower: readonly number[]): OfferList {
+  const catalog = compileLoans(file);
   return { catalog, offers: calculateLoanPrices(catalog, indexes, borrower), subId, clickToken };
 }
 
 /** The members of an offer (docs/contract.md#offers), taken from the catalog file. */
-function expectedView(file: CatalogFile, index: number, borrower: readonly number[], position: number) {
-  const catalog = compile(file);
+function expectedView(file: LoanCatalog, index: number, borrower: readonly number[], position: number) {
+  const catalog = compileLoans(file);
   const { id } = catalog.offers[index]!;
   const lender = file.lenders.find(({ offers }) => offers.some((offer) => offer.id === id))!;
   const offer = lender.offers.find((candidate) => candidate.id === id)!;
@@ -53,13 +43,14 @@ test('renderOffersJson returns the same text as JSON.stringify for the offers of
     fc.property(fc.nat(), fc.nat(), fc.integer({ min: 0, max: 3 }), (catalogSeed, borrowerSeed, order) => {
       const file = generateCatalog(catalogSeed, 60);
       const borrower = randomBorrower(seededRandom(borrowerSeed));
-      const { orders } = rankLoans(compile(file).tables, borrower, today);
+      const { orders } = rankLoans(compileLoans(file).tables, borrower, today);
       const orderLength = orders.length / 4;
       const indexes = [...orders.subarray(order * orderLength, order * orderLength + Math.min(orderLength, 20))];
       rendered += indexes.length;
       const list = offerList(file, indexes, borrower);
-      const views = createOfferViews(list, urls);
-      assert.equal(renderOffersJson(list, urls), JSON.stringify(views));
+      const renderer = list.catalog.offerRenderer(urls.logos);
+      const views = renderer.createOfferViews(list, urls);
+      assert.equal(renderer.renderOffersJson(list, urls), JSON.stringify(views));
       assert.deepEqual(
         views,
         indexes.map((index, place) => expectedView(file, index, borrower, place + 1)),
@@ -74,11 +65,13 @@ test('escapes names and URLs in the JSON text', () => {
   file.lenders[0]!.name = 'Quote " Backslash \\ Ünï </script>\u2028';
   const list = offerList(file, [0], borrowerOf(goodBorrower));
   const escaped = createOfferUrls({ click: 'https://go.example/"\\', cdn: 'https://cdn.example/"\\' });
-  assert.deepEqual(JSON.parse(renderOffersJson(list, escaped)), createOfferViews(list, escaped));
+  const renderer = list.catalog.offerRenderer(escaped.logos);
+  assert.deepEqual(JSON.parse(renderer.renderOffersJson(list, escaped)), renderer.createOfferViews(list, escaped));
 });
 
 test('renders an empty list of offers as an empty array', () => {
-  assert.equal(renderOffersJson(offerList(catalogOf([plainOffer()]), [], borrowerOf(goodBorrower)), urls), '[]');
+  const list = offerList(catalogOf([plainOffer()]), [], borrowerOf(goodBorrower));
+  assert.equal(list.catalog.offerRenderer(urls.logos).renderOffersJson(list, urls), '[]');
 });
 
 test('throws for an offer that does not match the borrower', () => {

@@ -70,9 +70,9 @@ function referenceMatch(
 ): ReferenceMatch | null {
   const { roles } = vertical;
   if (!offer.criteria.every((criterion) => meets(criterion, values, today))) return null;
-  const amount = values.get(roles.amount) as number | undefined;
+  const amount = values.get(roles.amount!) as number | undefined;
   const state = values.get(roles.state) as string | undefined;
-  const band = offer.bands[(values.get(roles.creditBand) as string | undefined) ?? 'none'];
+  const band = offer.bands[(values.get(roles.creditBand!) as string | undefined) ?? 'none'];
   if (amount === undefined || state === undefined || band === undefined) return null;
 
   const withCoBorrower = roles.coBorrower !== undefined && values.get(roles.coBorrower) === true;
@@ -83,7 +83,7 @@ function referenceMatch(
   const born = roles.birthdate === undefined ? undefined : (values.get(roles.birthdate) as number | undefined);
   if (ageOfContract !== undefined && born !== undefined && ageOn(born, today) < ageOfContract) return null;
 
-  const share = shareOfBand(offer, vertical, values.get(roles.creditBand) as string);
+  const share = shareOfBand(offer, vertical, values.get(roles.creditBand!) as string);
   if (share === 0) return null;
 
   let cap = catalog.max_apr_percent;
@@ -97,7 +97,7 @@ function referenceMatch(
 
   let terms = offer.term_months.filter((months) => aprsOf(band, months).max <= cap).sort((a, b) => a - b);
   if (offer.max_debt_to_income_percent !== undefined) {
-    const income = values.get(roles.annualIncome) as number | undefined;
+    const income = values.get(roles.annualIncome!) as number | undefined;
     const debt = values.get(roles.monthlyDebt!) as number | undefined;
     if (income === undefined || debt === undefined) return null;
     const percent = offer.max_debt_to_income_percent;

@@ -31,6 +31,7 @@ import { reportIgnoredParameters } from '../../src/operations/ignored-names.ts';
 import type { OffersResult } from '../../src/operations/show-offers.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { findFieldIndex } from '../../src/verticals/field-vector.ts';
+import type { LoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
 import { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { validatePocketFields } from '../../src/verticals/pocket-fields.ts';
 import { enlargedCatalog, withDailyCap } from '../support/changeable-catalogs.ts';
@@ -233,7 +234,7 @@ describe('getMarketplace if the availability of offers changes', () => {
       const maxOffers = 1 + Math.floor(random() * 20);
       const view = viewOf(await ask({ sort, max_offers: String(maxOffers) }));
       const plain = rankLoans(
-        catalog.tables,
+        catalog.tables as LoanTables,
         session.pocketFields,
         session.cachedRanking!.rankedOn,
         state.unavailable.bits,

@@ -5,7 +5,7 @@ import { knownVerticals } from '../../src/verticals/registry.ts';
 
 test('the registry contains the five verticals of the contract', () => {
   assert.deepEqual(
-    knownVerticals.map(({ number, segment, keyPrefix, status }) => `${number} ${segment} ${keyPrefix} ${status}`),
+    knownVerticals().map(({ number, segment, keyPrefix, status }) => `${number} ${segment} ${keyPrefix} ${status}`),
     [
       '1 personal-loans svc_pl_ stable',
       '2 credit-cards svc_cc_ beta',

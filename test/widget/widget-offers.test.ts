@@ -4,6 +4,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Page, Route } from 'playwright-core';
 import { bounds } from '../../src/bounds.ts';
+import type { LoanOfferView } from '../../src/index.ts';
 import type { WidgetOffersResponse } from '../../src/operations/show-widget-offers.ts';
 import { findAccessibilityViolations } from '../support/accessibility.ts';
 import { WidgetCaller, widgetLoadId } from '../support/api-caller.ts';
@@ -59,7 +60,7 @@ describe('offers in the widget', () => {
       }),
     );
     assert.equal(cards.length, offers.length);
-    for (const [place, offer] of offers.entries()) {
+    for (const [place, offer] of (offers as readonly LoanOfferView[]).entries()) {
       const { name, text, logo, linkText, link, address } = cards[place]!;
       const { lender_name: lender, apr_range: apr } = offer;
       const rates = `${apr.min.toFixed(2)}% to ${apr.max.toFixed(2)}%`;
