@@ -1,4 +1,5 @@
 import { bounds } from '../bounds.ts';
+import { daysSinceEpoch } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
 import type { Vertical } from '../verticals/vertical.ts';
@@ -38,10 +39,14 @@ type PrepareCatalog = (compiled: CompiledCatalog) => Promise<void>;
 export class InvalidCatalogError extends Error {
   override readonly name = 'InvalidCatalogError';
   readonly errors: readonly string[];
+  /** Path of the catalog file; null if the catalog was not read from a file. */
+  readonly file: string | null;
 
-  constructor({ mode, vertical }: CatalogSource, errors: readonly string[]) {
+  constructor(source: CatalogSource, errors: readonly string[]) {
+    const { mode, vertical } = source;
     super(`the ${mode} catalog of ${vertical.segment} cannot be used:\n${errors.join('\n')}`);
     this.errors = errors;
+    this.file = 'file' in source ? source.file : null;
   }
 }
 
@@ -76,7 +81,7 @@ export class CatalogStore {
     this.archive = new CatalogArchive(options.archiveFolder, verticals);
     this.archive.createFolder();
     for (const source of options.catalogs) {
-      const read = parseCatalogSource(source, source.vertical);
+      const read = parseCatalogSource(source, source.vertical, daysSinceEpoch(options.clock.wallMs()));
       if (!read.ok) throw new InvalidCatalogError(source, read.errors);
       const current = this.#compileCatalog(read.catalog, source);
       this.archive.storeCatalog(current.version, { ...source, catalog: read.catalog });
@@ -173,6 +178,7 @@ export class CatalogStore {
         source: 'text' in source ? { text: source.text } : { file: source.file },
         vertical,
         mode,
+        today: daysSinceEpoch(this.#options.clock.wallMs()),
         currentVersion: old.version,
         archiveFolder: this.archive.folder,
       },

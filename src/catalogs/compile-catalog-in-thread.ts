@@ -12,6 +12,8 @@ export interface CatalogCompileJob {
   readonly source: CatalogText;
   readonly vertical: Vertical;
   readonly mode: ApiKeyMode;
+  /** Current UTC day in days since the Unix epoch. */
+  readonly today: number;
   /** Version of the catalog in use. If `source` has the version `currentVersion`, the result is `unchanged` and nothing is compiled. */
   readonly currentVersion: string;
   readonly archiveFolder: string;
@@ -25,8 +27,8 @@ export type CatalogCompileResult =
 
 /** Reads, validates, compiles and archives a catalog in the calling thread. Throws if the archive cannot be written. */
 export function compileCatalogSource(job: CatalogCompileJob): CatalogCompileResult {
-  const { source, vertical, mode, currentVersion, archiveFolder } = job;
-  const parsed = parseCatalogSource(source, vertical);
+  const { source, vertical, mode, today, currentVersion, archiveFolder } = job;
+  const parsed = parseCatalogSource(source, vertical, today);
   if (!parsed.ok) return { kind: 'invalid', errors: parsed.errors };
   const { catalog } = parsed;
   if (computeCatalogVersion(catalog, mode) === currentVersion) return { kind: 'unchanged' };

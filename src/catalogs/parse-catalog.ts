@@ -137,15 +137,19 @@ type ParsedCatalog = CatalogResult<readonly string[]>;
 export type CatalogText = { readonly text: string } | { readonly file: string };
 
 /** Reads a catalog and parses the text with `parseCatalog`. */
-export function parseCatalogSource(source: CatalogText, vertical: Vertical): ParsedCatalog {
+export function parseCatalogSource(source: CatalogText, vertical: Vertical, today?: number): ParsedCatalog {
   const read = 'text' in source ? ({ ok: true, text: source.text } as const) : readCatalogText(source.file);
-  return read.ok ? parseCatalog(read.text, vertical) : { ok: false, errors: [`catalog: ${read.problem}`] };
+  return read.ok ? parseCatalog(read.text, vertical, today) : { ok: false, errors: [`catalog: ${read.problem}`] };
 }
 
-/** Parses and validates the text of a catalog file. The returned catalog can be compiled without further checks. */
-export function parseCatalog(text: string, vertical: Vertical): ParsedCatalog {
+/**
+ * Parses and validates the text of a catalog file. The returned catalog can be compiled without further checks.
+ *
+ * @param today current UTC day in days since the Unix epoch, to reject offers whose `as_of` is in the future; by default, no date is late
+ */
+export function parseCatalog(text: string, vertical: Vertical, today?: number): ParsedCatalog {
   const parsed = parseCatalogJson(text);
-  const validated = parsed.ok ? validateCatalogValue(parsed.value, vertical) : parsed;
+  const validated = parsed.ok ? validateCatalogValue(parsed.value, vertical, today) : parsed;
   return validated.ok ? validated : { ok: false, errors: validated.errors.formatErrorLines() };
 }
 
@@ -172,13 +176,17 @@ export function parseCatalogJson(
  * Validates a value from `parseCatalogJson`. Reports schema errors and semantic errors, up to `bounds.catalogErrorsReportedMax`. If an
  * offer has schema errors, the semantics of the offer are not validated. If any list is too long, reports only the lists that are too long.
  */
-export function validateCatalogValue(value: unknown, vertical: Vertical): CatalogResult<CatalogErrors> {
+export function validateCatalogValue(
+  value: unknown,
+  vertical: Vertical,
+  today: number = Number.POSITIVE_INFINITY,
+): CatalogResult<CatalogErrors> {
   const errors = new CatalogErrors();
   checkListSizes(value, errors);
   if (errors.count > 0) return { ok: false, errors };
   const hasValidShape = catalogValidators(vertical).catalogValidator.Check(value);
   if (!hasValidShape) checkShape(value, vertical, errors);
-  validateSemantics(value, vertical, errors);
+  validateSemantics(value, vertical, today, errors);
   return hasValidShape && errors.count === 0 ? { ok: true, catalog: value as CatalogFile } : { ok: false, errors };
 }
 

@@ -1,5 +1,6 @@
 import Type, { type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { parseIsoDate } from '../domain/calendar.ts';
 import { getChoiceValues, listAllowedValues } from '../verticals/field-vector.ts';
 import type { VerticalProduct } from '../verticals/product.ts';
 import { getVerticalProduct } from '../verticals/registry.ts';
@@ -49,7 +50,7 @@ type WithStateRules<Part> = Part & { readonly state_rules?: unknown };
  * Reports errors that a schema cannot detect: values that are not allowed for their field, limits that contradict each other, and repeated
  * names. Skips parts of the catalog that do not match the schema.
  */
-export function validateSemantics(value: unknown, vertical: Vertical, errors: CatalogErrors): void {
+export function validateSemantics(value: unknown, vertical: Vertical, today: number, errors: CatalogErrors): void {
   const catalog = value as WithStateRules<CatalogFile>;
   if (typeof value !== 'object' || value === null) return;
   if (typeof catalog.vertical === 'string' && catalog.vertical !== vertical.segment) {
@@ -80,7 +81,7 @@ export function validateSemantics(value: unknown, vertical: Vertical, errors: Ca
       if (!offerValidator.Check(offer)) continue;
       const path = [...lenderPath, 'offers', offerIndex];
       checkUnique(ids, offer.id, [...path, 'id'], errors);
-      checkOffer(offer, path, vertical, errors);
+      checkOffer(offer, path, vertical, today, errors);
       product.validateOffer(offer, path, vertical, errors);
       offers.push(offer);
     }
@@ -121,12 +122,18 @@ function checkOffer(
   offer: WithStateRules<CatalogOffer>,
   path: CatalogValuePath,
   vertical: Vertical,
+  today: number,
   errors: CatalogErrors,
 ): void {
   const urlProblem = landingUrlProblem(offer.landing_url);
   if (urlProblem !== null) errors.add([...path, 'landing_url'], urlProblem);
   if (new Set(offer.features).size < offer.features.length)
     errors.add([...path, 'features'], 'must not repeat a value');
+  checkWellFormedText(offer.legal, [...path, 'legal'], errors);
+  if (offer.terms_url !== undefined && !isHttpsUrl(offer.terms_url)) {
+    errors.add([...path, 'terms_url'], 'must be an https URL in printable ASCII');
+  }
+  if (offer.as_of !== undefined) checkConfirmationDate(offer.as_of, today, [...path, 'as_of'], errors);
   validateUsStateRules(offer.state_rules, [...path, 'state_rules'], vertical, errors);
   for (const [index, criterion] of offer.criteria.entries()) {
     checkCriterion(criterion, [...path, 'criteria', index], vertical, errors);
@@ -169,6 +176,17 @@ function criterionFieldProblem(field: PocketField | undefined, vertical: Vertica
   if (field === undefined) return 'is not a pocket field of this vertical';
   if (vertical.neverMatched?.includes(field.name)) return 'names a field that must not influence offers';
   return allowedConditions(field).length === 0 ? 'names a field that cannot be a criterion' : null;
+}
+
+function isHttpsUrl(text: string): boolean {
+  return /^https:\/\/[\x21-\x7e]+$/.test(text) && URL.canParse(text);
+}
+
+/** Reports a date that does not exist, or that is later than `today`, in days since the Unix epoch. */
+function checkConfirmationDate(date: string, today: number, path: CatalogValuePath, errors: CatalogErrors): void {
+  const day = parseIsoDate(date);
+  if (day === null) errors.add(path, 'must be a calendar date as YYYY-MM-DD');
+  else if (day > today) errors.add(path, 'must not be in the future');
 }
 
 /** Returns the conditions that a criterion for a field may contain. Ages have no `max`, so no offer can exclude older borrowers. */

@@ -93,7 +93,8 @@ export type DurabilityMode = (typeof durabilityModes)[number];
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 type LogLevel = (typeof logLevels)[number];
 
-type CatalogChoice = { readonly kind: 'example' } | { readonly kind: 'file'; readonly path: string };
+/** Example catalogs of all verticals, or the catalogs of a path: one file, or a folder with one file for each vertical. */
+type CatalogChoice = { readonly kind: 'example' } | { readonly kind: 'path'; readonly path: string };
 export type MatcherConfig = { readonly kind: 'in_thread' } | { readonly kind: 'workers'; readonly threads: number };
 type CorsChoice = { readonly kind: 'off' } | { readonly kind: 'origins'; readonly origins: readonly string[] };
 
@@ -165,7 +166,7 @@ export function loadConfig(
     dataDir,
     secretFile: secretFile === undefined ? join(dataDir, 'secrets.json') : resolve(machine.workingFolder, secretFile),
     catalog:
-      catalog === undefined ? { kind: 'example' } : { kind: 'file', path: resolve(machine.workingFolder, catalog) },
+      catalog === undefined ? { kind: 'example' } : { kind: 'path', path: resolve(machine.workingFolder, catalog) },
     matcher: threads === 0 ? { kind: 'in_thread' } : { kind: 'workers', threads },
     durability: parseChoiceSetting(env, 'SVC_DURABILITY', durabilityModes) ?? 'fsync',
     retentionDays: parseIntegerSetting(env, 'SVC_RETENTION_DAYS', bounds.retentionDaysMin, bounds.retentionDaysMax),

@@ -87,7 +87,7 @@ export function compileCommonTables<Offer extends CatalogOffer>(
   };
 }
 
-export function countRankedOffers(offers: readonly CatalogOffer[]): number {
+function countRankedOffers(offers: readonly CatalogOffer[]): number {
   return offers.some(({ daily_cap }) => daily_cap !== undefined) ? bounds.offersRankedMax : bounds.offersShownMax;
 }
 
@@ -97,7 +97,7 @@ export interface ChoiceFieldRule<Offer> {
   readonly admits: (offer: Offer, value: unknown, field: PocketField) => boolean;
 }
 
-export function compileFilters<Offer extends CatalogOffer>(
+function compileFilters<Offer extends CatalogOffer>(
   offers: readonly Offer[],
   vertical: Vertical,
   rules: readonly ChoiceFieldRule<Offer>[],

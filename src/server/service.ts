@@ -57,6 +57,10 @@ export interface Service extends AsyncDisposable {
   /** Origins on which each account may embed widgets. */
   readonly embedOrigins: Pick<EmbedOriginRegistry, 'allowOrigins' | 'listOrigins' | 'removeOrigins'>;
   readonly urls: PublicUrls;
+  /** Served verticals, in the order of their catalogs. */
+  readonly verticals: readonly Vertical[];
+  /** Paths of the catalog files that `reloadCatalogs` reads. */
+  readonly catalogFiles: readonly string[];
   /** Bound ports of the two listeners; null without listeners. */
   readonly ports: { readonly public: number; readonly operations: number } | null;
   /** HTTP engine of the listeners, with the reason for the choice; null without listeners. */

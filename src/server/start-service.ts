@@ -234,6 +234,8 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
     keys,
     embedOrigins,
     urls,
+    verticals: servedVerticals(options),
+    catalogFiles: options.catalogs.flatMap((source) => ('file' in source ? [source.file] : [])),
     ports: listeners && { public: listeners.public.port, operations: listeners.operations.port },
     engine: listeners && { name: listeners.public.engine, reason: listeners.public.engineReason },
     followClick: (request) => followClick(clickDeps, request),

@@ -205,6 +205,7 @@ test('compiles a catalog in a thread, and reports a catalog that needs too much 
     source: { text: JSON.stringify(generateCatalog(3, 1_500)) },
     vertical: personalLoans,
     mode: 'live',
+    today: 20_000,
     currentVersion: '',
     archiveFolder,
   } as const;

@@ -173,16 +173,19 @@ describe('stats', () => {
     const { wedding, moving } = coverage('loan_purpose').offers;
     assert.deepEqual({ wedding, moving }, { wedding: 2, moving: 1 });
     assert.equal(coverage('education_level'), undefined);
-    const band = (name: string) => stats.bands.find((one: { band: string }) => one.band === name);
+    assert.equal(stats.grouped_by, 'band');
+    const band = (name: string) => stats.groups.find((one: { name: string }) => one.name === name);
     assert.equal(band('660-699').offers, 0);
     assert.deepEqual(band('700-749'), {
-      band: '700-749',
+      name: '700-749',
       offers: 2,
-      note_rate_percent: { min: 10, median: 16, max: 30 },
-      apr_percent: { min: 10, median: 16, max: 30 },
-      origination_fee_percent: { min: 0, median: 0, max: 0 },
-      approval_likelihood: { min: 0.4, median: 0.6, max: 0.8 },
-      click_usd: { min: 2.5, median: 3.75, max: 5 },
+      figures: {
+        note_rate_percent: { min: 10, median: 16, max: 30 },
+        apr_percent: { min: 10, median: 16, max: 30 },
+        fee_percent: { min: 0, median: 0, max: 0 },
+        approval: { min: 0.4, median: 0.6, max: 0.8 },
+        click_usd: { min: 2.5, median: 3.75, max: 5 },
+      },
     });
   });
 

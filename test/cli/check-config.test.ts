@@ -14,7 +14,7 @@ test('prints every setting with its value, and whether the value is the default'
   assert(rows.some((row) => /^SVC_PORT +8181 +environment$/.test(row)));
   // The output includes defaults that depend on another setting.
   assert(rows.some((row) => /^SVC_TLS_MIN_VERSION +1\.2 +default$/.test(row)));
-  assert(rows.some((row) => /^SVC_CATALOG +\/.+\/personal-loans\/example-catalog\.json +default$/.test(row)));
+  assert(rows.some((row) => /^SVC_CATALOG +\(example catalogs\) +default$/.test(row)));
   assert(rows.some((row) => /^SVC_CLICK_URL +http:\/\/127\.0\.0\.1:8181 +default$/.test(row)));
 });
 

@@ -50,7 +50,7 @@ const wrongPaths: readonly (readonly [what: string, setting: string, path: (fold
   ['a secret file in a missing folder', 'SVC_SECRET_FILE', (folder) => join(folder, 'missing', 'secrets.json')],
   ['a secret file inside a file', 'SVC_SECRET_FILE', (folder) => join(fileIn(folder), 'secrets.json')],
   ['a missing catalog', 'SVC_CATALOG', (folder) => join(folder, 'missing.json')],
-  ['a catalog that is a folder', 'SVC_CATALOG', (folder) => folder],
+  ['a catalog folder without catalogs', 'SVC_CATALOG', (folder) => folder],
   ['a catalog that is not JSON', 'SVC_CATALOG', fileIn],
 ];
 

@@ -96,7 +96,7 @@ test('reads every setting from its environment variable', () => {
     },
     dataDir: '/var/lib/marketplace',
     secretFile: '/srv/app/secrets/one.json',
-    catalog: { kind: 'file', path: '/srv/app/catalog.json' },
+    catalog: { kind: 'path', path: '/srv/app/catalog.json' },
     matcher: { kind: 'in_thread' },
     durability: 'write',
     retentionDays: 140,

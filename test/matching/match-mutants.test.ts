@@ -21,11 +21,6 @@ const mutantsByFile: Readonly<Record<string, readonly (readonly [error: string, 
   ],
   'verticals/personal-loans/match-index.ts': [
     [
-      'a minimum age that is a year too high',
-      '(years === 0 ? absentValue : years)',
-      '(years === 0 ? absentValue : years + 1)',
-    ],
-    [
       'default slots closed only for borrowers who request no term',
       '(terms[offer]! & bit) !== 0 ? (price.openTerms & bit) === 0 : defaultClosed',
       'defaultClosed',
@@ -54,8 +49,6 @@ const mutantsByFile: Readonly<Record<string, readonly (readonly [error: string, 
     ],
   ],
   'verticals/personal-loans/rank-loans.ts': [
-    ['unavailable offers in the total', 'subtractOffers(eligible, unavailable);', ''],
-    ['too few available offers among the best', 'if (found < wanted) return false;', ''],
     ['a state that closes no default term', 'if (nonDefault !== undefined)', 'if (nonDefault === eligible)'],
     ['debts that exclude offers with another affordable term', '* minPaymentFactor[offer]! > room)', '> 0)'],
     ['debts that leave an offer at its default term', 'removeOffer(defaultTermOffers, offer);', ''],
@@ -84,6 +77,17 @@ const mutantsByFile: Readonly<Record<string, readonly (readonly [error: string, 
       '(share * annualIncome - paymentUnitsPerUsd * monthlyDebt)',
       '((share / debtToIncomeScale) * (annualIncome / 12) - monthlyDebt) * paymentUnitsPerUsd',
     ],
+  ],
+  'matching/criteria-index.ts': [
+    [
+      'a minimum age that is a year too high',
+      '(years === 0 ? absentValue : years)',
+      '(years === 0 ? absentValue : years + 1)',
+    ],
+  ],
+  'matching/best-offers.ts': [
+    ['unavailable offers in the total', 'subtractOffers(eligible, unavailable);', ''],
+    ['too few available offers among the best', 'if (found < wanted) return false;', ''],
   ],
   'matching/top-offers.ts': [
     ['ties in the order of arrival', '|| (key === keys[index]! && offer > offers[index]!)', '|| key === keys[index]!'],

@@ -13,11 +13,13 @@ import type {
   NumberSummary,
   StatisticsGroup,
 } from '../../catalogs/catalog-statistics.ts';
+import { findVerticalOfCatalog } from '../../catalogs/find-catalog-files.ts';
 import { computeCatalogVersions } from '../../catalogs/identifiers.ts';
 import { parseCatalogJson, readCatalogText, validateCatalogValue } from '../../catalogs/parse-catalog.ts';
 import { logoFolder, readLogos } from '../../catalogs/read-logos.ts';
-import { availableVerticals, getVerticalProduct } from '../../verticals/registry.ts';
-import type { Vertical } from '../../verticals/vertical.ts';
+import { daysSinceEpoch } from '../../domain/calendar.ts';
+import { systemClock } from '../../domain/clock.ts';
+import { getVerticalProduct } from '../../verticals/registry.ts';
 import { CommandLineError, createCommandGroup, defineCommand } from '../command.ts';
 import { formatNameValuePairs, formatTable, printChunk, printJson, printResult } from '../output.ts';
 import { jsonErrorPosition, locateJsonPaths, type TextPosition } from './json-positions.ts';
@@ -75,20 +77,13 @@ function readCatalogFile(file: string) {
   if (!read.ok) throw new CommandLineError(`${file} ${read.problem}`);
   const { text } = read;
   const parsed = parseCatalogJson(text);
-  const vertical = verticalOfCatalog(parsed.ok ? parsed.value : null);
-  const validated = parsed.ok ? validateCatalogValue(parsed.value, vertical) : parsed;
+  const vertical = findVerticalOfCatalog(parsed.ok ? parsed.value : null);
+  const validated = parsed.ok
+    ? validateCatalogValue(parsed.value, vertical, daysSinceEpoch(systemClock.wallMs()))
+    : parsed;
   return validated.ok
     ? { text, vertical, catalog: validated.catalog, errors: new CatalogErrors() }
     : { text, vertical, catalog: null, errors: validated.errors };
-}
-
-/**
- * Returns the vertical that a catalog names. For an unknown name, returns the first available vertical, so that validation can report the
- * unknown name.
- */
-function verticalOfCatalog(value: unknown): Vertical {
-  const segment = (value as { vertical?: unknown } | null)?.vertical;
-  return availableVerticals().find((vertical) => vertical.segment === segment) ?? availableVerticals()[0]!;
 }
 
 /** Returns the vertical, the number of lenders, the number of offers, and the live and test versions of a valid catalog. */

@@ -10,8 +10,6 @@ import {
 import { readEnv, type SettingName } from '../../config/env.ts';
 import { isLoopbackHost, resolveUrls, urlSettingNames } from '../../config/resolve-urls.ts';
 import { tlsMinVersionDefault } from '../../tls/certificate.ts';
-import { personalLoans } from '../../verticals/personal-loans/personal-loans.ts';
-import { exampleCatalogFile } from '../../verticals/registry.ts';
 import { defineCommand } from '../command.ts';
 import { formatTable, printJson, printNotice, printResult } from '../output.ts';
 
@@ -72,7 +70,7 @@ function settingValues(
     SVC_CDN_URL: urls.cdn,
     SVC_DATA_DIR: config.dataDir,
     SVC_SECRET_FILE: config.secretFile,
-    SVC_CATALOG: config.catalog.kind === 'example' ? exampleCatalogFile(personalLoans) : config.catalog.path,
+    SVC_CATALOG: config.catalog.kind === 'example' ? null : config.catalog.path,
     SVC_LISTENER: config.engine,
     SVC_DRAIN_DELAY_SECONDS: config.drain.delayMs / 1000,
     SVC_DRAIN_DEADLINE_SECONDS: config.drain.deadlineMs / 1000,
@@ -94,6 +92,7 @@ function settingValues(
 
 /** Formats a setting as the text of an environment variable. A missing value is replaced by a word in parentheses, such as `(none)`. */
 function formatSetting(name: SettingName, value: SettingValue): string {
+  if (name === 'SVC_CATALOG' && value === null) return '(example catalogs)';
   if (name === 'SVC_RETENTION_DAYS') return value === null ? '(for ever)' : String(value);
   if (value === null) return '(none)';
   if (Array.isArray(value)) return value.length === 0 ? '(none)' : value.join(',');

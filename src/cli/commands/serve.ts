@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import { isKeyFileBusy } from '../../auth/key-file.ts';
 import { defaultLimitOverrides } from '../../auth/rate-limits.ts';
 import { bounds } from '../../bounds.ts';
+import { findCatalogFiles } from '../../catalogs/find-catalog-files.ts';
 import { type Config, loadConfig } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
 import { resolveUrls } from '../../config/resolve-urls.ts';
@@ -19,8 +20,8 @@ import { createStandardErrorLog } from '../../logging/standard-error-log.ts';
 import type { Service } from '../../server/service.ts';
 import { startService } from '../../server/start-service.ts';
 import { packageVersion } from '../../server/version.ts';
-import { personalLoans } from '../../verticals/personal-loans/personal-loans.ts';
 import { createCatalogSources, exampleCatalogs } from '../../verticals/registry.ts';
+import type { Vertical } from '../../verticals/vertical.ts';
 import { defineCommand } from '../command.ts';
 import { printResult } from '../output.ts';
 import { createRecoveryProgress } from '../progress-bar.ts';
@@ -136,7 +137,7 @@ async function runServer(): Promise<void> {
       public: { ...config.publicEndpoint, port: ports?.public },
       operations: { ...config.operationsEndpoint, port: ports?.operations },
       dataDir: config.dataDir,
-      verticals: [personalLoans.segment],
+      verticals: service.verticals.map(({ segment }) => segment),
       matcherThreads: config.matcher.kind === 'workers' ? config.matcher.threads : 0,
       durability: config.durability,
       maxSessions: config.sessions.max,
@@ -169,7 +170,9 @@ export async function startServer(
       dataDir: config.dataDir,
       secretFile: config.secretFile,
       catalogs:
-        config.catalog.kind === 'file' ? createCatalogSources(personalLoans, config.catalog.path) : exampleCatalogs(),
+        config.catalog.kind === 'path'
+          ? findCatalogFiles(config.catalog.path).flatMap(({ vertical, file }) => createCatalogSources(vertical, file))
+          : exampleCatalogs(),
       durability: config.durability,
       retentionDays: config.retentionDays,
       matcher: config.matcher,
@@ -210,9 +213,9 @@ function watchReloadableFiles(
   requestCatalogReload: () => void,
 ): readonly (() => void)[] {
   const watches: (() => void)[] = [];
-  if (catalog.kind === 'file') {
+  if (catalog.kind === 'path') {
     const times = { intervalMs: bounds.catalogPollIntervalMs, debounceMs: 0 };
-    watches.push(watchFiles([catalog.path], times, requestCatalogReload));
+    watches.push(watchFiles(service.catalogFiles, times, requestCatalogReload));
   }
   if (tls !== null) {
     const times = { intervalMs: bounds.certificatePollIntervalMs, debounceMs: bounds.certificateReloadDelayMs };
@@ -223,13 +226,18 @@ function watchReloadableFiles(
 
 function printStartMessages({ operationsEndpoint, dataDir }: Config, service: Service): void {
   printResult(
-    `serving ${service.urls.public}/v1/personal-loans, operations on ${operationsEndpoint.host}:${service.ports?.operations}`,
+    `serving ${listBaseUrls(service).join(', ')}, operations on ${operationsEndpoint.host}:${service.ports?.operations}`,
   );
   const { operatorToken } = service;
   if (operatorToken?.created) {
     printResult(`The token for the operations API (docs/operations-api.md) is in ${operatorToken.path}`);
   }
   if (service.keys.listKeys().length === 0) createFirstKeys(service, dataDir);
+}
+
+/** Returns the base URL of each vertical. Only the first one is a full URL, because the line would be too long. */
+function listBaseUrls({ urls, verticals }: Service): string[] {
+  return verticals.map(({ segment }, at) => `${at === 0 ? urls.public : ''}/v1/${segment}`);
 }
 
 function reloadCertificate(service: Service, logger: Logger): void {
@@ -256,33 +264,34 @@ async function reloadCatalogs(service: Service, logger: Logger, stopSignal: Abor
 }
 
 /**
- * Creates a live and a test key when the server starts for the first time. On a terminal, prints both keys and an example. If the output is
+ * Creates a live and a test key of each vertical when the server starts for the first time. On a terminal, prints the keys and an example. If the output is
  * not a terminal, it may be stored (such as a container log), so the keys are written to a file that only the owner of the file can read.
  */
 function createFirstKeys(service: Service, dataDir: string): void {
-  const create = (mode: ApiKeyMode): string =>
+  const create = (vertical: Vertical, mode: ApiKeyMode): string =>
     service.keys.create(
-      { accountName: 'demo', vertical: personalLoans, mode, expiresAtMs: null, limits: defaultLimitOverrides },
+      { accountName: 'demo', vertical, mode, expiresAtMs: null, limits: defaultLimitOverrides },
       systemClock.wallMs(),
     ).key;
-  let live: string;
-  let test: string;
+  let created: { readonly vertical: Vertical; readonly live: string; readonly test: string }[];
   try {
-    live = create('live');
-    test = create('test');
+    created = service.verticals.map((vertical) => ({
+      vertical,
+      live: create(vertical, 'live'),
+      test: create(vertical, 'test'),
+    }));
   } catch (error) {
     if (!isKeyFileBusy(error)) throw error;
     printResult('There is no API key yet, and the key file is busy; create one with: marketplace keys create');
     return;
   }
-  const keys = `  live  ${live}
-  test  ${test}
-
+  const [{ vertical, test }] = created as [(typeof created)[0]];
+  const keys = `${created.map((keys) => `${keys.vertical.segment}\n  live  ${keys.live}\n  test  ${keys.test}\n`).join('')}
 Try one, in another terminal:
 
-  curl -sS ${service.urls.public}/v1/personal-loans/session -H 'Authorization: Bearer ${test}' -H 'Content-Type: application/json' -d '{"referrer_tag":"first-try"}'
+  curl -sS ${service.urls.public}/v1/${vertical.segment}/session -H 'Authorization: Bearer ${test}' -H 'Content-Type: application/json' -d '{"referrer_tag":"first-try"}'
 `;
-  const notice = 'There was no API key yet, so two keys of the account demo were created.';
+  const notice = 'There was no API key yet, so keys of the account demo were created.';
   if (process.stdout.isTTY) {
     printResult(`\n${notice} The keys are shown only now:\n\n${keys}`);
     return;

@@ -56,8 +56,8 @@ function damagedLogError(error: LogDamagedError, { dataDir }: Config): CommandLi
 
 function catalogError(error: InvalidCatalogError, { catalog }: Config): CommandLineError {
   const subject =
-    catalog.kind === 'file'
-      ? `the catalog ${catalog.path} cannot be used (see SVC_CATALOG)`
+    catalog.kind === 'path'
+      ? `the catalog ${error.file ?? catalog.path} cannot be used (see SVC_CATALOG)`
       : 'the catalog cannot be used';
   const more = error.errors.length > 1 ? ` (and ${error.errors.length - 1} more)` : '';
   return new CommandLineError(`${subject}: ${error.errors[0]}${more}`, { cause: error });
