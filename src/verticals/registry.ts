@@ -2,6 +2,8 @@ import { fileURLToPath } from 'node:url';
 import type { CatalogSource } from '../catalogs/catalog-store.ts';
 import { creditCard } from './credit-cards/credit-card.ts';
 import { creditCards } from './credit-cards/credit-cards.ts';
+import { mortgage } from './mortgage/mortgage.ts';
+import { mortgageLoan } from './mortgage/mortgage-loan.ts';
 import { installmentLoan } from './personal-loans/installment-loan.ts';
 import { personalLoans } from './personal-loans/personal-loans.ts';
 import { defaultProductName, type VerticalProduct } from './product.ts';
@@ -35,6 +37,7 @@ export function registerVertical(
 
 registerVertical(personalLoans, installmentLoan);
 registerVertical(creditCards, creditCard);
+registerVertical(mortgage, mortgageLoan);
 
 /** Returns the functions for the product of a vertical, or for the product of compiled catalog tables. */
 export function getVerticalProduct({
@@ -67,8 +70,6 @@ export interface KnownVertical {
 
 /** Verticals of docs/contract.md#verticals that this release cannot serve. Operators can already issue keys for them. */
 const plannedVerticals: readonly KnownVertical[] = [
-  { number: 3, segment: 'mortgage', keyPrefix: 'svc_mo_', status: 'beta' },
-  { number: 4, segment: 'banking', keyPrefix: 'svc_bk_', status: 'beta' },
   { number: 5, segment: 'find-advisor', keyPrefix: 'svc_fa_', status: 'planned' },
 ];
 
