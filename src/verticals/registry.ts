@@ -1,5 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { CatalogSource } from '../catalogs/catalog-store.ts';
+import { banking } from './banking/banking.ts';
+import { depositAccount } from './banking/deposit-account.ts';
 import { installmentLoan } from './personal-loans/installment-loan.ts';
 import { personalLoans } from './personal-loans/personal-loans.ts';
 import { defaultProductName, type VerticalProduct } from './product.ts';
@@ -32,6 +34,7 @@ export function registerVertical(
 }
 
 registerVertical(personalLoans, installmentLoan);
+registerVertical(banking, depositAccount);
 
 /** Returns the functions for the product of a vertical, or for the product of compiled catalog tables. */
 export function getVerticalProduct({
@@ -66,7 +69,6 @@ export interface KnownVertical {
 const plannedVerticals: readonly KnownVertical[] = [
   { number: 2, segment: 'credit-cards', keyPrefix: 'svc_cc_', status: 'beta' },
   { number: 3, segment: 'mortgage', keyPrefix: 'svc_mo_', status: 'beta' },
-  { number: 4, segment: 'banking', keyPrefix: 'svc_bk_', status: 'beta' },
   { number: 5, segment: 'find-advisor', keyPrefix: 'svc_fa_', status: 'planned' },
 ];
 
