@@ -1,5 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { CatalogSource } from '../catalogs/catalog-store.ts';
+import { banking } from './banking/banking.ts';
+import { depositAccount } from './banking/deposit-account.ts';
 import { creditCard } from './credit-cards/credit-card.ts';
 import { creditCards } from './credit-cards/credit-cards.ts';
 import { mortgage } from './mortgage/mortgage.ts';
@@ -38,6 +40,7 @@ export function registerVertical(
 registerVertical(personalLoans, installmentLoan);
 registerVertical(creditCards, creditCard);
 registerVertical(mortgage, mortgageLoan);
+registerVertical(banking, depositAccount);
 
 /** Returns the functions for the product of a vertical, or for the product of compiled catalog tables. */
 export function getVerticalProduct({
