@@ -284,10 +284,12 @@ export class LedgerProjection {
     // A sandbox click has no revenue (docs/contract.md#test-keys-and-the-sandbox), even if its ledger record contains an amount.
     click.attributedMicros = decodeSubId(sub).mode === 'test' ? 0 : valueMicros;
     click.clickedMs = clickedMs;
-    click.booking = confirmsRevenue ? clickBooking.confirmed : clickBooking.booked;
-    this.#findOrAddCohortChanges(session, sub).attributedMicros += click.attributedMicros;
-    if (!confirmsRevenue) return;
     const { position } = session;
+    // A click for which a lender has already confirmed a payout does not confirm revenue too, so that no revenue can be reversed twice.
+    const isConfirmed = confirmsRevenue && this.revenue.clickRevenueMicros(position, click.offer) === 0;
+    click.booking = isConfirmed ? clickBooking.confirmed : clickBooking.booked;
+    this.#findOrAddCohortChanges(session, sub).attributedMicros += click.attributedMicros;
+    if (!isConfirmed) return;
     const remainingMicros = bounds.confirmedRevenueUsdMax * microsPerUsd - this.revenue.sessionRevenueMicros(position);
     const confirmedMicros = Math.min(click.attributedMicros, remainingMicros);
     this.#addConfirmedRevenue(

@@ -132,7 +132,8 @@ export class AnalyticsModel {
         click.isBooked = true;
         click.micros = mode === 'test' ? 0 : micros;
         click.atMs = atMs;
-        if (confirms === true) click.ownMicros = Math.min(click.micros, 100_000_000_000 - confirmedMicros(session));
+        if (confirms === true && confirmedMicros(session, offer) === 0)
+          click.ownMicros = Math.min(click.micros, 100_000_000_000 - confirmedMicros(session));
       }
       session.clicks.set(offer, click);
     } else if (record[0] === 6) {

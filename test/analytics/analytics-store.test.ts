@@ -157,7 +157,8 @@ describe('AnalyticsStore', () => {
   });
 
   it('a click after a click that came too fast books the revenue once, and does not count again', () => {
-    apply(...shown, clickOn('a', false, 2, true), clickOn('a', false, 2, true));
+    const late = offerClickedRecord(sub, 'a', { wallMs: noon + msPerDay + 1, decision: [true, null, true] });
+    apply(...shown, clickOn('a', false, 2, true), clickOn('a', false, 2, true), late);
     assert.deepEqual(clickFigures(), [1, 0, 0, 0, 0, 1, 0]);
     projected.reopen();
     apply(clickOn('a', true, null, true), clickOn('a', true, null, true), clickOn('a', false, 1, true));
@@ -166,7 +167,7 @@ describe('AnalyticsStore', () => {
     apply(clickOn('a', true, null, true), clickOn('a', null, null, true), clickOn('b', null, null, true));
     assert.deepEqual(clickFigures(), [1, 2_000_000, 2_000_000, 0, 0, 1, 0]);
     assert.deepEqual(query().topLenders, [{ lender: 'Lender of a', clicks: 1, confirmedMicros: 2_000_000 }]);
-    assert.equal(projected.store.getTotals().duplicateClicks, 6);
+    assert.equal(projected.store.getTotals().duplicateClicks, 7);
   });
 
   it('a click that confirms its revenue counts in confirmed revenue and its squares, as a payout does', () => {
@@ -190,6 +191,22 @@ describe('AnalyticsStore', () => {
     projected.reopen();
     apply(revenueReversedRecord(sub, 'a', { reason: 3, micros: 500_000, txid: 'tx-2' }));
     assert.deepEqual(clickFigures(), [3, 6_000_000, 2_000_000, 0, 0, 0, 0]);
+  });
+
+  it('a click with a payout confirms no revenue itself, so its revenue is never negative', () => {
+    const micros = 3_000_000;
+    apply(
+      ...shown,
+      clickOn('a', false, 2, true),
+      revenueConfirmedRecord(sub, 'a', { micros }),
+      clickOn('a', true, null, true),
+    );
+    assert.deepEqual(clickFigures(), [1, 2_000_000, micros, 0, 0, 1, 0]);
+    apply(
+      revenueReversedRecord(sub, 'a', { micros: 2_000_000, reason: 0, txid: 'tx-2' }),
+      revenueReversedRecord(sub, 'a', { micros }),
+    );
+    assert.deepEqual(clickFigures(), [1, 2_000_000, 0, 0, 0, 1, 0]);
   });
 
   it('confirms at most the maximum revenue of a session', () => {
