@@ -24,7 +24,7 @@ import { confirmRevenue } from '../operations/confirm-revenue.ts';
 import { followClick } from '../operations/follow-click.ts';
 import { RandomBytesPool } from '../secrets/random-pool.ts';
 import { DeviceClassifier } from '../user-agents/device-classifier.ts';
-import { servedVerticals as registeredVerticals } from '../verticals/registry.ts';
+import { availableVerticals } from '../verticals/registry.ts';
 import { readWidgetScript } from '../widgets/widget-embedding.ts';
 import { CleanupStack, ServiceLifecycle } from './lifecycle.ts';
 import { createAuthenticator } from './open-auth.ts';
@@ -154,7 +154,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
     queue: new SerialQueue(bounds.confirmationQueueBatchesMax),
     // Includes verticals that this service does not serve at the moment, because reversals arrive up to 90 days after a click.
     verticalsWithConfirmedClicks: new Set(
-      [...registeredVerticals, ...servedVerticals(options)]
+      [...availableVerticals(), ...servedVerticals(options)]
         .filter(({ clicksConfirmRevenue }) => clicksConfirmRevenue === true)
         .map(({ number }) => number),
     ),
