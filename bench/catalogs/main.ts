@@ -1,8 +1,10 @@
 /** Prints a generated catalog. Example: `make catalog OFFERS=1000`. The same options give the same catalog. */
 import { parseArgs } from 'node:util';
 import { bounds } from '../../src/bounds.ts';
+import { banking } from '../../src/verticals/banking/banking.ts';
 import { availableVerticals } from '../../src/verticals/registry.ts';
 import { parseIntegerOption, runBenchMain } from '../run-main.ts';
+import { generateBankingCatalog } from './generate-banking-catalog.ts';
 import { generateCatalog } from './generate-catalog.ts';
 
 await runBenchMain(
@@ -28,7 +30,8 @@ await runBenchMain(
     const lenders =
       values.lenders === undefined ? {} : { lenders: parseIntegerOption('--lenders', values.lenders, 1, offers) };
     const seed = parseIntegerOption('--seed', values.seed, 1, 2 ** 32 - 1);
-    process.stdout.write(`${JSON.stringify(generateCatalog({ seed, offers, vertical, ...lenders }), null, 2)}\n`);
+    const generate = vertical === banking ? generateBankingCatalog : generateCatalog;
+    process.stdout.write(`${JSON.stringify(generate({ seed, offers, vertical, ...lenders }), null, 2)}\n`);
   },
   2,
 );
