@@ -1,4 +1,5 @@
 import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
+import { generateBankingCatalog } from './generate-banking-catalog.ts';
 import { type GenerateCatalogOptions, generateCatalog } from './generate-catalog.ts';
 import { generateCreditCardsCatalog } from './generate-credit-cards-catalog.ts';
 
@@ -6,4 +7,5 @@ import { generateCreditCardsCatalog } from './generate-credit-cards-catalog.ts';
 export const catalogGenerators: Readonly<Record<string, (options: GenerateCatalogOptions) => CatalogFile>> = {
   'personal-loans': generateCatalog,
   'credit-cards': generateCreditCardsCatalog,
+  banking: generateBankingCatalog,
 };
