@@ -15,7 +15,7 @@ export interface MatchTables extends OfferFilterTables {
   readonly product: ProductName;
   readonly offerCount: number;
   readonly bandCount: number;
-  /** Number of offers in each sort order of a ranking, including spare offers that replace offers at their daily cap. */
+  /** Number of offers in each sort order of a ranking, including spare offers that replace unavailable offers. */
   readonly orderLength: number;
   /** Positions of the state and birthdate fields in the field vector of a borrower; -1 for a field that the vertical does not have. */
   readonly roles: { readonly state: number; readonly birthdate: number };
@@ -60,8 +60,12 @@ export function listOffersSortedById<
     .sort((one, other) => (one.offer.id < other.offer.id ? -1 : 1));
 }
 
+/** Returns the length of the sort orders of a ranking: with spare offers if some offers can become unavailable. */
 export function countRankedOffers(offers: readonly CatalogOffer[]): number {
-  return offers.some(({ daily_cap }) => daily_cap !== undefined) ? bounds.offersRankedMax : bounds.offersShownMax;
+  const canClose = offers.some(
+    (offer) => offer.daily_cap !== undefined || offer.budget !== undefined || 'as_of' in offer,
+  );
+  return canClose ? bounds.offersRankedMax : bounds.offersShownMax;
 }
 
 /** Product rule that restricts a choice field in addition to the offers' criteria. `value` is undefined if the field was not submitted. */

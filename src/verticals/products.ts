@@ -43,7 +43,7 @@ export interface VerticalProduct {
   createOfferRenderer(...args: ConstructorParameters<typeof OfferRenderer>): OfferRenderer;
   /** Builds the slowest indexes in advance, so that the first requests are not slow. */
   buildRankingIndexes(tables: MatchTables): void;
-  /** @param unavailable bit set of the offers that have reached their daily cap (`UnavailableOffers`) */
+  /** @param unavailable bit set of the unavailable offers (`UnavailableOffers`) */
   rankOffers(
     tables: MatchTables,
     borrower: Readonly<FieldVector>,

@@ -69,6 +69,7 @@ export function computeCatalogStatistics(catalog: LoanCatalog, vertical: Vertica
       ).length,
       'prices by term': count(({ bands }) => Object.values(bands).some(({ terms }) => rules(terms))),
       daily_cap: count(({ daily_cap }) => daily_cap !== undefined),
+      budget: count(({ budget }) => budget !== undefined),
       prequalification: count(({ prequalification }) => prequalification),
     },
     /** Ids of offers that no state allows. */

@@ -1,6 +1,7 @@
 import { bounds } from '../../bounds.ts';
 import type { CatalogLender, CatalogOffer } from '../../catalogs/catalog-schema.ts';
 import type { CompiledCatalog } from '../../catalogs/compile-catalog.ts';
+import { compileOfferLimits, type OfferLimits } from '../../catalogs/offer-limits.ts';
 import { copyToFlatString } from '../../domain/text.ts';
 import type { FieldVector } from '../field-vector.ts';
 import type { LoanTables as MatchTables } from './loan-tables.ts';
@@ -34,15 +35,13 @@ export interface OfferView {
 type OfferHead = Pick<OfferView, 'svc_offer_id' | 'lender_name' | 'logo_url' | 'apr_range' | 'payment_term_months'>;
 
 /** Values of an offer that responses, clicks and ledger records need. */
-export interface CompiledOffer {
+export interface CompiledOffer extends OfferLimits {
   readonly id: string;
   readonly lenderName: string;
   /** File name of the lender's logo. */
   readonly logo: string;
   /** Parts of the landing URL before and after the placeholder `{click_id}`. */
   readonly landingUrlParts: readonly string[];
-  /** Maximum number of counted clicks per UTC day (docs/contract.md#daily-caps); null if the offer has no cap. */
-  readonly dailyCap: number | null;
   /** Members of `OfferView` that are the same for every borrower. */
   readonly details: Pick<OfferView, 'svc_star_rating' | 'features' | 'prequalification'>;
 }
@@ -54,7 +53,7 @@ export function compileOffer(lender: CatalogLender, offer: CatalogOffer): Compil
     lenderName: lender.name,
     logo: lender.logo,
     landingUrlParts: offer.landing_url.split('{click_id}'),
-    dailyCap: offer.daily_cap ?? null,
+    ...compileOfferLimits(offer),
     details: { svc_star_rating: stars, features, prequalification },
   };
 }
