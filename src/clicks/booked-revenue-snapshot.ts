@@ -10,8 +10,14 @@ import type { StoredTenantAccounts } from './tenant-accounts.ts';
 
 /** Booked revenue of all offers after a ledger record. */
 export interface BookedRevenueSnapshot {
-  /** The record, with the hex form of its sub_id, so that a snapshot of another ledger is recognized. */
-  readonly lastRecord: { readonly position: number; readonly wallMs: number; readonly sub: string };
+  /** The last record, with its sub_id in hex and a checksum, so that a snapshot of another ledger is recognized. */
+  readonly lastRecord: {
+    readonly position: number;
+    readonly wallMs: number;
+    readonly sub: string;
+    /** Checksum of the record without its byte arrays. */
+    readonly crc32: number;
+  };
   /** Accounts by vertical and mode, see `verticalAndModeOf`. */
   readonly tenants: readonly (readonly [verticalAndMode: number, accounts: StoredTenantAccounts])[];
 }

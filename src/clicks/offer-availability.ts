@@ -1,9 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { crc32 } from 'node:zlib';
 import { bounds } from '../bounds.ts';
 import type { ReplacedCatalog } from '../catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import { dayStartMs, daysSinceEpoch, monthOfDay } from '../domain/calendar.ts';
-import { verticalAndModeOf } from '../ids/sub-id.ts';
+import { subIdByteLength, verticalAndModeOf } from '../ids/sub-id.ts';
 import type { LedgerSubscriber } from '../ledger/ledger.ts';
 import { type LedgerRecord, ledgerRecordKind } from '../ledger/ledger-record.ts';
 import type { UnavailableOffers } from '../matching/matcher.ts';
@@ -40,9 +42,9 @@ export class OfferAvailability implements LedgerSubscriber {
   #snapshot: BookedRevenueSnapshot | null;
   /** Whether the ledger contains the last record of the snapshot. */
   #snapshotMatchesLedger = false;
-  /** Position and identity of the last applied record, see `lastRecord`. */
-  #lastRecord: BookedRevenueSnapshot['lastRecord'] = { position: 0, wallMs: 0, sub: '' };
-  #lastSub = Buffer.alloc(0);
+  /** Last applied record, with its position. `#lastSub` is a copy of its sub_id, whose bytes the ledger overwrites. */
+  #lastRecord: { readonly record: LedgerRecord; readonly position: number } | null = null;
+  readonly #lastSub = Buffer.alloc(subIdByteLength);
   /** New ledger records, buffered until `loadPastClicks` has read the older records; null if `loadPastClicks` is not running. */
   #bufferedRecords: LedgerRecord[] | null = null;
 
@@ -149,7 +151,7 @@ export class OfferAvailability implements LedgerSubscriber {
     const [kind, wallMs, sub] = record;
     const isAccounted = this.#snapshot !== null && position <= this.#snapshot.lastRecord.position;
     if (isAccounted) this.#compareWithSnapshot(record, position);
-    else this.#setLastRecord(position, wallMs, sub);
+    else this.#setLastRecord(record, position);
     // Copies the bytes of the sub_id, because the ledger overwrites the original bytes with later records.
     this.#bufferedRecords?.push(record.with(2, Buffer.from(sub)) as unknown as LedgerRecord);
     if (kind === ledgerRecordKind.offersViewed) {
@@ -219,7 +221,7 @@ export class OfferAvailability implements LedgerSubscriber {
       tenant.deleteOldAccounts(nowMs);
       return [key, tenant.toStored()] as const;
     });
-    return { lastRecord: { ...this.#lastRecord, sub: this.#lastSub.toString('hex') }, tenants };
+    return { lastRecord: this.#describeLastRecord(), tenants };
   }
 
   #applyToTenant(record: LedgerRecord, isAccounted: boolean): void {
@@ -229,17 +231,23 @@ export class OfferAvailability implements LedgerSubscriber {
     if (changed !== null) tenant.availability?.markChanged(changed.catalogIndex);
   }
 
-  #compareWithSnapshot([, wallMs, sub]: LedgerRecord, position: number): void {
-    const { lastRecord } = this.#snapshot!;
-    if (position !== lastRecord.position) return;
-    this.#snapshotMatchesLedger = wallMs === lastRecord.wallMs && Buffer.from(sub).toString('hex') === lastRecord.sub;
-    this.#setLastRecord(position, wallMs, sub);
+  #compareWithSnapshot(record: LedgerRecord, position: number): void {
+    if (position !== this.#snapshot!.lastRecord.position) return;
+    this.#setLastRecord(record, position);
+    this.#snapshotMatchesLedger = isDeepStrictEqual(this.#describeLastRecord(), this.#snapshot!.lastRecord);
   }
 
-  #setLastRecord(position: number, wallMs: number, sub: Uint8Array): void {
-    if (this.#lastSub.length !== sub.length) this.#lastSub = Buffer.alloc(sub.length);
-    this.#lastSub.set(sub);
-    this.#lastRecord = { position, wallMs, sub: '' };
+  #setLastRecord(record: LedgerRecord, position: number): void {
+    this.#lastRecord = { record, position };
+    this.#lastSub.set(record[2]);
+  }
+
+  #describeLastRecord(): BookedRevenueSnapshot['lastRecord'] {
+    const sub = this.#lastSub.toString('hex');
+    if (this.#lastRecord === null) return { position: 0, wallMs: 0, sub, crc32: 0 };
+    const { record, position } = this.#lastRecord;
+    const items = record.map((item) => (item instanceof Uint8Array ? null : item));
+    return { position, wallMs: record[1], sub, crc32: crc32(JSON.stringify(items)) };
   }
 
   #availabilityOf(catalog: CompiledCatalog) {

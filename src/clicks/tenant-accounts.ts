@@ -83,7 +83,7 @@ export class TenantAccounts {
 
   toStored(): StoredTenantAccounts {
     const accounts = [...this.#accounts].map(([id, account]) => [id, account.toStored()] as const);
-    return { accounts: accounts.filter(([, [, months]]) => months.length > 0), rhythm: this.rhythm.listDays() };
+    return { accounts: accounts.filter(([, [days]]) => days.length > 0), rhythm: this.rhythm.listDays() };
   }
 
   restore({ accounts, rhythm }: StoredTenantAccounts): void {
