@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { bounds } from '../../src/bounds.ts';
 import { availableVerticals } from '../../src/verticals/registry.ts';
 import { parseIntegerOption, runBenchMain } from '../run-main.ts';
-import { generateCatalog } from './generate-catalog.ts';
+import { catalogGenerators } from './catalog-generators.ts';
 
 await runBenchMain(
   'catalog',
@@ -28,7 +28,9 @@ await runBenchMain(
     const lenders =
       values.lenders === undefined ? {} : { lenders: parseIntegerOption('--lenders', values.lenders, 1, offers) };
     const seed = parseIntegerOption('--seed', values.seed, 1, 2 ** 32 - 1);
-    process.stdout.write(`${JSON.stringify(generateCatalog({ seed, offers, vertical, ...lenders }), null, 2)}\n`);
+    process.stdout.write(
+      `${JSON.stringify(catalogGenerators[vertical.segment]!({ seed, offers, vertical, ...lenders }), null, 2)}\n`,
+    );
   },
   2,
 );
