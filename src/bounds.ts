@@ -514,7 +514,6 @@ assert((24 * 60 * 60 * 1000) % bounds.clickRhythmSlotMs === 0);
 // A sort key combines an amount and two interest rates in one safe integer. Rates are in hundredths of a percent.
 assert(bounds.aprPercentMax * 100 < 2 ** 12 && bounds.offerAmountUsdMax * 2 ** 24 < 2 ** 53);
 assert(bounds.catalogTermsMax < 31);
-<<<<<<< HEAD
 // Before it is rounded, a first-year value is an integer in parts of a cent, and each of its terms is at most the largest of these products.
 assert(
   bounds.cardAmountUsdMax * bounds.cardRewardPercentMax * 345_600 < 2 ** 50 &&
@@ -522,12 +521,8 @@ assert(
     bounds.cardAmountUsdMax * bounds.aprPercentMax * 15_600 < 2 ** 50 &&
     bounds.cardFeeUsdMax * 2_880_000 < 2 ** 50,
 );
-// A sort key of a mortgage combines an amount and a cost of up to 27 bits in one safe integer.
-assert(bounds.mortgagePropertyValueUsdMax < 2 ** 25);
-=======
 // A sort key of a mortgage combines an amount and a cost of up to 27 bits in one safe integer. Schedule numbers have 16 bits.
 assert(bounds.mortgagePropertyValueUsdMax < 2 ** 25 && bounds.mortgageSchedulesMax <= 2 ** 16);
->>>>>>> v-mortgage
 // To sort offers, a sort key of up to 37 bits and an offer index of 15 bits are combined in one safe integer.
 assert(bounds.catalogOffersMax <= 2 ** 15 && bounds.payoutUsdMax * 1_000_000 < 2 ** 37);
 assert(bounds.offerAmountUsdMax < 2 ** 37);

@@ -1,20 +1,13 @@
 import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
-<<<<<<< HEAD
 import { generateBankingCatalog } from './generate-banking-catalog.ts';
 import { type GenerateCatalogOptions, generateCatalog } from './generate-catalog.ts';
 import { generateCreditCardsCatalog } from './generate-credit-cards-catalog.ts';
-=======
-import { type GenerateCatalogOptions, generateCatalog } from './generate-catalog.ts';
 import { generateMortgageCatalog } from './generate-mortgage-catalog.ts';
->>>>>>> v-mortgage
 
 /** Functions that generate random valid catalogs, by the segment of the vertical. */
 export const catalogGenerators: Readonly<Record<string, (options: GenerateCatalogOptions) => CatalogFile>> = {
   'personal-loans': generateCatalog,
-<<<<<<< HEAD
   'credit-cards': generateCreditCardsCatalog,
   banking: generateBankingCatalog,
-=======
   mortgage: generateMortgageCatalog,
->>>>>>> v-mortgage
 };

@@ -29,13 +29,7 @@ await runBenchMain(
     const lenders =
       values.lenders === undefined ? {} : { lenders: parseIntegerOption('--lenders', values.lenders, 1, offers) };
     const seed = parseIntegerOption('--seed', values.seed, 1, 2 ** 32 - 1);
-<<<<<<< HEAD
     process.stdout.write(`${JSON.stringify(generate({ seed, offers, vertical, ...lenders }), null, 2)}\n`);
-=======
-    process.stdout.write(
-      `${JSON.stringify(catalogGenerators[vertical.segment]!({ seed, offers, vertical, ...lenders }), null, 2)}\n`,
-    );
->>>>>>> v-mortgage
   },
   2,
 );

@@ -1,7 +1,7 @@
-import { creditCards } from '../../src/verticals/credit-cards/credit-cards.ts';
-import type { Vertical } from '../../src/verticals/vertical.ts';
-import { mortgage } from '../../src/verticals/mortgage/mortgage.ts';
 import { banking } from '../../src/verticals/banking/banking.ts';
+import { creditCards } from '../../src/verticals/credit-cards/credit-cards.ts';
+import { mortgage } from '../../src/verticals/mortgage/mortgage.ts';
+import type { Vertical } from '../../src/verticals/vertical.ts';
 import { createRandomBorrower } from './borrower.ts';
 import { pickRandomByWeight, type Random, wholeNumber } from './random.ts';
 
@@ -76,7 +76,13 @@ export const visitorPopulations: readonly VisitorPopulation[] = [
         product_type: type,
         deposit_amount: roundTo(100, wholeNumber(random, 500, 60_000)),
         state: createRandomBorrower(random).state,
-        ...(type === 'cd' && { cd_term_months: pickRandomByWeight(random, [[6, 1], [12, 2], [24, 1]] as const) }),
+        ...(type === 'cd' && {
+          cd_term_months: pickRandomByWeight(random, [
+            [6, 1],
+            [12, 2],
+            [24, 1],
+          ] as const),
+        }),
         new_customer: random() < 0.8,
         direct_deposit: random() < 0.5,
       };

@@ -1,6 +1,6 @@
+import type { Vertical } from '../../src/verticals/vertical.ts';
 import type { HttpCaller } from '../load/http-caller.ts';
 import type { PreparedRequest } from '../load/prepared-request.ts';
-import type { Vertical } from '../../src/verticals/vertical.ts';
 import type { RouteResult } from '../result/bench-result.ts';
 
 /** Kind of request in a scenario, with its expected status. */

@@ -89,7 +89,10 @@ export async function startServiceTarget(options: ServiceTargetOptions): Promise
   if (options.catalogOffers !== undefined) {
     const { vertical = personalLoans } = options;
     const generate = catalogGenerators[vertical.segment]!;
-    await writeFile(catalogFile, JSON.stringify(generate({ seed: catalogSeed, offers: options.catalogOffers, vertical })));
+    await writeFile(
+      catalogFile,
+      JSON.stringify(generate({ seed: catalogSeed, offers: options.catalogOffers, vertical })),
+    );
   }
   const port = await findFreePort();
   const operationsPort = await findFreePort();
