@@ -71,9 +71,37 @@ test('the catalog version changes with every change of content or mode', () => {
     compileLoans(catalogOf([plainOffer({ payout_usd: 101 })])),
     compileLoans(catalogOf([plainOffer({ features: ['a'] })])),
     compileLoans(catalogOf([plainOffer({ daily_cap: 1 })])),
+    compileLoans(catalogOf([plainOffer({ budget: { per_day_usd: 1, pacing: 'asap' } })])),
     compileLoans(catalogOf([plainOffer()], { disclosure: 'Another.' })),
   ].map(({ version }) => version);
   assert.equal(new Set(versions).size, versions.length);
+});
+
+test('compiles budgets to micro-dollars, and the age of figures to days', () => {
+  const limitsOf = (changes: object, file: object = {}) => {
+    const { offers, maxAgeDays } = compileLoans(catalogOf([plainOffer(changes)], file));
+    const { dailyCap, budget, asOfDay } = offers[0]!;
+    return { dailyCap, budget, asOfDay, maxAgeDays };
+  };
+  assert.deepEqual(limitsOf({}), { dailyCap: null, budget: null, asOfDay: null, maxAgeDays: 45 });
+  const budget = { per_day_usd: 0.29, per_month_usd: 1e9, pacing: 'even' };
+  assert.deepEqual(limitsOf({ daily_cap: 3, budget, as_of: '1970-01-31' }, { max_age_days: null }), {
+    dailyCap: 3,
+    budget: { perDayMicros: 290_000, perMonthMicros: 1e15, pacing: 'even' },
+    asOfDay: 30,
+    maxAgeDays: null,
+  });
+  assert.equal(limitsOf({}, { max_age_days: 7 }).maxAgeDays, 7);
+});
+
+test('clickValueRange returns the smallest and the largest revenue of a click, without bands that have no revenue', () => {
+  const bands = { '700-749': 0.02, '750-799': 0, '800+': 0.05 };
+  const priced = Object.fromEntries(
+    Object.entries(bands).map(([band, confirm_rate]) => [band, plainBand({ confirm_rate })]),
+  );
+  const catalog = catalogOf([plainOffer({ bands: priced })]);
+  assert.deepEqual(compileLoans(catalog).clickValueRange(0), { minMicros: 2_000_000, maxMicros: 5_000_000 });
+  assert.deepEqual(compileLoans(catalog, 'test').clickValueRange(0), { minMicros: 0, maxMicros: 0 });
 });
 
 test('renders logo URLs with the current hash', () => {

@@ -41,6 +41,16 @@ test('accepts any positive daily cap', () => {
   for (const daily_cap of [1, 250, 100_000_000]) assert.deepEqual(errorsOf(catalogOf([plainOffer({ daily_cap })])), []);
 });
 
+test('accepts budgets per day, per month or both', () => {
+  for (const budget of [
+    { per_day_usd: bounds.budgetUsdMin, pacing: 'asap' },
+    { per_month_usd: bounds.budgetUsdMax, pacing: 'even' },
+    { per_day_usd: 12.34, per_month_usd: 12.34, pacing: 'even' },
+  ] as const) {
+    assert.deepEqual(errorsOf(catalogOf([plainOffer({ budget })])), []);
+  }
+});
+
 test('requires no confirm rate for a cost-per-click vertical or offer', () => {
   assert.deepEqual(errorsOf(equipmentLeaseCatalog('live'), equipmentLeases), []);
   const { confirm_rate: _, ...band } = plainBand();
@@ -118,6 +128,23 @@ describe('reports one error with the path of the invalid property', () => {
     ['offer.min_credit_score', 750, ': is above every score of the bands'],
     ['offer.joint_applications', 'maybe', ': '],
     ...[0, -1, 1.5, '5', null, 100_000_001].map((cap) => ['offer.daily_cap', cap, ': '] as const),
+    ['offer.budget', { pacing: 'asap' }, ': must contain per_day_usd, per_month_usd or both'],
+    [
+      'offer.budget',
+      { per_day_usd: 2, per_month_usd: 1, pacing: 'even' },
+      ': per_day_usd must not exceed per_month_usd',
+    ],
+    ['offer.budget', { per_day_usd: 2 }, ': '],
+    [
+      'offer.budget',
+      { per_day_usd: 2, pacing: 'even', per_hour_usd: 1 },
+      '.per_hour_usd: is not a member of the format',
+    ],
+    ['offer.budget', null, ': '],
+    ...[0, 0.009, -1, '5', null, bounds.budgetUsdMax + 1].map(
+      (usd) => ['offer.budget', { per_day_usd: usd, pacing: 'asap' }, '.per_day_usd: '] as const,
+    ),
+    ['offer.budget', { per_month_usd: 5, pacing: 'slow' }, '.pacing: '],
     ['offer.bands', {}, ': must hold at least one band'],
     ['offer.bands', { '700-750': plainBand() }, '.700-750: is not a value of credit_score_range'],
     ['offer.bands', { 'no\nband': null }, '."no\\nband": is not a member of the format'],

@@ -7,6 +7,7 @@ import {
   daysSinceEpoch,
   formatIsoDate,
   formatIsoTimestamp,
+  monthOfDay,
   msPerDay,
   parseIsoDate,
   parseIsoTimestamp,
@@ -118,4 +119,19 @@ it('parseIsoTimestamp rejects invalid timestamps', () => {
   for (const text of ['2026-05-20', '2026-05-20T12:00:00', '2026-02-29T12:00:00Z', '2026-05-20T25:00:00Z', 'now', '']) {
     assert.equal(parseIsoTimestamp(text), null, text);
   }
+});
+
+it('monthOfDay returns the month of every day since 1970, with consecutive numbers', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: lastDay }), (day) => {
+      const { number, firstDay: first, endDay } = monthOfDay(day);
+      assert.ok(first <= day && day < endDay);
+      assert.equal(formatIsoDate(first), `${formatIsoDate(day).slice(0, 7)}-01`);
+      assert.equal(monthOfDay(first).number, number);
+      if (endDay <= lastDay) assert.match(formatIsoDate(endDay), /-01$/);
+      assert.equal(monthOfDay(endDay).number, number + 1);
+    }),
+  );
+  const february = monthOfDay(parseIsoDate('2028-02-29')!);
+  assert.equal(february.endDay - february.firstDay, 29);
 });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import type { ConfirmationRow, Marketplace, OfferView, PartnerApi, SessionResponse } from '../../src/index.ts';
 import { addSecret } from '../../src/secrets/secret-file.ts';
-import { ChangeableCatalogs, withDailyCap, withoutOffers } from '../support/changeable-catalogs.ts';
+import { ChangeableCatalogs, withBudgets, withDailyCap, withoutOffers } from '../support/changeable-catalogs.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { findListedOffer, totalClickUsd } from '../support/vertical-fixture.ts';
@@ -190,3 +190,43 @@ test('after a restart, clicks from earlier on the same UTC day still count towar
   const worth = totalClickUsd(fixture, ['cobalt-prime']);
   assert.deepEqual([summary.offer_clicks, summary.rev_attributed], [9, 8 * worth]);
 });
+
+for (const { damage, what } of [
+  { damage: null, what: 'a saved' },
+  { damage: (file: string) => rmSync(file), what: 'no saved' },
+  { damage: (file: string) => writeFileSync(file, 'damaged'), what: 'a damaged' },
+]) {
+  test(`after a restart with ${what} snapshot, clicks from earlier in the month still count towards a budget`, async (t) => {
+    const dataDir = folderFor(t);
+    const catalogs = new ChangeableCatalogs(fixture);
+    runAfterTest(t, () => catalogs.removeFiles());
+    const id = 'cobalt-prime';
+    const clickUsd = totalClickUsd(fixture, [id]);
+    const budget = { per_month_usd: 3 * clickUsd, pacing: 'asap' } as const;
+    catalogs.writeCatalog(withBudgets(catalogs.initialCatalog, (offer) => (offer.id === id ? budget : undefined)));
+    const clock = new ManualClock();
+    const start = () => startEmbedded(t, { dataDir, clock, catalogs: catalogs.sources });
+    const first = await start();
+    const { key } = first.keys.create(newKey);
+    const link = async (marketplace: Marketplace): Promise<string | undefined> => {
+      const partner = marketplace.partnerApi(key);
+      const { sub_id } = ok(await partner.createSession({ referrer_tag: 'budget' }));
+      ok(await partner.submitInputs({ sub_id, fields: fixture.complete }));
+      const { offers } = ok(await partner.getMarketplace({ sub_id, max_offers: 20 }));
+      return offers.find(({ svc_offer_id }) => svc_offer_id === id)?.click_url;
+    };
+    for (let click = 0; click < 2; click++) await first.followClick((await link(first))!);
+    await first.close();
+
+    damage?.(join(dataDir, 'booked-revenue.json'));
+    clock.advance(3 * 24 * hourMs);
+    const second = await start();
+    const late = (await link(second))!;
+    await second.followClick((await link(second))!);
+    assert.equal(await link(second), undefined);
+    assert.equal((await second.followClick(late)).kind, 'redirect');
+    const summary = ok(await second.partnerApi(key).queryAnalytics({ referrer_tag: 'budget' }));
+    assert.deepEqual([summary.offer_clicks, summary.rev_attributed], [4, totalClickUsd(fixture, [id, id, id])]);
+    await second.close();
+  });
+}

@@ -318,6 +318,32 @@ describe('followClick after a new ranking for the session', () => {
   });
 });
 
+describe('followClick for an offer with a budget', () => {
+  it('a click beyond the budget redirects, and its record contains the value 0 and the reason', async (t) => {
+    const bench = await openBench(t);
+    bench.catalogs.onCatalogActivated((catalog) => bench.availability.activateCatalog(catalog, bench.clock.wallMs()));
+    await bench.reloadCatalog({ ...liveOffers, budget: { per_day_usd: 5, pacing: 'asap' } });
+    const links = [1, 2, 3].map(() => bench.link());
+    for (const { sub } of links) {
+      const view = [2, bench.clock.wallMs(), bench.subIds.toBytes(sub), 'version', ['an-offer']] as const;
+      bench.ledger.log.appendWithoutWaiting(view);
+    }
+    const values: number[] = [];
+    for (const link of links) values.push((await bench.redirect(link)).click.valueMicros);
+    assert.deepEqual(values, [clickMicros, clickMicros, 0]);
+    const clicks = (await bench.ledger.records()).filter(([kind]) => kind === 3);
+    assert.deepEqual(
+      clicks.map((record) => record.slice(6)),
+      [
+        [clickMicros, true],
+        [clickMicros, true],
+        [0, false, 1],
+      ],
+    );
+    assert.deepEqual(bench.unbooked, ['budget']);
+  });
+});
+
 describe('followClick for an offer with a daily cap', () => {
   async function capped(t: TestContext, cap: number): Promise<Bench> {
     const bench = await openBench(t);
