@@ -27,12 +27,17 @@ function reservedHeightPx(maxOffers: number): number {
 export interface WidgetParameters {
   readonly sub: string;
   readonly token: string;
+  /** Path segment of the session's vertical, which tells the widget script how to show the offers. */
+  readonly vertical: string;
   readonly sort: SortOrder;
   readonly maxOffers: number;
 }
 
 /** Returns the URL of the iframe page (docs/contract.md#embed-code). */
-export function widgetPageUrl(widgetUrl: string, { sub, token, sort, maxOffers }: WidgetParameters): string {
+export function widgetPageUrl(
+  widgetUrl: string,
+  { sub, token, sort, maxOffers }: Omit<WidgetParameters, 'vertical'>,
+): string {
   return `${widgetUrl}?sub=${sub}&token=${token}&sort=${sort}&max_offers=${maxOffers}`;
 }
 
@@ -53,10 +58,10 @@ export function scriptHtml(src: string, mountName: string, widget: WidgetParamet
 }
 
 function scriptElement(src: string, mount: string, widget: WidgetParameters, extraAttributes = ''): string {
-  const { sub, token, sort, maxOffers } = widget;
+  const { sub, token, vertical, sort, maxOffers } = widget;
   return (
     `<script async src="${escapeAttribute(src)}" data-sub="${sub}" data-token="${token}" data-mount="${mount}"` +
-    ` data-sort="${sort}" data-max-offers="${maxOffers}"${extraAttributes}></script>`
+    ` data-vertical="${vertical}" data-sort="${sort}" data-max-offers="${maxOffers}"${extraAttributes}></script>`
   );
 }
 
