@@ -8,6 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createMarketplace } from '../src/index.ts';
 import { placeholderUrls, type RecordedExamples } from '../src/openapi/recorded-examples.ts';
+import { createCatalogSources, exampleCatalogFile } from '../src/verticals/registry.ts';
+import type { Vertical } from '../src/verticals/vertical.ts';
+import { sampleBorrowers } from '../test/support/sample-borrowers.ts';
 
 const tag = 'hero-short-form';
 const sessionRequest = {
@@ -16,17 +19,9 @@ const sessionRequest = {
     'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1',
   metadata: { variant: 'b', newsletter: false },
 };
-const fields = {
-  loan_amount: 15_000,
-  loan_purpose: 'debt_consolidation',
-  credit_score_range: '700-749',
-  annual_income: 85_000,
-  employment_status: 'employed',
-  state: 'CA',
-};
 
-/** Records example requests and responses for personal loans. The service uses the example catalog. */
-export async function captureExamples(): Promise<RecordedExamples> {
+/** Records example requests and responses of a vertical. The service uses the example catalog of the vertical. */
+export async function captureExamples(vertical: Vertical): Promise<RecordedExamples> {
   const folder = mkdtempSync(join(tmpdir(), 'marketplace-examples-'));
   const clock = new SteppedClock();
   try {
@@ -36,9 +31,10 @@ export async function captureExamples(): Promise<RecordedExamples> {
       clock,
       urls: placeholderUrls,
       listen: { engine: 'node' },
+      catalogs: createCatalogSources(vertical, exampleCatalogFile(vertical)),
     });
     try {
-      return await recordPartnerFlow(marketplace, clock);
+      return await recordPartnerFlow(marketplace, vertical, clock);
     } finally {
       await marketplace.close();
     }
@@ -49,28 +45,33 @@ export async function captureExamples(): Promise<RecordedExamples> {
 
 async function recordPartnerFlow(
   marketplace: Awaited<ReturnType<typeof createMarketplace>>,
+  { segment, fields: pocketFields, clicksConfirmRevenue = false }: Vertical,
   clock: SteppedClock,
 ): Promise<RecordedExamples> {
   const { ports, keys } = marketplace;
+  const fields = sampleBorrowers[segment]!;
+  const tooLow = pocketFields.find((field) => field.kind === 'integer' && field.min > 0)!;
   const callerWith = (mode: 'live' | 'test') => {
-    const { key } = keys.create({ account: 'partner', vertical: 'personal-loans', mode });
+    const { key } = keys.create({ account: 'partner', vertical: segment, mode });
     // For an unknown key, the service reads the key file again at most once per second.
     clock.advance(1_000);
-    return new ApiCaller(`http://127.0.0.1:${ports?.public}`, key, clock);
+    return new ApiCaller(`http://127.0.0.1:${ports?.public}/v1/${segment}`, key, clock);
   };
   const live = callerWith('live');
   const session = await live.post<SessionMembers>('session', sessionRequest);
   const { sub_id } = session;
   const inputsRequest = { sub_id, fields };
   const inputs = await live.post('inputs', inputsRequest);
-  const invalidFields = await live.post('inputs', { sub_id, fields: { loan_amount: 500, state: 'California' } });
+  const invalidFields = await live.post('inputs', { sub_id, fields: { [tooLow.name]: 0, state: 'California' } });
   const offers = await live.get<OffersMembers>('marketplace', { sub_id, format: 'json', max_offers: '2' });
   const { svc_offer_id, click_url } = offers.offers[0]!;
   await marketplace.followClick(click_url, { userAgent: sessionRequest.user_agent });
   const occurred_at = new Date(clock.advance(60_000)).toISOString();
-  await marketplace.confirmations.submit([
-    { sub_id, svc_offer_id, txid: 'payout-1', status: 'funded', amount: 180, occurred_at },
-  ]);
+  if (!clicksConfirmRevenue) {
+    await marketplace.confirmations.submit([
+      { sub_id, svc_offer_id, txid: 'payout-1', status: 'funded', amount: 180, occurred_at },
+    ]);
+  }
   const filter = { referrer_tag: tag };
 
   const test = callerWith('test');
@@ -120,19 +121,20 @@ type Query = Readonly<Record<string, string>>;
 
 /** Sends requests and returns the bodies of the responses, even after an error status. */
 class ApiCaller {
-  readonly #origin: string;
+  /** URL of the vertical, such as `http://127.0.0.1:8080/v1/personal-loans`. */
+  readonly #baseUrl: string;
   readonly #key: string;
   readonly #clock: SteppedClock;
 
-  constructor(origin: string, key: string, clock: SteppedClock) {
-    this.#origin = origin;
+  constructor(baseUrl: string, key: string, clock: SteppedClock) {
+    this.#baseUrl = baseUrl;
     this.#key = key;
     this.#clock = clock;
   }
 
   async post<Body>(operation: string, body: unknown): Promise<Body> {
     const request = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
-    return JSON.parse(await this.#send(`/v1/personal-loans/${operation}`, request)) as Body;
+    return JSON.parse(await this.#send(`${this.#baseUrl}/${operation}`, request)) as Body;
   }
 
   async get<Body>(operation: string, query: Query): Promise<Body> {
@@ -140,18 +142,20 @@ class ApiCaller {
   }
 
   fetchText(operation: string, query: Query, accept: string): Promise<string> {
-    const path = `/v1/personal-loans/${operation}?${new URLSearchParams(query)}`;
-    return this.#send(path, { headers: { Accept: accept } });
+    const url = `${this.#baseUrl}/${operation}?${new URLSearchParams(query)}`;
+    return this.#send(url, { headers: { Accept: accept } });
   }
 
   async getWidgetOffers(query: Query): Promise<OffersMembers> {
-    return JSON.parse(await this.#send(`/w/offers?${new URLSearchParams(query)}`, {})) as OffersMembers;
+    return JSON.parse(
+      await this.#send(`${new URL(this.#baseUrl).origin}/w/offers?${new URLSearchParams(query)}`, {}),
+    ) as OffersMembers;
   }
 
-  async #send(path: string, request: RequestInit): Promise<string> {
+  async #send(url: string, request: RequestInit): Promise<string> {
     this.#clock.advance(5_000);
     const headers = { ...request.headers, Authorization: `Bearer ${this.#key}` };
-    return (await fetch(this.#origin + path, { ...request, headers })).text();
+    return (await fetch(url, { ...request, headers })).text();
   }
 }
 

@@ -150,6 +150,22 @@ export const bounds = {
   offerAgeDaysMax: 3_660,
   /** Largest loan amount or credit limit of an offer. */
   offerAmountUsdMax: 100_000_000,
+  /** Largest monthly spend, carried balance or balance transfer of a card applicant (docs/verticals/credit-cards.md#fields). */
+  cardAmountUsdMax: 100_000,
+  /** Largest fee, bonus or security deposit of a card. */
+  cardFeeUsdMax: 10_000,
+  /** Highest fee of a card as a percentage of an amount, such as a transfer fee. */
+  cardFeePercentMax: 20,
+  /** Highest rewards rate of a card, as a percentage of the purchases. */
+  cardRewardPercentMax: 20,
+  /** Maximum number of spending categories for which a card has a rewards rate. */
+  cardRewardCategoriesMax: 16,
+  /** Shortest introductory period that 12 CFR 1026.55(b)(1) allows. */
+  cardIntroMonthsMin: 6,
+  cardIntroMonthsMax: 60,
+  /** Shortest grace period that 12 CFR 1026.5(b)(2)(ii) allows; a card may have no grace period. */
+  cardGraceDaysMin: 21,
+  cardGraceDaysMax: 90,
   /** Maximum number of different loan terms in one catalog. A set of loan terms is stored as a bitmask in one integer. */
   catalogTermsMax: 24,
   /** Maximum number of compiled catalogs that a matching thread caches. */
@@ -454,6 +470,13 @@ assert(bounds.payoutUsdMax * 1_000_000 <= bounds.clickValueMicrosMax);
 // A sort key combines an amount and two interest rates in one safe integer. Rates are in hundredths of a percent.
 assert(bounds.aprPercentMax * 100 < 2 ** 12 && bounds.offerAmountUsdMax * 2 ** 24 < 2 ** 53);
 assert(bounds.catalogTermsMax < 31);
+// Before it is rounded, a first-year value is an integer in parts of a cent, and each of its terms is at most the largest of these products.
+assert(
+  bounds.cardAmountUsdMax * bounds.cardRewardPercentMax * 345_600 < 2 ** 50 &&
+    bounds.cardAmountUsdMax * bounds.cardFeePercentMax * 28_800 < 2 ** 50 &&
+    bounds.cardAmountUsdMax * bounds.aprPercentMax * 15_600 < 2 ** 50 &&
+    bounds.cardFeeUsdMax * 2_880_000 < 2 ** 50,
+);
 // To sort offers, a sort key of up to 37 bits and an offer index of 15 bits are combined in one safe integer.
 assert(bounds.catalogOffersMax <= 2 ** 15 && bounds.payoutUsdMax * 1_000_000 < 2 ** 37);
 assert(bounds.offerAmountUsdMax < 2 ** 37);

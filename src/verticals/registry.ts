@@ -1,5 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { CatalogSource } from '../catalogs/catalog-store.ts';
+import { creditCard } from './credit-cards/credit-card.ts';
+import { creditCards } from './credit-cards/credit-cards.ts';
 import { installmentLoan } from './personal-loans/installment-loan.ts';
 import { personalLoans } from './personal-loans/personal-loans.ts';
 import { defaultProductName, type VerticalProduct } from './product.ts';
@@ -32,6 +34,7 @@ export function registerVertical(
 }
 
 registerVertical(personalLoans, installmentLoan);
+registerVertical(creditCards, creditCard);
 
 /** Returns the functions for the product of a vertical, or for the product of compiled catalog tables. */
 export function getVerticalProduct({
@@ -64,7 +67,6 @@ export interface KnownVertical {
 
 /** Verticals of docs/contract.md#verticals that this release cannot serve. Operators can already issue keys for them. */
 const plannedVerticals: readonly KnownVertical[] = [
-  { number: 2, segment: 'credit-cards', keyPrefix: 'svc_cc_', status: 'beta' },
   { number: 3, segment: 'mortgage', keyPrefix: 'svc_mo_', status: 'beta' },
   { number: 4, segment: 'banking', keyPrefix: 'svc_bk_', status: 'beta' },
   { number: 5, segment: 'find-advisor', keyPrefix: 'svc_fa_', status: 'planned' },

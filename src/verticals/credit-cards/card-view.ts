@@ -1,0 +1,141 @@
+import Type, { type Static, type TSchema } from 'typebox';
+import type { CompiledCatalog } from '../../catalogs/compile-catalog.ts';
+import type { FieldVector } from '../field-vector.ts';
+import type { CompiledOffer, OfferRendererOptions } from '../offer-view.ts';
+import { type OfferFigures, TemplateOfferRenderer, type TemplatePricedOffer } from '../template-offer-renderer.ts';
+import type { CardTables } from './card-tables.ts';
+import { balanceMethods, type CardOffer } from './offer-schema.ts';
+import { computeFirstYearCents, createEmptyApplicant, readApplicant } from './price-card.ts';
+
+const percent = (description: string) => Type.Number({ minimum: 0, description: `${description}, in percent` });
+const usd = (description: string) => Type.Number({ minimum: 0, description: `${description}, in USD` });
+const aprRange = (description: string) =>
+  Type.Object({ min: percent('Lowest rate'), max: percent('Highest rate') }, { description });
+const introApr = (description: string) =>
+  nullable(
+    Type.Object(
+      {
+        percent: percent('Introductory rate'),
+        months: Type.Integer({ description: 'Number of months with this rate.' }),
+      },
+      { description },
+    ),
+  );
+const transactionFee = (description: string) =>
+  Type.Object({ percent: percent('Share of the amount'), min: usd('Smallest fee') }, { description });
+
+/** Copies `schema` and allows null in the copy. */
+function nullable<Schema extends TSchema>(schema: Schema) {
+  const { type } = schema as { readonly type?: string };
+  return Type.Unsafe<Static<Schema> | null>({ ...schema, type: [type, 'null'] });
+}
+
+/** Schema of the member `card` of an offer. The names follow the table of 12 CFR 1026.60 where the table has the row. */
+const cardSchema = Type.Object(
+  {
+    purchase_apr: aprRange("APR for purchases of the borrower's credit band; the same as `apr_range`."),
+    transfer_apr: aprRange("APR for balance transfers of the borrower's credit band."),
+    cash_advance_apr: percent('APR for cash advances'),
+    penalty_apr: nullable(percent('Highest APR after late payments')),
+    intro_purchase_apr: introApr('Introductory APR for purchases.'),
+    intro_transfer_apr: introApr('Introductory APR for balance transfers.'),
+    annual_fee: usd('Fee of each year after the first'),
+    annual_fee_first_year: usd('Fee of the first year'),
+    minimum_interest_charge: usd('Smallest interest charge of a billing period with interest'),
+    transfer_fee: transactionFee('Fee for a balance transfer: a share of the amount, but at least `min`.'),
+    cash_advance_fee: transactionFee('Fee for a cash advance: a share of the amount, but at least `min`.'),
+    foreign_transaction_fee_percent: percent('Fee for purchases in a foreign currency'),
+    late_fee_max: usd('Highest fee for a late payment'),
+    returned_payment_fee_max: usd('Highest fee for a returned payment'),
+    grace_period_days: Type.Integer({ description: 'Days from the bill to its due date without interest; 0: none.' }),
+    balance_method: Type.Unsafe<CardOffer['balance_method']>({
+      type: 'string',
+      enum: [...balanceMethods],
+      description: 'How the balance is computed on which interest is charged.',
+    }),
+    rewards: Type.Array(Type.Object({ category: Type.String(), percent: percent('Rewards for purchases') }), {
+      description: 'Rewards by spending category. `base` applies to all other purchases.',
+    }),
+    bonus: nullable(
+      Type.Object(
+        { value: usd('Bonus'), spend: usd('Purchases that the bonus requires'), months: Type.Integer() },
+        { description: 'Bonus for purchases of `spend` within the first `months`.' },
+      ),
+    ),
+    security_deposit_min: nullable(usd('Smallest deposit of a secured card')),
+    first_year_value: Type.Number({ description: 'Estimated value of the first year in USD; may be negative.' }),
+  },
+  { title: 'Card', description: 'Figures of the card.' },
+);
+
+export const cardViewMembers = { card: cardSchema };
+
+/** Figures of the member `card` of an offer. */
+export type CardView = Static<typeof cardSchema>;
+
+const applicant = createEmptyApplicant();
+
+/**
+ * Prices the offers of a response for a borrower. The slot of an offer is its row, which is the combination of offer and credit band.
+ *
+ * @param indexes index of each offer in the catalog, from a ranking for this borrower and catalog version
+ * @throws Error if the borrower cannot get one of the offers, which means that the ranking is incorrect
+ */
+export function priceCards(
+  catalog: CompiledCatalog,
+  indexes: ArrayLike<number>,
+  borrower: Readonly<FieldVector>,
+): TemplatePricedOffer[] {
+  const tables = catalog.tables as CardTables;
+  const isPriceable = readApplicant(tables, borrower, applicant);
+  return Array.from(indexes, (index) => {
+    const slot = index * tables.bandCount + applicant.creditBand;
+    if (!isPriceable || tables.isServed[slot] === 0) {
+      throw new Error(`offer ${catalog.offers[index]!.id} was not ranked for this borrower`);
+    }
+    return { index, slot, values: [computeFirstYearCents(tables, index, applicant) / 100] };
+  });
+}
+
+/** Creates the renderer of card offers. The only value that depends on more than the slot is the first-year value. */
+export function createCardRenderer(...options: OfferRendererOptions): TemplateOfferRenderer {
+  const { bandNames, bandCount } = options[0].tables as CardTables;
+  return new TemplateOfferRenderer(options, ({ source }, slot, [firstYearValue]) =>
+    createCardFigures(source, bandNames[slot % bandCount]!, firstYearValue as number),
+  );
+}
+
+function createCardFigures(source: CompiledOffer['source'], bandName: string, firstYearValue: number): OfferFigures {
+  const offer = source as CardOffer;
+  const { purchase_apr, transfer_apr = purchase_apr } = offer.bands[bandName]!;
+  const card: CardView = {
+    purchase_apr,
+    transfer_apr,
+    cash_advance_apr: offer.cash_advance_apr,
+    penalty_apr: offer.penalty_apr ?? null,
+    intro_purchase_apr: offer.intro_purchase_apr ?? null,
+    intro_transfer_apr: offer.intro_transfer_apr ?? null,
+    annual_fee: offer.annual_fee,
+    annual_fee_first_year: offer.annual_fee_first_year ?? offer.annual_fee,
+    minimum_interest_charge: offer.minimum_interest_charge,
+    transfer_fee: offer.transfer_fee,
+    cash_advance_fee: offer.cash_advance_fee,
+    foreign_transaction_fee_percent: offer.foreign_transaction_fee_percent,
+    late_fee_max: offer.late_fee_max,
+    returned_payment_fee_max: offer.returned_payment_fee_max,
+    grace_period_days: offer.grace_period_days,
+    balance_method: offer.balance_method,
+    rewards: offer.rewards,
+    bonus: offer.bonus ?? null,
+    security_deposit_min: offer.security_deposit_min ?? null,
+    first_year_value: firstYearValue,
+  };
+  return {
+    apr_range: purchase_apr,
+    payment_term_months: null,
+    monthly_payment_estimate: null,
+    loan_amount_range: null,
+    term_months: [],
+    card,
+  };
+}

@@ -1,0 +1,31 @@
+import type { VerticalProduct } from '../product.ts';
+import { type CardTables, compileCardTables } from './card-tables.ts';
+import { cardViewMembers, createCardRenderer, priceCards } from './card-view.ts';
+import { computeCardStatistics } from './catalog-statistics.ts';
+import { cardSchema } from './offer-schema.ts';
+import { createEmptyApplicant, findCardMismatches, readApplicant } from './price-card.ts';
+import { rankCards } from './rank-cards.ts';
+import { validateCardOffer } from './validate-card-offer.ts';
+
+/** Product of credit cards, which have an APR range for each credit band, fees, rewards and introductory rates. */
+export const creditCard = {
+  requiredRoles: ['creditBand'],
+  schema: cardSchema,
+  validateOffer: validateCardOffer,
+  compileCatalogTables: compileCardTables,
+  computeStatistics: computeCardStatistics,
+  needsOfferSource: true,
+  createOfferRenderer: createCardRenderer,
+  offerViewMembers: cardViewMembers,
+  nullOfferMembers: ['payment_term_months', 'monthly_payment_estimate', 'loan_amount_range'],
+  // The ranker has no indexes that are slow to build.
+  buildRankingIndexes: () => {},
+  rankOffers: rankCards,
+  priceOffers: priceCards,
+  createAvailabilityCheck(tables: CardTables, borrower) {
+    const applicant = createEmptyApplicant();
+    if (!readApplicant(tables, borrower, applicant)) return null;
+    return (offer) => tables.isServed[offer * tables.bandCount + applicant.creditBand] === 1;
+  },
+  createMismatchFinder: findCardMismatches,
+} satisfies VerticalProduct;

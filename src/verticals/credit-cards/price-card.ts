@@ -1,0 +1,63 @@
+import type { MismatchCallback } from '../../matching/explain-offers.ts';
+import { absentValue, type FieldVector } from '../field-vector.ts';
+import type { CardTables } from './card-tables.ts';
+import { unitsPerCent } from './first-year-factors.ts';
+
+/** Values of a borrower that determine prices and rankings (docs/contract.md#fairness). Amounts are in whole USD; 0 if not submitted. */
+export interface CardApplicant {
+  /** Index of the credit band among the values of its field. */
+  creditBand: number;
+  monthlySpend: number;
+  transferAmount: number;
+  carriedBalance: number;
+}
+
+export function createEmptyApplicant(): CardApplicant {
+  return { creditBand: 0, monthlySpend: 0, transferAmount: 0, carriedBalance: 0 };
+}
+
+/** Copies values of a borrower into `applicant`. Returns false if the purpose, the credit band or the state is missing. */
+export function readApplicant(
+  { fields, roles }: CardTables,
+  borrower: Readonly<FieldVector>,
+  applicant: CardApplicant,
+): boolean {
+  const creditBand = borrower[fields.creditBand]!;
+  if (creditBand === absentValue || borrower[fields.purpose] === absentValue || borrower[roles.state] === absentValue) {
+    return false;
+  }
+  applicant.creditBand = creditBand;
+  applicant.monthlySpend = amountOf(borrower[fields.monthlySpend]);
+  applicant.transferAmount = amountOf(borrower[fields.transferAmount]);
+  applicant.carriedBalance = amountOf(borrower[fields.carriedBalance]);
+  return true;
+}
+
+function amountOf(value: number | undefined): number {
+  return value === undefined || value === absentValue ? 0 : value;
+}
+
+/** Returns the value of a card in the first year, in whole cents, rounded half up; negative if the card costs more than it pays. */
+export function computeFirstYearCents(tables: CardTables, offer: number, applicant: CardApplicant): number {
+  const { monthlySpend, transferAmount, carriedBalance, creditBand } = applicant;
+  const row = offer * tables.bandCount + creditBand;
+  let units = monthlySpend * tables.rewardUnits[offer]! - tables.feeUnits[offer]!;
+  if (monthlySpend * tables.bonusMonths[offer]! >= tables.bonusSpendUsd[offer]!) units += tables.bonusUnits[offer]!;
+  if (transferAmount > 0) {
+    units -= Math.max(transferAmount * tables.transferFeeUnits[offer]!, tables.transferFeeMinUnits[offer]!);
+    units -= transferAmount * tables.transferInterestUnits[row]!;
+  }
+  units -= carriedBalance * tables.purchaseInterestUnits[row]!;
+  return Math.floor((units + unitsPerCent / 2) / unitsPerCent);
+}
+
+/** Returns a function that reports the missing fields without which no offer has a price. The filters of the tables check all other rules. */
+export function findCardMismatches(
+  { fields, roles }: CardTables,
+  borrower: Readonly<FieldVector>,
+): (offer: number, add: MismatchCallback) => void {
+  const missing = [fields.purpose, fields.creditBand, roles.state].filter((field) => borrower[field] === absentValue);
+  return (_offer, add) => {
+    for (const field of missing) add('not_told', field);
+  };
+}

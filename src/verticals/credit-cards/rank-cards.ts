@@ -1,0 +1,59 @@
+import { createPricingRanker, type OfferPricer } from '../../matching/pricing-ranker.ts';
+import type { CardTables } from './card-tables.ts';
+import { type CardApplicant, computeFirstYearCents, createEmptyApplicant, readApplicant } from './price-card.ts';
+
+/**
+ * Weights of the parts of the `recommended` score, in percent (docs/verticals/credit-cards.md#recommended). The payout must not influence
+ * the score.
+ */
+export const recommendationWeights = {
+  /** Weight of the value score: 0.5 for a first-year value of 0 USD, towards 1 for large gains, and towards 0 for large costs. */
+  value: 50,
+  approval: 35,
+  /** Weight of the star score. The star score is 1 for an offer with five stars and 0 for an offer with one star. */
+  stars: 15,
+} as const;
+
+/**
+ * Returns the amount, in cents, that counts as a large first-year value for an applicant: 200 USD, plus 1 % of a year's purchases, plus 10 % of
+ * the balances. The value score is 0.75 if the first-year value equals this amount.
+ */
+export function computeValueScaleCents({ monthlySpend, transferAmount, carriedBalance }: CardApplicant): number {
+  return 20_000 + 12 * monthlySpend + 10 * (transferAmount + carriedBalance);
+}
+
+/** Computes the `recommended` score in millionths, from integers, so that rounding errors of sums cannot change the order. */
+export function computeCardScore(
+  tables: CardTables,
+  offer: number,
+  applicant: CardApplicant,
+  firstYearCents: number,
+): number {
+  const { value, approval, stars } = recommendationWeights;
+  const size = Math.abs(firstYearCents) + computeValueScaleCents(applicant);
+  const valueMillionths = Math.round((500_000 * (size + firstYearCents)) / size);
+  const sum =
+    value * valueMillionths +
+    approval * tables.approvalMillionths[offer * tables.bandCount + applicant.creditBand]! +
+    stars * tables.starsMillionths[offer]!;
+  return Math.round(sum / 100);
+}
+
+const applicant = createEmptyApplicant();
+
+/** Sort keys of cards. In each order, the card with the lowest key comes first; cards with equal keys are sorted by offer number. */
+export const cardPricer: OfferPricer<CardTables, CardApplicant> = {
+  readApplicant: (tables, borrower) => (readApplicant(tables, borrower, applicant) ? applicant : null),
+  computeSortKeys(tables, offer, applicant, keys) {
+    const row = offer * tables.bandCount + applicant.creditBand;
+    const firstYearCents = computeFirstYearCents(tables, offer, applicant);
+    keys.recommended = -computeCardScore(tables, offer, applicant, firstYearCents);
+    keys.lowestApr = tables.aprSortKey[row]!;
+    keys.highestAmount = -firstYearCents;
+    keys.revenue = -tables.expectedRevenueMicros[row]!;
+    return tables.isServed[row] === 1;
+  },
+};
+
+/** Ranks the offers of a card catalog. */
+export const rankCards = createPricingRanker(cardPricer);

@@ -1,0 +1,108 @@
+import { bounds } from '../../bounds.ts';
+import type { CatalogErrors, CatalogValuePath } from '../../catalogs/catalog-errors.ts';
+import { getChoiceValues } from '../field-vector.ts';
+import type { Vertical } from '../vertical.ts';
+import { type AprRange, baseRewardCategory, type CardOffer, purposeFieldName } from './offer-schema.ts';
+
+/** Reports figures of a card that contradict each other, that the law does not allow, or that the vertical does not know. */
+export function validateCardOffer(
+  offer: CardOffer,
+  path: CatalogValuePath,
+  vertical: Vertical,
+  errors: CatalogErrors,
+): void {
+  checkPurposes(offer, path, vertical, errors);
+  checkRewards(offer, path, errors);
+  checkBands(offer, path, vertical, errors);
+  checkIntroRates(offer, path, errors);
+  checkPenaltyRate(offer, path, errors);
+  if (offer.grace_period_days > 0 && offer.grace_period_days < bounds.cardGraceDaysMin) {
+    errors.add([...path, 'grace_period_days'], `must be 0 or at least ${bounds.cardGraceDaysMin}`);
+  }
+  for (const member of cardFigureMembers) checkDecimals(offer[member], [...path, member], errors);
+}
+
+/** Members of an offer with amounts and rates, which are stored in cents and in hundredths of a percent. */
+const cardFigureMembers = [
+  'annual_fee',
+  'annual_fee_first_year',
+  'cash_advance_apr',
+  'penalty_apr',
+  'intro_purchase_apr',
+  'intro_transfer_apr',
+  'minimum_interest_charge',
+  'transfer_fee',
+  'cash_advance_fee',
+  'foreign_transaction_fee_percent',
+  'late_fee_max',
+  'returned_payment_fee_max',
+  'rewards',
+  'bonus',
+  'security_deposit_min',
+] as const satisfies readonly (keyof CardOffer)[];
+
+/** Reports each number in a value, which may be an object or an array, that has more than two decimals. */
+function checkDecimals(value: unknown, path: CatalogValuePath, errors: CatalogErrors): void {
+  if (typeof value === 'number') {
+    if (Math.round(value * 100) / 100 !== value) errors.add(path, 'must have at most two decimals');
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, member] of Object.entries(value)) {
+      checkDecimals(member, [...path, Array.isArray(value) ? Number(name) : name], errors);
+    }
+  }
+}
+
+function checkPurposes({ purposes }: CardOffer, path: CatalogValuePath, vertical: Vertical, errors: CatalogErrors) {
+  const known = getChoiceValues(vertical, purposeFieldName);
+  if (new Set(purposes).size < purposes.length) errors.add([...path, 'purposes'], 'must not repeat a value');
+  for (const [index, purpose] of purposes.entries()) {
+    if (!known.includes(purpose)) errors.add([...path, 'purposes', index], `is not a value of ${purposeFieldName}`);
+  }
+}
+
+function checkRewards({ rewards }: CardOffer, path: CatalogValuePath, errors: CatalogErrors): void {
+  const categories = rewards.map(({ category }) => category);
+  if (new Set(categories).size < categories.length) errors.add([...path, 'rewards'], 'must not repeat a category');
+  if (!categories.includes(baseRewardCategory)) {
+    errors.add([...path, 'rewards'], `must hold a rate for the category ${baseRewardCategory}`);
+  }
+}
+
+function checkBands({ bands }: CardOffer, path: CatalogValuePath, vertical: Vertical, errors: CatalogErrors): void {
+  const { creditBand } = vertical.roles;
+  const names = getChoiceValues(vertical, creditBand);
+  const entries = Object.entries(bands);
+  if (entries.length === 0) errors.add([...path, 'bands'], 'must hold at least one band');
+  for (const [name, { purchase_apr, transfer_apr }] of entries) {
+    const bandPath = [...path, 'bands', name];
+    if (!names.includes(name)) errors.add(bandPath, `is not a value of ${creditBand}`);
+    checkAprRange(purchase_apr, [...bandPath, 'purchase_apr'], errors);
+    if (transfer_apr !== undefined) checkAprRange(transfer_apr, [...bandPath, 'transfer_apr'], errors);
+  }
+}
+
+function checkAprRange(range: AprRange, path: CatalogValuePath, errors: CatalogErrors): void {
+  if (range.min > range.max) errors.add(path, 'min must not exceed max');
+  checkDecimals(range, path, errors);
+}
+
+/** Reports an introductory rate that is not below the rate that follows (12 CFR 1026.16(g)). */
+function checkIntroRates(offer: CardOffer, path: CatalogValuePath, errors: CatalogErrors): void {
+  const bands = Object.values(offer.bands);
+  for (const [member, ranges] of [
+    ['intro_purchase_apr', bands.map(({ purchase_apr }) => purchase_apr)],
+    ['intro_transfer_apr', bands.map(({ purchase_apr, transfer_apr = purchase_apr }) => transfer_apr)],
+  ] as const) {
+    const intro = offer[member];
+    if (intro !== undefined && ranges.some(({ min }) => intro.percent >= min)) {
+      errors.add([...path, member, 'percent'], 'must be below the APRs of all bands that follow it');
+    }
+  }
+}
+
+function checkPenaltyRate({ penalty_apr, bands }: CardOffer, path: CatalogValuePath, errors: CatalogErrors): void {
+  const isBelow = Object.values(bands).some(({ purchase_apr }) => penalty_apr! < purchase_apr.max);
+  if (penalty_apr !== undefined && isBelow) {
+    errors.add([...path, 'penalty_apr'], 'must be at least the highest purchase APR of the bands');
+  }
+}

@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { sortOrderNames } from '../../src/matching/matcher.ts';
+import { availableVerticals, exampleCatalogs } from '../../src/verticals/registry.ts';
+import { ApiCaller, assertError, WidgetCaller, widgetLoadId } from '../support/api-caller.ts';
+import { describeService } from '../support/contract-suite.ts';
+import type { ApiKeyOptions } from '../support/running-marketplace.ts';
+import { sampleBorrowers } from '../support/sample-borrowers.ts';
+import { askOperator } from './operator-request.ts';
+
+/** Members of an offer that every vertical has (docs/contract.md#offers). */
+const offerMembers = [
+  'svc_offer_id',
+  'lender_name',
+  'logo_url',
+  'apr_range',
+  'payment_term_months',
+  'monthly_payment_estimate',
+  'loan_amount_range',
+  'svc_star_rating',
+  'features',
+  'prequalification',
+  'click_url',
+  'term_months',
+  'position',
+];
+
+const figuresMembers: Readonly<Record<string, string>> = {
+  'credit-cards': 'card',
+  mortgage: 'mortgage',
+  banking: 'deposit',
+};
+
+describeService(
+  'verticals with example catalogs',
+  (on) => {
+    const issueKey = (segment: string, options: ApiKeyOptions = {}) => {
+      const vertical = availableVerticals().find((each) => each.segment === segment)!;
+      return on.running().issueKey({ vertical } as never, options).key;
+    };
+    const callerOf = (segment: string, options: ApiKeyOptions = {}) =>
+      new ApiCaller(on.running().http, segment, issueKey(segment, options));
+
+    for (const vertical of availableVerticals()) {
+      const { segment } = vertical;
+      const fields = sampleBorrowers[segment]!;
+      const figures = figuresMembers[segment];
+      const sortOrders = vertical.sortOrders ?? sortOrderNames;
+
+      describe(segment, () => {
+        test('returns ranked offers with all members in every sort order', async () => {
+          const caller = callerOf(segment);
+          const subId = await caller.createSessionWithFields('ranked', fields);
+          for (const sort of sortOrders) {
+            const answer = await caller.offers(subId, { sort, max_offers: 20 });
+            assert.deepEqual([answer.match_quality, answer.sort], ['high', sort]);
+            assert.ok(answer.offers.length >= 5, `${answer.offers.length} offers`);
+            for (const [place, offer] of answer.offers.entries()) {
+              assert.equal(offer.position, place + 1);
+              const members = Object.keys(offer);
+              assert.deepEqual(
+                offerMembers.filter((name) => !members.includes(name)),
+                [],
+              );
+              if (figures === undefined) continue;
+              assert.ok(members.includes(figures), `${figures} is missing`);
+              assert.ok(offer.legal && offer.terms_url && offer.as_of, offer.svc_offer_id);
+            }
+          }
+          for (const sort of sortOrderNames.filter((name) => !sortOrders.includes(name))) {
+            const refused = await caller.get('marketplace', { sub_id: subId, format: 'json', sort });
+            assertError(refused, 'INVALID_REQUEST', 'sort');
+          }
+        });
+
+        test('serves the sandbox catalog to test keys', async () => {
+          const caller = callerOf(segment, { mode: 'test' });
+          const { sub_id: subId, sandbox } = await caller.createSession('sandbox');
+          assert.equal(sandbox, true);
+          await caller.submitFields(subId, fields);
+          const { offers, explain } = await caller.offers(subId, { max_offers: 20, explain: 'true' });
+          assert.ok(offers.length >= 3 && offers.every(({ svc_offer_id: id }) => id.startsWith('sandbox-')));
+          assert.equal(explain?.matched, offers.length);
+        });
+
+        test('serves the widget', async () => {
+          const caller = callerOf(segment);
+          const subId = await caller.createSessionWithFields('widget', fields);
+          const { token } = await caller.getEmbedCode(subId, 'js');
+          await caller.getEmbedCode(subId, 'iframe');
+          const widget = new WidgetCaller(on.running().http, subId, token);
+          const { offers } = await widget.offers(widgetLoadId(1));
+          assert.deepEqual(
+            offers.map(({ svc_offer_id: id }) => id),
+            (await caller.offers(subId)).offers.map(({ svc_offer_id: id }) => id),
+          );
+        });
+
+        test('requires exactly the required fields', async () => {
+          const caller = callerOf(segment);
+          const { sub_id: subId } = await caller.createSession('fields');
+          const missing = await caller.get('marketplace', { sub_id: subId, format: 'json' });
+          assert.deepEqual(assertError(missing, 'INSUFFICIENT_INPUTS').missing_required, [...vertical.required]);
+          const { fields_accepted, match_readiness } = await caller.submitFields(subId, fields);
+          assert.deepEqual(fields_accepted, Object.keys(fields));
+          assert.equal(match_readiness, 'high');
+        });
+
+        test('records a click with revenue, and its confirmation or reversal', async () => {
+          const caller = callerOf(segment);
+          const subId = await caller.createSessionWithFields('clicked', fields);
+          const { offers } = await caller.offers(subId);
+          // A click that comes too soon after the offers books nothing in some verticals.
+          on.running().clock.advance(1_000);
+          const { status, headers } = await caller.click(offers[0]!.click_url);
+          assert.equal(status, 302);
+          assert.match(headers.get('location') ?? '', /^https:\/\/[a-z0-9.-]+\.example\//);
+          const booked = await caller.summary({ referrer_tag: 'clicked' });
+          assert.equal(booked.offer_clicks, 1);
+          assert.ok(booked.rev_attributed > 0);
+          const { clicksConfirmRevenue = false } = vertical;
+          assert.equal(booked.rev_confirmed, clicksConfirmRevenue ? booked.rev_attributed : 0);
+
+          const row = {
+            sub_id: subId,
+            svc_offer_id: offers[0]!.svc_offer_id,
+            txid: `tx-${segment}`,
+            amount: booked.rev_attributed,
+            occurred_at: new Date(on.running().clock.wallMs()).toISOString(),
+          };
+          const confirm = async (more: object) => {
+            const answer = await askOperator(on.running(), {
+              method: 'POST',
+              path: '/confirmations',
+              json: { ...row, ...more },
+            });
+            return JSON.parse(answer.text).results[0].outcome;
+          };
+          if (clicksConfirmRevenue) {
+            assert.equal(await confirm({ status: 'funded' }), 'rejected');
+            assert.equal(await confirm({ status: 'reversed', reason: 'bot' }), 'accepted');
+            assert.equal((await caller.summary({ referrer_tag: 'clicked' })).rev_confirmed, 0);
+          } else {
+            assert.equal(await confirm({ status: 'funded' }), 'accepted');
+            const { rev_confirmed } = await caller.summary({ referrer_tag: 'clicked' });
+            assert.equal(rev_confirmed, booked.rev_attributed);
+          }
+        });
+
+        test('rejects keys of every other vertical on every operation', async () => {
+          const { sub_id: subId } = await callerOf(segment).createSession('foreign');
+          for (const other of availableVerticals().filter((each) => each.segment !== segment)) {
+            const caller = new ApiCaller(on.running().http, segment, issueKey(other.segment));
+            const answers = [
+              await caller.post('session', { referrer_tag: 'foreign' }),
+              await caller.post('inputs', { sub_id: subId, fields }),
+              await caller.get('marketplace', { sub_id: subId, format: 'json' }),
+              await caller.get('analytics', { referrer_tag: 'foreign' }),
+            ];
+            for (const answer of answers) assertError(answer, 'VERTICAL_MISMATCH');
+          }
+        });
+      });
+    }
+
+    test('rejects a down payment of the whole value or more, whichever call completes it', async () => {
+      const caller = callerOf('mortgage');
+      const { down_payment: _, ...rest } = sampleBorrowers.mortgage!;
+      const subId = await caller.createSessionWithFields('impossible', rest);
+      for (const down_payment of [400_000, 500_000]) {
+        const body = assertError(
+          await caller.post('inputs', { sub_id: subId, fields: { down_payment } }),
+          'INVALID_FIELD_VALUE',
+        );
+        assert.deepEqual(
+          body.fields_invalid?.map(({ field, code }) => [field, code]),
+          [['down_payment', 'range']],
+        );
+      }
+      await caller.submitFields(subId, { down_payment: 399_000 });
+      const lowered = await caller.post('inputs', { sub_id: subId, fields: { property_value: 300_000 } });
+      const [invalid] = assertError(lowered, 'INVALID_FIELD_VALUE').fields_invalid!;
+      assert.equal(invalid?.field, 'property_value');
+    });
+
+    test('requires a conditional field while its condition holds', async () => {
+      const caller = callerOf('banking');
+      const { sub_id: subId } = await caller.createSession('conditional');
+      const cd = await caller.submitFields(subId, { ...sampleBorrowers.banking, product_type: 'cd' });
+      assert.deepEqual([cd.match_readiness, cd.missing_required], ['insufficient', ['cd_term_months']]);
+      assertError(await caller.get('marketplace', { sub_id: subId, format: 'json' }), 'INSUFFICIENT_INPUTS');
+      assert.equal((await caller.submitFields(subId, { cd_term_months: 12 })).match_readiness, 'high');
+      assert.equal((await caller.offers(subId)).sort, 'recommended');
+    });
+
+    test('answers 404 for a planned vertical', async () => {
+      const answer = await new ApiCaller(on.running().http, 'find-advisor', issueKey('banking')).post('session', {
+        referrer_tag: 'planned',
+      });
+      assertError(answer, 'NOT_FOUND');
+    });
+  },
+  { catalogs: exampleCatalogs() },
+);
