@@ -148,6 +148,16 @@ export const bounds = {
   /** Default of `max_age_days` in a catalog: number of days after which the figures of an offer are outdated. */
   offerAgeDaysDefault: 45,
   offerAgeDaysMax: 3_660,
+
+  // Deposit accounts (docs/verticals/banking.md)
+  depositUsdMax: 10_000_000,
+  depositRatePercentMax: 25,
+  depositTiersMax: 12,
+  depositMonthlyFeeUsdMax: 500,
+  depositBonusUsdMax: 10_000,
+  depositBonusRequirementCharactersMax: 200,
+  /** A bonus that needs more than a year would not be part of the earnings of the first year. */
+  depositBonusDaysMax: 365,
   /** Largest loan amount or credit limit of an offer. */
   offerAmountUsdMax: 100_000_000,
   /** Largest monthly spend, carried balance or balance transfer of a card applicant (docs/verticals/credit-cards.md#fields). */

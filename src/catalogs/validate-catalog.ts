@@ -82,7 +82,7 @@ export function validateSemantics(value: unknown, vertical: Vertical, today: num
       const path = [...lenderPath, 'offers', offerIndex];
       checkUnique(ids, offer.id, [...path, 'id'], errors);
       checkOffer(offer, path, vertical, today, errors);
-      product.validateOffer(offer, path, vertical, errors);
+      product.validateOffer(offer, path, vertical, errors, lender);
       offers.push(offer);
     }
   }

@@ -32,7 +32,14 @@ export interface VerticalProduct {
   readonly requiredRoles: readonly (keyof FieldRoles)[];
   readonly schema: ProductSchema;
   /** Reports errors of one offer that a schema cannot detect, such as contradictory limits or unknown field values. */
-  validateOffer(offer: CatalogOffer, path: CatalogValuePath, vertical: Vertical, errors: CatalogErrors): void;
+  validateOffer(
+    offer: CatalogOffer,
+    path: CatalogValuePath,
+    vertical: Vertical,
+    errors: CatalogErrors,
+    /** Lender of the offer. Its name can have any type, because the lender may not match the schema. */
+    lender: { readonly name: unknown },
+  ): void;
   /** Reports errors that depend on several offers of a catalog, such as too many different loan terms. */
   validateOffers?(offers: readonly CatalogOffer[], errors: CatalogErrors): void;
   compileCatalogTables(catalog: CatalogFile, vertical: Vertical): MatchTables;

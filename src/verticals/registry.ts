@@ -1,5 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { CatalogSource } from '../catalogs/catalog-store.ts';
+import { banking } from './banking/banking.ts';
+import { depositAccount } from './banking/deposit-account.ts';
 import { creditCard } from './credit-cards/credit-card.ts';
 import { creditCards } from './credit-cards/credit-cards.ts';
 import { installmentLoan } from './personal-loans/installment-loan.ts';
@@ -35,6 +37,7 @@ export function registerVertical(
 
 registerVertical(personalLoans, installmentLoan);
 registerVertical(creditCards, creditCard);
+registerVertical(banking, depositAccount);
 
 /** Returns the functions for the product of a vertical, or for the product of compiled catalog tables. */
 export function getVerticalProduct({
@@ -68,7 +71,6 @@ export interface KnownVertical {
 /** Verticals of docs/contract.md#verticals that this release cannot serve. Operators can already issue keys for them. */
 const plannedVerticals: readonly KnownVertical[] = [
   { number: 3, segment: 'mortgage', keyPrefix: 'svc_mo_', status: 'beta' },
-  { number: 4, segment: 'banking', keyPrefix: 'svc_bk_', status: 'beta' },
   { number: 5, segment: 'find-advisor', keyPrefix: 'svc_fa_', status: 'planned' },
 ];
 

@@ -39,7 +39,8 @@ secrets: domain files
 sessions: bounds domain ids ledger matching secrets verticals
 tls: bounds domain
 user-agents: ledger
-verticals: bounds catalogs domain matching verticals/credit-cards verticals/personal-loans
+verticals: bounds catalogs domain matching verticals/banking verticals/credit-cards verticals/personal-loans
+verticals/banking: bounds catalogs domain matching verticals
 verticals/credit-cards: bounds catalogs domain matching verticals
 verticals/personal-loans: bounds catalogs domain matching verticals
 web/widget:

@@ -1,0 +1,82 @@
+/** Number of compounding periods in a year: 365 equal days, or twelve equal months. */
+const periodsPerYear = { daily: 365, monthly: 12, quarterly: 4, annual: 1 } as const;
+
+export type Compounding = keyof typeof periodsPerYear;
+export const compoundings = Object.keys(periodsPerYear) as [Compounding, ...Compounding[]];
+
+export const tierMethods = ['whole_balance', 'marginal'] as const;
+
+/** Members of a catalog offer that determine the interest on a deposit. */
+export interface InterestRules {
+  /** Rates in percent, by the balance in USD from which they apply, ascending. The first tier applies from 0 USD. */
+  readonly tiers: readonly { readonly from: number; readonly rate: number }[];
+  readonly compounding: Compounding;
+  /** `whole_balance`: the tier that the deposit reaches applies to all of it. `marginal`: each tier applies to its part of the deposit. */
+  readonly tier_method: (typeof tierMethods)[number];
+  /** Term of a certificate of deposit; undefined for an account without a term. */
+  readonly term_months?: number;
+}
+
+/** Interest on a deposit in one tier, as a linear function: `offset + deposit * growth`, in USD. */
+export interface TierInterest {
+  readonly offset: number;
+  readonly growth: number;
+}
+
+/** Months after which the annual percentage yield is measured: the term, or one year for an account without a term. */
+export function yieldMonths({ term_months = 12 }: Pick<InterestRules, 'term_months'>): number {
+  return term_months;
+}
+
+/**
+ * Returns the interest that 1 USD earns in a number of months. A part of a period at the end of the term earns simple interest. `expm1` and
+ * `log1p` avoid the rounding errors of `(1 + rate) ** periods - 1`.
+ */
+export function interestOnDollar(ratePercent: number, compounding: Compounding, months: number): number {
+  const rate = ratePercent / 100 / periodsPerYear[compounding];
+  const periods = (periodsPerYear[compounding] * months) / 12;
+  const whole = Math.floor(periods);
+  const compounded = whole === 1 ? rate : Math.expm1(whole * Math.log1p(rate));
+  const simple = rate * (periods - whole);
+  return compounded + simple + compounded * simple;
+}
+
+/** Returns the interest after a number of months for each tier of an offer. A deposit stays in its tier, whatever interest it earns. */
+export function compileTierInterest(
+  { tiers, compounding, tier_method }: InterestRules,
+  months: number,
+): readonly TierInterest[] {
+  /** Interest on the part of the deposit below the current tier. */
+  let below = 0;
+  return tiers.map(({ from, rate }, at) => {
+    const growth = interestOnDollar(rate, compounding, months);
+    if (tier_method === 'whole_balance') return { offset: 0, growth };
+    const offset = below - from * growth;
+    below += growth * ((tiers[at + 1]?.from ?? from) - from);
+    return { offset, growth };
+  });
+}
+
+/**
+ * Computes an annual percentage yield with the general formula of 12 CFR 1030, Appendix A, part I.
+ *
+ * @param interest interest on `principal` in a term of `years`, in USD
+ * @returns percent, not rounded
+ */
+export function annualPercentageYield(interest: number, principal: number, years: number): number {
+  if (years === 1) return (100 * interest) / principal;
+  return 100 * Math.expm1(Math.log1p(interest / principal) / years);
+}
+
+/**
+ * Returns the annual percentage yield of each tier in percent, not rounded. With the method `marginal`, the yield grows or falls within a
+ * tier; the result is the yield of a deposit at the beginning of the tier.
+ */
+export function computeTierYields(rules: InterestRules): number[] {
+  const months = yieldMonths(rules);
+  return compileTierInterest(rules, months).map(({ offset, growth }, at) => {
+    // The yield of the first tier, which begins at 0 USD, does not depend on the deposit.
+    const principal = rules.tiers[at]!.from === 0 ? 1 : rules.tiers[at]!.from;
+    return annualPercentageYield(offset + principal * growth, principal, months / 12);
+  });
+}

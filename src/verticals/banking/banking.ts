@@ -1,0 +1,63 @@
+import { bounds } from '../../bounds.ts';
+import { usStateCodes } from '../us-states.ts';
+import type { Vertical } from '../vertical.ts';
+
+/** Banking: the fields, choices and limits of docs/verticals/banking.md#fields. */
+export const banking: Vertical = {
+  number: 4,
+  segment: 'banking',
+  keyPrefix: 'svc_bk_',
+  revenueModel: 'cost_per_click',
+  status: 'beta',
+  clicksConfirmRevenue: true,
+  product: 'deposit_account',
+  fields: [
+    {
+      name: 'product_type',
+      description: 'Kind of account that the borrower wants to open.',
+      kind: 'choice',
+      values: ['savings', 'checking', 'money_market', 'cd'],
+    },
+    {
+      name: 'deposit_amount',
+      description: 'Amount that the borrower wants to deposit, in whole USD.',
+      kind: 'integer',
+      min: 0,
+      max: bounds.depositUsdMax,
+    },
+    {
+      name: 'state',
+      description: 'USPS code of the state, district or territory of residence.',
+      kind: 'choice',
+      values: usStateCodes,
+    },
+    {
+      name: 'cd_term_months',
+      description: 'Term of the certificate of deposit, in months. Required if `product_type` is `cd`.',
+      kind: 'integer_choice',
+      values: [3, 6, 9, 12, 18, 24, 36, 48, 60],
+    },
+    {
+      name: 'direct_deposit',
+      description: 'Whether wages or benefits will be paid into the account. Some offers and bonuses require it.',
+      kind: 'boolean',
+    },
+    {
+      name: 'new_customer',
+      description: 'Whether the borrower has no account at the institution yet. Some offers and bonuses require it.',
+      kind: 'boolean',
+    },
+    {
+      name: 'birthdate',
+      description: 'Offers with a minimum age are left out without it.',
+      kind: 'birthdate',
+      minAgeYears: 18,
+      maxAgeYears: 120,
+    },
+    { name: 'address_zip', description: 'ZIP code of residence.', kind: 'digits', length: 5 },
+  ],
+  required: ['product_type', 'deposit_amount', 'state'],
+  conditional: [{ field: 'cd_term_months', when: { field: 'product_type', is: 'cd' }, isRequired: true }],
+  roles: { state: 'state', birthdate: 'birthdate' },
+  neverMatched: ['address_zip'],
+};

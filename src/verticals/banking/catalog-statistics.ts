@@ -1,0 +1,60 @@
+import {
+  type CatalogStatistics,
+  computeCatalogStatistics,
+  type StatisticsGroup,
+  summarizeNumbers,
+} from '../../catalogs/catalog-statistics.ts';
+import { listOffersSortedById } from '../../matching/match-tables.ts';
+import { getChoiceValues } from '../field-vector.ts';
+import type { Vertical } from '../vertical.ts';
+import { compileDepositTables } from './deposit-tables.ts';
+import type { DepositCatalog, DepositOffer } from './offer-schema.ts';
+
+/** Computes the statistics of a deposit catalog: one group for each kind of account, and one for each term of certificates of deposit. */
+export function computeDepositStatistics(catalog: DepositCatalog, vertical: Vertical): CatalogStatistics {
+  const offers = listOffersSortedById<DepositCatalog['lenders'][number]>(catalog).map(({ offer }) => offer);
+  const tables = compileDepositTables(catalog, vertical);
+  const groups = getChoiceValues(vertical, 'product_type').flatMap((type) => groupByTerm(type, offers));
+  return computeCatalogStatistics<DepositOffer>(catalog, vertical, tables, {
+    groupedBy: 'product',
+    groups,
+    usage: {
+      'several tiers': ({ tiers }) => tiers.length > 1,
+      'tier_method marginal': ({ tier_method }) => tier_method === 'marginal',
+      monthly_fee: ({ monthly_fee }) => monthly_fee > 0,
+      fee_waived_from: ({ fee_waived_from }) => fee_waived_from !== undefined,
+      early_withdrawal_penalty_days: (offer) => offer.early_withdrawal_penalty_days !== undefined,
+      bonus: ({ bonus }) => bonus !== undefined,
+      'bonus for direct_deposit': ({ bonus }) => bonus?.direct_deposit === true,
+      'bonus for new_customer': ({ bonus }) => bonus?.new_customer === true,
+      'insured_by ncua': ({ insured_by }) => insured_by === 'ncua',
+    },
+  });
+}
+
+function groupByTerm(type: string, offers: readonly DepositOffer[]): StatisticsGroup[] {
+  const some = offers.filter(({ product_type }) => product_type === type);
+  const terms = [...new Set(some.map(({ term_months }) => term_months))].sort((a, b) => (a ?? 0) - (b ?? 0));
+  return terms.map((term) =>
+    summarizeGroup(
+      term === undefined ? type : `${type} ${term} months`,
+      some.filter(({ term_months }) => term_months === term),
+    ),
+  );
+}
+
+function summarizeGroup(name: string, offers: readonly DepositOffer[]): StatisticsGroup {
+  const tiers = offers.flatMap((offer) => offer.tiers);
+  return {
+    name,
+    offers: offers.length,
+    figures: {
+      rate_percent: summarizeNumbers(tiers.map(({ rate }) => rate)),
+      apy_percent: summarizeNumbers(tiers.map(({ apy }) => apy)),
+      minimum_deposit_usd: summarizeNumbers(offers.map(({ minimum_deposit }) => minimum_deposit)),
+      monthly_fee_usd: summarizeNumbers(offers.map(({ monthly_fee }) => monthly_fee)),
+      bonus_usd: summarizeNumbers(offers.flatMap(({ bonus }) => bonus?.amount ?? [])),
+      click_usd: summarizeNumbers(offers.map(({ payout_usd }) => payout_usd)),
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import type { VerticalProduct } from '../product.ts';
+import { TemplateOfferRenderer } from '../template-offer-renderer.ts';
+import { computeDepositStatistics } from './catalog-statistics.ts';
+import { compileDepositTables, type DepositTables } from './deposit-tables.ts';
+import { calculateDepositPrices, copyDepositFigures, depositViewSchema } from './deposit-view.ts';
+import { depositSchema, validateDepositOffer } from './offer-schema.ts';
+import { emptyDepositor, findDepositMismatches, readDepositor } from './price-deposit.ts';
+import { rankDeposits } from './rank-deposits.ts';
+
+/** Deposit product: savings, checking and money market accounts, and certificates of deposit. */
+export const depositAccount = {
+  requiredRoles: [],
+  schema: depositSchema,
+  validateOffer: validateDepositOffer,
+  compileCatalogTables: compileDepositTables,
+  computeStatistics: computeDepositStatistics,
+  needsOfferSource: true,
+  createOfferRenderer: (...options) => new TemplateOfferRenderer(options, copyDepositFigures),
+  offerViewMembers: { deposit: depositViewSchema },
+  nullOfferMembers: ['apr_range', 'payment_term_months', 'monthly_payment_estimate', 'loan_amount_range'],
+  // A ranking uses no index that is built in advance.
+  buildRankingIndexes: () => {},
+  rankOffers: rankDeposits,
+  priceOffers: calculateDepositPrices,
+  createAvailabilityCheck(tables: DepositTables, borrower) {
+    const depositor = emptyDepositor();
+    if (!readDepositor(tables, borrower, depositor)) return null;
+    return (offer) => depositor.deposit >= tables.minimumDeposit[offer]!;
+  },
+  createMismatchFinder: findDepositMismatches,
+} satisfies VerticalProduct;

@@ -1,0 +1,138 @@
+import { roundHalfUp, usdToMicros } from '../../domain/money.ts';
+import {
+  type ChoiceFieldRule,
+  compileCommonTables,
+  listOffersSortedById,
+  type MatchTables,
+} from '../../matching/match-tables.ts';
+import { findFieldIndex } from '../field-vector.ts';
+import type { Vertical } from '../vertical.ts';
+import { compileTierInterest, computeTierYields, yieldMonths } from './annual-yield.ts';
+import type { DepositCatalog, DepositOffer } from './offer-schema.ts';
+import { computeStarScore } from './recommendation-score.ts';
+
+/** Conditions of a bonus, as bits of `bonusConditions`. */
+export const bonusCondition = { directDeposit: 1, newCustomer: 2 } as const;
+
+/**
+ * Tables that only catalogs of deposit accounts have. Tables of tiers contain the tiers of all offers, one offer after the other; all other
+ * tables have one value per offer.
+ */
+export interface DepositTables extends MatchTables {
+  /** Positions of pocket fields in the field vector of a borrower. */
+  readonly fields: {
+    readonly depositAmount: number;
+    readonly directDeposit: number;
+    readonly newCustomer: number;
+  };
+  /** Index of the offer's first tier in the tables of tiers. Has one more value, the total number of tiers. */
+  readonly firstTier: Uint32Array;
+  /** Balance in USD from which the tier applies. */
+  readonly tierFrom: Float64Array;
+  /** Yield at the beginning of the tier, in hundredths of a percent. With `whole_balance`, the yield is the same in the whole tier. */
+  readonly tierApy: Uint16Array;
+  /** Interest in the first year, or until an earlier maturity, in cents: `yearOffset + deposit * yearGrowth`. */
+  readonly yearOffset: Float64Array;
+  readonly yearGrowth: Float64Array;
+  /** Interest in the term for which the yield is computed, in USD: `termOffset + deposit * termGrowth`. */
+  readonly termOffset: Float64Array;
+  readonly termGrowth: Float64Array;
+
+  /** 1 if the yield depends on the deposit within a tier (`marginal`), otherwise 0. */
+  readonly hasMarginalTiers: Uint8Array;
+  /** Term for which the yield is computed, in years. */
+  readonly termYears: Float64Array;
+  /** Smallest deposit with which the account can be opened, in USD. */
+  readonly minimumDeposit: Float64Array;
+  /** Smallest deposit that earns interest, in USD. */
+  readonly minimumBalanceForApy: Float64Array;
+  readonly monthlyFeeCents: Float64Array;
+  /** Number of months in the first year, or until an earlier maturity. */
+  readonly feeMonths: Uint8Array;
+  /** Smallest deposit without a monthly fee, in USD; infinite if the fee is never waived. */
+  readonly feeWaivedFrom: Float64Array;
+  /** Bonus in cents; 0 if the offer has none. */
+  readonly bonusCents: Float64Array;
+  /** Smallest deposit that earns the bonus, in USD. */
+  readonly bonusMinimumDeposit: Float64Array;
+  /** Bits of `bonusCondition`. */
+  readonly bonusConditions: Uint8Array;
+  /** Results of `computeStarScore`. */
+  readonly starScores: Float64Array;
+}
+
+/** Compiles a catalog that `parseCatalog` accepted for this vertical. */
+export function compileDepositTables(catalog: DepositCatalog, vertical: Vertical): DepositTables {
+  const offers = listOffersSortedById<DepositCatalog['lenders'][number]>(catalog).map(({ offer }) => offer);
+  const common = compileCommonTables(
+    { name: vertical.product!, bandCount: 1 },
+    offers,
+    catalog.state_rules,
+    vertical,
+    fieldRules,
+  );
+  common.expectedRevenueMicros.set(offers.map(({ payout_usd }) => usdToMicros(payout_usd)));
+  const perOffer = (read: (offer: DepositOffer) => number) => Float64Array.from(offers, read);
+  return {
+    ...common,
+    fields: {
+      depositAmount: requireField(vertical, 'deposit_amount'),
+      directDeposit: requireField(vertical, 'direct_deposit'),
+      newCustomer: requireField(vertical, 'new_customer'),
+    },
+    ...compileTiers(offers),
+    hasMarginalTiers: Uint8Array.from(offers, ({ tier_method }) => Number(tier_method === 'marginal')),
+    termYears: perOffer((offer) => yieldMonths(offer) / 12),
+    minimumDeposit: perOffer(({ minimum_deposit }) => minimum_deposit),
+    minimumBalanceForApy: perOffer(({ minimum_balance_for_apy }) => minimum_balance_for_apy),
+    monthlyFeeCents: perOffer(({ monthly_fee }) => Math.round(monthly_fee * 100)),
+    feeMonths: Uint8Array.from(offers, firstYearMonths),
+    feeWaivedFrom: perOffer(({ fee_waived_from = Number.POSITIVE_INFINITY }) => fee_waived_from),
+    bonusCents: perOffer(({ bonus }) => (bonus?.amount ?? 0) * 100),
+    bonusMinimumDeposit: perOffer(({ bonus }) => bonus?.minimum_deposit ?? 0),
+    bonusConditions: Uint8Array.from(
+      offers,
+      ({ bonus }) =>
+        (bonus?.direct_deposit ? bonusCondition.directDeposit : 0) |
+        (bonus?.new_customer ? bonusCondition.newCustomer : 0),
+    ),
+    starScores: perOffer(({ stars }) => computeStarScore(stars)),
+  };
+}
+
+/** Months in which the first year's interest and fees are counted: twelve, or the term of a shorter certificate of deposit. */
+function firstYearMonths(offer: DepositOffer): number {
+  return Math.min(12, yieldMonths(offer));
+}
+
+function compileTiers(offers: readonly DepositOffer[]) {
+  const tiers = offers.flatMap((offer) => {
+    const year = compileTierInterest(offer, firstYearMonths(offer));
+    const term = compileTierInterest(offer, yieldMonths(offer));
+    const yields = computeTierYields(offer);
+    return offer.tiers.map(({ from }, at) => ({ from, apy: yields[at]!, year: year[at]!, term: term[at]! }));
+  });
+  const firstTier = new Uint32Array(offers.length + 1);
+  for (const [index, { tiers }] of offers.entries()) firstTier[index + 1] = firstTier[index]! + tiers.length;
+  return {
+    firstTier,
+    tierFrom: Float64Array.from(tiers, ({ from }) => from),
+    tierApy: Uint16Array.from(tiers, ({ apy }) => roundHalfUp(apy * 100, 0)),
+    yearOffset: Float64Array.from(tiers, ({ year }) => year.offset * 100),
+    yearGrowth: Float64Array.from(tiers, ({ year }) => year.growth * 100),
+    termOffset: Float64Array.from(tiers, ({ term }) => term.offset),
+    termGrowth: Float64Array.from(tiers, ({ term }) => term.growth),
+  };
+}
+
+/** Rules that apply in addition to the criteria of offers: the kind of account, and the term of a certificate of deposit. */
+const fieldRules: readonly ChoiceFieldRule<DepositOffer>[] = [
+  { field: 'product_type', admits: ({ product_type }, value) => value === product_type },
+  { field: 'cd_term_months', admits: ({ term_months }, value) => term_months === undefined || value === term_months },
+];
+
+function requireField(vertical: Vertical, name: string): number {
+  const index = findFieldIndex(vertical, name);
+  if (index < 0) throw new TypeError(`${vertical.segment}: a vertical with deposit accounts needs the field ${name}`);
+  return index;
+}

@@ -1,0 +1,126 @@
+import Type from 'typebox';
+import type { CompiledCatalog } from '../../catalogs/compile-catalog.ts';
+import type { FieldVector } from '../field-vector.ts';
+import type { FiguresOfOffer, TemplatePricedOffer } from '../template-offer-renderer.ts';
+import { compoundings, tierMethods } from './annual-yield.ts';
+import type { DepositTables } from './deposit-tables.ts';
+import type { DepositOffer } from './offer-schema.ts';
+import { emptyDepositor, emptyDepositPrice, priceDeposit, readDepositor } from './price-deposit.ts';
+
+const usd = (description: string) => Type.Number({ description: `${description}, in USD.` });
+const percent = (description: string) => Type.Number({ minimum: 0, description: `${description}, in percent.` });
+const orNull = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+
+/** Schema of the member `deposit` of an offer view (docs/verticals/banking.md#offers). */
+export const depositViewSchema = Type.Object(
+  {
+    apy: percent('Annual percentage yield at the requested deposit; 0 below `minimum_balance_for_apy`'),
+    rate: percent('Interest rate of the tier that the deposit reaches; 0 below `minimum_balance_for_apy`'),
+    compounding: Type.Enum(compoundings, { description: 'How often interest is added to the balance.' }),
+    tiers: Type.Array(
+      Type.Object({
+        from: usd('Balance from which the tier applies'),
+        rate: percent('Interest rate of the tier'),
+        apy: percent('Annual percentage yield at the beginning of the tier'),
+      }),
+      { description: 'Rates by balance, ascending.' },
+    ),
+    tier_method: Type.Enum(tierMethods, {
+      description: 'Whether the rate of a tier applies to the whole balance, or only to the part within the tier.',
+    }),
+    term_months: orNull(Type.Integer({ description: 'Term of a certificate of deposit, in months.' })),
+    minimum_deposit: usd('Smallest deposit that opens the account'),
+    minimum_balance_for_apy: usd('Smallest balance that earns interest'),
+    monthly_fee: usd('Monthly fee, unless the balance reaches `fee_waived_from`'),
+    fee_waived_from: orNull(usd('Balance from which there is no monthly fee; `null` if the fee is never waived')),
+    early_withdrawal_penalty_days: orNull(
+      Type.Integer({ description: 'Days of interest that an early withdrawal costs; `null` if it costs nothing.' }),
+    ),
+    bonus: orNull(
+      Type.Object(
+        {
+          amount: usd('Bonus'),
+          requirement: Type.String({ description: 'What the borrower must do to get the bonus.' }),
+          days: Type.Integer({
+            description: 'Days after opening the account within which the requirement must be met.',
+          }),
+        },
+        { description: '`null` if the offer has no bonus that this borrower can get.' },
+      ),
+    ),
+    insured_by: Type.Enum(['fdic', 'ncua'], { description: 'Insurer of the deposit.' }),
+    certificate_number: Type.String({ description: 'FDIC certificate number, or NCUA charter number.' }),
+    variable: Type.Boolean({ description: 'Whether the rate can change after the account is opened.' }),
+    first_year_earnings: usd('Interest plus bonus minus fees in the first year, or until an earlier maturity'),
+  },
+  { description: 'Figures of the deposit account.' },
+);
+
+/** Number of templates per offer: one without and one with the bonus. */
+const slotsPerOffer = 2;
+
+const depositor = emptyDepositor();
+const price = emptyDepositPrice();
+
+/**
+ * Prices the offers of a response for a borrower.
+ *
+ * @param indexes index of each offer in the catalog, from a ranking for this borrower and catalog version
+ * @throws Error if the borrower cannot get one of the offers, which means that the ranking is incorrect
+ */
+export function calculateDepositPrices(
+  catalog: CompiledCatalog,
+  indexes: ArrayLike<number>,
+  borrower: Readonly<FieldVector>,
+): TemplatePricedOffer[] {
+  const tables = catalog.tables as DepositTables;
+  const isPriceable = readDepositor(tables, borrower, depositor);
+  return Array.from(indexes, (index) => {
+    if (!isPriceable || !priceDeposit(tables, index, depositor, price)) {
+      throw new Error(`offer ${catalog.offers[index]!.id} was not ranked for this borrower`);
+    }
+    const { apy, tier, earningsCents, hasBonus } = price;
+    const { tiers } = catalog.offers[index]!.source as DepositOffer;
+    const rate = tier < 0 ? 0 : tiers[tier - tables.firstTier[index]!]!.rate;
+    return {
+      index,
+      slot: index * slotsPerOffer + Number(hasBonus),
+      values: [apy / 100, rate, earningsCents / 100],
+    };
+  });
+}
+
+/** Creates the members of an offer view. `values` are the yield, the rate and the first year's earnings. */
+export const copyDepositFigures: FiguresOfOffer = ({ source }, slot, [apy, rate, earnings]) => {
+  const offer = source as DepositOffer;
+  const hasBonus = slot % slotsPerOffer === 1;
+  return {
+    apr_range: null,
+    payment_term_months: null,
+    monthly_payment_estimate: null,
+    loan_amount_range: null,
+    term_months: [],
+    deposit: {
+      apy,
+      rate,
+      compounding: offer.compounding,
+      tiers: offer.tiers,
+      tier_method: offer.tier_method,
+      term_months: offer.term_months ?? null,
+      minimum_deposit: offer.minimum_deposit,
+      minimum_balance_for_apy: offer.minimum_balance_for_apy,
+      monthly_fee: offer.monthly_fee,
+      fee_waived_from: offer.fee_waived_from ?? null,
+      early_withdrawal_penalty_days: offer.early_withdrawal_penalty_days ?? null,
+      bonus: hasBonus ? copyBonus(offer.bonus!) : null,
+      insured_by: offer.insured_by,
+      certificate_number: offer.certificate_number,
+      variable: offer.variable,
+      first_year_earnings: earnings,
+    },
+  };
+};
+
+function copyBonus({ amount, requirement, days }: NonNullable<DepositOffer['bonus']>) {
+  return { amount, requirement, days };
+}

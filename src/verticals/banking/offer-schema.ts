@@ -1,0 +1,143 @@
+import Type, { type Static } from 'typebox';
+import { bounds } from '../../bounds.ts';
+import type { CatalogErrors, CatalogValuePath } from '../../catalogs/catalog-errors.ts';
+import {
+  ageYearsSchema,
+  catalogSchema,
+  commonOfferSchemas,
+  createDictionarySchema,
+  lenderSchema,
+  offerDocumentSchemas,
+  strictObject,
+} from '../../catalogs/catalog-schema.ts';
+import { roundHalfUp } from '../../domain/money.ts';
+import { getChoiceValues } from '../field-vector.ts';
+import type { Vertical } from '../vertical.ts';
+import { compoundings, computeTierYields, tierMethods } from './annual-yield.ts';
+
+/** Schema of the members that only the catalog files of deposit accounts have (docs/verticals/banking.md#catalog). */
+
+const wholeUsd = Type.Integer({ minimum: 0, maximum: bounds.depositUsdMax });
+const ratePercent = Type.Number({ minimum: 0, maximum: bounds.depositRatePercentMax });
+
+const tier = Type.Object({ from: wholeUsd, rate: ratePercent, apy: ratePercent }, strictObject);
+
+const bonus = Type.Object(
+  {
+    amount: Type.Integer({ minimum: 1, maximum: bounds.depositBonusUsdMax }),
+    requirement: Type.String({ minLength: 1, maxLength: bounds.depositBonusRequirementCharactersMax }),
+    days: Type.Integer({ minimum: 1, maximum: bounds.depositBonusDaysMax }),
+    minimum_deposit: Type.Optional(wholeUsd),
+    direct_deposit: Type.Optional(Type.Literal(true)),
+    new_customer: Type.Optional(Type.Literal(true)),
+  },
+  strictObject,
+);
+
+const { payout_model: _, ...offerMembers } = commonOfferSchemas;
+
+const offer = Type.Object(
+  {
+    ...offerMembers,
+    ...offerDocumentSchemas,
+    product_type: Type.String(),
+    tiers: Type.Array(tier, { minItems: 1, maxItems: bounds.depositTiersMax }),
+    compounding: Type.Enum(compoundings),
+    tier_method: Type.Enum(tierMethods),
+    term_months: Type.Optional(Type.Integer({ minimum: 1, maximum: 480 })),
+    minimum_deposit: wholeUsd,
+    minimum_balance_for_apy: wholeUsd,
+    monthly_fee: Type.Number({ minimum: 0, maximum: bounds.depositMonthlyFeeUsdMax }),
+    fee_waived_from: Type.Optional(wholeUsd),
+    early_withdrawal_penalty_days: Type.Optional(Type.Integer({ minimum: 1, maximum: 3_650 })),
+    bonus: Type.Optional(bonus),
+    insured_by: Type.Enum(['fdic', 'ncua']),
+    certificate_number: Type.String({ pattern: '^[1-9][0-9]{0,5}$' }),
+    variable: Type.Boolean(),
+  },
+  strictObject,
+);
+
+const fileMembers = {
+  state_rules: Type.Optional(
+    createDictionarySchema(Type.Object({ min_age: Type.Optional(ageYearsSchema) }, strictObject)),
+  ),
+};
+
+export const depositSchema = { fileMembers, lenderMembers: {}, offer };
+
+const catalog = catalogSchema(fileMembers, lenderSchema({}, offer));
+
+export type DepositCatalog = Static<typeof catalog>;
+export type DepositOffer = Static<typeof offer>;
+
+/** The term that 12 CFR 1030.8 requires in an advertisement that states a yield, at least once. */
+const yieldPhrase = 'annual percentage yield';
+
+/** Reports members of a deposit offer that contradict each other or the law, or that no borrower could meet. */
+export function validateDepositOffer(
+  offer: DepositOffer,
+  path: CatalogValuePath,
+  vertical: Vertical,
+  errors: CatalogErrors,
+  lender: { readonly name: unknown },
+): void {
+  const addError = (member: string, problem: string) => errors.add([...path, member], problem);
+  checkProductType(offer, path, vertical, errors);
+  checkTiers(offer, [...path, 'tiers'], errors);
+  const { monthly_fee, fee_waived_from } = offer;
+  if (monthly_fee !== Math.round(monthly_fee * 100) / 100) {
+    addError('monthly_fee', 'must have at most two decimals');
+  }
+  if (monthly_fee === 0 && fee_waived_from !== undefined) {
+    addError('fee_waived_from', 'is not allowed if monthly_fee is 0');
+  }
+  const legal = offer.legal.toLowerCase();
+  if (!legal.includes(yieldPhrase)) addError('legal', `must contain the words "${yieldPhrase}"`);
+  if (typeof lender.name === 'string' && !legal.includes(lender.name.toLowerCase())) {
+    addError('legal', 'must contain the name of the insured institution: the name of the lender');
+  }
+}
+
+/** Only certificates of deposit have a term and a penalty, and borrowers can choose only the terms of the pocket field. */
+function checkProductType(
+  { product_type, term_months, early_withdrawal_penalty_days }: DepositOffer,
+  path: CatalogValuePath,
+  vertical: Vertical,
+  errors: CatalogErrors,
+): void {
+  const addError = (member: string, problem: string) => errors.add([...path, member], problem);
+  if (!getChoiceValues(vertical, 'product_type').includes(product_type)) {
+    addError('product_type', 'is not a value of product_type');
+  }
+  if (product_type !== 'cd') {
+    if (term_months !== undefined) addError('term_months', 'is allowed only if product_type is cd');
+    if (early_withdrawal_penalty_days !== undefined) {
+      addError('early_withdrawal_penalty_days', 'is allowed only if product_type is cd');
+    }
+    return;
+  }
+  const field = vertical.fields.find(({ name }) => name === 'cd_term_months');
+  const terms = field?.kind === 'integer_choice' ? field.values : [];
+  if (term_months === undefined) addError('term_months', 'is required if product_type is cd');
+  else if (!terms.includes(term_months)) addError('term_months', `must be one of ${terms.join(', ')}`);
+}
+
+function checkTiers(offer: DepositOffer, path: CatalogValuePath, errors: CatalogErrors): void {
+  const { tiers, tier_method } = offer;
+  if (tiers[0]!.from !== 0) errors.add([...path, 0, 'from'], 'must be 0 in the first tier');
+  const isSorted = tiers.every(({ from }, at) => {
+    if (at === 0 || from > tiers[at - 1]!.from) return true;
+    errors.add([...path, at, 'from'], 'must be greater than in the tier before');
+    return false;
+  });
+  if (!isSorted) return;
+  const yields = computeTierYields(offer);
+  for (const [at, { rate, apy }] of tiers.entries()) {
+    const expected = roundHalfUp(yields[at]!, 2);
+    if (apy === expected) continue;
+    const isBelowRate = tier_method === 'whole_balance' && apy < roundHalfUp(rate, 2);
+    const reason = isBelowRate ? 'must not be below the rate; ' : '';
+    errors.add([...path, at, 'apy'], `${reason}the annual percentage yield of this rate is ${expected.toFixed(2)}`);
+  }
+}

@@ -1,0 +1,110 @@
+import { roundHalfUp } from '../../domain/money.ts';
+import type { MismatchCallback } from '../../matching/explain-offers.ts';
+import { absentValue, type FieldVector } from '../field-vector.ts';
+import { annualPercentageYield } from './annual-yield.ts';
+import { bonusCondition, type DepositTables } from './deposit-tables.ts';
+
+/** Values of a borrower that determine prices and rankings. */
+export interface Depositor {
+  /** Deposit in whole USD. */
+  deposit: number;
+  /** Bits of `bonusCondition` that the borrower meets. */
+  conditionsMet: number;
+}
+
+/** Figures of one offer for one deposit. */
+export interface DepositPrice {
+  /** Index of the tier that the deposit reaches in the tables of tiers; -1 if the deposit is too small to earn interest. */
+  tier: number;
+  /** Annual percentage yield at the deposit, in hundredths of a percent. */
+  apy: number;
+  /** Monthly fee at the deposit, in cents. */
+  feeCents: number;
+  /** Whether the borrower can earn the bonus of the offer; false if the offer has none. */
+  hasBonus: boolean;
+  /** Interest plus bonus minus fees in the first year, in cents. */
+  earningsCents: number;
+}
+
+export function emptyDepositor(): Depositor {
+  return { deposit: 0, conditionsMet: 0 };
+}
+
+export function emptyDepositPrice(): DepositPrice {
+  return { tier: -1, apy: 0, feeCents: 0, hasBonus: false, earningsCents: 0 };
+}
+
+/** Copies values of a borrower into `depositor`. Returns false if the deposit or the state is missing. */
+export function readDepositor(
+  { fields, roles }: DepositTables,
+  borrower: Readonly<FieldVector>,
+  depositor: Depositor,
+): boolean {
+  const deposit = borrower[fields.depositAmount]!;
+  if (deposit === absentValue || borrower[roles.state] === absentValue) return false;
+  depositor.deposit = deposit;
+  // A condition that the borrower did not answer counts as not met.
+  depositor.conditionsMet =
+    (borrower[fields.directDeposit] === 1 ? bonusCondition.directDeposit : 0) |
+    (borrower[fields.newCustomer] === 1 ? bonusCondition.newCustomer : 0);
+  return true;
+}
+
+/** Prices an offer and writes the result into `price`. Returns false if the deposit is below the minimum of the offer. */
+export function priceDeposit(
+  tables: DepositTables,
+  offer: number,
+  { deposit, conditionsMet }: Depositor,
+  price: DepositPrice,
+): boolean {
+  if (deposit < tables.minimumDeposit[offer]!) return false;
+  let interestCents = 0;
+  price.tier = -1;
+  price.apy = 0;
+  if (deposit >= tables.minimumBalanceForApy[offer]!) {
+    const tier = findTier(tables, offer, deposit);
+    price.tier = tier;
+    price.apy = yieldAtDeposit(tables, offer, tier, deposit);
+    interestCents = roundHalfUp(tables.yearOffset[tier]! + deposit * tables.yearGrowth[tier]!, 0);
+  }
+  price.feeCents = deposit >= tables.feeWaivedFrom[offer]! ? 0 : tables.monthlyFeeCents[offer]!;
+  const bonusCents = tables.bonusCents[offer]!;
+  price.hasBonus =
+    bonusCents > 0 &&
+    (tables.bonusConditions[offer]! & ~conditionsMet) === 0 &&
+    deposit >= tables.bonusMinimumDeposit[offer]!;
+  price.earningsCents = interestCents + (price.hasBonus ? bonusCents : 0) - price.feeCents * tables.feeMonths[offer]!;
+  return true;
+}
+
+function findTier({ firstTier, tierFrom }: DepositTables, offer: number, deposit: number): number {
+  let tier = firstTier[offer + 1]! - 1;
+  while (deposit < tierFrom[tier]!) tier--;
+  return tier;
+}
+
+/** Returns the annual percentage yield in hundredths of a percent, rounded half up. */
+function yieldAtDeposit(tables: DepositTables, offer: number, tier: number, deposit: number): number {
+  // The yield at the beginning of a tier is also the yield of every deposit in the first tier.
+  if (tables.hasMarginalTiers[offer] === 0 || tier === tables.firstTier[offer]) return tables.tierApy[tier]!;
+  const interest = tables.termOffset[tier]! + deposit * tables.termGrowth[tier]!;
+  return roundHalfUp(annualPercentageYield(interest, deposit, tables.termYears[offer]!) * 100, 0);
+}
+
+/** Returns a function that reports why `priceDeposit` returns false for an offer and this borrower. */
+export function findDepositMismatches(
+  tables: DepositTables,
+  borrower: Readonly<FieldVector>,
+): (offer: number, add: MismatchCallback) => void {
+  const { depositAmount } = tables.fields;
+  const depositor = emptyDepositor();
+  if (readDepositor(tables, borrower, depositor)) {
+    return (offer, add) => {
+      if (depositor.deposit < tables.minimumDeposit[offer]!) add('amount_too_low', depositAmount);
+    };
+  }
+  const missing = [depositAmount, tables.roles.state].filter((field) => borrower[field] === absentValue);
+  return (_offer, add) => {
+    for (const field of missing) add('not_told', field);
+  };
+}

@@ -1,0 +1,32 @@
+import { createPricingRanker, type OfferPricer } from '../../matching/pricing-ranker.ts';
+import type { DepositTables } from './deposit-tables.ts';
+import { type Depositor, emptyDepositor, emptyDepositPrice, priceDeposit, readDepositor } from './price-deposit.ts';
+import { computeRecommendationScore } from './recommendation-score.ts';
+
+const price = emptyDepositPrice();
+const depositor = emptyDepositor();
+
+/**
+ * Sort keys of deposit offers (docs/verticals/banking.md#orders). The offer with the lowest key comes first, so all keys are negative
+ * numbers. Yields and amounts are compared as they are shown, after rounding.
+ */
+export const depositPricer: OfferPricer<DepositTables, Depositor> = {
+  readApplicant: (tables, borrower) => (readDepositor(tables, borrower, depositor) ? depositor : null),
+  computeSortKeys(tables, offer, applicant, keys) {
+    if (!priceDeposit(tables, offer, applicant, price)) return false;
+    const { apy, feeCents, earningsCents } = price;
+    keys.recommended = -computeRecommendationScore(
+      applicant.deposit,
+      earningsCents,
+      feeCents,
+      tables.starScores[offer]!,
+    );
+    keys.lowestApr = -apy;
+    keys.highestAmount = -earningsCents;
+    keys.revenue = -tables.expectedRevenueMicros[offer]!;
+    return true;
+  },
+};
+
+/** Ranks the deposit offers that a borrower can get. */
+export const rankDeposits = createPricingRanker(depositPricer);
