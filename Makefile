@@ -88,8 +88,8 @@ bench-check: $(INSTALLED) $(WIDGET) ## fail if a benchmark is slower than in ben
 capacity-check: $(INSTALLED) $(WIDGET) ## plan capacity for KEYS=1000 with p99 below SLO=50 ms, and check it under load for a minute; MIX=file
 	@bin/marketplace capacity --keys $(or $(KEYS),1000) --slo-p99 $(or $(SLO),50) $(if $(MIX),--mix $(MIX)) --check
 
-catalog: $(INSTALLED) ## print a generated catalog of OFFERS=1000 fictional offers with SEED=1
-	@$(WITH_NODE) node bench/catalogs/main.ts --offers $(or $(OFFERS),1000) --seed $(or $(SEED),1)
+catalog: $(INSTALLED) ## print a generated catalog of OFFERS=1000 fictional offers with SEED=1 for VERTICAL=personal-loans
+	@$(WITH_NODE) node bench/catalogs/main.ts --offers $(or $(OFFERS),1000) --seed $(or $(SEED),1) --vertical $(or $(VERTICAL),personal-loans)
 
 package: $(INSTALLED) ## build the npm package svc-marketplace-<version>.tgz
 	@$(WITH_NODE) node bin/pack-package.ts

@@ -178,6 +178,12 @@ export const bounds = {
   cardGraceDaysMax: 90,
   /** Maximum number of different loan terms in one catalog. A set of loan terms is stored as a bitmask in one integer. */
   catalogTermsMax: 24,
+  /** Highest value of a home. A mortgage is at most the value of the home. */
+  mortgagePropertyValueUsdMax: 20_000_000,
+  /** Maximum number of loan-to-value bands of a mortgage offer. */
+  mortgageLoanToValueBandsMax: 8,
+  /** Maximum number of different combinations of rate, term and rate adjustment in one mortgage catalog (about 150 bytes each). */
+  mortgageSchedulesMax: 100_000,
   /** Maximum number of compiled catalogs that a matching thread caches. */
   matchWorkerCatalogsMax: 16,
   /** Maximum number of buckets into which the match index divides the values of one criterion, such as the loan amount. */
@@ -487,6 +493,8 @@ assert(
     bounds.cardAmountUsdMax * bounds.aprPercentMax * 15_600 < 2 ** 50 &&
     bounds.cardFeeUsdMax * 2_880_000 < 2 ** 50,
 );
+// A sort key of a mortgage combines an amount and a cost of up to 27 bits in one safe integer.
+assert(bounds.mortgagePropertyValueUsdMax < 2 ** 25);
 // To sort offers, a sort key of up to 37 bits and an offer index of 15 bits are combined in one safe integer.
 assert(bounds.catalogOffersMax <= 2 ** 15 && bounds.payoutUsdMax * 1_000_000 < 2 ** 37);
 assert(bounds.offerAmountUsdMax < 2 ** 37);

@@ -16,6 +16,7 @@ export const mismatchReasons = [
   'amount_too_low_in_state',
   'apr_above_cap',
   'debt_to_income',
+  'loan_to_value_too_high',
   'daily_cap',
 ] as const;
 export type MismatchReason = (typeof mismatchReasons)[number];

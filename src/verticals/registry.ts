@@ -4,6 +4,8 @@ import { banking } from './banking/banking.ts';
 import { depositAccount } from './banking/deposit-account.ts';
 import { creditCard } from './credit-cards/credit-card.ts';
 import { creditCards } from './credit-cards/credit-cards.ts';
+import { mortgage } from './mortgage/mortgage.ts';
+import { mortgageLoan } from './mortgage/mortgage-loan.ts';
 import { installmentLoan } from './personal-loans/installment-loan.ts';
 import { personalLoans } from './personal-loans/personal-loans.ts';
 import { defaultProductName, type VerticalProduct } from './product.ts';
@@ -37,6 +39,7 @@ export function registerVertical(
 
 registerVertical(personalLoans, installmentLoan);
 registerVertical(creditCards, creditCard);
+registerVertical(mortgage, mortgageLoan);
 registerVertical(banking, depositAccount);
 
 /** Returns the functions for the product of a vertical, or for the product of compiled catalog tables. */
@@ -70,7 +73,6 @@ export interface KnownVertical {
 
 /** Verticals of docs/contract.md#verticals that this release cannot serve. Operators can already issue keys for them. */
 const plannedVerticals: readonly KnownVertical[] = [
-  { number: 3, segment: 'mortgage', keyPrefix: 'svc_mo_', status: 'beta' },
   { number: 5, segment: 'find-advisor', keyPrefix: 'svc_fa_', status: 'planned' },
 ];
 

@@ -1,0 +1,49 @@
+import { type FieldVector, findFieldIndex, getChoiceValues } from '../field-vector.ts';
+import type { VerticalProduct } from '../product.ts';
+import type { Vertical } from '../vertical.ts';
+import { computeMortgageStatistics } from './catalog-statistics.ts';
+import { compileMortgageTables, type MortgageTables } from './mortgage-tables.ts';
+import { mortgageSchema } from './offer-schema.ts';
+import { createMortgageRenderer, mortgageViewMembers, priceMortgages } from './offer-view.ts';
+import { emptyApplicant, emptyLoanQuote, findQuoteMismatches, quoteLoan, readApplicant } from './quote-loan.ts';
+import { rankMortgages } from './rank-mortgages.ts';
+import { validateMortgageOffer, validateScheduleCount } from './validate-offer.ts';
+
+/** Mortgage product: loans for a home with a fixed or an adjustable rate, with or without mortgage insurance. */
+export const mortgageLoan = {
+  requiredRoles: ['creditBand', 'annualIncome', 'term', 'monthlyDebt'],
+  schema: mortgageSchema,
+  validateOffer: validateMortgageOffer,
+  validateOffers: validateScheduleCount,
+  compileCatalogTables: compileMortgageTables,
+  computeStatistics: computeMortgageStatistics,
+  needsOfferSource: true,
+  createOfferRenderer: createMortgageRenderer,
+  offerViewMembers: mortgageViewMembers,
+  nullOfferMembers: [],
+  // The ranker builds no index whose first use is slow.
+  buildRankingIndexes() {},
+  rankOffers: rankMortgages,
+  priceOffers: priceMortgages,
+  createAvailabilityCheck(tables: MortgageTables, borrower) {
+    const applicant = emptyApplicant();
+    const quote = emptyLoanQuote();
+    if (!readApplicant(tables, borrower, applicant)) return null;
+    return (offer) => quoteLoan(tables, offer, applicant, quote);
+  },
+  createMismatchFinder: findQuoteMismatches,
+  findImpossibleFields,
+} satisfies VerticalProduct;
+
+/** Reports a purchase whose down payment is the whole value of the home or more, because it needs no loan. */
+function findImpossibleFields(vertical: Vertical, fields: Readonly<FieldVector>) {
+  const purpose = fields[findFieldIndex(vertical, 'loan_purpose')]!;
+  const downPayment = fields[findFieldIndex(vertical, 'down_payment')]!;
+  const value = fields[findFieldIndex(vertical, 'property_value')]!;
+  const isPurchase = purpose === getChoiceValues(vertical, 'loan_purpose').indexOf('purchase');
+  if (!isPurchase || downPayment < 0 || value < 0 || downPayment < value) return null;
+  return {
+    names: ['down_payment', 'property_value', 'loan_purpose'],
+    rule: 'the down_payment of a purchase must be less than property_value',
+  };
+}

@@ -1,0 +1,248 @@
+import { usdToMicros } from '../../domain/money.ts';
+import {
+  type ChoiceFieldRule,
+  compileCommonTables,
+  listOffersSortedById,
+  type MatchTables,
+} from '../../matching/match-tables.ts';
+import { findFieldIndex, getChoiceValues, listAllowedValues } from '../field-vector.ts';
+import type { Vertical } from '../vertical.ts';
+import {
+  insuranceOf,
+  listOfferPrices,
+  type MortgageCatalog,
+  type MortgageLender,
+  type MortgageOffer,
+  privateInsuranceLtvPercent,
+  rateAdjustmentOf,
+  rateTypeOf,
+} from './offer-schema.ts';
+import { ScheduleCollector, type ScheduleTables } from './schedule-tables.ts';
+
+/** Names of the ways in which mortgage insurance works, in the order of their numbers in `MortgageTables.insurance`. */
+const insuranceKinds = ['none', 'private', 'fha', 'usda'] as const;
+export const noInsurance = insuranceKinds.indexOf('none');
+export const privateInsurance = insuranceKinds.indexOf('private');
+export const fhaInsurance = insuranceKinds.indexOf('fha');
+
+/** Value in `MortgageTables.localTerm` for a term that an offer does not have. */
+export const termNotOffered = 255;
+
+/** Loan-to-value ratios are in hundredths of a percent: a loan is within a ratio if loan x `ltvScale` <= ratio x value. */
+export const ltvScale = 10_000;
+
+/**
+ * Tables that only mortgage catalogs have. A *row* is a combination of offer and credit band. A *slot* is a price: a combination of offer,
+ * credit band, loan-to-value band and term. `slotOf` computes the number of a slot.
+ */
+export interface MortgageTables extends MatchTables {
+  readonly fields: MortgageFieldIndexes;
+  /** Values of the field for the term, in months, ascending. A set of terms is a number with one bit for each of these values. */
+  readonly termMonths: readonly number[];
+  /** For each term that a borrower can request, all terms in the order in which they replace it: nearest first, then shortest. */
+  readonly termPreference: Uint8Array;
+  /** Index of the term that is quoted if none is requested: the value nearest to 360 months. */
+  readonly defaultTerm: number;
+  /** For each set of terms and each term, the number of terms of the set before this term; `termNotOffered` if not in the set. */
+  readonly localTerm: Uint8Array;
+
+  /** NMLS id of the lender of each offer. */
+  readonly nmlsIds: readonly string[];
+  readonly stars: Float64Array;
+  readonly amountMin: Uint32Array;
+  readonly amountMax: Uint32Array;
+  /** Highest debt-to-income ratio of each offer, in hundredths of a percent; 0 if the offer has no limit. */
+  readonly debtToIncomeMax: Uint16Array;
+  /** Number in `insuranceKinds` of each offer. */
+  readonly insurance: Uint8Array;
+  /** Set of the terms of each offer. */
+  readonly offeredTerms: Uint8Array;
+  readonly termCount: Uint8Array;
+  /** First loan-to-value band of each offer in `ltvMax`, followed by the number of all bands. */
+  readonly firstLtvBand: Uint32Array;
+  /** Highest loan-to-value ratio of each loan-to-value band, in hundredths of a percent. */
+  readonly ltvMax: Uint16Array;
+  readonly firstSlot: Uint32Array;
+
+  /** Highest loan-to-value ratio by row, in hundredths of a percent; 0 if the offer does not serve the credit band. */
+  readonly rowLtvMax: Uint16Array;
+  readonly approvalLikelihood: Float64Array;
+
+  /** Price by slot: schedule number, points and premiums in thousandths of a percent, lender fees in USD, days of prepaid interest. */
+  readonly schedule: Uint32Array;
+  readonly points: Uint16Array;
+  readonly lenderFeesUsd: Uint16Array;
+  readonly prepaidDays: Uint8Array;
+  readonly upfrontPremium: Uint16Array;
+  /** Yearly premium; 0 in the slots of loans without mortgage insurance. */
+  readonly annualPremium: Uint16Array;
+  readonly schedules: ScheduleTables;
+}
+
+/** Positions in the field vector of a borrower of the fields that prices depend on. */
+type MortgageFieldIndexes = Readonly<
+  Record<
+    | 'purpose'
+    | 'value'
+    | 'creditBand'
+    | 'annualIncome'
+    | 'downPayment'
+    | 'balance'
+    | 'cashOut'
+    | 'monthlyDebt'
+    | 'term',
+    number
+  >
+>;
+
+/** Returns the number of a slot. `localTerm` is the number of the term among the terms of the offer. */
+export function slotOf(
+  { firstLtvBand, firstSlot, termCount }: Pick<MortgageTables, 'firstLtvBand' | 'firstSlot' | 'termCount'>,
+  offer: number,
+  band: number,
+  ltvBand: number,
+  localTerm: number,
+): number {
+  const ltvBands = firstLtvBand[offer + 1]! - firstLtvBand[offer]!;
+  return firstSlot[offer]! + (band * ltvBands + ltvBand) * termCount[offer]! + localTerm;
+}
+
+/** Compiles a catalog that `parseCatalog` accepted for this vertical. */
+export function compileMortgageTables(catalog: MortgageCatalog, vertical: Vertical): MortgageTables {
+  const numbered = listOffersSortedById<MortgageLender>(catalog);
+  const offers = numbered.map(({ offer }) => offer);
+  const bands = getChoiceValues(vertical, vertical.roles.creditBand);
+  const common = compileCommonTables(
+    { name: vertical.product!, bandCount: bands.length },
+    offers,
+    catalog.state_rules,
+    vertical,
+    mortgageFieldRules(vertical),
+  );
+  const terms = compileTerms(vertical);
+  const termCount = Uint8Array.from(offers, (offer) => Object.keys(offer.terms).length);
+  const firstLtvBand = new Uint32Array(offers.length + 1);
+  const firstSlot = new Uint32Array(offers.length + 1);
+  for (const [at, { ltv_bands }] of offers.entries()) {
+    firstLtvBand[at + 1] = firstLtvBand[at]! + ltv_bands.length;
+    firstSlot[at + 1] = firstSlot[at]! + bands.length * ltv_bands.length * termCount[at]!;
+  }
+  const slots = firstSlot[offers.length]!;
+  const collector = new ScheduleCollector();
+  const tables = {
+    ...common,
+    ...terms,
+    fields: findFields(vertical),
+    nmlsIds: numbered.map(({ lender }) => lender.nmls_id),
+    stars: Float64Array.from(offers, ({ stars }) => stars),
+    amountMin: Uint32Array.from(offers, ({ amount }) => amount.min),
+    amountMax: Uint32Array.from(offers, ({ amount }) => amount.max),
+    debtToIncomeMax: Uint16Array.from(offers, (offer) => Math.round((offer.max_debt_to_income_percent ?? 0) * 100)),
+    insurance: Uint8Array.from(offers, (offer) => insuranceKinds.indexOf(insuranceOf(offer))),
+    offeredTerms: Uint8Array.from(offers, (offer) =>
+      Object.keys(offer.terms).reduce((set, term) => set | (1 << terms.termMonths.indexOf(Number(term))), 0),
+    ),
+    termCount,
+    firstLtvBand,
+    ltvMax: Uint16Array.from(
+      offers.flatMap(({ ltv_bands }) => ltv_bands),
+      ({ max_ltv_percent }) => Math.round(max_ltv_percent * 100),
+    ),
+    firstSlot,
+    rowLtvMax: new Uint16Array(offers.length * bands.length),
+    approvalLikelihood: new Float64Array(offers.length * bands.length),
+    schedule: new Uint32Array(slots),
+    points: new Uint16Array(slots),
+    lenderFeesUsd: new Uint16Array(slots),
+    prepaidDays: new Uint8Array(slots),
+    upfrontPremium: new Uint16Array(slots),
+    annualPremium: new Uint16Array(slots),
+  };
+  for (const [index, offer] of offers.entries()) fillOffer(tables, index, offer, bands, collector);
+  return { ...tables, schedules: collector.compileTables() };
+}
+
+/** Writes the values of an offer that depend on the credit band, the loan-to-value band or the term. */
+function fillOffer(
+  tables: Omit<MortgageTables, 'schedules'>,
+  index: number,
+  offer: MortgageOffer,
+  bands: readonly string[],
+  collector: ScheduleCollector,
+): void {
+  const payoutMicros = usdToMicros(offer.payout_usd);
+  for (const [name, band] of Object.entries(offer.bands)) {
+    const row = index * bands.length + bands.indexOf(name);
+    tables.rowLtvMax[row] = Math.round(band.max_ltv_percent * 100);
+    tables.approvalLikelihood[row] = band.approval_likelihood;
+    // A click is worth the payout of a lead times the share of clicks that become accepted leads.
+    tables.expectedRevenueMicros[row] = Math.round(payoutMicros * band.confirm_rate);
+  }
+  const adjustment = rateAdjustmentOf(offer);
+  const adjustmentKey = JSON.stringify(adjustment);
+  const isPrivate = insuranceOf(offer) === 'private';
+  for (const { creditBand, ltvBand, term, price } of listOfferPrices(offer)) {
+    const months = Number(term);
+    const localTerm =
+      tables.localTerm[tables.offeredTerms[index]! * tables.termMonths.length + tables.termMonths.indexOf(months)]!;
+    const slot = slotOf(tables, index, bands.indexOf(creditBand), ltvBand, localTerm);
+    tables.schedule[slot] = collector.numberOf(price.rate_percent, months, adjustment, adjustmentKey);
+    tables.points[slot] = price.points_percent;
+    tables.lenderFeesUsd[slot] = price.lender_fees_usd;
+    tables.prepaidDays[slot] = price.prepaid_interest_days;
+    tables.upfrontPremium[slot] = price.upfront_premium_percent;
+    // Loans up to 80 % have no private mortgage insurance. A band never contains loans of both sides of 80 %.
+    const isExempt = isPrivate && offer.ltv_bands[ltvBand]!.max_ltv_percent <= privateInsuranceLtvPercent;
+    tables.annualPremium[slot] = isExempt ? 0 : price.annual_premium_percent;
+  }
+}
+
+function findFields(vertical: Vertical): MortgageFieldIndexes {
+  const { creditBand, annualIncome, monthlyDebt, term } = vertical.roles;
+  return {
+    purpose: findFieldIndex(vertical, 'loan_purpose'),
+    value: findFieldIndex(vertical, 'property_value'),
+    creditBand: findFieldIndex(vertical, creditBand),
+    annualIncome: findFieldIndex(vertical, annualIncome),
+    downPayment: findFieldIndex(vertical, 'down_payment'),
+    balance: findFieldIndex(vertical, 'mortgage_balance'),
+    cashOut: findFieldIndex(vertical, 'cash_out_amount'),
+    monthlyDebt: findFieldIndex(vertical, monthlyDebt),
+    term: findFieldIndex(vertical, term),
+  };
+}
+
+function compileTerms(vertical: Vertical) {
+  const field = vertical.fields[findFieldIndex(vertical, vertical.roles.term)]!;
+  const termMonths = (listAllowedValues(field) as number[]).toSorted((one, other) => one - other);
+  const byDistance = (wanted: number) =>
+    termMonths
+      .map((months, term) => ({ distance: Math.abs(months - wanted), term }))
+      .sort((one, other) => one.distance - other.distance || one.term - other.term)
+      .map(({ term }) => term);
+  const sets = 1 << termMonths.length;
+  const localTerm = new Uint8Array(sets * termMonths.length).fill(termNotOffered);
+  for (let set = 0; set < sets; set++) {
+    let place = 0;
+    for (let term = 0; term < termMonths.length; term++) {
+      if ((set & (1 << term)) !== 0) localTerm[set * termMonths.length + term] = place++;
+    }
+  }
+  return {
+    termMonths,
+    termPreference: Uint8Array.from(termMonths.flatMap(byDistance)),
+    defaultTerm: byDistance(360)[0]!,
+    localTerm,
+  };
+}
+
+/** Creates rules that apply in addition to the criteria of offers: one rule for the credit band, and one rule for the rate type. */
+function mortgageFieldRules({ roles }: Vertical): ChoiceFieldRule<MortgageOffer>[] {
+  return [
+    {
+      field: roles.creditBand,
+      admits: (offer, value) => value === undefined || offer.bands[value as string] !== undefined,
+    },
+    { field: 'rate_type', admits: (offer, value) => value === undefined || rateTypeOf(offer) === value },
+  ];
+}

@@ -1,0 +1,130 @@
+import Type, { type Static } from 'typebox';
+import { bounds } from '../../bounds.ts';
+import {
+  ageYearsSchema,
+  catalogSchema,
+  commonOfferSchemas,
+  createDictionarySchema,
+  lenderSchema,
+  offerDocumentSchemas,
+  strictObject,
+} from '../../catalogs/catalog-schema.ts';
+import { type Price, percentToUnits, pricePartSchemas, sumPrice } from './price-parts.ts';
+
+/** Schema of the members that only the catalog files of mortgages have (docs/verticals/mortgage.md#catalog). */
+
+export const loanTypes = ['conventional', 'fha', 'va', 'usda', 'jumbo'] as const;
+const percent = (minimum: number, maximum: number) => Type.Number({ minimum, maximum });
+const probability = Type.Number({ minimum: 0, maximum: 1 });
+const amountUsd = Type.Integer({ minimum: 1, maximum: bounds.offerAmountUsdMax });
+const loanToValue = percent(1, 100);
+const rate = percent(0, bounds.aprPercentMax);
+
+const term = Type.Object({ ...pricePartSchemas, rate_percent: rate }, strictObject);
+const loanToValueBand = Type.Object({ max_ltv_percent: loanToValue, ...pricePartSchemas }, strictObject);
+const creditBand = Type.Object(
+  {
+    max_ltv_percent: loanToValue,
+    ...pricePartSchemas,
+    approval_likelihood: probability,
+    confirm_rate: probability,
+  },
+  strictObject,
+);
+const adjustable = Type.Object(
+  {
+    fixed_months: Type.Enum([36, 60, 84, 120]),
+    adjustment_months: Type.Enum([6, 12]),
+    index_percent: rate,
+    margin_percent: rate,
+    caps_percent: Type.Object({ first: rate, periodic: rate, lifetime: rate }, strictObject),
+  },
+  strictObject,
+);
+
+// A mortgage pays a flat amount for each accepted lead, so an offer cannot choose a payout model.
+const { payout_model: _payoutModel, ...mortgageOfferSchemas } = commonOfferSchemas;
+
+const offer = Type.Object(
+  {
+    ...mortgageOfferSchemas,
+    ...offerDocumentSchemas,
+    loan_type: Type.Enum([...loanTypes]),
+    adjustable: Type.Optional(adjustable),
+    amount: Type.Object({ min: amountUsd, max: amountUsd }, strictObject),
+    max_debt_to_income_percent: Type.Optional(percent(1, 100)),
+    lock_days: Type.Integer({ minimum: 1, maximum: 365 }),
+    terms: createDictionarySchema(term),
+    ltv_bands: Type.Array(loanToValueBand, { minItems: 1, maxItems: bounds.mortgageLoanToValueBandsMax }),
+    bands: createDictionarySchema(creditBand),
+  },
+  strictObject,
+);
+
+const lenderMembers = { nmls_id: Type.String({ pattern: '^[1-9][0-9]{0,9}$' }) };
+const fileMembers = {
+  state_rules: Type.Optional(
+    createDictionarySchema(Type.Object({ min_age: Type.Optional(ageYearsSchema) }, strictObject)),
+  ),
+};
+
+export const mortgageSchema = { fileMembers, lenderMembers, offer };
+
+const lender = lenderSchema(lenderMembers, offer);
+const catalog = catalogSchema(fileMembers, lender);
+
+export type MortgageCatalog = Static<typeof catalog>;
+export type MortgageLender = Static<typeof lender>;
+export type MortgageOffer = Static<typeof offer>;
+type CreditBand = Static<typeof creditBand>;
+
+/** Price of an offer with the combination of bands and term for which it is valid. */
+export interface OfferPrice {
+  readonly creditBand: string;
+  readonly band: CreditBand;
+  /** Index in `ltv_bands`. */
+  readonly ltvBand: number;
+  /** Term in months, as named in `terms`. */
+  readonly term: string;
+  readonly price: Price;
+}
+
+/** Lists the prices of an offer that borrowers can reach: all terms, in each credit band and each loan-to-value band it is offered in. */
+export function listOfferPrices(offer: MortgageOffer): OfferPrice[] {
+  const terms = Object.entries(offer.terms);
+  return Object.entries(offer.bands).flatMap(([creditBand, band]) =>
+    offer.ltv_bands
+      .map((part, ltvBand) => ({ part, ltvBand, above: offer.ltv_bands[ltvBand - 1]?.max_ltv_percent ?? 0 }))
+      .filter(({ above }) => band.max_ltv_percent > above)
+      .flatMap(({ part, ltvBand }) =>
+        terms.map(([term, base]) => ({ creditBand, band, ltvBand, term, price: sumPrice([base, part, band]) })),
+      ),
+  );
+}
+
+/** Returns how mortgage insurance works for a loan type (docs/verticals/mortgage.md#mortgage-insurance). */
+export function insuranceOf({ loan_type }: Pick<MortgageOffer, 'loan_type'>): 'private' | 'fha' | 'usda' | 'none' {
+  if (loan_type === 'fha' || loan_type === 'usda') return loan_type;
+  return loan_type === 'va' ? 'none' : 'private';
+}
+
+/** Loan-to-value ratio, in percent, above which conventional and jumbo loans have mortgage insurance. */
+export const privateInsuranceLtvPercent = 80;
+
+export function rateTypeOf({ adjustable }: MortgageOffer): 'fixed' | 'adjustable' {
+  return adjustable === undefined ? 'fixed' : 'adjustable';
+}
+
+/** Returns the numbers that determine the payments of an adjustable loan, in the units of `RateAdjustment`; null for a fixed loan. */
+export function rateAdjustmentOf({ adjustable }: MortgageOffer) {
+  if (adjustable === undefined) return null;
+  const { fixed_months, adjustment_months, index_percent, margin_percent, caps_percent } = adjustable;
+  return {
+    fixedMonths: fixed_months,
+    intervalMonths: adjustment_months,
+    indexedRate: percentToUnits(index_percent) + percentToUnits(margin_percent),
+    firstCap: percentToUnits(caps_percent.first),
+    periodicCap: percentToUnits(caps_percent.periodic),
+    lifetimeCap: percentToUnits(caps_percent.lifetime),
+  };
+}

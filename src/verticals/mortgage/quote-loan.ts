@@ -1,0 +1,226 @@
+import type { MismatchCallback } from '../../matching/explain-offers.ts';
+import { absentValue, type FieldVector } from '../field-vector.ts';
+import { ltvScale, type MortgageTables, privateInsurance, slotOf, termNotOffered } from './mortgage-tables.ts';
+
+/** Values of a borrower that determine prices and rankings (docs/contract.md#fairness). */
+export interface Applicant {
+  creditBand: number;
+  /** Loan without financed premiums, in USD; 0 or negative if the borrower needs no loan. */
+  amount: number;
+  /** Position of the field that the borrower can change to change the amount. */
+  amountField: number;
+  /** Value of the home, in USD. */
+  value: number;
+  /** Index of the requested term, or of the default term if none was requested. */
+  term: number;
+  /** Gross annual income in whole USD; negative if unknown. */
+  annualIncome: number;
+  /** Monthly payments on existing debt in whole USD; negative if unknown. */
+  monthlyDebt: number;
+}
+
+/** Quoted term and price of one offer for one applicant. */
+export interface LoanQuote {
+  /** Slot of the price at the quoted term. */
+  slot: number;
+  /** Number of the quoted term among the terms of the offer. */
+  localTerm: number;
+  /** Number of the loan-to-value band among the bands of the offer. */
+  ltvBand: number;
+  /** Largest monthly payment, in USD, that the debt-to-income limit allows; infinite if the offer has no limit. */
+  paymentMax: number;
+}
+
+export function emptyApplicant(): Applicant {
+  return { creditBand: 0, amount: 0, amountField: 0, value: 0, term: 0, annualIncome: 0, monthlyDebt: 0 };
+}
+
+export function emptyLoanQuote(): LoanQuote {
+  return { slot: 0, localTerm: 0, ltvBand: 0, paymentMax: 0 };
+}
+
+/** Values of `loan_purpose`, in the order of the field. */
+const [purchase, refinance] = [0, 1];
+
+/** Copies values of a borrower into `applicant`. Returns false if a value is missing without which no offer can be priced. */
+export function readApplicant(
+  { fields, roles, termMonths, defaultTerm }: MortgageTables,
+  borrower: Readonly<FieldVector>,
+  applicant: Applicant,
+): boolean {
+  const purpose = borrower[fields.purpose]!;
+  const value = borrower[fields.value]!;
+  const creditBand = borrower[fields.creditBand]!;
+  if (purpose === absentValue || value === absentValue || creditBand === absentValue) return false;
+  if (borrower[roles.state] === absentValue) return false;
+  const downPayment = borrower[fields.downPayment]!;
+  const balance = borrower[fields.balance]!;
+  const cashOut = borrower[fields.cashOut]!;
+  if (purpose === purchase) {
+    if (downPayment === absentValue) return false;
+    applicant.amount = value - downPayment;
+    applicant.amountField = fields.downPayment;
+  } else if (purpose === refinance) {
+    if (balance === absentValue) return false;
+    applicant.amount = balance;
+    applicant.amountField = fields.balance;
+  } else {
+    if (balance === absentValue || cashOut === absentValue) return false;
+    applicant.amount = balance + cashOut;
+    applicant.amountField = fields.cashOut;
+  }
+  applicant.creditBand = creditBand;
+  applicant.value = value;
+  const requested = borrower[fields.term]!;
+  applicant.term = requested === absentValue ? defaultTerm : termMonths.indexOf(requested);
+  applicant.annualIncome = borrower[fields.annualIncome]!;
+  applicant.monthlyDebt = borrower[fields.monthlyDebt]!;
+  return true;
+}
+
+/**
+ * Finds the price of an offer and writes the result into `quote`. Returns false if the applicant cannot get the offer.
+ *
+ * A term is available if its payment of principal, interest and mortgage insurance, plus the payments on existing debts, is within the
+ * debt-to-income limit. The quoted term is the requested term if it is available, otherwise the nearest available term. An applicant with
+ * unknown income or debt cannot get an offer with a debt-to-income limit (docs/verticals/mortgage.md#eligibility).
+ */
+export function quoteLoan(tables: MortgageTables, offer: number, applicant: Applicant, quote: LoanQuote): boolean {
+  const { amount } = applicant;
+  const row = offer * tables.bandCount + applicant.creditBand;
+  if (amount < tables.amountMin[offer]! || amount > tables.amountMax[offer]!) return false;
+  if (amount * ltvScale > tables.rowLtvMax[row]! * applicant.value) return false;
+  const paymentMax = maxMonthlyPayment(tables, offer, applicant);
+  if (paymentMax <= 0) return false;
+
+  const ltvBand = findLtvBand(tables, offer, applicant);
+  const terms = tables.termMonths.length;
+  const firstLocal = tables.offeredTerms[offer]! * terms;
+  const firstPreferred = applicant.term * terms;
+  for (let place = 0; place < terms; place++) {
+    const localTerm = tables.localTerm[firstLocal + tables.termPreference[firstPreferred + place]!]!;
+    if (localTerm === termNotOffered) continue;
+    const slot = slotOf(tables, offer, applicant.creditBand, ltvBand, localTerm);
+    if (amount * paymentPerDollar(tables, offer, slot) > paymentMax) continue;
+    quote.slot = slot;
+    quote.localTerm = localTerm;
+    quote.ltvBand = ltvBand;
+    quote.paymentMax = paymentMax;
+    return true;
+  }
+  return false;
+}
+
+function findLtvBand(tables: MortgageTables, offer: number, { amount, value }: Applicant): number {
+  const first = tables.firstLtvBand[offer]!;
+  let band = first;
+  while (amount * ltvScale > tables.ltvMax[band]! * value) band++;
+  return band - first;
+}
+
+/**
+ * Returns the largest monthly payment, in USD, that the debt-to-income limit of an offer allows: infinite without a limit, negative if
+ * the income or the debts are unknown. The factor `1 + 4 * Number.EPSILON` keeps rounding errors from rejecting a payment that equals the
+ * limit.
+ */
+function maxMonthlyPayment(tables: MortgageTables, offer: number, { annualIncome, monthlyDebt }: Applicant): number {
+  const limit = tables.debtToIncomeMax[offer]!;
+  if (limit === 0) return Number.POSITIVE_INFINITY;
+  if (annualIncome < 0 || monthlyDebt < 0) return -1;
+  // The limit is in hundredths of a percent of a twelfth of the income.
+  return ((limit * annualIncome - 120_000 * monthlyDebt) / 120_000) * (1 + 4 * Number.EPSILON);
+}
+
+/** Returns the first monthly payment of principal, interest and mortgage insurance per dollar of the loan without financed premiums. */
+function paymentPerDollar(tables: MortgageTables, offer: number, slot: number): number {
+  const { schedules } = tables;
+  const schedule = tables.schedule[slot]!;
+  const premium = tables.annualPremium[slot]! / 1_200_000;
+  const premiumBalance = tables.insurance[offer] === privateInsurance ? 1 : schedules.firstYearBalance[schedule]!;
+  return (1 + tables.upfrontPremium[slot]! / 100_000) * schedules.payment[schedule]! + premium * premiumBalance;
+}
+
+/**
+ * Returns the largest loan, in whole USD, that the applicant can get from an offer at the quoted term. The payment per dollar differs from
+ * loan-to-value band to loan-to-value band, so the bands are checked from the highest to the lowest.
+ */
+export function largestLoan(tables: MortgageTables, offer: number, applicant: Applicant, quote: LoanQuote): number {
+  const { amount, value, creditBand } = applicant;
+  const row = offer * tables.bandCount + creditBand;
+  const highest = Math.min(tables.amountMax[offer]!, Math.floor((tables.rowLtvMax[row]! * value) / ltvScale));
+  if (quote.paymentMax === Number.POSITIVE_INFINITY) return highest;
+  const first = tables.firstLtvBand[offer]!;
+  for (let band = tables.firstLtvBand[offer + 1]! - 1; band > first + quote.ltvBand; band--) {
+    const aboveLoan = Math.floor((tables.ltvMax[band - 1]! * value) / ltvScale);
+    if (aboveLoan >= highest) continue;
+    const slot = slotOf(tables, offer, creditBand, band - first, quote.localTerm);
+    const inBand = Math.min(highest, Math.floor((tables.ltvMax[band]! * value) / ltvScale));
+    const affordable = Math.floor(quote.paymentMax / paymentPerDollar(tables, offer, slot));
+    if (affordable > aboveLoan) return Math.min(inBand, affordable);
+  }
+  // The requested amount is affordable, so rounding errors must not reduce the result below the amount.
+  const affordable = Math.max(amount, Math.floor(quote.paymentMax / paymentPerDollar(tables, offer, quote.slot)));
+  return Math.min(highest, affordable, Math.floor((tables.ltvMax[first + quote.ltvBand]! * value) / ltvScale));
+}
+
+/** Returns the set of an offer's terms that are available to an applicant who can get the offer. */
+export function availableTerms(tables: MortgageTables, offer: number, applicant: Applicant, quote: LoanQuote): number {
+  const terms = tables.termMonths.length;
+  let available = 0;
+  for (let term = 0; term < terms; term++) {
+    const localTerm = tables.localTerm[tables.offeredTerms[offer]! * terms + term]!;
+    if (localTerm === termNotOffered) continue;
+    const slot = slotOf(tables, offer, applicant.creditBand, quote.ltvBand, localTerm);
+    if (applicant.amount * paymentPerDollar(tables, offer, slot) <= quote.paymentMax) available |= 1 << term;
+  }
+  return available;
+}
+
+/** Returns a function that reports every reason why `quoteLoan` returns false for an offer and this borrower. */
+export function findQuoteMismatches(
+  tables: MortgageTables,
+  borrower: Readonly<FieldVector>,
+): (offer: number, add: MismatchCallback) => void {
+  const applicant = emptyApplicant();
+  const quote = emptyLoanQuote();
+  if (!readApplicant(tables, borrower, applicant)) {
+    const missing = listMissingFields(tables, borrower);
+    return (_offer, add) => {
+      for (const field of missing) add('not_told', field);
+    };
+  }
+  return (offer, add) => {
+    const { amount, amountField, value, creditBand, annualIncome, monthlyDebt } = applicant;
+    const { fields } = tables;
+    const isLimited = tables.debtToIncomeMax[offer]! > 0;
+    if (isLimited && annualIncome < 0) add('not_told', fields.annualIncome);
+    if (isLimited && monthlyDebt < 0) add('not_told', fields.monthlyDebt);
+    const isTooLow = amount < tables.amountMin[offer]!;
+    const isTooHigh = amount > tables.amountMax[offer]!;
+    if (isTooLow) add('amount_too_low', amountField);
+    if (isTooHigh) add('amount_too_high', amountField);
+    const ltvMax = tables.rowLtvMax[offer * tables.bandCount + creditBand]!;
+    // The filter on credit bands reports offers that do not serve the credit band.
+    if (ltvMax === 0) return;
+    const exceedsLtv = amount * ltvScale > ltvMax * value;
+    if (exceedsLtv) add('loan_to_value_too_high', amountField);
+    if (isTooLow || isTooHigh || exceedsLtv || annualIncome < 0 || monthlyDebt < 0) return;
+    if (!quoteLoan(tables, offer, applicant, quote)) add('debt_to_income', fields.monthlyDebt);
+  };
+}
+
+/** Lists the fields that `readApplicant` needs and the borrower did not submit. */
+function listMissingFields({ fields, roles }: MortgageTables, borrower: Readonly<FieldVector>): number[] {
+  const purpose = borrower[fields.purpose]!;
+  const isCashOut = purpose !== purchase && purpose !== refinance && purpose !== absentValue;
+  const needed = [
+    fields.purpose,
+    fields.value,
+    fields.creditBand,
+    roles.state,
+    ...(purpose === purchase ? [fields.downPayment] : []),
+    ...(purpose === refinance || isCashOut ? [fields.balance] : []),
+    ...(isCashOut ? [fields.cashOut] : []),
+  ];
+  return needed.filter((field) => borrower[field] === absentValue);
+}
