@@ -9,6 +9,8 @@ import { widgetLimits } from './limits.ts';
 import type { Offer } from './offer.ts';
 import { createOfferCard } from './offer-card.ts';
 import { OffersClient, type OffersResponse } from './offers-client.ts';
+import { findProductView } from './products/find-product-view.ts';
+import type { ProductView } from './products/product-view.ts';
 import type { SortOrder, WidgetSettings } from './settings.ts';
 import { WidgetView } from './widget-view.ts';
 
@@ -33,6 +35,7 @@ const replacedEventName = 'svc-offers-replaced';
  */
 export class OffersWidget {
   readonly #settings: WidgetSettings;
+  readonly #product: ProductView;
   readonly #client: OffersClient;
   readonly #events: EventQueue;
   readonly #impressions: ImpressionTracker;
@@ -52,6 +55,7 @@ export class OffersWidget {
     container.dispatchEvent(new Event(replacedEventName));
     container.addEventListener(replacedEventName, () => lifetime.abort(), { signal: lifetime.signal });
     this.#settings = settings;
+    this.#product = findProductView(settings.vertical);
     this.#requestedSort = sort;
     this.#client = new OffersClient(settings, load, lifetime.signal);
     this.#events = new EventQueue(`${base}/events?${new URLSearchParams({ sub, token })}`, load, lifetime.signal);
@@ -60,7 +64,7 @@ export class OffersWidget {
       lifetime.signal,
     );
     this.#expiry = new ExpiryTimer(() => this.#showExpiryNotice(), lifetime.signal);
-    this.#view = new WidgetView(container, settings, {
+    this.#view = new WidgetView(container, this.#product, settings, {
       sortChosen: (order) => {
         this.#requestedSort = order;
         void this.#loadOffers();
@@ -120,7 +124,7 @@ export class OffersWidget {
 
   #showOffers(envelope: OffersResponse): void {
     const { offers, total_offers: total, loan_amount: amount, disclosure } = envelope;
-    const { product } = this.#settings;
+    const product = this.#product;
     const loan = formatIfPresent(amount, formatDollars);
     if (offers.length === 0) {
       this.#clearOffers();
@@ -147,7 +151,7 @@ export class OffersWidget {
   #createCard(offer: Offer, amount: number | null): HTMLElement | null {
     const link = parseWebUrl(offer.click_url);
     if (link === null) return null;
-    return createOfferCard(offer, link, this.#settings.product, amount, this.#view.partHeading, {
+    return createOfferCard(offer, link, this.#product, amount, this.#view.partHeading, {
       detailsOpened: (offerId) => this.#events.enqueue('offer_details_opened', offerId),
       clicked: (offerId) => {
         this.#events.enqueue('offer_click', offerId);

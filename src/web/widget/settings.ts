@@ -1,20 +1,7 @@
 import { widgetLimits } from './limits.ts';
-import { findProductView } from './products/find-product-view.ts';
-import type { ProductView } from './products/product-view.ts';
 
-export type SortOrder = 'recommended' | 'lowest_apr' | 'highest_amount' | 'svc_revenue';
-
-/**
- * Returns the sort orders that the borrower can select. The sort order `svc_revenue` benefits the partner instead of the borrower, so
- * borrowers can select `svc_revenue` only if the partner chose it as the initial sort order.
- */
-export function selectableSortOrders({ product, sort }: Pick<WidgetSettings, 'product' | 'sort'>): SortOrder[] {
-  return supportedSortOrders(product).filter((order) => order !== 'svc_revenue' || sort === order);
-}
-
-function supportedSortOrders({ sortOrderLabels }: ProductView): SortOrder[] {
-  return Object.keys(sortOrderLabels) as SortOrder[];
-}
+const sortOrders = ['recommended', 'lowest_apr', 'highest_amount', 'svc_revenue'] as const;
+export type SortOrder = (typeof sortOrders)[number];
 
 const themes = ['auto', 'light', 'dark'] as const;
 export type Theme = (typeof themes)[number];
@@ -26,8 +13,8 @@ export interface WidgetSettings {
   readonly token: string;
   /** CSS selector of the element in which the widget is mounted. */
   readonly mount: string;
-  /** How to show the offers of the session's vertical. */
-  readonly product: ProductView;
+  /** Path segment of the session's vertical; undefined in embed code that was issued before verticals were part of it. */
+  readonly vertical: string | undefined;
   readonly sort: SortOrder;
   /** Maximum number of offers to show; null for the default of the server. */
   readonly maxOffers: number | null;
@@ -50,9 +37,7 @@ export function readSettings({ src, dataset }: ScriptAttributes): WidgetSettings
   if (!sub || !token || !mount) {
     return 'the script element needs data-sub, data-token and data-mount; copy it unchanged from the API response (format=js).';
   }
-  const product = findProductView(dataset.vertical);
-  const sortOrders = supportedSortOrders(product);
-  const validSort = sortOrders.find((order) => order === sort);
+  const validSort = sortOrders.find((name) => name === sort);
   if (validSort === undefined) return `data-sort must be one of ${sortOrders.join(', ')}.`;
   if (maxOffers !== undefined && !isOfferCount(maxOffers)) {
     return `data-max-offers must be a whole number from 1 to ${widgetLimits.offersMax}.`;
@@ -64,7 +49,7 @@ export function readSettings({ src, dataset }: ScriptAttributes): WidgetSettings
     sub,
     token,
     mount,
-    product,
+    vertical: dataset.vertical,
     sort: validSort,
     maxOffers: maxOffers === undefined ? null : Number(maxOffers),
     isFramePage: dataset.embed === 'iframe',

@@ -1,7 +1,7 @@
 import { createElement } from './dom.ts';
 import { createPlaceholderCard } from './offer-card.ts';
 import type { ProductView } from './products/product-view.ts';
-import { type SortOrder, selectableSortOrders, type Theme, type WidgetSettings } from './settings.ts';
+import type { SortOrder, Theme, WidgetSettings } from './settings.ts';
 import card from './styles/card.css';
 import controls from './styles/controls.css';
 import dark from './styles/dark.css';
@@ -21,6 +21,15 @@ function createStyleSheet(text: string, media = 'all'): CSSStyleSheet {
   const sheet = new CSSStyleSheet({ media });
   sheet.replaceSync(text);
   return sheet;
+}
+
+/**
+ * Returns the sort orders that the borrower can select. The sort order `svc_revenue` benefits the partner instead of the borrower, so
+ * borrowers can select `svc_revenue` only if the partner chose it as the initial sort order.
+ */
+function selectableSortOrders({ sortOrderLabels }: ProductView, first: SortOrder): SortOrder[] {
+  const orders = Object.keys(sortOrderLabels) as SortOrder[];
+  return orders.filter((order) => order !== 'svc_revenue' || order === first);
 }
 
 function createSortSelect(
@@ -123,9 +132,13 @@ export class WidgetView {
   readonly #sortSelect: HTMLSelectElement;
   readonly #sortControl: HTMLElement;
 
-  constructor(container: Element, settings: WidgetSettings, events: ViewEvents) {
-    const { product, sort, isFramePage, theme } = settings;
-    const orders = selectableSortOrders(settings);
+  constructor(
+    container: Element,
+    product: ProductView,
+    { sort, isFramePage, theme }: WidgetSettings,
+    events: ViewEvents,
+  ) {
+    const orders = selectableSortOrders(product, sort);
     this.#events = events;
     this.#product = product;
     this.#estimateNote = createElement('p', { class: 'caveat' }, product.caveat);
