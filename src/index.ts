@@ -48,6 +48,7 @@ export type {
 } from './embedded/partner-api.ts';
 export { FolderMissingError } from './files/data-paths.ts';
 export { FolderInUseError } from './files/folder-lock.ts';
+export type { ReversalReason, UnbookedReason } from './ledger/ledger-record.ts';
 export type { MatchExplanation, MismatchCount, MismatchReason } from './matching/explain-offers.ts';
 export type {
   AnalyticsSummary,

@@ -3,13 +3,13 @@ import Database, { type Statement } from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import { createPrivateFile } from '../files/durable-files.ts';
 import { widgetEventTypes } from '../ledger/ledger-record.ts';
-import { recordCountColumns } from './projection-state.ts';
+import { recordCountColumns, unbookedClickColumns } from './projection-state.ts';
 
 /**
  * Version of the tables and the counting rules. Increment this version whenever the tables or the counting rules change. A store with a
  * different version is deleted and rebuilt from the ledger and the archive, so there are no migrations.
  */
-const schemaVersion = 4;
+const schemaVersion = 5;
 
 /**
  * Tables of the analytics store. All data can be computed from the ledger and the archived counters. Figures are grouped by cohort: the UTC
@@ -24,8 +24,11 @@ const schemaVersion = 4;
  * - `cohort_piece`: sub_ids of the sessions of one experiment and day in ledger order, so that a page of sessions is read without scanning
  *   earlier sessions. One row contains the sub_ids of several sessions, because one row per session would make the aggregator 20 % slower.
  *   The primary key starts with the day, so that most rows of a batch are adjacent in the table.
+ * - `click`: a counted click. `booking` is a value of `clickBooking`. `unbooked_reasons` has one bit for each item of `unbookedReasons`. The
+ *   daily counters `unbooked_...` count these bits (docs/contract.md#clicks-that-are-not-booked).
  * - `payout`: amounts that a lender owes for a click, by `txid` (docs/contract.md#confirmations). The reversal columns are null until the
  *   payout is reversed.
+ * - `click_reversal`: reversals of revenue that a click confirmed itself, by their own `txid`. `reason` is an index in `reversalReasons`.
  * - `ledger_segment`: ledger segments with session creations, and the latest cohort day of these sessions.
  * - `shown`: numbers of the shown offers as LEB128 varints, in the order in which the offers were first shown; null without offers.
  * - `widget_events`: event counts as LEB128 varints, in the order of `widgetEventTypes`; null without events. Daily widget counts are in a
@@ -71,6 +74,7 @@ const createTablesSql = `
   CREATE TABLE click (
     session INTEGER NOT NULL, offer INTEGER NOT NULL, lender INTEGER NOT NULL, clicked_ms INTEGER NOT NULL,
     attributed_micros INTEGER NOT NULL, confirmed_micros INTEGER NOT NULL DEFAULT 0,
+    booking INTEGER NOT NULL, unbooked_reasons INTEGER NOT NULL,
     PRIMARY KEY (session, offer)
   ) STRICT, WITHOUT ROWID;
 
@@ -80,10 +84,17 @@ const createTablesSql = `
     PRIMARY KEY (session, offer, txid)
   ) STRICT, WITHOUT ROWID;
 
+  CREATE TABLE click_reversal (
+    session INTEGER NOT NULL, offer INTEGER NOT NULL, txid TEXT NOT NULL,
+    reversed_micros INTEGER NOT NULL, reversed_ms INTEGER NOT NULL, reason INTEGER NOT NULL,
+    PRIMARY KEY (session, offer, txid)
+  ) STRICT, WITHOUT ROWID;
+
   CREATE TABLE day_counter (
     experiment INTEGER NOT NULL, day INTEGER NOT NULL, device INTEGER NOT NULL,
     sessions INTEGER NOT NULL, views INTEGER NOT NULL, clicks INTEGER NOT NULL, attributed_micros INTEGER NOT NULL,
     confirmed_micros INTEGER NOT NULL DEFAULT 0, confirmed_cents_squared INTEGER NOT NULL DEFAULT 0,
+    ${unbookedClickColumns.map((column) => `${column} INTEGER NOT NULL`).join(', ')},
     PRIMARY KEY (experiment, day, device)
   ) STRICT, WITHOUT ROWID;
 

@@ -68,6 +68,9 @@ export interface CohortMetrics {
 /** Number of widget events by type, in the order of `widgetEventTypes` (docs/contract.md#widget-events). */
 export type WidgetCounts = readonly number[];
 
+/** Number of clicks that booked no revenue by reason, in the order of `unbookedReasons` (docs/contract.md#clicks-that-are-not-booked). */
+export type UnbookedClickCounts = readonly number[];
+
 export interface LenderMetrics {
   readonly lender: string;
   readonly clicks: number;
@@ -91,6 +94,7 @@ export interface DayMetrics extends CohortMetrics {
   readonly day: number;
   /** Whether the sessions of the day are older than 45 days. */
   readonly matured: boolean;
+  readonly unbookedClicks: UnbookedClickCounts;
   readonly widgetEvents: WidgetCounts;
 }
 
@@ -120,6 +124,7 @@ export interface SessionRowsPage extends RetentionCoverage {
 export interface SummaryResult extends CohortMetrics, RetentionCoverage {
   /** Lenders with at least one click, sorted by clicks descending, then by name; at most `bounds.topLendersMax` lenders. */
   readonly topLenders: readonly LenderMetrics[];
+  readonly unbookedClicks: UnbookedClickCounts;
   readonly widgetEvents: WidgetCounts;
   /** Figures of each device class that has at least one session, in the order of `deviceClasses`. */
   readonly byDevice: readonly (CohortMetrics & { readonly device: number })[];

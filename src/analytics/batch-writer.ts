@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import type { LogCursor } from '../event-log/log-scanner.ts';
+import { reversalReasons } from '../ledger/ledger-record.ts';
 import { createIncrementSql, encodeVarints, RowWriter, type SqlValue } from './analytics-database.ts';
 import type { DailyCounters } from './daily-counters.ts';
 import type { LedgerProjection } from './ledger-projection.ts';
@@ -14,6 +15,7 @@ export class AnalyticsBatchWriter {
   readonly #counters: DailyCounters;
   readonly #segmentWriter: RowWriter;
   readonly #payoutWriter: RowWriter;
+  readonly #reversalWriter: RowWriter;
   readonly #addClickRevenue: Statement<[number, number, number]>;
   readonly #updateProgress: Statement<SqlValue[]>;
 
@@ -34,14 +36,21 @@ export class AnalyticsBatchWriter {
     );
     const pieceColumns = ['experiment', 'day', 'last_position', 'first_position', 'subs'];
     this.#cohortPieceWriter = new RowWriter(database, 'cohort_piece', pieceColumns);
-    const clickColumns = ['session', 'offer', 'lender', 'clicked_ms', 'attributed_micros'];
-    this.#clickWriter = new RowWriter(database, 'click', clickColumns);
+    this.#clickWriter = new RowWriter(
+      database,
+      'click',
+      ['session', 'offer', 'lender', 'clicked_ms', 'attributed_micros', 'booking', 'unbooked_reasons'],
+      `ON CONFLICT DO UPDATE SET clicked_ms = excluded.clicked_ms, attributed_micros = excluded.attributed_micros,
+        booking = excluded.booking, unbooked_reasons = excluded.unbooked_reasons`,
+    );
     this.#payoutWriter = new RowWriter(
       database,
       'payout',
       ['session', 'offer', 'txid', 'funded_micros', 'funded_ms', 'reversed_micros', 'reversed_ms'],
       'ON CONFLICT DO UPDATE SET reversed_micros = excluded.reversed_micros, reversed_ms = excluded.reversed_ms',
     );
+    const reversalColumns = ['session', 'offer', 'txid', 'reversed_micros', 'reversed_ms', 'reason'];
+    this.#reversalWriter = new RowWriter(database, 'click_reversal', reversalColumns);
     this.#addClickRevenue = database.prepare(
       'UPDATE click SET confirmed_micros = confirmed_micros + ? WHERE session = ? AND offer = ?',
     );
@@ -59,6 +68,7 @@ export class AnalyticsBatchWriter {
     this.#counters.addCounterChanges(projection);
     this.#segmentWriter.writeRows(projection.lastCohortDayBySegment);
     this.#payoutWriter.writeRows(payoutRows(projection));
+    this.#reversalWriter.writeRows(reversalRows(projection));
     for (const { micros, session, offer } of projection.revenue.clickDeltas.values())
       this.#addClickRevenue.run(micros, session, offer);
     const { position, segment, offset, crc } = cursor;
@@ -90,9 +100,15 @@ function* cohortPieceRows({ cohortDeltas }: LedgerProjection): Rows {
   }
 }
 
-function* clickRows({ newClicks }: LedgerProjection): Rows {
-  for (const { session, offer, lender, clickedMs, attributedMicros } of newClicks) {
-    yield [session, offer, lender, clickedMs, attributedMicros];
+function* clickRows({ changedClicks }: LedgerProjection): Rows {
+  for (const { session, offer, lender, clickedMs, attributedMicros, booking, unbookedReasons } of changedClicks) {
+    yield [session, offer, lender, clickedMs, attributedMicros, booking, unbookedReasons];
+  }
+}
+
+function* reversalRows({ revenue }: LedgerProjection): Rows {
+  for (const { session, offer, txid, amountMicros, occurredMs, reason } of revenue.newReversals.values()) {
+    yield [session, offer, txid, amountMicros, occurredMs, reversalReasons.indexOf(reason)];
   }
 }
 

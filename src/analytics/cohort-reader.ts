@@ -8,38 +8,66 @@ import type {
   LenderMetrics,
   SummaryQuery,
   SummaryResult,
+  UnbookedClickCounts,
   WidgetCounts,
 } from './analytics.ts';
 import { prepareArrayQuery, prepareSingleValueQuery } from './analytics-database.ts';
-import { addWidgetCounts, emptyWidgetCounts, lastMaturedCohortDay, squareRevenueCents } from './counting-rules.ts';
+import {
+  addCounts,
+  emptyUnbookedCounts,
+  emptyWidgetCounts,
+  lastMaturedCohortDay,
+  squareRevenueCents,
+} from './counting-rules.ts';
+import { unbookedClickColumns } from './projection-state.ts';
 import { isInDayRange, LenderRevenueTotals, type SessionReader } from './session-reader.ts';
 
 type DayWindow = Pick<CohortQuery, 'fromDay' | 'toDay'>;
-type MetricsSum = { -readonly [Key in keyof CohortMetrics]: number } & { readonly widgetEvents: number[] };
+/** Metrics, with the counts of clicks without revenue and of widget events. */
+type CountedMetrics = CohortMetrics & {
+  readonly unbookedClicks: UnbookedClickCounts;
+  readonly widgetEvents: WidgetCounts;
+};
+type MetricsSum = { -readonly [Key in keyof CohortMetrics]: number } & {
+  readonly unbookedClicks: number[];
+  readonly widgetEvents: number[];
+};
 
 /** Sums of metrics by day number, or by the number of the device class. */
 class MetricsByGroup extends Map<number, MetricsSum> {
-  add(group: number, metrics: CohortMetrics, widgetEvents: WidgetCounts): void {
+  add(group: number, metrics: CountedMetrics): void {
     let sum = this.get(group);
     if (sum === undefined) {
       sum = createZeroSum();
       this.set(group, sum);
     }
-    addMetrics(sum, metrics, widgetEvents);
+    addMetrics(sum, metrics);
   }
 }
 
+type MetricsRow = [
+  group: number,
+  sessions: number,
+  views: number,
+  clicks: number,
+  attributedMicros: number,
+  confirmedMicros: number,
+  ...unbookedClicks: number[],
+];
+
 /** Reads the figures of a referrer tag from the daily counters. */
 class CounterReader {
-  readonly #selectMetrics: Statement<[number, number, number], CohortMetrics & { readonly number: number }>;
+  readonly #selectMetrics: Statement<[number, number, number], MetricsRow>;
   readonly #selectWidgetCounts: Statement<[number, number, number], [group: number, ...counts: number[]]>;
 
   constructor(database: Database, group: 'day' | 'device') {
     const inWindow = `WHERE experiment = ? AND day BETWEEN ? AND ? GROUP BY ${group}`;
-    this.#selectMetrics = database.prepare(`
-      SELECT ${group} AS number, sum(sessions) AS sessions, sum(views) AS views, sum(clicks) AS clicks,
-        sum(attributed_micros) AS attributedMicros, sum(confirmed_micros) AS confirmedMicros
-      FROM day_counter ${inWindow}`);
+    const unbooked = unbookedClickColumns.map((column) => `sum(${column})`).join(', ');
+    this.#selectMetrics = prepareArrayQuery(
+      database,
+      `SELECT ${group}, sum(sessions), sum(views), sum(clicks), sum(attributed_micros), sum(confirmed_micros), ${unbooked}
+        FROM day_counter ${inWindow}`,
+    );
     const counts = widgetEventTypes.map((type) => `sum(${type})`).join(', ');
     this.#selectWidgetCounts = prepareArrayQuery(
       database,
@@ -49,11 +77,13 @@ class CounterReader {
 
   read(experiment: number, { fromDay, toDay }: DayWindow): MetricsByGroup {
     const groups = new MetricsByGroup();
-    for (const { number, ...metrics } of this.#selectMetrics.all(experiment, fromDay, toDay)) {
-      groups.add(number, metrics, emptyWidgetCounts);
+    for (const row of this.#selectMetrics.all(experiment, fromDay, toDay)) {
+      const [group, sessions, views, clicks, attributedMicros, confirmedMicros, ...unbookedClicks] = row;
+      const metrics = { sessions, views, clicks, attributedMicros, confirmedMicros };
+      groups.add(group, { ...metrics, unbookedClicks, widgetEvents: emptyWidgetCounts });
     }
     for (const [group, ...counts] of this.#selectWidgetCounts.all(experiment, fromDay, toDay)) {
-      addWidgetCounts(groups.get(group)!.widgetEvents, counts);
+      addCounts(groups.get(group)!.widgetEvents, counts);
     }
     return groups;
   }
@@ -106,8 +136,9 @@ export class CohortReader {
     const total = createZeroSum();
     const byDevice = [...devices]
       .sort(([a], [b]) => a - b)
-      .map(([device, { widgetEvents, ...metrics }]) => {
-        addMetrics(total, metrics, widgetEvents);
+      .map(([device, sum]) => {
+        addMetrics(total, sum);
+        const { unbookedClicks: _, widgetEvents: __, ...metrics } = sum;
         return { device, ...metrics };
       });
     return {
@@ -134,11 +165,7 @@ export class CohortReader {
     } else {
       for (const session of this.#sessions.findListedSessions(query, subs)) {
         if (!isInDayRange(session.day, query)) continue;
-        groups.add(
-          session.day,
-          { ...session, sessions: 1, ...this.#sessions.sumSessionRevenue(session) },
-          session.widgetEvents,
-        );
+        groups.add(session.day, { ...session, sessions: 1, ...this.#sessions.sumSessionRevenue(session) });
       }
     }
     const maturedDay = lastMaturedCohortDay(today);
@@ -179,7 +206,7 @@ export class CohortReader {
         matured.confirmedMicros += revenue.confirmedMicros;
         matured.centsSquared += squareRevenueCents(revenue.confirmedMicros);
       }
-      if (inWindow) devices.add(session.device, { ...session, sessions: 1, ...revenue }, session.widgetEvents);
+      if (inWindow) devices.add(session.device, { ...session, sessions: 1, ...revenue });
     }
     const topLenders = lenders.toSortedLenderMetrics(this.#sessions.lenderNameOf).slice(0, bounds.topLendersMax);
     return { devices, matured, topLenders, subsOutsideDates };
@@ -189,15 +216,16 @@ export class CohortReader {
 const zeroMatured = { sessions: 0, confirmedMicros: 0, centsSquared: 0 };
 
 function createZeroSum(): MetricsSum {
-  const widgetEvents = [...emptyWidgetCounts];
-  return { sessions: 0, views: 0, clicks: 0, attributedMicros: 0, confirmedMicros: 0, widgetEvents };
+  const counts = { unbookedClicks: [...emptyUnbookedCounts], widgetEvents: [...emptyWidgetCounts] };
+  return { sessions: 0, views: 0, clicks: 0, attributedMicros: 0, confirmedMicros: 0, ...counts };
 }
 
-function addMetrics(sum: MetricsSum, metrics: CohortMetrics, widgetEvents: WidgetCounts): void {
+function addMetrics(sum: MetricsSum, metrics: CountedMetrics): void {
   sum.sessions += metrics.sessions;
   sum.views += metrics.views;
   sum.clicks += metrics.clicks;
   sum.attributedMicros += metrics.attributedMicros;
   sum.confirmedMicros += metrics.confirmedMicros;
-  addWidgetCounts(sum.widgetEvents, widgetEvents);
+  addCounts(sum.unbookedClicks, metrics.unbookedClicks);
+  addCounts(sum.widgetEvents, metrics.widgetEvents);
 }

@@ -51,8 +51,10 @@ export type ArchivedDay = readonly [
     /** Sum of the squared revenue of each session, as a decimal string, because it may exceed `Number.MAX_SAFE_INTEGER`. */
     confirmedCentsSquared: string,
   ],
-  /** Number of widget events by type; absent without widget events. Another release may have written fewer or more event types. */
+  /** Number of widget events by type; absent or empty without widget events. Another release may have written fewer or more event types. */
   widgetEvents?: readonly number[],
+  /** Number of clicks without revenue by reason; absent if all numbers are 0. Another release may have written fewer or more reasons. */
+  unbookedClicks?: readonly number[],
 ];
 
 export type ArchivedLenderCounters = readonly [
@@ -73,9 +75,9 @@ function isArchiveRecord(value: readonly unknown[]): value is ArchiveRecord {
       return isCount(account) && isCount(vertical) && (test === 0 || test === 1) && typeof tag === 'string';
     }
     case archiveRecordKind.day: {
-      const [squared, widgetEvents] = [members[7], value[2]];
-      const hasValidEvents = widgetEvents === undefined || (Array.isArray(widgetEvents) && widgetEvents.every(isCount));
-      return members.slice(0, 7).every(isCount) && typeof squared === 'string' && isInt64(squared) && hasValidEvents;
+      const squared = members[7];
+      const hasValidCounts = isCountListOrAbsent(value[2]) && isCountListOrAbsent(value[3]);
+      return members.slice(0, 7).every(isCount) && typeof squared === 'string' && isInt64(squared) && hasValidCounts;
     }
     case archiveRecordKind.lender: {
       const [day, name, clicks, confirmedMicros] = members;
@@ -88,6 +90,10 @@ function isArchiveRecord(value: readonly unknown[]): value is ArchiveRecord {
 
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function isCountListOrAbsent(value: unknown): boolean {
+  return value === undefined || (Array.isArray(value) && value.every(isCount));
 }
 
 function isInt64(digits: string): boolean {

@@ -1,7 +1,7 @@
 import { bounds } from '../bounds.ts';
 import { microsPerUsd } from '../domain/money.ts';
-import { widgetEventTypes } from '../ledger/ledger-record.ts';
-import type { WidgetCounts } from './analytics.ts';
+import { unbookedReasons, widgetEventTypes } from '../ledger/ledger-record.ts';
+import type { UnbookedClickCounts, WidgetCounts } from './analytics.ts';
 
 /**
  * Returns the last cohort day whose sessions are matured (docs/contract.md#matured-figures). All sessions of a cohort are matured from the
@@ -20,8 +20,9 @@ export function squareRevenueCents(confirmedMicros: number): number {
 }
 
 export const emptyWidgetCounts: WidgetCounts = widgetEventTypes.map(() => 0);
+export const emptyUnbookedCounts: UnbookedClickCounts = unbookedReasons.map(() => 0);
 
-/** Adds `counts` to `sum` by event type. An event type that is missing in `counts` counts as 0. */
-export function addWidgetCounts(sum: number[], counts: WidgetCounts): void {
-  for (const type of sum.keys()) sum[type]! += counts[type] ?? 0;
+/** Adds `counts` to `sum`, item by item. An item that is missing in `counts` counts as 0. */
+export function addCounts(sum: number[], counts: readonly number[]): void {
+  for (const index of sum.keys()) sum[index]! += counts[index] ?? 0;
 }

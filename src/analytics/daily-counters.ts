@@ -1,6 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
-import { widgetEventTypes } from '../ledger/ledger-record.ts';
-import type { WidgetCounts } from './analytics.ts';
+import { unbookedReasons, widgetEventTypes } from '../ledger/ledger-record.ts';
 import { createIncrementSql, prepareArrayQuery, RowWriter } from './analytics-database.ts';
 import {
   type ArchivedCounters,
@@ -11,14 +10,21 @@ import {
   archiveRecordKind,
 } from './counter-archive.ts';
 import type { LedgerProjection } from './ledger-projection.ts';
+import { unbookedClickColumns } from './projection-state.ts';
 import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 
 type ExperimentRow = [number: number, ...experiment: ArchivedExperimentKey[1]];
-/** Database row of one day: the counters of an archive record, then the widget counts (null on a day without widget events). */
-type DayRow = [...counter: ArchivedDay[1], ...widgetEvents: (number | null)[]];
+/**
+ * Database row of one day: the counters of an archive record, the counts of clicks without revenue, and the widget counts (null on a day
+ * without widget events).
+ */
+type DayRow = [...counter: ArchivedDay[1], ...counts: (number | null)[]];
 type LenderRow = ArchivedLenderCounters[1];
 
-const dayCounters = ['sessions', 'views', 'clicks', 'attributed_micros', 'confirmed_micros', 'confirmed_cents_squared'];
+const dayCounters = [
+  ...['sessions', 'views', 'clicks', 'attributed_micros', 'confirmed_micros', 'confirmed_cents_squared'],
+  ...unbookedClickColumns,
+];
 
 /** Reads and writes the daily counters in the store: adds the increments of a batch, reads days to archive, and restores archived days. */
 export class DailyCounters {
@@ -54,7 +60,7 @@ export class DailyCounters {
     this.#selectDays = prepareArrayQuery(
       database,
       `SELECT day, device, sessions, views, clicks, attributed_micros, confirmed_micros,
-          CAST(confirmed_cents_squared AS TEXT), ${widgetEventTypes.join(', ')}
+          CAST(confirmed_cents_squared AS TEXT), ${[...unbookedClickColumns, ...widgetEventTypes].join(', ')}
         FROM day_counter LEFT JOIN widget_counter USING (experiment, day, device) WHERE experiment = ? AND day >= ? AND day < ?`,
     );
     this.#selectLenders = prepareArrayQuery(
@@ -69,9 +75,9 @@ export class DailyCounters {
 
   addCounterChanges({ dayDeltas, lenderDeltas }: LedgerProjection): void {
     for (const { experiment, day, device, sessions, views, clicks, attributedMicros, ...more } of dayDeltas.values()) {
-      const { confirmedMicros, confirmedCentsSquared, widgetEvents } = more;
+      const { confirmedMicros, confirmedCentsSquared, unbookedClicks, widgetEvents } = more;
       const counters = [sessions, views, clicks, attributedMicros, confirmedMicros, confirmedCentsSquared];
-      this.#dayWriter.add([experiment, day, device, ...counters]);
+      this.#dayWriter.add([experiment, day, device, ...counters, ...unbookedClicks]);
       if (widgetEvents !== null) this.#widgetWriter.add([experiment, day, device, ...widgetEvents]);
     }
     for (const { experiment, day, lender, clicks, confirmedMicros } of lenderDeltas.values()) {
@@ -110,12 +116,12 @@ export class DailyCounters {
           break;
         }
         case archiveRecordKind.day: {
-          const [, counter, widgetEvents] = record;
+          const [, counter, widgetEvents = [], unbookedClicks = []] = record;
           const [day, device, sessions, views, clicks, attributedMicros, confirmedMicros, squared] = counter;
           const counters = [sessions, views, clicks, attributedMicros, confirmedMicros, BigInt(squared)];
-          this.#dayWriter.add([experiment, day, device, ...counters]);
-          if (widgetEvents !== undefined)
-            this.#widgetWriter.add([experiment, day, device, ...normalizeWidgetCounts(widgetEvents)]);
+          this.#dayWriter.add([experiment, day, device, ...counters, ...countsFor(unbookedReasons, unbookedClicks)]);
+          if (widgetEvents.length > 0)
+            this.#widgetWriter.add([experiment, day, device, ...countsFor(widgetEventTypes, widgetEvents)]);
           break;
         }
         case archiveRecordKind.lender: {
@@ -135,14 +141,17 @@ export class DailyCounters {
   }
 }
 
-/** Converts a database row to an archive record. Omits the widget counts of a day without widget events. */
+/** Converts a database row to an archive record. Omits the widget counts, and the counts of clicks without revenue, if there are none. */
 function toArchivedDay([day, device, sessions, views, clicks, attributedMicros, ...more]: DayRow): ArchivedDay {
-  const [confirmedMicros, squared, ...events] = more;
+  const [confirmedMicros, squared, ...counts] = more;
+  const unbooked = counts.splice(0, unbookedReasons.length) as number[];
   const counter: ArchivedDay[1] = [day, device, sessions, views, clicks, attributedMicros, confirmedMicros, squared];
-  return events[0] === null ? [archiveRecordKind.day, counter] : [archiveRecordKind.day, counter, events as number[]];
+  const widgetEvents = counts[0] === null ? [] : (counts as number[]);
+  if (unbooked.some((count) => count > 0)) return [archiveRecordKind.day, counter, widgetEvents, unbooked];
+  return widgetEvents.length === 0 ? [archiveRecordKind.day, counter] : [archiveRecordKind.day, counter, widgetEvents];
 }
 
-/** Returns one count for each known type of widget event. An archive of another release may contain other event types. */
-function normalizeWidgetCounts(widgetEvents: WidgetCounts): number[] {
-  return widgetEventTypes.map((_, type) => widgetEvents[type] ?? 0);
+/** Returns one count for each known name. An archive of another release may contain more or fewer counts, or none. */
+function countsFor(names: readonly string[], counts: readonly number[]): number[] {
+  return names.map((_, index) => counts[index] ?? 0);
 }

@@ -1,7 +1,9 @@
-import { classifyClick } from '../clicks/click-rules.ts';
+import { bounds } from '../bounds.ts';
+import { classifyClick, isWithinAttributionWindow } from '../clicks/click-rules.ts';
 import type { Confirmation } from '../confirmations/confirmation.ts';
 import { checkConfirmation } from '../confirmations/confirmation.ts';
 import { daysSinceEpoch } from '../domain/calendar.ts';
+import { microsPerUsd } from '../domain/money.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import type {
   OfferClickedRecord,
@@ -11,10 +13,17 @@ import type {
   SessionCreatedRecord,
   WidgetEventsReportedRecord,
 } from '../ledger/ledger-record.ts';
-import { ledgerRecordKind, parseLedgerRecord, widgetEventTypes } from '../ledger/ledger-record.ts';
-import { emptyWidgetCounts } from './counting-rules.ts';
+import {
+  ledgerRecordKind,
+  parseLedgerRecord,
+  reversalReasons,
+  unbookedReasons,
+  widgetEventTypes,
+} from '../ledger/ledger-record.ts';
+import { emptyUnbookedCounts, emptyWidgetCounts } from './counting-rules.ts';
 import {
   type CountedClick,
+  clickBooking,
   type DailyCounterChanges,
   emptyRecordCounts,
   type LenderCounterChanges,
@@ -24,7 +33,7 @@ import {
   type SubIdSortKey,
   toSubIdSortKey,
 } from './projection-state.ts';
-import { RevenueChanges } from './revenue-projection.ts';
+import { RevenueChanges, type RevenueDelta } from './revenue-projection.ts';
 import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 
 /**
@@ -42,9 +51,10 @@ export class LedgerProjection {
   readonly lenderDeltas = new Map<string, LenderCounterChanges>();
   /** Maps the first sequence number of a ledger segment to the latest cohort day of the sessions created in the segment. */
   readonly lastCohortDayBySegment = new Map<number, number>();
-  readonly newClicks: CountedClick[] = [];
+  /** Clicks that the current batch counts or changes. */
+  readonly changedClicks: CountedClick[] = [];
   readonly revenue: RevenueChanges;
-  /** Index of the first `#indexedClicks` elements of `newClicks`, by session and offer; `#findClick` first adds the other elements. */
+  /** Index of the first `#indexedClicks` elements of `changedClicks`, by session and offer; `#findClick` first adds the other elements. */
   readonly #clickIndex = new Map<string, CountedClick>();
   #indexedClicks = 0;
   readonly totals: RecordCounts = { ...emptyRecordCounts };
@@ -140,18 +150,14 @@ export class LedgerProjection {
     // If a widget loads its offers again (`isRefresh`), clicks on newly shown offers count, but no new view is counted.
     if (isRefresh === true) return;
     session.views++;
-    this.#findOrAddDayChanges(session.experiment, daysSinceEpoch(decodeSubId(sub).createdMs), session.device).views++;
+    this.#findOrAddCohortChanges(session, sub).views++;
   }
 
   /** Counts the widget events of a record, from which the main thread has already removed repeated events. */
   #applyWidgetEvents(session: SessionState, [, wallMs, sub, , , types]: WidgetEventsReportedRecord): void {
     session.lastEventMs = Math.max(session.lastEventMs, wallMs);
     this.changedSessions.set(session.key, session);
-    const delta = this.#findOrAddDayChanges(
-      session.experiment,
-      daysSinceEpoch(decodeSubId(sub).createdMs),
-      session.device,
-    );
+    const delta = this.#findOrAddCohortChanges(session, sub);
     for (const type of types) {
       if (type >= widgetEventTypes.length) continue;
       countWidgetEvent(session, type);
@@ -159,22 +165,54 @@ export class LedgerProjection {
     }
   }
 
-  #applyOfferClicked(
-    session: SessionState,
-    [, wallMs, sub, , offerId, lenderName, valueMicros]: OfferClickedRecord,
-  ): void {
+  #applyOfferClicked(session: SessionState, record: OfferClickedRecord): void {
+    const [, wallMs, sub, , offerId, lenderName, , isBooked] = record;
     const { createdMs } = decodeSubId(sub);
     // An offer that is not in the store gets the row ID -1, so it counts as neither shown nor clicked.
     const offer = this.#state.offers.find(offerId) ?? -1;
     const wasShown = session.shownOffers.includes(offer);
     const wasClicked = session.clickedOffers.includes(offer);
     const clickClass = classifyClick({ wasShown, wasClicked, createdMs }, wallMs);
-    if (clickClass !== 'counted') {
+    if (clickClass === 'unshown' || clickClass === 'late') {
       this.totals[`${clickClass}Clicks`]++;
       return;
     }
+    const isRepeat = clickClass === 'duplicate' || (isBooked === null && hasFinalDecision(record));
+    if (isRepeat && !this.#applyRepeatedClick(session, offer, record)) {
+      this.totals.duplicateClicks++;
+      return;
+    }
+    if (!isRepeat)
+      this.#applyBookingDecision(session, this.#countClick(session, sub, offer, lenderName, wallMs), record);
     session.lastEventMs = Math.max(session.lastEventMs, wallMs);
-    this.#countClick(session, sub, offer, { lenderName, clickedMs: wallMs, valueMicros });
+    this.changedSessions.set(session.key, session);
+  }
+
+  /**
+   * Applies a repeated click on an offer for which the session has booked no revenue yet, for example because the first click came too fast.
+   * Such a click does not count again, but may book the revenue. Returns false if the record changes nothing.
+   */
+  #applyRepeatedClick(session: SessionState, offer: number, record: OfferClickedRecord): boolean {
+    const [, clickedMs, sub, , , , , isBooked] = record;
+    if (typeof isBooked !== 'boolean' || !hasFinalDecision(record)) return false;
+    if (!isWithinAttributionWindow(clickedMs, decodeSubId(sub).createdMs)) return false;
+    const click = this.#findClick(session.position, offer);
+    return click?.booking === clickBooking.unbooked && this.#applyBookingDecision(session, click, record);
+  }
+
+  /** Books the revenue of an unbooked click, or counts why no revenue is booked. Returns false if the reason was already counted. */
+  #applyBookingDecision(session: SessionState, click: CountedClick, record: OfferClickedRecord): boolean {
+    const [, clickedMs, sub, , , , valueMicros, isBooked, reason, confirmsRevenue = false] = record;
+    if (isBooked !== false) {
+      this.#bookClick(session, sub, click, { clickedMs, valueMicros, confirmsRevenue });
+      return true;
+    }
+    const reasonIndex = reason ?? unbookedReasons.indexOf('cap');
+    // A later release may have added reasons, which this release does not count.
+    if (reasonIndex >= unbookedReasons.length || (click.unbookedReasons & (1 << reasonIndex)) !== 0) return false;
+    click.unbookedReasons |= 1 << reasonIndex;
+    this.#findOrAddCohortChanges(session, sub).unbookedClicks[reasonIndex]!++;
+    return true;
   }
 
   /** Applies a confirmation or a reversal. If the ledger lost the click record, counts the click from the data in the confirmation. */
@@ -186,12 +224,16 @@ export class LedgerProjection {
       this.totals.unsoundConfirmations++;
       return;
     }
-    const click = session.clickedOffers.includes(offer) ? this.#findClick(session.position, offer) : null;
+    const { position } = session;
+    let click = session.clickedOffers.includes(offer) ? this.#findClick(position, offer) : null;
+    const isConfirmedClick = click?.booking === clickBooking.confirmed;
     const state = {
       offerShown: session.shownOffers.includes(offer),
       clickedMs: click?.clickedMs ?? null,
-      sessionRevenueMicros: this.revenue.sessionRevenueMicros(session.position),
-      payout: this.revenue.findPayout(session.position, offer, txid),
+      sessionRevenueMicros: this.revenue.sessionRevenueMicros(position),
+      clickRevenueMicros: isConfirmedClick ? this.revenue.clickRevenueMicros(position, offer) : null,
+      payout: this.revenue.findPayout(position, offer, txid),
+      clickReversal: this.revenue.findClickReversal(position, offer, txid),
     };
     const verdict = checkConfirmation(confirmation, state, record[1]);
     if (verdict === 'repeated') this.totals.repeatedConfirmations++;
@@ -200,57 +242,95 @@ export class LedgerProjection {
 
     session.lastEventMs = Math.max(session.lastEventMs, record[1]);
     this.changedSessions.set(session.key, session);
-    // If `click` and `confirmation.click` were both null, `checkConfirmation` would have rejected the confirmation.
-    const lender =
-      click?.lender ?? this.#countClick(session, sub, offer, { lenderName: record[4], ...confirmation.click! });
-    const { confirmedMicros, confirmedCentsSquared } = this.revenue.applyConfirmation(
-      session.position,
-      offer,
-      confirmation,
-    );
-    const day = daysSinceEpoch(decodeSubId(sub).createdMs);
-    const delta = this.#findOrAddDayChanges(session.experiment, day, session.device);
-    delta.confirmedMicros += confirmedMicros;
-    delta.confirmedCentsSquared += BigInt(confirmedCentsSquared);
-    this.#findOrAddLenderChanges(session.experiment, day, lender).confirmedMicros += confirmedMicros;
+    if (click === null) {
+      // If `click` and `confirmation.click` were both null, `checkConfirmation` would have rejected the confirmation.
+      const { clickedMs, valueMicros } = confirmation.click!;
+      click = this.#countClick(session, sub, offer, record[4], clickedMs);
+      this.#bookClick(session, sub, click, { clickedMs, valueMicros, confirmsRevenue: false });
+    }
+    this.#addConfirmedRevenue(session, sub, click, this.revenue.applyConfirmation(position, offer, confirmation));
   }
 
-  /** Counts a click. Returns the row ID of the lender in the analytics store. */
+  /** Counts a click, without its revenue. */
   #countClick(
     session: SessionState,
     sub: Uint8Array,
     offer: number,
-    {
-      lenderName,
-      clickedMs,
-      valueMicros,
-    }: { readonly lenderName: string; readonly clickedMs: number; readonly valueMicros: number },
-  ): number {
-    const { createdMs, mode } = decodeSubId(sub);
-    // A sandbox click has no revenue (docs/contract.md#test-keys-and-the-sandbox), even if its ledger record contains an amount.
-    const attributedMicros = mode === 'test' ? 0 : valueMicros;
+    lenderName: string,
+    clickedMs: number,
+  ): CountedClick {
     const lender = this.#state.lenders.findOrInsertRow(lenderName);
-    const day = daysSinceEpoch(createdMs);
+    const booking = { attributedMicros: 0, booking: clickBooking.unbooked, unbookedReasons: 0 };
+    const click = { session: session.position, offer, lender, clickedMs, ...booking };
     session.clickedOffers.push(offer);
-    this.newClicks.push({ session: session.position, offer, lender, clickedMs, attributedMicros });
-    const delta = this.#findOrAddDayChanges(session.experiment, day, session.device);
+    this.changedClicks.push(click);
+    const delta = this.#findOrAddCohortChanges(session, sub);
     delta.clicks++;
-    delta.attributedMicros += attributedMicros;
-    this.#findOrAddLenderChanges(session.experiment, day, lender).clicks++;
-    this.changedSessions.set(session.key, session);
-    return lender;
+    this.#findOrAddLenderChanges(session.experiment, delta.day, lender).clicks++;
+    return click;
   }
 
-  #findClick(session: number, offer: number): { readonly lender: number; readonly clickedMs: number } | null {
-    for (; this.#indexedClicks < this.newClicks.length; this.#indexedClicks++) {
-      const click = this.newClicks[this.#indexedClicks]!;
+  /** Books the revenue of a counted click, which must not have booked revenue before. */
+  #bookClick(
+    session: SessionState,
+    sub: Uint8Array,
+    click: CountedClick,
+    {
+      clickedMs,
+      valueMicros,
+      confirmsRevenue,
+    }: { readonly clickedMs: number; readonly valueMicros: number; readonly confirmsRevenue: boolean },
+  ): void {
+    // A sandbox click has no revenue (docs/contract.md#test-keys-and-the-sandbox), even if its ledger record contains an amount.
+    click.attributedMicros = decodeSubId(sub).mode === 'test' ? 0 : valueMicros;
+    click.clickedMs = clickedMs;
+    const { position } = session;
+    // A click for which a lender has already confirmed a payout does not confirm revenue too, so that no revenue can be reversed twice.
+    const isConfirmed = confirmsRevenue && this.revenue.clickRevenueMicros(position, click.offer) === 0;
+    click.booking = isConfirmed ? clickBooking.confirmed : clickBooking.booked;
+    this.#findOrAddCohortChanges(session, sub).attributedMicros += click.attributedMicros;
+    if (!isConfirmed) return;
+    const remainingMicros = bounds.confirmedRevenueUsdMax * microsPerUsd - this.revenue.sessionRevenueMicros(position);
+    const confirmedMicros = Math.min(click.attributedMicros, remainingMicros);
+    this.#addConfirmedRevenue(
+      session,
+      sub,
+      click,
+      this.revenue.addClickRevenue(position, click.offer, confirmedMicros),
+    );
+  }
+
+  #addConfirmedRevenue(
+    session: SessionState,
+    sub: Uint8Array,
+    { lender }: CountedClick,
+    { confirmedMicros, confirmedCentsSquared }: RevenueDelta,
+  ): void {
+    const delta = this.#findOrAddCohortChanges(session, sub);
+    delta.confirmedMicros += confirmedMicros;
+    delta.confirmedCentsSquared += BigInt(confirmedCentsSquared);
+    this.#findOrAddLenderChanges(session.experiment, delta.day, lender).confirmedMicros += confirmedMicros;
+  }
+
+  /** Finds a counted click. The caller may change the returned click; the batch then stores the changes. */
+  #findClick(session: number, offer: number): CountedClick | null {
+    for (; this.#indexedClicks < this.changedClicks.length; this.#indexedClicks++) {
+      const click = this.changedClicks[this.#indexedClicks]!;
       this.#clickIndex.set(`${click.session} ${click.offer}`, click);
     }
-    return this.#clickIndex.get(`${session} ${offer}`) ?? this.#state.findClick(session, offer);
+    const click = this.#clickIndex.get(`${session} ${offer}`) ?? null;
+    if (click !== null) return click;
+    const stored = this.#state.findClick(session, offer);
+    if (stored !== null) this.changedClicks.push(stored);
+    return stored;
   }
 
   #findSession(key: SubIdSortKey): SessionState | null {
     return this.changedSessions.get(key) ?? this.#state.findSession(key);
+  }
+
+  #findOrAddCohortChanges({ experiment, device }: SessionState, sub: Uint8Array): DailyCounterChanges {
+    return this.#findOrAddDayChanges(experiment, daysSinceEpoch(decodeSubId(sub).createdMs), device);
   }
 
   #findOrAddDayChanges(experiment: number, day: number, device: number): DailyCounterChanges {
@@ -259,7 +339,8 @@ export class LedgerProjection {
     let delta = this.dayDeltas.get(key);
     if (delta === undefined) {
       const zeros = { sessions: 0, views: 0, clicks: 0, attributedMicros: 0, widgetEvents: null };
-      delta = { experiment, day, device, ...zeros, confirmedMicros: 0, confirmedCentsSquared: 0n };
+      const unbookedClicks = [...emptyUnbookedCounts];
+      delta = { experiment, day, device, ...zeros, confirmedMicros: 0, confirmedCentsSquared: 0n, unbookedClicks };
       this.dayDeltas.set(key, delta);
     }
     return delta;
@@ -291,15 +372,24 @@ function countWidgetEvent(counter: { widgetEvents: number[] | null }, type: numb
   counter.widgetEvents[type]!++;
 }
 
+/**
+ * Whether the click record contains a final decision about revenue. Records of earlier releases lack the item for the reason. The counting
+ * rules decide whether such a click counts, so that the figures of these records do not change.
+ */
+function hasFinalDecision([, , , , , , , , unbookedReason]: OfferClickedRecord): boolean {
+  return unbookedReason !== undefined;
+}
+
 function toConfirmation(record: RevenueConfirmedRecord | RevenueReversedRecord): Confirmation {
-  const [kind, , sub, offerId, , txid, amountMicros, occurredMs, clickedMs = null, valueMicros = null] = record;
-  return {
-    status: kind === ledgerRecordKind.revenueConfirmed ? 'funded' : 'reversed',
-    sub,
-    offerId,
-    txid,
-    amountMicros,
-    occurredMs,
-    click: clickedMs === null || valueMicros === null ? null : { clickedMs, valueMicros },
-  };
+  const [, , sub, offerId, , txid, amountMicros, occurredMs] = record;
+  const transaction = { sub, offerId, txid, amountMicros, occurredMs };
+  if (record[0] === ledgerRecordKind.revenueReversed) {
+    const reasonIndex = record[8];
+    // A later release may have added reasons.
+    const reason = reasonIndex === undefined ? null : (reversalReasons[reasonIndex] ?? 'other');
+    return { status: 'reversed', ...transaction, click: null, reason };
+  }
+  const [, , , , , , , , clickedMs, valueMicros] = record;
+  const click = clickedMs === null || valueMicros === null ? null : { clickedMs, valueMicros };
+  return { status: 'funded', ...transaction, click, reason: null };
 }

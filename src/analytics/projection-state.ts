@@ -1,6 +1,7 @@
-import type { ConfirmedPayout } from '../confirmations/confirmation.ts';
+import type { ClickReversal, ConfirmedPayout } from '../confirmations/confirmation.ts';
 import { msPerDay } from '../domain/calendar.ts';
 import { subIdByteLength } from '../ids/sub-id.ts';
+import { unbookedReasons } from '../ledger/ledger-record.ts';
 
 /** The 32 bytes of a sub_id as a latin1 string. A sub_id starts with its creation time, so sort keys are in the order of creation. */
 export type SubIdSortKey = string;
@@ -46,6 +47,8 @@ export interface DailyCounterChanges {
   /** Sum of the squared revenue of each session, as a bigint, because it may exceed `Number.MAX_SAFE_INTEGER`. */
   confirmedCentsSquared: bigint;
   widgetEvents: number[] | null;
+  /** Number of clicks that booked no revenue, by reason (see `UnbookedClickCounts`). */
+  readonly unbookedClicks: number[];
 }
 
 /** New sessions of one experiment on one cohort day, in ledger order. */
@@ -63,15 +66,33 @@ export interface LenderCounterChanges {
   confirmedMicros: number;
 }
 
+/** Whether a counted click booked its revenue, and whether the click confirmed that revenue. The analytics store contains the numbers. */
+export const clickBooking = { unbooked: 0, booked: 1, confirmed: 2 } as const;
+export type ClickBooking = (typeof clickBooking)[keyof typeof clickBooking];
+
+/** Names of the columns that count clicks without revenue, in the order of `unbookedReasons`. */
+export const unbookedClickColumns = unbookedReasons.map((reason) => `unbooked_${reason}`);
+
+/** The counted click of a session on an offer. A click that booked no revenue may change into a booked click. */
 export interface CountedClick {
   readonly session: number;
   readonly offer: number;
   readonly lender: number;
-  readonly clickedMs: number;
-  readonly attributedMicros: number;
+  /** Time of the click that booked the revenue, or of the first click while no click has booked revenue. */
+  clickedMs: number;
+  attributedMicros: number;
+  booking: ClickBooking;
+  /** Reasons for which the click was counted without revenue, as a bit mask of indexes in `unbookedReasons`. */
+  unbookedReasons: number;
 }
 
 export interface ChangedPayout extends ConfirmedPayout {
+  readonly session: number;
+  readonly offer: number;
+  readonly txid: string;
+}
+
+export interface NewClickReversal extends ClickReversal {
   readonly session: number;
   readonly offer: number;
   readonly txid: string;

@@ -1,9 +1,9 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { daysSinceEpoch } from '../domain/calendar.ts';
 import { decodeSubId, subIdByteLength } from '../ids/sub-id.ts';
-import type { CohortMetrics, CohortQuery, LenderMetrics, WidgetCounts } from './analytics.ts';
+import type { CohortMetrics, CohortQuery, LenderMetrics, UnbookedClickCounts, WidgetCounts } from './analytics.ts';
 import { decodeVarints, prepareArrayQuery, prepareSingleValueQuery } from './analytics-database.ts';
-import { emptyWidgetCounts } from './counting-rules.ts';
+import { emptyUnbookedCounts, emptyWidgetCounts } from './counting-rules.ts';
 import type { RetentionCutoff } from './store-retention.ts';
 
 export class LenderRevenueTotals {
@@ -37,7 +37,7 @@ type SessionColumns = [
   widgetEvents: Uint8Array | null,
 ];
 type ExperimentColumns = [account: number, vertical: number, test: number, tag: string];
-type ClickRow = [lender: number, attributedMicros: number, confirmedMicros: number];
+type ClickRow = [lender: number, attributedMicros: number, confirmedMicros: number, unbookedReasons: number];
 
 /** Session in the analytics store, without its clicks. */
 export interface StoredSession {
@@ -52,7 +52,9 @@ export interface StoredSession {
   readonly widgetEvents: WidgetCounts;
 }
 
-type SessionRevenue = Pick<CohortMetrics, 'attributedMicros' | 'confirmedMicros'>;
+type SessionRevenue = Pick<CohortMetrics, 'attributedMicros' | 'confirmedMicros'> & {
+  readonly unbookedClicks: UnbookedClickCounts;
+};
 
 /** Finds experiments, sessions and their revenue in the store. */
 export class SessionReader {
@@ -80,7 +82,7 @@ export class SessionReader {
     );
     this.#selectClicks = prepareArrayQuery(
       database,
-      'SELECT lender, attributed_micros, confirmed_micros FROM click WHERE session = ?',
+      'SELECT lender, attributed_micros, confirmed_micros, unbooked_reasons FROM click WHERE session = ?',
     );
     this.#selectLenderName = prepareSingleValueQuery(database, 'SELECT name FROM lender WHERE number = ?');
   }
@@ -126,16 +128,18 @@ export class SessionReader {
     }
   }
 
-  /** Returns the revenue of the session's counted clicks, and adds each click to `lenders`. */
+  /** Returns the revenue of the session's counted clicks and the reasons for missing revenue, and adds each click to `lenders`. */
   sumSessionRevenue({ clicks, position }: StoredSession, lenders?: LenderRevenueTotals): SessionRevenue {
     const sum = { attributedMicros: 0, confirmedMicros: 0 };
-    if (clicks === 0) return sum;
-    for (const [lender, attributedMicros, confirmedMicros] of this.#selectClicks.all(position)) {
+    if (clicks === 0) return { ...sum, unbookedClicks: emptyUnbookedCounts };
+    const unbookedClicks = [...emptyUnbookedCounts];
+    for (const [lender, attributedMicros, confirmedMicros, unbookedReasons] of this.#selectClicks.all(position)) {
       sum.attributedMicros += attributedMicros;
       sum.confirmedMicros += confirmedMicros;
+      for (const reason of unbookedClicks.keys()) unbookedClicks[reason]! += (unbookedReasons >> reason) & 1;
       lenders?.addClick(lender, confirmedMicros);
     }
-    return sum;
+    return { ...sum, unbookedClicks };
   }
 
   readonly lenderNameOf = (lender: number): string => this.#selectLenderName.get(lender)!;

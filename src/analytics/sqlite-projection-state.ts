@@ -1,8 +1,9 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
-import type { ConfirmedPayout } from '../confirmations/confirmation.ts';
+import type { ClickReversal, ConfirmedPayout } from '../confirmations/confirmation.ts';
 import type { PayoutKey, PayoutStateWithLender } from '../confirmations/payout-state.ts';
+import { reversalReasons } from '../ledger/ledger-record.ts';
 import {
   decodeVarints,
   prepareArrayQuery,
@@ -11,17 +12,34 @@ import {
   type SqlValue,
 } from './analytics-database.ts';
 import type { LedgerProjection } from './ledger-projection.ts';
-import { type SessionState, type SubIdSortKey, toSubIdSortKey } from './projection-state.ts';
+import {
+  type ClickBooking,
+  type CountedClick,
+  clickBooking,
+  type SessionState,
+  type SubIdSortKey,
+  toSubIdSortKey,
+} from './projection-state.ts';
 import type { RetentionCutoff } from './store-retention.ts';
 
 type PayoutRow = [fundedMicros: number, fundedMs: number, reversedMicros: number | null, reversedMs: number | null];
+type ReversalRow = [reversedMicros: number, reversedMs: number, reason: number];
+type ClickRow = [
+  lender: number,
+  clickedMs: number,
+  attributedMicros: number,
+  booking: ClickBooking,
+  unbookedReasons: number,
+];
 
 const emptyPayoutState: PayoutStateWithLender = {
   offerShown: false,
   clickedMs: null,
   lenderName: null,
   sessionRevenueMicros: 0,
+  clickRevenueMicros: null,
   payout: null,
+  clickReversal: null,
 };
 
 type ProjectedSessionRow = [
@@ -79,10 +97,12 @@ export class SqliteProjectionState {
   readonly lenders: NumberTable;
   readonly #findSession: Statement<[Buffer], ProjectedSessionRow>;
   readonly #findClicks: Statement<[number], number>;
-  readonly #selectClick: Statement<[number, number], [lender: number, clickedMs: number]>;
+  readonly #selectClick: Statement<[number, number], ClickRow>;
+  readonly #selectClickRevenue: Statement<[number, number], number>;
   readonly #selectLenderName: Statement<[number], string>;
   readonly #selectSessionRevenue: Statement<[number], number>;
   readonly #selectPayout: Statement<[number, number, string], PayoutRow>;
+  readonly #selectReversal: Statement<[number, number, string], ReversalRow>;
   readonly #metadataWriter: RowWriter;
   /** Greatest sub_id in the store. `findSession` needs no database query for a greater sub_id, which most new sessions have. */
   #newestKey: SubIdSortKey;
@@ -97,7 +117,12 @@ export class SqliteProjectionState {
     this.#findClicks = prepareSingleValueQuery(database, 'SELECT offer FROM click WHERE session = ?');
     this.#selectClick = prepareArrayQuery(
       database,
-      'SELECT lender, clicked_ms FROM click WHERE session = ? AND offer = ?',
+      `SELECT lender, clicked_ms, attributed_micros, booking, unbooked_reasons
+        FROM click WHERE session = ? AND offer = ?`,
+    );
+    this.#selectClickRevenue = prepareSingleValueQuery(
+      database,
+      'SELECT confirmed_micros FROM click WHERE session = ? AND offer = ?',
     );
     this.#selectLenderName = prepareSingleValueQuery(database, 'SELECT name FROM lender WHERE number = ?');
     this.#selectSessionRevenue = prepareSingleValueQuery(
@@ -107,6 +132,11 @@ export class SqliteProjectionState {
     this.#selectPayout = prepareArrayQuery(
       database,
       `SELECT funded_micros, funded_ms, reversed_micros, reversed_ms FROM payout
+      WHERE session = ? AND offer = ? AND txid = ?`,
+    );
+    this.#selectReversal = prepareArrayQuery(
+      database,
+      `SELECT reversed_micros, reversed_ms, reason FROM click_reversal
       WHERE session = ? AND offer = ? AND txid = ?`,
     );
     this.#experiments = new NumberTable(database, 'experiment', ['account', 'vertical', 'test', 'tag']);
@@ -145,11 +175,18 @@ export class SqliteProjectionState {
 
   /**
    * Returns the counted click of a session on an offer, or null if there is no counted click. Clicks and payouts are not cached, because
-   * only confirmations read them, and confirmations are rare.
+   * only confirmations and some repeated clicks read them, and these are rare.
    */
-  findClick(session: number, offer: number): { readonly lender: number; readonly clickedMs: number } | null {
+  findClick(session: number, offer: number): CountedClick | null {
     const row = this.#selectClick.get(session, offer);
-    return row === undefined ? null : { lender: row[0], clickedMs: row[1] };
+    if (row === undefined) return null;
+    const [lender, clickedMs, attributedMicros, booking, unbookedReasons] = row;
+    return { session, offer, lender, clickedMs, attributedMicros, booking, unbookedReasons };
+  }
+
+  /** Returns the confirmed revenue of a click in micro-dollars; 0 without a counted click. */
+  clickRevenueMicros(session: number, offer: number): number {
+    return this.#selectClickRevenue.get(session, offer) ?? 0;
   }
 
   /** Returns the confirmed revenue of a session in micro-dollars. */
@@ -164,6 +201,13 @@ export class SqliteProjectionState {
     const funded = { amountMicros: fundedMicros, occurredMs: fundedMs };
     if (reversedMicros === null || reversedMs === null) return { funded, reversed: null };
     return { funded, reversed: { amountMicros: reversedMicros, occurredMs: reversedMs } };
+  }
+
+  findClickReversal(session: number, offer: number, txid: string): ClickReversal | null {
+    const row = this.#selectReversal.get(session, offer, txid);
+    if (row === undefined) return null;
+    const [amountMicros, occurredMs, reason] = row;
+    return { amountMicros, occurredMs, reason: reversalReasons[reason]! };
   }
 
   /** Returns the payout states according to the ledger records that are already applied. */
@@ -185,7 +229,9 @@ export class SqliteProjectionState {
       clickedMs: click?.clickedMs ?? null,
       lenderName: click === null ? null : this.#selectLenderName.get(click.lender)!,
       sessionRevenueMicros,
+      clickRevenueMicros: click?.booking === clickBooking.confirmed ? this.clickRevenueMicros(position, offer) : null,
       payout: this.findPayout(position, offer, txid),
+      clickReversal: this.findClickReversal(position, offer, txid),
     };
   }
 

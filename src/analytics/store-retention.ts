@@ -54,6 +54,7 @@ export class SessionPruner {
   readonly #deleteMetadata: Statement<[number]>;
   readonly #deleteClicks: Statement<[number]>;
   readonly #deletePayouts: Statement<[number]>;
+  readonly #deleteReversals: Statement<[number]>;
   readonly #pruneBatch: () => boolean;
   /** All rows of sessions from before this day are deleted. Starts at 0, because an earlier process may have left rows. */
   #prunedUntilDay = 0;
@@ -71,6 +72,7 @@ export class SessionPruner {
     this.#deleteMetadata = database.prepare('DELETE FROM session_metadata WHERE session = ?');
     this.#deleteClicks = database.prepare('DELETE FROM click WHERE session = ?');
     this.#deletePayouts = database.prepare('DELETE FROM payout WHERE session = ?');
+    this.#deleteReversals = database.prepare('DELETE FROM click_reversal WHERE session = ?');
     this.#pruneBatch = database.transaction(() => this.#deleteOldRows()).immediate;
   }
 
@@ -93,6 +95,7 @@ export class SessionPruner {
       if (clicks === 0) continue;
       this.#deleteClicks.run(position);
       this.#deletePayouts.run(position);
+      this.#deleteReversals.run(position);
     }
     const last = sessions.at(-1);
     if (last !== undefined) this.#deleteSessions.run(last[0]);

@@ -2,19 +2,25 @@ import { bounds } from '../bounds.ts';
 import { isWithinAttributionWindow } from '../clicks/click-rules.ts';
 import { microsPerUsd } from '../domain/money.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
+import type { ReversalReason } from '../ledger/ledger-record.ts';
 
-/** A lender's confirmation that it owes a payout for a click, or the reversal of a payout (docs/contract.md#confirmation-rows). */
+/**
+ * A lender's confirmation that it owes a payout for a click, the reversal of a payout, or the reversal of revenue that a click confirmed
+ * itself (docs/contract.md#confirmation-rows).
+ */
 export interface Confirmation {
   readonly status: ConfirmationStatus;
   /** The 32 bytes of the sub_id, in an array that shares no memory with other data. */
   readonly sub: Uint8Array;
   readonly offerId: string;
-  /** Identifier that the lender assigned to the payout. A reversal has the txid of the reversed payout. */
+  /** Identifier that the lender assigned to the payout. The reversal of a payout has its txid; other reversals have a txid of their own. */
   readonly txid: string;
   readonly amountMicros: number;
   readonly occurredMs: number;
   /** Data from the click_id, for a click without a ledger record (docs/contract.md#clicks-without-a-record); null without a click_id. */
   readonly click: ClickDetails | null;
+  /** Reason for taking back revenue that a click confirmed itself; null for payouts and their reversals. */
+  readonly reason: ReversalReason | null;
 }
 
 export type ConfirmationStatus = 'funded' | 'reversed';
@@ -32,6 +38,7 @@ export const confirmationFieldNames = [
   'status',
   'amount',
   'occurred_at',
+  'reason',
 ] as const;
 export type ConfirmationFieldName = (typeof confirmationFieldNames)[number];
 
@@ -40,6 +47,8 @@ export type RejectionReason =
   | 'not_an_object'
   | `${ConfirmationFieldName}_repeated`
   | 'status_invalid'
+  | 'reason_invalid'
+  | 'funded_not_accepted'
   | 'txid_invalid'
   | 'amount_invalid'
   | 'occurred_at_invalid'
@@ -55,6 +64,8 @@ export type RejectionReason =
   | 'conflict'
   | 'txid_unknown'
   | 'exceeds_funded'
+  | 'click_not_booked'
+  | 'exceeds_booked'
   | 'before_click'
   | 'in_future'
   | 'too_late'
@@ -71,6 +82,11 @@ export interface ConfirmedPayout {
   readonly reversed: PayoutTransaction | null;
 }
 
+/** Reversal of revenue that a click confirmed itself. */
+export interface ClickReversal extends PayoutTransaction {
+  readonly reason: ReversalReason;
+}
+
 /** Ledger data about the session, the click and the payout of a confirmation. */
 export interface PayoutState {
   /** Whether the offer was shown in the session; false for an unknown session. */
@@ -79,7 +95,11 @@ export interface PayoutState {
   readonly clickedMs: number | null;
   /** Confirmed revenue of the whole session, in micro-dollars. */
   readonly sessionRevenueMicros: number;
+  /** Revenue that the click confirmed itself minus its reversals, in micro-dollars; null if the click confirmed no revenue. */
+  readonly clickRevenueMicros: number | null;
   readonly payout: ConfirmedPayout | null;
+  /** Earlier reversal of the click's own revenue with the same txid. */
+  readonly clickReversal: ClickReversal | null;
 }
 
 type ConfirmationDecision = 'accepted' | 'repeated' | RejectionReason;
@@ -89,14 +109,16 @@ type ConfirmationDecision = 'accepted' | 'repeated' | RejectionReason;
  * ledger, and again when analytics read the ledger, because an invalid confirmation in a ledger could make a payout negative.
  */
 export function checkConfirmation(confirmation: Confirmation, state: PayoutState, nowMs: number): ConfirmationDecision {
-  const { sub, status, amountMicros, occurredMs } = confirmation;
+  const { sub, status, amountMicros, occurredMs, reason } = confirmation;
   const { createdMs, mode } = decodeSubId(sub);
   if (mode === 'test') return 'sandbox';
   // Detects a repeated confirmation before it checks the time limits, so that a repeat is not rejected as `too_late`.
-  const first = state.payout?.[status] ?? null;
-  if (first !== null) return isSameTransaction(first, confirmation) ? 'repeated' : 'conflict';
+  const first = reason === null ? state.payout?.[status] : state.clickReversal;
+  if (first) return isSameTransaction(first, confirmation) ? 'repeated' : 'conflict';
 
-  const clickedMs = state.clickedMs ?? confirmation.click?.clickedMs ?? null;
+  // Only a payout restores a click without a record. The record of a click that confirms its own revenue is the only proof of the revenue.
+  const restoredClickMs = reason === null ? confirmation.click?.clickedMs : undefined;
+  const clickedMs = state.clickedMs ?? restoredClickMs ?? null;
   if (clickedMs === null || !state.offerShown) {
     // For a deleted session, only the creation time (from the sub_id) is known.
     const lastMs = createdMs + bounds.clickAttributionMs + bounds.confirmationWindowMs;
@@ -104,7 +126,12 @@ export function checkConfirmation(confirmation: Confirmation, state: PayoutState
   }
   if (!isWithinAttributionWindow(clickedMs, createdMs)) return 'click_late';
 
-  if (status === 'reversed') {
+  if (status === 'funded') {
+    if (state.clickRevenueMicros !== null) return 'funded_not_accepted';
+  } else if (reason !== null) {
+    if (state.clickRevenueMicros === null) return 'click_not_booked';
+    if (amountMicros > state.clickRevenueMicros) return 'exceeds_booked';
+  } else {
     if (state.payout === null) return 'txid_unknown';
     if (amountMicros > state.payout.funded.amountMicros) return 'exceeds_funded';
   }
@@ -118,7 +145,7 @@ export function checkConfirmation(confirmation: Confirmation, state: PayoutState
 }
 
 export function applyConfirmationToPayout(
-  { status, amountMicros, occurredMs }: Omit<Confirmation, 'click'>,
+  { status, amountMicros, occurredMs }: Pick<Confirmation, 'status' | 'amountMicros' | 'occurredMs'>,
   payout: ConfirmedPayout | null,
 ): ConfirmedPayout {
   const booking = { amountMicros, occurredMs };
@@ -132,6 +159,10 @@ export function revenueDeltaMicros({ status, amountMicros }: Pick<Confirmation, 
   return status === 'funded' ? amountMicros : -amountMicros;
 }
 
-function isSameTransaction(booking: PayoutTransaction, { amountMicros, occurredMs }: Confirmation): boolean {
-  return booking.amountMicros === amountMicros && booking.occurredMs === occurredMs;
+function isSameTransaction(
+  first: PayoutTransaction | ClickReversal,
+  { amountMicros, occurredMs, reason }: Confirmation,
+): boolean {
+  const firstReason = 'reason' in first ? first.reason : null;
+  return first.amountMicros === amountMicros && first.occurredMs === occurredMs && firstReason === reason;
 }

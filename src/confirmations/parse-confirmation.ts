@@ -4,7 +4,8 @@ import { parseIsoTimestamp } from '../domain/calendar.ts';
 import { microsPerUsd, usdToExactMicros } from '../domain/money.ts';
 import { isVisibleAscii } from '../domain/text.ts';
 import type { ClickIds } from '../ids/click-tokens.ts';
-import { formatSubId, type SubIds } from '../ids/sub-id.ts';
+import { decodeSubId, formatSubId, type SubIds } from '../ids/sub-id.ts';
+import { type ReversalReason, reversalReasons } from '../ledger/ledger-record.ts';
 import {
   type ClickDetails,
   type Confirmation,
@@ -58,13 +59,15 @@ export function findDuplicateFields(text: string): ReadonlyMap<number, Confirmat
 interface ParseConfirmationDeps {
   readonly subIds: Pick<SubIds, 'verify'>;
   readonly clickIds: Pick<ClickIds, 'verify'>;
+  /** Numbers of the verticals in which clicks confirm their own revenue (`Vertical.clicksConfirmRevenue`). */
+  readonly verticalsWithConfirmedClicks: ReadonlySet<number>;
 }
 
 /** A confirmation row before validation. Members with unknown names are ignored. */
 type UnparsedRow = { readonly [Member in ConfirmationFieldName]?: unknown };
 
 /** Validates the format of one confirmation row (docs/contract.md#confirmation-rows). Does not check the row against the ledger. */
-export function parseConfirmation(ids: ParseConfirmationDeps, row: unknown): Confirmation | RejectionReason {
+export function parseConfirmation(deps: ParseConfirmationDeps, row: unknown): Confirmation | RejectionReason {
   if (typeof row !== 'object' || row === null || Array.isArray(row)) return 'not_an_object';
   const { txid, status, amount, occurred_at: occurredAt } = row as UnparsedRow;
   if (status !== 'funded' && status !== 'reversed') return 'status_invalid';
@@ -74,9 +77,18 @@ export function parseConfirmation(ids: ParseConfirmationDeps, row: unknown): Con
   if (amountMicros > bounds.confirmedRevenueUsdMax * microsPerUsd) return 'amount_invalid';
   const occurredMs = typeof occurredAt === 'string' ? parseIsoTimestamp(occurredAt) : null;
   if (occurredMs === null || occurredMs < 0) return 'occurred_at_invalid';
-  const click = parseClick(ids, row as UnparsedRow);
+  const click = parseClick(deps, row as UnparsedRow);
   if (typeof click === 'string') return click;
-  return { status, txid, amountMicros, occurredMs, ...click };
+  const transaction: Omit<Confirmation, 'reason'> = { status, txid, amountMicros, occurredMs, ...click };
+  // In the other verticals, `reason` is an unknown member, which is ignored.
+  if (!deps.verticalsWithConfirmedClicks.has(decodeSubId(click.sub).vertical)) return { ...transaction, reason: null };
+  if (status === 'funded') return 'funded_not_accepted';
+  const { reason } = row as UnparsedRow;
+  return isReversalReason(reason) ? { ...transaction, reason } : 'reason_invalid';
+}
+
+function isReversalReason(value: unknown): value is ReversalReason {
+  return reversalReasons.some((reason) => reason === value);
 }
 
 interface ReferencedClick {

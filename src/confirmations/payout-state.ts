@@ -1,5 +1,5 @@
 import type { CancelSignal } from '../domain/async.ts';
-import type { Confirmation, ConfirmedPayout } from './confirmation.ts';
+import type { ClickReversal, Confirmation, ConfirmedPayout } from './confirmation.ts';
 import { applyConfirmationToPayout, type PayoutState, revenueDeltaMicros } from './confirmation.ts';
 
 export interface PayoutKey {
@@ -21,21 +21,23 @@ export interface PayoutStateReader {
   findPayoutStates(keys: readonly PayoutKey[], signal?: CancelSignal | null): Promise<readonly PayoutStateWithLender[]>;
 }
 
-type PendingClick = Pick<PayoutStateWithLender, 'offerShown' | 'clickedMs' | 'lenderName'>;
+type PendingClick = Pick<PayoutStateWithLender, 'offerShown' | 'clickedMs' | 'lenderName' | 'clickRevenueMicros'>;
 
 /** Payout states for the rows of one batch. Each accepted row changes the payout states for the later rows of the batch. */
 export class PendingPayoutStates {
   readonly #revenueBySession = new Map<string, number>();
   readonly #clicks = new Map<string, PendingClick>();
   readonly #payouts = new Map<string, ConfirmedPayout | null>();
+  readonly #reversals = new Map<string, ClickReversal | null>();
 
   /** @param states initial states of `keys`, in the same order */
   constructor(keys: readonly PayoutKey[], states: readonly PayoutStateWithLender[]) {
     for (const [index, key] of keys.entries()) {
-      const { offerShown, clickedMs, lenderName, sessionRevenueMicros, payout } = states[index]!;
+      const { sessionRevenueMicros, payout, clickReversal, ...click } = states[index]!;
       this.#revenueBySession.set(sessionKey(key), sessionRevenueMicros);
-      this.#clicks.set(clickKey(key), { offerShown, clickedMs, lenderName });
+      this.#clicks.set(clickKey(key), click);
       this.#payouts.set(payoutKey(key), payout);
+      this.#reversals.set(payoutKey(key), clickReversal);
     }
   }
 
@@ -45,19 +47,24 @@ export class PendingPayoutStates {
       ...this.#clicks.get(clickKey(key))!,
       sessionRevenueMicros: this.#revenueBySession.get(sessionKey(key))!,
       payout: this.#payouts.get(payoutKey(key)) ?? null,
+      clickReversal: this.#reversals.get(payoutKey(key)) ?? null,
     };
   }
 
   applyAcceptedConfirmation(confirmation: Confirmation, lenderName: string): void {
-    const { clickedMs, offerShown, sessionRevenueMicros, payout } = this.get(confirmation);
-    this.#revenueBySession.set(sessionKey(confirmation), sessionRevenueMicros + revenueDeltaMicros(confirmation));
+    const { clickedMs, offerShown, sessionRevenueMicros, clickRevenueMicros, payout } = this.get(confirmation);
+    const { amountMicros, occurredMs, reason } = confirmation;
+    const deltaMicros = revenueDeltaMicros(confirmation);
+    this.#revenueBySession.set(sessionKey(confirmation), sessionRevenueMicros + deltaMicros);
     // Stores the click for later rows of the batch, because the ledger may have no record of the click.
     this.#clicks.set(clickKey(confirmation), {
       offerShown,
       clickedMs: clickedMs ?? confirmation.click?.clickedMs ?? null,
       lenderName,
+      clickRevenueMicros: clickRevenueMicros === null ? null : clickRevenueMicros + deltaMicros,
     });
-    this.#payouts.set(payoutKey(confirmation), applyConfirmationToPayout(confirmation, payout));
+    if (reason === null) this.#payouts.set(payoutKey(confirmation), applyConfirmationToPayout(confirmation, payout));
+    else this.#reversals.set(payoutKey(confirmation), { amountMicros, occurredMs, reason });
   }
 }
 

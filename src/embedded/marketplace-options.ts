@@ -11,7 +11,7 @@ import {
   type PublicUrls,
 } from '../config/config.ts';
 import { baseUrlRule, hostNamesFormat, isHostName, isHttpOrigin, parseBaseUrl } from '../config/parse-setting.ts';
-import type { ConfirmationStatus } from '../confirmations/confirmation.ts';
+import type { ClickReversal, ConfirmationStatus } from '../confirmations/confirmation.ts';
 import { assertIntegerOption, assertKnownOptionNames, assertObject } from '../domain/assert-options.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
@@ -110,13 +110,18 @@ export interface ConfirmationRow {
   readonly click_id?: string;
   readonly sub_id?: string;
   readonly svc_offer_id?: string;
-  /** ID that the lender assigned to the payout, up to 128 visible ASCII characters. A reversal contains the ID of the reversed payout. */
+  /**
+   * ID that the lender assigned to the payout, up to 128 visible ASCII characters. A reversal contains the ID of the reversed payout, or an ID
+   * of its own if the click confirmed its own revenue.
+   */
   readonly txid: string;
   readonly status: ConfirmationStatus;
   /** Amount of the payout: a positive number in USD with up to six decimals. */
   readonly amount: number;
   /** Time of the payout, as an ISO 8601 timestamp with a UTC offset. */
   readonly occurred_at: string;
+  /** Reason for taking back the revenue of a click that confirmed itself; required for such a click, ignored for other clicks. */
+  readonly reason?: ClickReversal['reason'];
 }
 
 /** Type of an object with all member names of `Options`. The compiler reports an object that lacks a name. */

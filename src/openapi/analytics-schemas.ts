@@ -1,6 +1,12 @@
 import Type, { type TSchema } from 'typebox';
 import { bounds } from '../bounds.ts';
-import { deviceClasses, type WidgetEventType, widgetEventTypes } from '../ledger/ledger-record.ts';
+import {
+  deviceClasses,
+  type UnbookedReason,
+  unbookedReasons,
+  type WidgetEventType,
+  widgetEventTypes,
+} from '../ledger/ledger-record.ts';
 import type { AnalyticsSummary, DailyAnalytics, SessionRowsResponse } from '../operations/analytics-responses.ts';
 import {
   constantSchema,
@@ -17,7 +23,9 @@ import {
 } from './schema-parts.ts';
 
 const attributedUsd = usdSchema('Expected revenue of the clicks, preliminary');
-const confirmedUsd = usdSchema('Revenue confirmed by lenders, 14 to 45 days after the click');
+const confirmedUsd = usdSchema(
+  'Revenue confirmed by lenders, 14 to 45 days after the click, or by clicks that confirm their own revenue',
+);
 
 const metricProperties = {
   sessions_total: nonNegativeIntegerSchema('Sessions created.'),
@@ -38,6 +46,20 @@ const lenderSchema = Type.Object(
     rev_confirmed: confirmedUsd,
   },
   { title: 'LenderFigures' },
+);
+
+const clicksNotBookedSchema = defineSchema<Readonly<Record<UnbookedReason, number>>>()(
+  Type.Object(
+    Object.fromEntries(unbookedReasons.map((reason) => [reason, Type.Integer({ minimum: 0 })])) as Record<
+      UnbookedReason,
+      ReturnType<typeof nonNegativeIntegerSchema>
+    >,
+    {
+      title: 'ClicksNotBooked',
+      description:
+        'Clicks in `offer_clicks` that booked no revenue, by reason; each session and offer counts at most once for each reason.',
+    },
+  ),
 );
 
 const widgetEventsSchema = defineSchema<Readonly<Record<WidgetEventType, number>>>()(
@@ -98,6 +120,7 @@ export const analyticsSummarySchema = defineSchema<AnalyticsSummary>()(
         propertyNames: { enum: deviceClasses },
         description: 'The same figures for each device class with sessions.',
       }),
+      clicks_not_booked: clicksNotBookedSchema,
       widget_events: widgetEventsSchema,
       sessions_kept_from: retainedFromSchema,
       as_of: nullableSchema(timestampSchema('The time up to which the counters are complete')),
@@ -111,6 +134,7 @@ const daySchema = Type.Object(
   {
     date: isoDateSchema('The UTC day of session creation.'),
     ...metricProperties,
+    clicks_not_booked: clicksNotBookedSchema,
     widget_events: widgetEventsSchema,
     matured: Type.Boolean({ description: `Whether its sessions are ${maturedPhrase}.` }),
   },

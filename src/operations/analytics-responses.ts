@@ -4,13 +4,20 @@ import type {
   LenderMetrics,
   SessionRow,
   SummaryResult,
+  UnbookedClickCounts,
   WidgetCounts,
 } from '../analytics/analytics.ts';
 import { bounds } from '../bounds.ts';
 import { formatIsoDate, formatIsoTimestamp } from '../domain/calendar.ts';
 import { microsPerUsd, microsToUsd, roundHalfUp } from '../domain/money.ts';
 import { decodeSubId, formatSubId } from '../ids/sub-id.ts';
-import { deviceClasses, type WidgetEventType, widgetEventTypes } from '../ledger/ledger-record.ts';
+import {
+  deviceClasses,
+  type UnbookedReason,
+  unbookedReasons,
+  type WidgetEventType,
+  widgetEventTypes,
+} from '../ledger/ledger-record.ts';
 import type { IgnoredParameters } from './ignored-names.ts';
 
 interface MetricsView {
@@ -28,6 +35,9 @@ interface LenderView {
   readonly clicks: number;
   readonly rev_confirmed: number;
 }
+
+/** Number of clicks that booked no revenue by reason (docs/contract.md#clicks-that-are-not-booked). */
+type UnbookedClicksView = Readonly<Record<UnbookedReason, number>>;
 
 /** Number of widget events by type (docs/contract.md#widget-events). Events of type `offer_click` do not count in `offer_clicks`. */
 type WidgetEventsView = Readonly<Record<WidgetEventType, number>>;
@@ -47,6 +57,7 @@ export interface AnalyticsSummary extends MetricsView, IgnoredParameters {
   readonly rev_per_session_matured: number | null;
   readonly rev_per_session_ci95: { readonly low: number; readonly high: number } | null;
   readonly by_device: Readonly<Record<string, MetricsView>>;
+  readonly clicks_not_booked: UnbookedClicksView;
   readonly widget_events: WidgetEventsView;
   /** First day whose sessions are retained. Deleted sessions count in figures by referrer tag, but not in rows or with `sub_id_list`. */
   readonly sessions_kept_from: string | null;
@@ -56,6 +67,7 @@ export interface AnalyticsSummary extends MetricsView, IgnoredParameters {
 /** Figures of one day in a response with `granularity=daily` (docs/contract.md#daily-figures). */
 export interface DailyFigures extends MetricsView {
   readonly date: string;
+  readonly clicks_not_booked: UnbookedClicksView;
   readonly widget_events: WidgetEventsView;
   /** True if the day is more than 45 days ago, so that its revenue counts as final. */
   readonly matured: boolean;
@@ -120,6 +132,7 @@ export function toSummaryView(
       matured.sessions === 0 ? null : ratio(matured.confirmedMicros / microsPerUsd, matured.sessions),
     rev_per_session_ci95: confidenceInterval(matured),
     by_device: Object.fromEntries(figures.byDevice.map((device) => [deviceName(device.device), toMetricsView(device)])),
+    clicks_not_booked: toUnbookedClicksView(figures.unbookedClicks),
     widget_events: toWidgetEventsView(figures.widgetEvents),
     as_of: figures.asOfMs === null ? null : formatIsoTimestamp(figures.asOfMs),
   };
@@ -129,6 +142,7 @@ export function toDayView(figures: DayMetrics): DailyFigures {
   return {
     date: formatIsoDate(figures.day),
     ...toMetricsView(figures),
+    clicks_not_booked: toUnbookedClicksView(figures.unbookedClicks),
     widget_events: toWidgetEventsView(figures.widgetEvents),
     matured: figures.matured,
   };
@@ -168,6 +182,10 @@ function toMetricsView(figures: CohortMetrics): MetricsView {
     rev_confirmed: microsToUsd(figures.confirmedMicros),
     rev_per_session: ratio(figures.confirmedMicros / microsPerUsd, figures.sessions),
   };
+}
+
+function toUnbookedClicksView(counts: UnbookedClickCounts): UnbookedClicksView {
+  return Object.fromEntries(unbookedReasons.map((reason, index) => [reason, counts[index] ?? 0])) as UnbookedClicksView;
 }
 
 function toWidgetEventsView(counts: WidgetCounts): WidgetEventsView {

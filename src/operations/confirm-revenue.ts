@@ -13,7 +13,12 @@ import type { AppendedRecord } from '../event-log/event-log.ts';
 import type { ClickIds } from '../ids/click-tokens.ts';
 import { decodeSubId, type SubIds } from '../ids/sub-id.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { ledgerRecordKind, type RevenueConfirmedRecord, type RevenueReversedRecord } from '../ledger/ledger-record.ts';
+import {
+  ledgerRecordKind,
+  type RevenueConfirmedRecord,
+  type RevenueReversedRecord,
+  reversalReasons,
+} from '../ledger/ledger-record.ts';
 import { awaitDurableRecord } from './await-durable.ts';
 
 export interface ConfirmRevenueDeps {
@@ -24,6 +29,8 @@ export interface ConfirmRevenueDeps {
   readonly ledger: Ledger;
   readonly analytics: PayoutStateReader;
   readonly queue: SerialQueue;
+  /** Numbers of the verticals in which clicks confirm their own revenue (`Vertical.clicksConfirmRevenue`). */
+  readonly verticalsWithConfirmedClicks: ReadonlySet<number>;
 }
 
 /** Outcome of one row. `index` is the position of the row in the request, from 0. */
@@ -139,11 +146,12 @@ function rejectedRow(reason: RejectionReason): RowResult {
 }
 
 function toLedgerRecord(
-  { status, sub, offerId, txid, amountMicros, occurredMs, click }: Confirmation,
+  { status, sub, offerId, txid, amountMicros, occurredMs, click, reason }: Confirmation,
   lenderName: string,
   nowMs: number,
 ): RevenueConfirmedRecord | RevenueReversedRecord {
   const booking = [nowMs, sub, offerId, lenderName, txid, amountMicros, occurredMs] as const;
+  if (reason !== null) return [ledgerRecordKind.revenueReversed, ...booking, reversalReasons.indexOf(reason)];
   if (status === 'reversed') return [ledgerRecordKind.revenueReversed, ...booking];
   return [ledgerRecordKind.revenueConfirmed, ...booking, click?.clickedMs ?? null, click?.valueMicros ?? null];
 }

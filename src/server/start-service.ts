@@ -24,6 +24,7 @@ import { confirmRevenue } from '../operations/confirm-revenue.ts';
 import { followClick } from '../operations/follow-click.ts';
 import { RandomBytesPool } from '../secrets/random-pool.ts';
 import { DeviceClassifier } from '../user-agents/device-classifier.ts';
+import { availableVerticals } from '../verticals/registry.ts';
 import { readWidgetScript } from '../widgets/widget-embedding.ts';
 import { CleanupStack, ServiceLifecycle } from './lifecycle.ts';
 import { createAuthenticator } from './open-auth.ts';
@@ -151,6 +152,12 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
     clickIds,
     analytics,
     queue: new SerialQueue(bounds.confirmationQueueBatchesMax),
+    // Includes verticals that this service does not serve at the moment, because reversals arrive up to 90 days after a click.
+    verticalsWithConfirmedClicks: new Set(
+      [...availableVerticals(), ...servedVerticals(options)]
+        .filter(({ clicksConfirmRevenue }) => clicksConfirmRevenue === true)
+        .map(({ number }) => number),
+    ),
   };
   const confirm: Service['confirmRevenue'] = (rows, text, signal) =>
     confirmRevenue(confirmationDeps, rows, text, signal);

@@ -16,6 +16,7 @@ import {
   type LedgerRecord,
   type RevenueConfirmedRecord,
   type RevenueReversedRecord,
+  unbookedReasons,
   type WidgetEventType,
   widgetEventTypes,
 } from '../../src/ledger/ledger-record.ts';
@@ -33,12 +34,24 @@ interface ModelSession {
   views: number;
   readonly shown: Set<string>;
   readonly widgetEvents: WidgetEventType[];
-  readonly clicks: Map<string, { readonly lender: string; readonly micros: number; readonly atMs: number }>;
+  readonly clicks: Map<string, ModelClick>;
   /** Payouts and reversals by kind, offer and txid. */
   readonly transactions: Map<string, Transaction>;
 }
 
+interface ModelClick {
+  readonly lender: string;
+  micros: number;
+  atMs: number;
+  isBooked: boolean;
+  /** Revenue that the click confirmed itself; null if lenders confirm its revenue. */
+  ownMicros: number | null;
+  /** Reasons for which the click was counted without revenue. */
+  readonly reasons: Set<number>;
+}
+
 interface Transaction {
+  readonly reason: number | undefined;
   readonly kind: 4 | 5;
   readonly offer: string;
   readonly micros: number;
@@ -88,19 +101,41 @@ export class AnalyticsModel {
       if (record[6] !== true) session.views++;
       for (const offer of record[4]) session.shown.add(offer);
     } else if (record[0] === 3) {
-      const [, atMs, , , offer, lender, micros] = record;
-      const reason = !session.shown.has(offer)
+      const [, atMs, , , offer, lender, micros, isBooked, reason, confirms] = record;
+      const earlier = session.clicks.get(offer);
+      const isLate = atMs - createdMs > msPerDay;
+      // Earlier releases wrote at most eight items.
+      const isFinal = record.length > 8;
+      const reasonIndex = isBooked === false ? (reason ?? 0) : -1;
+      const ignored = !session.shown.has(offer)
         ? 'unshownClicks'
-        : session.clicks.has(offer)
-          ? 'duplicateClicks'
-          : atMs - createdMs > msPerDay
-            ? 'lateClicks'
+        : earlier === undefined && isLate
+          ? 'lateClicks'
+          : (isFinal ? isBooked === null : earlier !== undefined) ||
+              (earlier !== undefined &&
+                (isLate ||
+                  earlier.isBooked ||
+                  typeof isBooked !== 'boolean' ||
+                  earlier.reasons.has(reasonIndex) ||
+                  reasonIndex >= unbookedReasons.length))
+            ? 'duplicateClicks'
             : null;
-      if (reason !== null) {
-        this.totals[reason]++;
+      if (ignored !== null) {
+        this.totals[ignored]++;
         return false;
       }
-      session.clicks.set(offer, { lender, micros: mode === 'test' ? 0 : micros, atMs });
+      const unbooked = { lender, micros: 0, atMs, isBooked: false, ownMicros: null, reasons: new Set<number>() };
+      const click: ModelClick = earlier ?? unbooked;
+      if (isBooked === false) {
+        if (reasonIndex < unbookedReasons.length) click.reasons.add(reasonIndex);
+      } else {
+        click.isBooked = true;
+        click.micros = mode === 'test' ? 0 : micros;
+        click.atMs = atMs;
+        if (confirms === true && confirmedMicros(session, offer) === 0)
+          click.ownMicros = Math.min(click.micros, 100_000_000_000 - confirmedMicros(session));
+      }
+      session.clicks.set(offer, click);
     } else if (record[0] === 6) {
       for (const type of record[5]) if (widgetEventTypes[type]) session.widgetEvents.push(widgetEventTypes[type]);
     } else {
@@ -122,6 +157,9 @@ export class AnalyticsModel {
     return {
       ...metricsOf(inDates),
       topLenders: byLender(inDates).slice(0, 20),
+      unbookedClicks: unbookedReasons.map((_, reason) =>
+        sum(inDates, ({ clicks }) => sum(clicks.values(), ({ reasons }) => (reasons.has(reason) ? 1 : 0))),
+      ),
       widgetEvents: widgetEventTypes.map((type) =>
         sum(inDates, ({ widgetEvents }) => widgetEvents.filter((event) => event === type).length),
       ),
@@ -143,9 +181,9 @@ export class AnalyticsModel {
     const days = Array.from({ length: query.toDay - query.fromDay + 1 }, (_, index) => {
       const day = query.fromDay + index;
       const summary = this.summary({ ...query, fromDay: day, toDay: day });
-      const { sessions, views, clicks, attributedMicros, confirmedMicros, widgetEvents } = summary;
-      const matured = query.today - day > 45;
-      return { day, sessions, views, clicks, attributedMicros, confirmedMicros, widgetEvents, matured };
+      const { sessions, views, clicks, attributedMicros, confirmedMicros, unbookedClicks, widgetEvents } = summary;
+      const metrics = { sessions, views, clicks, attributedMicros, confirmedMicros };
+      return { day, ...metrics, unbookedClicks, widgetEvents, matured: query.today - day > 45 };
     });
     return { days, retainedFromDay: this.#retainedFromDay };
   }
@@ -203,22 +241,37 @@ function confirm(
   session: ModelSession,
   record: RevenueConfirmedRecord | RevenueReversedRecord,
 ): 'accepted' | 'repeated' | 'unsound' {
-  const [kind, wallMs, , offer, lender, txid, micros, occurredMs, evidenceMs = null, value = null] = record;
+  const [kind, wallMs, , offer, lender, txid, micros, occurredMs] = record;
+  // Reasons of a later release count as `other`.
+  const reason = record[0] === 5 && record[8] !== undefined ? Math.min(record[8], 4) : undefined;
+  const [evidenceMs, value] = record[0] === 4 ? [record[8], record[9]] : [null, null];
   const { transactions } = session;
-  const first = transactions.get(`${kind} ${offer} ${txid}`);
-  if (first !== undefined) return first.micros === micros && first.occurredMs === occurredMs ? 'repeated' : 'unsound';
+  const key = `${reason === undefined ? kind : 'click'} ${offer} ${txid}`;
+  const first = transactions.get(key);
+  if (first !== undefined) {
+    const isSame = first.micros === micros && first.occurredMs === occurredMs && first.reason === reason;
+    return isSame ? 'repeated' : 'unsound';
+  }
   let click = session.clicks.get(offer);
   if (click === undefined && evidenceMs !== null && evidenceMs - session.tenant.createdMs <= msPerDay) {
-    click = { lender, micros: value ?? 0, atMs: evidenceMs };
+    const booked = { micros: value ?? 0, atMs: evidenceMs, isBooked: true, ownMicros: null };
+    click = { lender, ...booked, reasons: new Set() };
   }
   if (click === undefined || !session.shown.has(offer)) return 'unsound';
   // Accepts times up to 5 seconds early or late, for clock skew.
   if (occurredMs < click.atMs - 5_000 || occurredMs > wallMs + 5_000 || wallMs - click.atMs > 90 * msPerDay)
     return 'unsound';
+  if (kind === 4 && click.ownMicros !== null) return 'unsound';
   const limit =
-    kind === 5 ? (transactions.get(`4 ${offer} ${txid}`)?.micros ?? 0) : 100_000_000_000 - confirmedMicros(session);
+    kind === 4
+      ? 100_000_000_000 - confirmedMicros(session)
+      : reason === undefined
+        ? (transactions.get(`4 ${offer} ${txid}`)?.micros ?? 0)
+        : click.ownMicros === null
+          ? 0
+          : confirmedMicros(session, offer);
   if (micros > limit) return 'unsound';
-  transactions.set(`${kind} ${offer} ${txid}`, { kind, offer, micros, occurredMs });
+  transactions.set(key, { kind, offer, micros, occurredMs, reason });
   session.clicks.set(offer, click);
   return 'accepted';
 }
@@ -253,8 +306,12 @@ function byLender(sessions: readonly ModelSession[]) {
     .sort((a, b) => b.clicks - a.clicks || (a.lender < b.lender ? -1 : 1));
 }
 
-/** Returns payouts minus reversals of a session, or of one of its offers, in micro-dollars. */
-function confirmedMicros({ transactions }: ModelSession, offer?: string): number {
+/** Returns payouts and revenue confirmed by clicks, minus reversals, of a session or of one of its offers, in micro-dollars. */
+function confirmedMicros({ clicks, transactions }: ModelSession, offer?: string): number {
   const counted = [...transactions.values()].filter((each) => offer === undefined || each.offer === offer);
-  return sum(counted, ({ kind, micros }) => (kind === 4 ? micros : -micros));
+  const own = [...clicks].filter(([clicked]) => offer === undefined || clicked === offer);
+  return (
+    sum(own, ([, { ownMicros }]) => ownMicros ?? 0) +
+    sum(counted, ({ kind, micros }) => (kind === 4 ? micros : -micros))
+  );
 }

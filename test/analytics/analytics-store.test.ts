@@ -6,6 +6,7 @@ import { emptyRecordCounts } from '../../src/analytics/projection-state.ts';
 import { bounds } from '../../src/bounds.ts';
 import { daysSinceEpoch, msPerDay } from '../../src/domain/calendar.ts';
 import {
+  type ClickDecision,
   offerClickedRecord,
   offersViewedRecord,
   revenueConfirmedRecord,
@@ -129,6 +130,92 @@ describe('AnalyticsStore', () => {
       projected.reopen();
     }
     assertMatch();
+  });
+
+  /** Returns clicks, attributed and confirmed revenue, and clicks without revenue, of the whole tag. */
+  const clickFigures = () => {
+    const { clicks, attributedMicros, confirmedMicros, unbookedClicks } = query();
+    assert.deepEqual(query({ subs: [sub] }), query());
+    return [clicks, attributedMicros, confirmedMicros, ...unbookedClicks];
+  };
+  const shown = [sessionCreatedRecord(sub), offersViewedRecord(sub, ['a', 'b', 'c', 'd', 'e'])];
+  const clickOn = (offer: string, ...decision: ClickDecision) =>
+    offerClickedRecord(sub, offer, { valueMicros: 2_000_000, decision });
+
+  it('counts a click that booked no revenue by its reason, and without revenue', () => {
+    apply(
+      ...shown,
+      clickOn('a', false),
+      clickOn('b', false, 1, true),
+      clickOn('c', false, 2, true),
+      clickOn('d', false, 3, true),
+    );
+    assert.deepEqual(clickFigures(), [4, 0, 0, 1, 1, 1, 1]);
+    // A repeated record, or a reason of a later release, changes nothing.
+    apply(clickOn('a', false), clickOn('b', false, 1, true), clickOn('e', false, 4, true));
+    assert.deepEqual(clickFigures(), [5, 0, 0, 1, 1, 1, 1]);
+  });
+
+  it('a click after a click that came too fast books the revenue once, and does not count again', () => {
+    const late = offerClickedRecord(sub, 'a', { wallMs: noon + msPerDay + 1, decision: [true, null, true] });
+    apply(...shown, clickOn('a', false, 2, true), clickOn('a', false, 2, true), late);
+    assert.deepEqual(clickFigures(), [1, 0, 0, 0, 0, 1, 0]);
+    projected.reopen();
+    apply(clickOn('a', true, null, true), clickOn('a', true, null, true), clickOn('a', false, 1, true));
+    assert.deepEqual(clickFigures(), [1, 2_000_000, 2_000_000, 0, 0, 1, 0]);
+    projected.reopen();
+    apply(clickOn('a', true, null, true), clickOn('a', null, null, true), clickOn('b', null, null, true));
+    assert.deepEqual(clickFigures(), [1, 2_000_000, 2_000_000, 0, 0, 1, 0]);
+    assert.deepEqual(query().topLenders, [{ lender: 'Lender of a', clicks: 1, confirmedMicros: 2_000_000 }]);
+    assert.equal(projected.store.getTotals().duplicateClicks, 7);
+  });
+
+  it('a click that confirms its revenue counts in confirmed revenue and its squares, as a payout does', () => {
+    apply(...shown, clickOn('a', true, null, true), clickOn('b', true, null, true), clickOn('c', true, null, false));
+    const matured = () => query({ today: today + 60 }).matured;
+    assert.deepEqual(matured(), { sessions: 1, confirmedMicros: 4_000_000, confirmedUsdSquared: 16 });
+    apply(revenueReversedRecord(sub, 'a', { reason: 0, micros: 1_500_000 }));
+    assert.deepEqual(matured(), { sessions: 1, confirmedMicros: 2_500_000, confirmedUsdSquared: 6.25 });
+    assert.deepEqual(clickFigures(), [3, 6_000_000, 2_500_000, 0, 0, 0, 0]);
+    // Payouts and excessive, repeated or conflicting reversals change nothing.
+    apply(
+      revenueReversedRecord(sub, 'a', { reason: 0, micros: 1_500_000 }),
+      revenueReversedRecord(sub, 'a', { reason: 1, micros: 1_500_000 }),
+      revenueReversedRecord(sub, 'a', { reason: 0, micros: 500_001, txid: 'tx-2' }),
+      revenueReversedRecord(sub, 'a', { micros: 500_000, txid: 'tx-3' }),
+      revenueReversedRecord(sub, 'c', { reason: 0, micros: 1 }),
+      revenueConfirmedRecord(sub, 'a', { micros: 1, txid: 'tx-4' }),
+    );
+    assert.equal(query().confirmedMicros, 2_500_000);
+    assert.equal(projected.store.getTotals().unsoundConfirmations, 5);
+    projected.reopen();
+    apply(revenueReversedRecord(sub, 'a', { reason: 3, micros: 500_000, txid: 'tx-2' }));
+    assert.deepEqual(clickFigures(), [3, 6_000_000, 2_000_000, 0, 0, 0, 0]);
+  });
+
+  it('a click with a payout confirms no revenue itself, so its revenue is never negative', () => {
+    const micros = 3_000_000;
+    apply(
+      ...shown,
+      clickOn('a', false, 2, true),
+      revenueConfirmedRecord(sub, 'a', { micros }),
+      clickOn('a', true, null, true),
+    );
+    assert.deepEqual(clickFigures(), [1, 2_000_000, micros, 0, 0, 1, 0]);
+    apply(
+      revenueReversedRecord(sub, 'a', { micros: 2_000_000, reason: 0, txid: 'tx-2' }),
+      revenueReversedRecord(sub, 'a', { micros }),
+    );
+    assert.deepEqual(clickFigures(), [1, 2_000_000, 0, 0, 0, 1, 0]);
+  });
+
+  it('confirms at most the maximum revenue of a session', () => {
+    const valueMicros = 60_000_000_000;
+    const clicks = ['a', 'b'].map((offer) =>
+      offerClickedRecord(sub, offer, { valueMicros, decision: [true, null, true] }),
+    );
+    apply(...shown, ...clicks);
+    assert.deepEqual(clickFigures(), [2, 120_000_000_000, 100_000_000_000, 0, 0, 0, 0]);
   });
 
   it('sums the squares of large revenues exactly', () => {

@@ -1,8 +1,14 @@
 import fc from 'fast-check';
 import type { SummaryQuery } from '../../src/analytics/analytics.ts';
 import { daysSinceEpoch, msPerDay } from '../../src/domain/calendar.ts';
-import { type DeviceClass, type LedgerRecord, widgetEventTypes } from '../../src/ledger/ledger-record.ts';
 import {
+  type DeviceClass,
+  type LedgerRecord,
+  unbookedReasons,
+  widgetEventTypes,
+} from '../../src/ledger/ledger-record.ts';
+import {
+  type ClickDecision,
   offerClickedRecord,
   offersViewedRecord,
   revenueConfirmedRecord,
@@ -67,11 +73,38 @@ const reported = fc
     widgetEventsRecord(sub, types, { offerId, wallMs: sub.readUIntBE(0, 6) + afterMs }),
   );
 
+/** Decisions of this release, of earlier releases, which wrote no reason, and of a later release with an unknown reason. */
+const decision = fc.constantFrom<ClickDecision>(
+  ...([[], [], [], [true], [false], [null]] as const),
+  ...([
+    [true, null],
+    [true, null, true],
+    [true, null, true],
+    [null, null, false],
+    [false, 0, false],
+    [false, 1, true],
+    [false, 2, true],
+    [false, 2, true],
+    [false, 3, true],
+    [false, unbookedReasons.length, true],
+  ] as const),
+);
+
 const clicked = fc
-  .tuple(sub, fc.constantFrom(...offers), fc.nat({ max: 5_000_000 }), fc.constantFrom(0, 0, 0, msPerDay, msPerDay + 1))
-  .map(([sub, offer, valueMicros, afterMs]) =>
+  .tuple(
+    fc.oneof(earner, sub),
+    fc.constantFrom('a', ...offers),
+    fc.oneof(
+      { weight: 9, arbitrary: fc.nat({ max: 5_000_000 }) },
+      { weight: 1, arbitrary: fc.constant(60_000_000_000) },
+    ),
+    fc.constantFrom(0, 0, 0, msPerDay, msPerDay + 1),
+    decision,
+  )
+  .map(([sub, offer, valueMicros, afterMs, decision]) =>
     offerClickedRecord(sub, offer, {
       valueMicros,
+      decision,
       wallMs: sub.readUIntBE(0, 6) + afterMs,
       // Two offers have the same lender.
       lender: lenderOf(offer),
@@ -109,8 +142,12 @@ const confirmed = fc.tuple(booking, evidence).map(([row, click]) =>
   }),
 );
 
-const reversalOf = (row: Booking) => revenueReversedRecord(row.sub, row.offer, payoutOptions(row));
-const reversed = booking.map(reversalOf);
+const reversalOf = (row: Booking, reason?: number) =>
+  revenueReversedRecord(row.sub, row.offer, { ...payoutOptions(row), ...(reason === undefined ? {} : { reason }) });
+/** Generates reversals of payouts, and reversals with a reason of clicks that confirmed their revenue. */
+const reversed = fc
+  .tuple(booking, fc.constantFrom(undefined, 0, 0, 4, 5))
+  .map(([row, reason]) => reversalOf(row, reason));
 
 /** Generates a payout and its reversal, which may be larger than the payout. */
 const confirmedAndReversed = fc
@@ -120,12 +157,14 @@ const confirmedAndReversed = fc
     reversalOf({ ...row, micros: reversedMicros }),
   ]);
 
-/** The records that must precede a payout. */
-const prelude = sub.map((sub): LedgerRecord[] => [
-  sessionCreatedRecord(sub),
-  offersViewedRecord(sub, offers),
-  offerClickedRecord(sub, 'a'),
-]);
+/** The records that must precede a payout, or a reversal with a reason. */
+const prelude = fc
+  .tuple(sub, fc.constantFrom<ClickDecision>([], [true, null, true], [false, 2, true]))
+  .map(([sub, decision]): LedgerRecord[] => [
+    sessionCreatedRecord(sub),
+    offersViewedRecord(sub, offers),
+    offerClickedRecord(sub, 'a', { decision }),
+  ]);
 
 const arbitraryRecord: fc.Arbitrary<LedgerRecord> = fc.oneof(
   created,
@@ -137,6 +176,7 @@ const arbitraryRecord: fc.Arbitrary<LedgerRecord> = fc.oneof(
   clicked,
   confirmed,
   confirmed,
+  reversed,
   reversed,
 );
 

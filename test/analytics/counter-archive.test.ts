@@ -128,6 +128,8 @@ describe('counter archive', () => {
       ['a second header', [[11, 1, 0, 5, 1]]],
       ['a sum beyond 64 bits', [counters(9)[0], [13, [9, 0, 1, 1, 1, 1, 1, '9223372036854775808']]]],
       ['events that are not a list', [counters(9)[0], [13, [9, 0, 1, 1, 1, 1, 1, '0'], 5]]],
+      ['reasons that are not a list', [counters(9)[0], [13, [9, 0, 1, 1, 1, 1, 1, '0'], [], 5]]],
+      ['a negative reason count', [counters(9)[0], [13, [9, 0, 1, 1, 1, 1, 1, '0'], [], [1, -1]]]],
       ['a negative event count', [counters(9)[0], [13, [9, 0, 1, 1, 1, 1, 1, '0'], [1, -1]]]],
       ['a counter without an experiment', [[14, [9, 'x', 1, 0]]]],
       ['a counter of another day', counters(10)],

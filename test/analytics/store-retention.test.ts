@@ -5,6 +5,7 @@ import type { CounterArchive } from '../../src/analytics/counter-archive.ts';
 import { bounds } from '../../src/bounds.ts';
 import { daysSinceEpoch, msPerDay } from '../../src/domain/calendar.ts';
 import {
+  type ClickDecision,
   offerClickedRecord,
   offersViewedRecord,
   revenueConfirmedRecord,
@@ -101,22 +102,53 @@ describe('retention of sessions in the analytics store', () => {
     );
   });
 
-  it('restores archives of service versions that had fewer, more or no widget event types', () => {
+  it('archives clicks without revenue by reason, and restores them', () => {
+    const sub = subIdBytes({ createdMs: old, serial: 1 });
+    const click = (offer: string, ...decision: ClickDecision) => offerClickedRecord(sub, offer, { decision });
+    projected.apply(
+      sessionCreatedRecord(sub, { device: 2 }),
+      offersViewedRecord(sub, ['a', 'b', 'c']),
+      click('a', false),
+      click('b', false, 2, true),
+      click('c', false, 3, true),
+      click('b', true, null, true),
+      created(2, noon),
+    );
+    const before = summary();
+    assert.deepEqual(before.unbookedClicks, [1, 0, 1, 1]);
+    applyRetention();
+    assert.deepEqual(
+      [...archive.readAll()].filter(([kind]) => kind === 13),
+      [[13, [daysSinceEpoch(old), 2, 1, 1, 3, 1_000_000, 1_000_000, '10000'], [], [1, 0, 1, 1]]],
+    );
+    const rebuilt = new ProjectedStore();
+    try {
+      rebuilt.store.restoreArchivedCounters(archive);
+      const { unbookedClicks, clicks, confirmedMicros, widgetEvents } = rebuilt.store.getSummary({ ...byTag });
+      assert.deepEqual([unbookedClicks, clicks, confirmedMicros], [[1, 0, 1, 1], 3, 1_000_000]);
+      assert.deepEqual(widgetEvents, before.widgetEvents);
+    } finally {
+      rebuilt.close();
+    }
+  });
+
+  it('restores archives of service versions that had fewer, more or no widget event types or reasons', () => {
     const archiveRange = { wallMs: 1, untilDay: retainedFrom, ledgerStartPosition: 1 };
     const [day, figures] = [retainedFrom - 1, [5, 4, 3, 2, 1, '1'] as const];
     archive.append(archiveRange, [
       [12, [1, 1, 0, 'tag-one']],
       [13, [day, 0, ...figures]],
       [13, [day, 1, ...figures], [1, 2]],
-      [13, [day, 2, ...figures], [1, 1, 1, 1, 1, 1, 1, 99]],
+      [13, [day, 2, ...figures], [1, 1, 1, 1, 1, 1, 1, 99], [1, 2, 3, 4, 99]],
+      [13, [day, 3, ...figures], [], [1]],
       [12, [1, 1, 0, 'tag-two']],
       [13, [day, 0, ...figures]],
     ]);
     projected.store.restoreArchivedCounters(archive);
-    const { sessions, widgetEvents } = summary();
-    assert.deepEqual([sessions, widgetEvents], [15, [2, 3, 1, 1, 1, 1, 1]]);
+    const { sessions, widgetEvents, unbookedClicks } = summary();
+    assert.deepEqual([sessions, widgetEvents, unbookedClicks], [20, [2, 3, 1, 1, 1, 1, 1], [2, 2, 3, 4]]);
     const old = summary({ referrerTag: 'tag-two' });
-    assert.deepEqual([old.sessions, old.widgetEvents], [5, [0, 0, 0, 0, 0, 0, 0]]);
+    assert.deepEqual([old.sessions, old.widgetEvents, old.unbookedClicks], [5, [0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0]]);
   });
 
   it('a rebuild starts at the first ledger segment that contains a retained session', () => {

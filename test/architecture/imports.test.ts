@@ -17,7 +17,7 @@ cli: analytics auth bounds capacity catalogs config confirmations domain event-l
   operations secrets server sessions tls verticals
 clicks: bounds catalogs domain ids ledger matching
 config: auth bounds domain tls
-confirmations: bounds clicks domain ids
+confirmations: bounds clicks domain ids ledger
 domain: bounds
 embedded: auth bounds catalogs config confirmations domain matching operations tls verticals
 event-log: bounds domain files

@@ -31,6 +31,7 @@ const summary: AnalyticsSummary = {
   rev_per_session_matured: 105,
   rev_per_session_ci95: { low: 98.123456, high: 111.876544 },
   by_device: { mobile: figures },
+  clicks_not_booked: { cap: 0, budget: 0, too_fast: 2, too_many_offers: 1 },
   widget_events: { ...noWidgetEvents, widget_loaded: 3, offer_impression: 12 },
   sessions_kept_from: null,
   as_of: '2026-05-01T00:00:00.000Z',
@@ -46,8 +47,9 @@ test('an analytics summary states the meaning and unit of every number', () => {
     'views       3 times that offers were shown to these sessions',
     'clicks      2, each offer counted once per session: 0.6667 clicks per view',
     'attributed  84.00 USD expected from the clicks',
-    'confirmed   105.00 USD confirmed by lenders so far: 52.5000 USD per session',
+    'confirmed   105.00 USD confirmed so far: 52.5000 USD per session',
     'matured     1 sessions from 2026-04-01 to 2026-04-07, older than 45 days: 105.0000 USD confirmed per session, 95 % interval 98.1235 to 111.8765 USD',
+    'not booked  clicks without revenue: 2 too_fast, 1 too_many_offers',
     'widgets     events: 3 widget_loaded, 12 offer_impression',
   ]);
   const cells = tables.map((text) => text.split('\n').map((line) => line.split(/ {2,}/).join('; ')));
@@ -69,9 +71,12 @@ test('a summary without matured sessions (older than 45 days) shows no revenue p
 });
 
 test('the tables of days and sessions show the currency in the headings', () => {
-  const day = { date: '2026-04-01', ...figures, widget_events: summary.widget_events, matured: true };
+  const { clicks_not_booked, widget_events } = summary;
+  const day = { date: '2026-04-01', ...figures, clicks_not_booked, widget_events, matured: true };
   const days = stripVTControlCharacters(formatDailyTable([day], 7));
   assert.match(days, / {2}ATTRIBUTED USD {2}CONFIRMED USD {2}CONFIRMED USD PER /);
+  const [dayHeading = '', dayRow = ''] = days.split('\n');
+  assert.equal(dayRow.indexOf('3', dayHeading.indexOf('NOT BOOKED')), dayHeading.indexOf('NOT BOOKED'));
   const ids = { sub_id: `sub_${'0'.repeat(64)}`, referrer_tag: 'hero-short', device: 'mobile' };
   const times = { created_at: '2026-04-01T00:00:00.000Z', last_event_at: '2026-04-02T00:00:00.000Z' };
   const session = { ...figures, ...ids, ...times, sandbox: false, metadata: null, lenders: [] };

@@ -64,7 +64,7 @@ test('records a CSV file once, even if the file is sent again, and writes reject
   const rejected = readFileSync(rejectedPath, 'utf8');
   assert.equal(
     rejected,
-    `click_id,txid,status,amount,occurred_at,note,reason\r\n${clickId},short,,,,,cells_miscounted\r\n` +
+    `click_id,txid,status,amount,occurred_at,note,rejection\r\n${clickId},short,,,,,cells_miscounted\r\n` +
       `${clickId},tx-0,funded,9,${now},"more, or less",conflict\r\n${clickId},tx-x,funded,"1,5",${now},,amount_invalid\r\n`,
   );
   assert.equal(await confirmedUsd('csv'), 299.8);
@@ -78,7 +78,7 @@ test('records a CSV file once, even if the file is sent again, and writes reject
   const corrected = write('corrected.csv', rejected.replace('"1,5"', '1.5'));
   const third = await confirm(corrected, '--url', url, '--rejected', join(folder, 'still.csv'));
   assert.equal(third.stdout, '3 rows: 1 accepted, 0 repeated, 2 rejected\n');
-  assert.match(readFileSync(join(folder, 'still.csv'), 'utf8'), /^click_id,[^\n]*,note,reason\r\n/);
+  assert.match(readFileSync(join(folder, 'still.csv'), 'utf8'), /^click_id,[^\n]*,note,rejection\r\n/);
 });
 
 test('records the rows of an NDJSON file and writes rejected rows as NDJSON', async () => {
@@ -107,9 +107,9 @@ test('records the rows of an NDJSON file and writes rejected rows as NDJSON', as
   assert.deepEqual(
     rejected.map((line) => JSON.parse(line)),
     [
-      { row: '{"txid":', reason: 'not_json' },
-      { row: [1], reason: 'not_an_object' },
-      { ...row, amount: '40', reason: 'amount_invalid' },
+      { row: '{"txid":', rejection: 'not_json' },
+      { row: [1], rejection: 'not_an_object' },
+      { ...row, amount: '40', rejection: 'amount_invalid' },
     ],
   );
   assert.equal(await confirmedUsd('ndjson'), 40);

@@ -63,8 +63,30 @@ describe('CSV files of confirmations', () => {
       assert.doesNotMatch(text, /(^|,)"?\s*[=+\-@\t\r＝]/m);
     }
     const [headerLine, firstRow] = text.split('\r\n');
-    assert.equal(headerLine, "click_id,txid,status,amount,occurred_at,' =note,reason");
+    assert.equal(headerLine, "click_id,txid,status,amount,occurred_at,' =note,rejection");
     assert.equal(firstRow, "c,' =1+1,funded,1,,' -note,' =reason");
+  });
+
+  it('sends the reason of a reversal, and adds the reason for a rejection in a separate column', async () => {
+    const text = 'click_id,txid,status,amount,occurred_at,reason\nc,t,reversed,1,now,bot\nc,t,reversed,1,now,\n';
+    const { rows, rejectedHeader } = await readRows('csv', text);
+    const item = { click_id: 'c', txid: 't', status: 'reversed', amount: 1, occurred_at: 'now' };
+    assert.deepEqual(
+      rows.map(({ parsed }) => parsed),
+      [
+        { ok: true, item: { ...item, reason: 'bot' } },
+        { ok: true, item },
+      ],
+    );
+    const rejected = rejectedHeader + rows[0]!.formatRejectedRow('exceeds_booked');
+    assert.equal(
+      rejected,
+      'click_id,txid,status,amount,occurred_at,reason,rejection\r\nc,t,reversed,1,now,bot,exceeds_booked\r\n',
+    );
+    // The file of rejected rows can be read again.
+    const again = await readRows('csv', rejected);
+    assert.deepEqual(again.rows[0]!.parsed, { ok: true, item: { ...item, reason: 'bot' } });
+    assert.equal(again.rejectedHeader + again.rows[0]!.formatRejectedRow('exceeds_booked'), rejected);
   });
 
   it('rejects CSV rows with more or fewer cells than the header', async () => {
@@ -128,8 +150,16 @@ describe('NDJSON files of confirmations', () => {
     const [duplicate, accepted] = rows;
     const reason = 'amount_repeated';
     assert.deepEqual(duplicate!.parsed, { ok: false, reason });
-    assert.deepEqual(JSON.parse(duplicate!.formatRejectedRow(reason)), { row: line, reason });
+    assert.deepEqual(JSON.parse(duplicate!.formatRejectedRow(reason)), { row: line, rejection: reason });
     assert.deepEqual(accepted!.parsed, { ok: true, item: {} });
+  });
+
+  it('sends the reason of a reversal in an NDJSON file, and adds the reason for a rejection as another property', async () => {
+    const row = { txid: 't', status: 'reversed', reason: 'bot', note: 'x' };
+    const { rows } = await readRows('ndjson', JSON.stringify(row));
+    const { note: _, ...item } = row;
+    assert.deepEqual(rows[0]!.parsed, { ok: true, item });
+    assert.deepEqual(JSON.parse(rows[0]!.formatRejectedRow('click_unknown')), { ...row, rejection: 'click_unknown' });
   });
 
   it('an NDJSON file can be parsed in chunks of one character', async () => {

@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 import { decodeVarints } from '../../src/analytics/analytics-database.ts';
+import { unbookedClickColumns } from '../../src/analytics/projection-state.ts';
 import { widgetEventTypes } from '../../src/ledger/ledger-record.ts';
 
 /**
@@ -33,15 +34,20 @@ export function figuresInStore(file: string): Record<string, unknown> {
       }),
       metadata: rows('SELECT * FROM session_metadata ORDER BY session'),
       clicks: rows(
-        `SELECT session, id, name, clicked_ms, attributed_micros, confirmed_micros
+        `SELECT session, id, name, clicked_ms, attributed_micros, confirmed_micros, booking, unbooked_reasons
         FROM click JOIN offer ON offer.number = offer JOIN lender ON lender.number = lender ORDER BY session, id`,
       ),
       payouts: rows(
         `SELECT session, id, txid, funded_micros, funded_ms, reversed_micros, reversed_ms
         FROM payout JOIN offer ON number = offer ORDER BY session, id, txid`,
       ),
+      reversals: rows(
+        `SELECT session, id, txid, reversed_micros, reversed_ms, reason
+        FROM click_reversal JOIN offer ON number = offer ORDER BY session, id, txid`,
+      ),
       days: rows(
-        `SELECT ${tag}, day, device, sessions, views, clicks, attributed_micros, confirmed_micros, confirmed_cents_squared
+        `SELECT ${tag}, day, device, sessions, views, clicks, attributed_micros, confirmed_micros, confirmed_cents_squared,
+          ${unbookedClickColumns.join(', ')}
         FROM day_counter JOIN experiment ON number = experiment ORDER BY 1, 2, 3`,
       ),
       widgets: rows(

@@ -26,9 +26,17 @@ const funded: Confirmation = {
   amountMicros: 40_000_000,
   occurredMs,
   click: null,
+  reason: null,
 };
 const reversed: Confirmation = { ...funded, status: 'reversed', occurredMs: occurredMs + hourMs };
-const clicked: PayoutState = { offerShown: true, clickedMs, sessionRevenueMicros: 0, payout: null };
+const clicked: PayoutState = {
+  offerShown: true,
+  clickedMs,
+  sessionRevenueMicros: 0,
+  clickRevenueMicros: null,
+  payout: null,
+  clickReversal: null,
+};
 const withPayout: PayoutState = {
   ...clicked,
   sessionRevenueMicros: 40_000_000,
@@ -37,6 +45,14 @@ const withPayout: PayoutState = {
 const withoutClick: PayoutState = { ...clicked, clickedMs: null };
 
 const withReversal: PayoutState = { ...withPayout, payout: applyConfirmationToPayout(reversed, withPayout.payout) };
+/** A click that confirmed 40 USD itself, and a reversal of this revenue. */
+const confirmedClick: PayoutState = { ...clicked, sessionRevenueMicros: 40_000_000, clickRevenueMicros: 40_000_000 };
+const takenBack: Confirmation = { ...reversed, reason: 'bot' };
+const afterTakingBack: PayoutState = {
+  ...confirmedClick,
+  clickRevenueMicros: 0,
+  clickReversal: { amountMicros: 40_000_000, occurredMs: reversed.occurredMs, reason: 'bot' },
+};
 const clickAt = (ms: number) => ({ click: { clickedMs: ms, valueMicros: 1 } });
 const late = clickedMs + bounds.confirmationWindowMs + 1;
 const revenueMax = bounds.confirmedRevenueUsdMax * 1_000_000 - funded.amountMicros;
@@ -62,6 +78,29 @@ const cases: readonly Case[] = [
   ['another amount of a known payout', 'conflict', { amountMicros: 40_000_001 }, withPayout],
   ['another time of a known payout', 'conflict', { occurredMs: occurredMs + 1 }, withPayout],
   ['another amount of a known reversal', 'conflict', { ...reversed, amountMicros: 1 }, withReversal],
+  ['a payout for a click that confirmed its own revenue', 'funded_not_accepted', {}, confirmedClick],
+  ['a reversal of all revenue of a click', 'accepted', takenBack, confirmedClick],
+  [
+    'a reversal above the revenue of a click',
+    'exceeds_booked',
+    { ...takenBack, amountMicros: 40_000_001 },
+    confirmedClick,
+  ],
+  [
+    'a reversal after a full reversal',
+    'exceeds_booked',
+    { ...takenBack, txid: 'tx-2' },
+    { ...afterTakingBack, clickReversal: null },
+  ],
+  ['a repeated reversal of a click', 'repeated', takenBack, afterTakingBack, late],
+  ['another amount of a known reversal of a click', 'conflict', { ...takenBack, amountMicros: 1 }, afterTakingBack],
+  ['another time of a known reversal of a click', 'conflict', { ...takenBack, occurredMs }, afterTakingBack],
+  ['another reason of a known reversal of a click', 'conflict', { ...takenBack, reason: 'other' }, afterTakingBack],
+  ['a reversal with a reason of a click that booked nothing', 'click_not_booked', takenBack],
+  ['a reversal with a reason of a lost click', 'click_unknown', { ...takenBack, ...clickAt(clickedMs) }, withoutClick],
+  ['a reversal without a reason of a click that confirmed its own revenue', 'txid_unknown', reversed, confirmedClick],
+  ['a late reversal of a click', 'too_late', takenBack, confirmedClick, late],
+  ['a reversal before the click', 'before_click', { ...takenBack, occurredMs: clickedMs - skewMs - 1 }, confirmedClick],
   ['a sandbox click', 'sandbox', { sub: subIdBytes({ createdMs, serial: 1, mode: 'test' }) }],
   ['an unknown click', 'click_unknown', {}, withoutClick],
   ['a click from a click_id', 'accepted', clickAt(clickedMs), withoutClick],

@@ -12,7 +12,9 @@ const clickedMs = Date.UTC(2026, 4, 20, 12);
 const subIds = new SubIds(secretSetOf('ours'), new RandomBytesPool());
 const random = new RandomBytesPool();
 const clickIds = new ClickIds(secretSetOf('ours'), random);
-const ids = { subIds, clickIds };
+/** Number of the only vertical in which clicks confirm their own revenue. */
+const confirmedVertical = 2;
+const ids = { subIds, clickIds, verticalsWithConfirmedClicks: new Set([confirmedVertical]) };
 const subId = subIds.createSubId(clickedMs - 60_000, 42, 1, 'live');
 const sub = Uint8Array.from(subIds.toBytes(subId));
 const otherSubId = subIds.createSubId(clickedMs - 60_000, 42, 1, 'live');
@@ -40,7 +42,36 @@ describe('parseConfirmation', () => {
       sub,
       offerId: 'an-offer',
       click: { clickedMs, valueMicros: 2_000_000 },
+      reason: null,
     });
+  });
+
+  it('ignores the reason in a vertical in which lenders confirm the revenue of clicks', () => {
+    for (const reason of ['bot', 'nonsense', 5]) {
+      for (const status of ['funded', 'reversed']) {
+        assert.equal((parseConfirmation(ids, { ...byClick, status, reason }) as Confirmation).reason, null);
+      }
+    }
+  });
+
+  it('in a vertical in which clicks confirm their own revenue, accepts only reversals with a valid reason', () => {
+    const sub_id = subIds.createSubId(clickedMs - 60_000, 42, confirmedVertical, 'live');
+    const click_id = clickIds.issue({ ...click, sub: subIds.toBytes(sub_id) });
+    for (const named of [{ click_id }, { sub_id, svc_offer_id: 'an-offer' }]) {
+      const row = { ...rest, ...named };
+      assert.equal(parseConfirmation(ids, row), 'funded_not_accepted');
+      for (const reason of ['bot', 'duplicate', 'too_fast', 'out_of_area', 'other']) {
+        const { status, reason: parsed } = parseConfirmation(ids, {
+          ...row,
+          status: 'reversed',
+          reason,
+        }) as Confirmation;
+        assert.deepEqual([status, parsed], ['reversed', reason]);
+      }
+      for (const reason of [undefined, null, '', 'Bot', 'bot ', 'toString', 0, ['bot'], {}]) {
+        assert.equal(parseConfirmation(ids, { ...row, status: 'reversed', reason }), 'reason_invalid');
+      }
+    }
   });
 
   it('accepts a click_id together with session and offer if they refer to the same click', () => {

@@ -26,6 +26,8 @@ import { openTemporaryLedger, type TemporaryLedger } from '../support/temporary-
 import { ledgerWith } from './bench.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
+/** Number of the vertical in which clicks confirm their own revenue. */
+const confirmedVertical = 2;
 
 /** Runs `confirmRevenue` with a real ledger and aggregator. The catalog contains the lender of the offer `shown` only. */
 class Bench {
@@ -51,6 +53,7 @@ class Bench {
       ledger: ledger.log,
       analytics: history,
       queue: new SerialQueue(bounds.confirmationQueueBatchesMax),
+      verticalsWithConfirmedClicks: new Set([confirmedVertical]),
     };
   }
 
@@ -200,6 +203,65 @@ describe('confirmRevenue', () => {
     const { clickedMs, lenderName, sessionRevenueMicros } = state!;
     assert.deepEqual([clickedMs, lenderName, sessionRevenueMicros], [bench.clickedMs, 'Lender of today', 80_000_000]);
     assert.deepEqual((await bench.booked())[0]?.slice(1, 3), ['shown', 'Lender of today']);
+  });
+
+  it('takes back the revenue of a click that confirmed itself, at most once and at most what the click booked', async (t) => {
+    const bench = await Bench.open(t);
+    const sub_id = bench.subIds.createSubId(bench.createdMs, 42, confirmedVertical, 'live');
+    const sub = Buffer.from(bench.subIds.toBytes(sub_id));
+    const click = { valueMicros: 2_500_000, decision: [true, null, true] } as const;
+    await bench.append(
+      sessionCreatedRecord(sub),
+      offersViewedRecord(sub, ['clicked', 'shown', 'withdrawn']),
+      offerClickedRecord(sub, 'clicked', click),
+      offerClickedRecord(sub, 'shown', { ...click, decision: [false, 2, true] }),
+    );
+    const reversal = (more: object) => bench.row({ sub_id, status: 'reversed', reason: 'bot', ...more });
+    const lost = bench.clickIds.issue({
+      ...{ sub, offerId: 'withdrawn', clickedMs: bench.clickedMs, valueMicros: 2_500_000, countable: true },
+    });
+    const first = [
+      reversal({ amount: 1 }),
+      reversal({ amount: 1 }),
+      reversal({ amount: 1, reason: 'other' }),
+      reversal({ amount: 1.500001, txid: 'tx-2' }),
+      reversal({ amount: 1.5, txid: 'tx-2', reason: 'out_of_area' }),
+      reversal({ amount: 0.000001, txid: 'tx-3' }),
+    ];
+    assert.deepEqual(await bench.outcomes(...first), [
+      'accepted',
+      'repeated',
+      'conflict',
+      'exceeds_booked',
+      'accepted',
+      'exceeds_booked',
+    ]);
+    // The same rows in a later request have the same outcomes, because the ledger contains the accepted rows.
+    assert.deepEqual(await bench.outcomes(...first.slice(0, 1), ...first.slice(4)), [
+      'repeated',
+      'repeated',
+      'exceeds_booked',
+    ]);
+    const { sub_id: _, svc_offer_id: __, ...withoutClick } = reversal({ txid: 'tx-4' }) as Record<string, unknown>;
+    const others = [
+      bench.row({ sub_id }),
+      reversal({ reason: undefined }),
+      reversal({ svc_offer_id: 'shown' }),
+      reversal({ svc_offer_id: 'withdrawn' }),
+      { ...withoutClick, click_id: lost },
+    ];
+    assert.deepEqual(await bench.outcomes(...others), [
+      'funded_not_accepted',
+      'reason_invalid',
+      'click_not_booked',
+      'click_unknown',
+      'click_unknown',
+    ]);
+    const occurredMs = bench.createdMs + 5 * dayMs;
+    assert.deepEqual(await bench.booked(), [
+      [5, 'clicked', 'Lender of clicked', 'tx-1', 1_000_000, occurredMs, 0],
+      [5, 'clicked', 'Lender of clicked', 'tx-2', 1_500_000, occurredMs, 3],
+    ]);
   });
 
   it('rejects confirmations for late clicks, sandbox sessions, offers that were not shown, and unknown lenders or sessions', async (t) => {

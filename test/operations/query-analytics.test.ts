@@ -19,13 +19,14 @@ import type {
 import { type AnalyticsRequest, queryAnalytics } from '../../src/operations/query-analytics.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
-import { CannedAnalytics, noFigures, noWidgetEvents } from '../support/canned-analytics.ts';
+import { CannedAnalytics, noFigures, noUnbookedClicks, noWidgetEvents } from '../support/canned-analytics.ts';
 import { liveTenant, secretSetOf, testTenant } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { verdictOf } from './bench.ts';
 
 const referrer_tag = 'experiment-1';
 const day = (text: string): number => parseIsoDate(text)!;
+const allBooked = { cap: 0, budget: 0, too_fast: 0, too_many_offers: 0 };
 const noEvents = {
   widget_loaded: 0,
   offers_rendered: 0,
@@ -247,6 +248,7 @@ describe('summary of an analytics query', () => {
       rev_per_session_matured: null,
       rev_per_session_ci95: null,
       by_device: {},
+      clicks_not_booked: allBooked,
       widget_events: noEvents,
       sessions_kept_from: null,
       as_of: null,
@@ -265,6 +267,7 @@ describe('summary of an analytics query', () => {
         { lender: 'Alpha', clicks: 1, confirmedMicros: 0 },
       ],
       byDevice: [0, 1, 2, 3, 4].map((device) => ({ ...noFigures, device, sessions: device + 1, views: 4, clicks: 1 })),
+      unbookedClicks: [4, 3, 2, 1],
       widgetEvents: [7, 6, 5, 4, 3, 2, 1],
       asOfMs: Date.UTC(2026, 4, 20, 11, 59, 59, 123),
       subsOutsideDates: 4,
@@ -280,6 +283,7 @@ describe('summary of an analytics query', () => {
     assert.deepEqual(Object.keys(view.by_device).sort(), ['bot', 'desktop', 'mobile', 'tablet', 'unknown']);
     const tablet = { ...zeroMetrics, sessions_total: 4, marketplace_views: 4, offer_clicks: 1, click_rate: 0.25 };
     assert.deepEqual(view.by_device.tablet, tablet);
+    assert.deepEqual(view.clicks_not_booked, { cap: 4, budget: 3, too_fast: 2, too_many_offers: 1 });
     assert.deepEqual(view.widget_events, {
       widget_loaded: 7,
       offers_rendered: 6,
@@ -318,10 +322,11 @@ describe('daily figures of an analytics query', () => {
         clicks: 2,
         attributedMicros: 12_345_678,
         confirmedMicros: 100_000_000,
+        unbookedClicks: [4, 3, 2, 1],
         widgetEvents: [1, 0, 0, 0, 0, 0, 2],
         matured: true,
       },
-      { day: second, ...noFigures, widgetEvents: noWidgetEvents, matured: false },
+      { day: second, ...noFigures, unbookedClicks: noUnbookedClicks, widgetEvents: noWidgetEvents, matured: false },
     ]);
     assert.deepEqual(view, {
       referrer_tag,
@@ -338,10 +343,17 @@ describe('daily figures of an analytics query', () => {
           rev_attributed: 12.35,
           rev_confirmed: 100,
           rev_per_session: 33.333333,
+          clicks_not_booked: { cap: 4, budget: 3, too_fast: 2, too_many_offers: 1 },
           widget_events: { ...noEvents, widget_loaded: 1, widget_error: 2 },
           matured: true,
         },
-        { date: '2026-05-02', ...zeroMetrics, widget_events: noEvents, matured: false },
+        {
+          date: '2026-05-02',
+          ...zeroMetrics,
+          clicks_not_booked: allBooked,
+          widget_events: noEvents,
+          matured: false,
+        },
       ],
       sessions_kept_from: null,
       has_more: false,

@@ -7,11 +7,15 @@ import type {
   SessionRowsQuery,
   SummaryQuery,
   SummaryResult,
+  UnbookedClickCounts,
   WidgetCounts,
 } from '../../src/analytics/analytics.ts';
 
 /** Counts of widget events in the order of `WidgetCounts`, all zero. */
 export const noWidgetEvents: WidgetCounts = [0, 0, 0, 0, 0, 0, 0];
+
+/** Counts of clicks without revenue in the order of `UnbookedClickCounts`, all zero. */
+export const noUnbookedClicks: UnbookedClickCounts = [0, 0, 0, 0];
 
 export const noFigures: CohortMetrics = { sessions: 0, views: 0, clicks: 0, attributedMicros: 0, confirmedMicros: 0 };
 
@@ -26,6 +30,7 @@ export class CannedAnalytics implements Analytics {
   figures: SummaryResult = {
     ...noFigures,
     topLenders: [],
+    unbookedClicks: noUnbookedClicks,
     widgetEvents: noWidgetEvents,
     byDevice: [],
     matured: { sessions: 0, confirmedMicros: 0, confirmedUsdSquared: 0 },

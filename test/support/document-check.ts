@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { decodeSubId } from '../../src/ids/sub-id.ts';
 import { personalLoans, type Vertical } from '../../src/index.ts';
 import { openApiDocument } from '../../src/openapi/openapi-document.ts';
 import type {
@@ -10,6 +11,7 @@ import type {
   PathItem,
   SchemaReference,
 } from '../../src/openapi/schema-parts.ts';
+import { availableVerticals } from '../../src/verticals/registry.ts';
 import type { ErrorBody } from './api-caller.ts';
 import { equipmentLeases } from './equipment-leases.ts';
 import type { HttpRequest, HttpResponse } from './http-client.ts';
@@ -18,7 +20,7 @@ const checksBySegment = new Map<string, DocumentCheck>();
 
 /** Returns the check of a vertical's OpenAPI document. Each process creates the check once. */
 export function documentCheckFor(segment: string): DocumentCheck | undefined {
-  const vertical = [personalLoans, equipmentLeases].find((each) => each.segment === segment);
+  const vertical = [...availableVerticals(), equipmentLeases].find((each) => each.segment === segment);
   if (vertical !== undefined && !checksBySegment.has(segment))
     checksBySegment.set(segment, new DocumentCheck(vertical));
   return checksBySegment.get(segment);
@@ -39,8 +41,15 @@ export function checkErrorOfInvalidRequest(answer: HttpResponse): void {
  */
 export function checkAgainstDocuments(asked: HttpRequest, answer: HttpResponse): void {
   const segment = /^\/v1\/([^/?]+)\//.exec(asked.path)?.[1];
-  // The paths for browsers and their descriptions are the same for all verticals.
-  documentCheckFor(segment ?? personalLoans.segment)?.check(asked, answer);
+  documentCheckFor(segment ?? findSegmentOfSession(asked.path) ?? personalLoans.segment)?.check(asked, answer);
+}
+
+/** Returns the segment of the vertical of the sub_id in a path for browsers; undefined if the path has no sub_id. */
+function findSegmentOfSession(path: string): string | undefined {
+  const [, digits] = /[?&]sub=sub_([0-9a-f]{64})/.exec(path) ?? [];
+  if (digits === undefined) return undefined;
+  const { vertical } = decodeSubId(Buffer.from(digits, 'hex'));
+  return availableVerticals().find(({ number }) => number === vertical)?.segment;
 }
 
 const origin = 'http://127.0.0.1:8080';

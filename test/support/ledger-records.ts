@@ -98,7 +98,12 @@ function widgetId(number: number): Buffer {
   return bytes;
 }
 
-/** Returns the record of a click, by default two seconds after the creation of the session. */
+/** The last items of a click record: the decision at the time of the click. */
+export type ClickDecision =
+  | readonly []
+  | readonly [isBooked: boolean | null, unbookedReason?: number | null, confirmsRevenue?: boolean];
+
+/** Returns the record of a click, by default two seconds after the creation of the session, and without a decision. */
 export function offerClickedRecord(
   sub: Buffer,
   offerId: string,
@@ -106,9 +111,10 @@ export function offerClickedRecord(
     lender = `Lender of ${offerId}`,
     valueMicros = 1_000_000,
     wallMs = sub.readUIntBE(0, 6) + 2_000,
-  }: { lender?: string; valueMicros?: number; wallMs?: number } = {},
+    decision = [],
+  }: { lender?: string; valueMicros?: number; wallMs?: number; decision?: ClickDecision } = {},
 ): OfferClickedRecord {
-  return [3, wallMs, sub, 'catalog-1', offerId, lender, valueMicros];
+  return [3, wallMs, sub, 'catalog-1', offerId, lender, valueMicros, ...decision];
 }
 
 interface PayoutOptions {
@@ -130,9 +136,14 @@ export function revenueConfirmedRecord(
   return [4, wallMs, ...booking, click?.clickedMs ?? null, click?.valueMicros ?? null];
 }
 
-export function revenueReversedRecord(sub: Buffer, offerId: string, wanted: PayoutOptions = {}): RevenueReversedRecord {
+/** Returns the record of a reversal: of a payout, or with `reason` of revenue that the click confirmed. */
+export function revenueReversedRecord(
+  sub: Buffer,
+  offerId: string,
+  { reason, ...wanted }: PayoutOptions & { reason?: number } = {},
+): RevenueReversedRecord {
   const [wallMs, ...booking] = payoutMembers(sub, offerId, wanted);
-  return [5, wallMs, ...booking];
+  return reason === undefined ? [5, wallMs, ...booking] : [5, wallMs, ...booking, reason];
 }
 
 function payoutMembers(

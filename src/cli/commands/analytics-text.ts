@@ -41,6 +41,7 @@ function metricCells(figures: SessionMetrics): string[] {
 
 export function formatSummary(summary: AnalyticsSummary, position: number): string {
   const { sessions_kept_from: keptFrom } = summary;
+  const unbooked = Object.entries(summary.clicks_not_booked).filter(([, count]) => count > 0);
   const widgetEvents = Object.entries(summary.widget_events).filter(([, count]) => count > 0);
   const head: [string, string][] = [
     ['tag', summary.referrer_tag ?? '-'],
@@ -58,10 +59,16 @@ export function formatSummary(summary: AnalyticsSummary, position: number): stri
     ['attributed', `${formatUsd(summary.rev_attributed)} USD expected from the clicks`],
     [
       'confirmed',
-      `${formatUsd(summary.rev_confirmed)} USD confirmed by lenders so far: ${formatAverage(summary.rev_per_session)} USD per session`,
+      `${formatUsd(summary.rev_confirmed)} USD confirmed so far: ${formatAverage(summary.rev_per_session)} USD per session`,
     ],
     ['matured', formatMatured(summary)],
   ];
+  if (unbooked.length > 0) {
+    head.push([
+      'not booked',
+      `clicks without revenue: ${unbooked.map(([reason, count]) => `${count} ${reason}`).join(', ')}`,
+    ]);
+  }
   if (widgetEvents.length > 0) {
     head.push(['widgets', `events: ${widgetEvents.map(([type, count]) => `${count} ${type}`).join(', ')}`]);
   }
@@ -102,8 +109,11 @@ function formatMatured({
 }
 
 export function formatDailyTable(days: readonly DailyFigures[], position: number): string {
-  const rows = days.map((day) => [day.date, ...metricCells(day), day.matured ? 'yes' : 'no']);
-  return `${formatTable(['DATE', ...metricHeadings, 'MATURED'], rows)}\n\nFigures are ${formatLedgerPosition(position)}. A day counts the sessions created on it, UTC; it is matured when it is older than ${bounds.maturedDays} days.`;
+  const rows = days.map((day) => {
+    const unbooked = Object.values(day.clicks_not_booked).reduce((sum, count) => sum + count, 0);
+    return [day.date, ...metricCells(day), String(unbooked), day.matured ? 'yes' : 'no'];
+  });
+  return `${formatTable(['DATE', ...metricHeadings, 'NOT BOOKED', 'MATURED'], rows)}\n\nFigures are ${formatLedgerPosition(position)}. A day counts the sessions created on it, UTC; it is matured when it is older than ${bounds.maturedDays} days.`;
 }
 
 /** Formats sessions in columns of fixed width, because each page is printed separately and the columns must stay aligned. */

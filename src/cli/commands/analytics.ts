@@ -62,7 +62,7 @@ const reportDefinitions: Readonly<Record<AnalyticsReportKind, CommandDefinition>
     json:
       'one object: the response of the API (docs/api.md) and the position in the ledger: ' +
       `referrer_tag, ${metricMembers}, top_lenders, granularity, date_from, date_to, sessions_kept_from, ids_outside_dates, ` +
-      'matured_from, matured_to, sessions_matured, rev_per_session_matured, rev_per_session_ci95, by_device, widget_events, ' +
+      'matured_from, matured_to, sessions_matured, rev_per_session_matured, rev_per_session_ci95, by_device, clicks_not_booked, widget_events, ' +
       'as_of, as_of_position',
   },
   daily: {
@@ -72,7 +72,7 @@ const reportDefinitions: Readonly<Record<AnalyticsReportKind, CommandDefinition>
       'marketplace analytics daily --account acme --tag hero-short-form',
       'marketplace analytics daily --account acme --tag hero-short-form --from 2026-01-01 --json | jq -r .date',
     ],
-    json: `one object per line and day, as in the API (docs/api.md): date, ${metricMembers}, widget_events, matured, as_of_position`,
+    json: `one object per line and day, as in the API (docs/api.md): date, ${metricMembers}, clicks_not_booked, widget_events, matured, as_of_position`,
   },
   sessions: {
     summary: 'print the sessions of an experiment',

@@ -26,6 +26,9 @@ export function createConfirmationReader(format: ConfirmationFormat): Confirmati
   return format === 'csv' ? new CsvConfirmationReader() : new NdjsonConfirmationReader();
 }
 
+/** Name of the column or member with the reason for the rejection. The member `reason` is the reason of a reversal. */
+const rejectionName = 'rejection';
+
 /**
  * Reader of CSV files as in RFC 4180. The first line contains the column names, which are the names of JSON members in the API, in any
  * order. Additional columns are allowed. An empty cell means that the member is absent. Any violation of RFC 4180 is an error, because a
@@ -36,7 +39,8 @@ class CsvConfirmationReader implements ConfirmationReader {
 
   get rejectedRowsHeader(): string {
     const header = this.#header ?? [];
-    return formatCsvLine((header.includes('reason') ? header : [...header, 'reason']).map(escapeFormula));
+    const names = header.includes(rejectionName) ? header : [...header, rejectionName];
+    return formatCsvLine(names.map(escapeFormula));
   }
 
   async *readRows(text: AsyncIterable<string>): AsyncIterable<ConfirmationRow> {
@@ -90,9 +94,9 @@ async function* parseCsv(text: AsyncIterable<string>): AsyncGenerator<readonly s
 function parseCsvRow(header: readonly string[], cells: readonly string[]): ConfirmationRow {
   const formatRejectedRow = (reason: string): string => {
     const line = header.map((_, column) => cells[column] ?? '');
-    // The input may be a file of rejected rows from an earlier run, which already has the column `reason`.
-    const reasonColumn = header.indexOf('reason');
-    line[reasonColumn < 0 ? header.length : reasonColumn] = reason;
+    // The input may be a file of rejected rows from an earlier run, which already has the column `rejection`.
+    const rejectionColumn = header.indexOf(rejectionName);
+    line[rejectionColumn < 0 ? header.length : rejectionColumn] = reason;
     return formatCsvLine([...line, ...cells.slice(header.length)].map(escapeFormula));
   };
   if (cells.length !== header.length) return { parsed: { ok: false, reason: 'cells_miscounted' }, formatRejectedRow };
@@ -182,7 +186,7 @@ function parseNdjsonRow(text: string): ConfirmationRow {
   /** Rejects a line that is not JSON or repeats a member name. The rejected line is written as a string to the file of rejected rows. */
   const rejectedText = (reason: string): ConfirmationRow => ({
     parsed: { ok: false, reason },
-    formatRejectedRow: () => formatJsonLine({ row: text.trim(), reason }),
+    formatRejectedRow: () => formatJsonLine({ row: text.trim(), [rejectionName]: reason }),
   });
   let value: unknown;
   try {
@@ -193,7 +197,7 @@ function parseNdjsonRow(text: string): ConfirmationRow {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return {
       parsed: { ok: false, reason: 'not_an_object' },
-      formatRejectedRow: (reason) => formatJsonLine({ row: value, reason }),
+      formatRejectedRow: (reason) => formatJsonLine({ row: value, [rejectionName]: reason }),
     };
   }
   const duplicate = findDuplicateFields(text).get(0);
@@ -202,7 +206,10 @@ function parseNdjsonRow(text: string): ConfirmationRow {
   const item = Object.fromEntries(
     confirmationFieldNames.filter((name) => Object.hasOwn(row, name)).map((name) => [name, row[name]]),
   );
-  return { parsed: { ok: true, item }, formatRejectedRow: (reason) => formatJsonLine({ ...row, reason }) };
+  return {
+    parsed: { ok: true, item },
+    formatRejectedRow: (reason) => formatJsonLine({ ...row, [rejectionName]: reason }),
+  };
 }
 
 function formatJsonLine(value: object): string {

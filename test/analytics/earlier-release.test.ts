@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import type { SessionRow, SummaryQuery, SummaryResult } from '../../src/analytics/analytics.ts';
+import { ThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
+import { daysSinceEpoch } from '../../src/domain/calendar.ts';
+import { dataPaths } from '../../src/files/data-paths.ts';
+import { subIdBytes } from '../support/ledger-records.ts';
+import { runAfterTest } from '../support/run-after-test.ts';
+import { temporaryFolder } from '../support/running-marketplace.ts';
+
+/**
+ * Data folder that the release with schema version 4 wrote, with archived days, and the figures that this release reported. The ledger
+ * contains six sessions of different ages: clicks with and without a daily cap, click records that were lost, payouts and reversals. Click
+ * records have at most eight items.
+ */
+const dataFolder = join(import.meta.dirname, 'schema-4-data');
+const ledgerRecords = 84;
+const noon = Date.UTC(2026, 4, 20, 12);
+const today = daysSinceEpoch(noon);
+const dayMs = 86_400_000;
+
+interface Figures {
+  readonly live: SummaryResult;
+  readonly test: SummaryResult;
+  readonly listed: SummaryResult;
+  readonly days: readonly object[];
+  readonly rows: readonly object[];
+}
+
+async function startOnEarlierData(t: TestContext) {
+  const folder = temporaryFolder();
+  runAfterTest(t, () => rmSync(folder, { recursive: true }));
+  const files = dataPaths(folder);
+  for (const name of readdirSync(dataFolder, { recursive: true, encoding: 'utf8' })) {
+    if (!name.endsWith('.gz')) continue;
+    const path = join(folder, name.slice(0, -'.gz'.length));
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, gunzipSync(readFileSync(join(dataFolder, name))));
+  }
+  const reasons: string[] = [];
+  const analytics = await ThreadAnalytics.start({
+    files,
+    log: { durablePosition: ledgerRecords, lastAppendedPosition: ledgerRecords, healthy: true },
+    onRebuild: (reason) => void reasons.push(reason),
+  });
+  runAfterTest(t, () => analytics.close());
+  return { analytics, reasons };
+}
+
+test('a data folder of an earlier release opens with the same figures', async (t) => {
+  const { analytics, reasons } = await startOnEarlierData(t);
+  const byTag: SummaryQuery = {
+    ...{ account: 1, vertical: 1, mode: 'live', fromDay: today - 210, toDay: today, today },
+    ...{ referrerTag: 'tag-one', subs: null },
+  };
+  const ages = [200, 199, 60, 1, 0];
+  const subs = ages.map((age, index) => subIdBytes({ createdMs: noon - age * dayMs, serial: index + 1 }));
+  const expected = JSON.parse(readFileSync(join(dataFolder, 'figures.json'), 'utf8')) as Figures;
+
+  const { unbookedClicks, ...live } = await analytics.getSummary(byTag);
+  assert.deepEqual(live, expected.live);
+  // Each retained session has one click on an offer at its daily cap. The archive of the earlier release has no counts by reason.
+  assert.deepEqual(unbookedClicks, [3, 0, 0, 0]);
+  const { unbookedClicks: inSandbox, ...sandbox } = await analytics.getSummary({ ...byTag, mode: 'test' });
+  assert.deepEqual([sandbox, inSandbox], [expected.test, [1, 0, 0, 0]]);
+  const { unbookedClicks: ofListed, ...listed } = await analytics.getSummary({ ...byTag, referrerTag: null, subs });
+  assert.deepEqual([listed, ofListed], [expected.listed, [3, 0, 0, 0]]);
+  const days = (await analytics.listDailyAnalytics(byTag)).days.filter(({ sessions }) => sessions > 0);
+  assert.deepEqual(
+    days.map(({ unbookedClicks: _, ...day }) => day),
+    expected.days,
+  );
+  const { rows } = await analytics.listSessions({ ...byTag, afterPosition: 0, limit: 100 });
+  const toHexRow = ({ sub, ...row }: SessionRow) => ({ sub: Buffer.from(sub).toString('hex'), ...row });
+  assert.deepEqual(rows.map(toHexRow), expected.rows);
+  assert.deepEqual(reasons, ['analytics store has schema version 4; this release uses 5']);
+});
+
+test('payouts of an earlier release are repeated, not counted again', async (t) => {
+  const { analytics } = await startOnEarlierData(t);
+  const sub = subIdBytes({ createdMs: noon, serial: 5 });
+  const occurredMs = noon + dayMs;
+  const states = await analytics.findPayoutStates(['a', 'b', 'e'].map((offerId) => ({ sub, offerId, txid: 'tx-1' })));
+  const paid = { amountMicros: 40_000_000, occurredMs };
+  assert.deepEqual(
+    states.map(({ payout }) => payout),
+    [{ funded: paid, reversed: { ...paid, amountMicros: 12_000_000 } }, null, { funded: paid, reversed: null }],
+  );
+  for (const { clickRevenueMicros, clickReversal } of states) {
+    assert.deepEqual([clickRevenueMicros, clickReversal], [null, null]);
+  }
+});

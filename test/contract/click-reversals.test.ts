@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { type TestContext, test } from 'node:test';
+import { operatorTokenPath, readOperatorToken } from '../../src/auth/operator-token.ts';
+import { openEventLog } from '../../src/event-log/file-event-log.ts';
+import { dataPaths } from '../../src/files/data-paths.ts';
+import {
+  type ConfirmationRow,
+  type ConfirmationsResponse,
+  createMarketplace,
+  type OfferView,
+} from '../../src/index.ts';
+import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
+import { ApiCaller, assertOk } from '../support/api-caller.ts';
+import { HttpClient } from '../support/http-client.ts';
+import { type ClickDecision, offerClickedRecord } from '../support/ledger-records.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { runAfterTest } from '../support/run-after-test.ts';
+import { temporaryFolder } from '../support/running-marketplace.ts';
+import { equipmentLeasesFixture as fixture } from '../support/vertical-fixtures.ts';
+
+const dayMs = 86_400_000;
+const vertical = { ...fixture.vertical, clicksConfirmRevenue: true };
+const clickUsd = 2.5;
+
+/**
+ * Starts a service whose only vertical has clicks that confirm their own revenue. The ledger contains a session with three shown offers.
+ * The click on the first offer is booked, the first click on the second offer came too fast, and the third offer was not clicked.
+ */
+async function startWithClicks(t: TestContext) {
+  const dataDir = temporaryFolder();
+  runAfterTest(t, () => rmSync(dataDir, { recursive: true }));
+  const clock = new ManualClock();
+  const catalogs = fixture.catalogs.map((source) => ({ ...source, vertical }));
+  const options = { dataDir, clock, catalogs, durability: 'write', matcherThreads: 0 } as const;
+  const first = await createMarketplace(options);
+  const { key } = first.keys.create({ account: 'leases', vertical: vertical.segment, mode: 'live' });
+  const partner = first.partnerApi(key);
+  const session = await partner.createSession({ referrer_tag: 'clicks' });
+  assert.ok(session.ok);
+  const { sub_id } = session.value;
+  assert.ok((await partner.submitInputs({ sub_id, fields: fixture.complete })).ok);
+  const shown = await partner.getMarketplace({ sub_id, max_offers: 3 });
+  assert.ok(shown.ok);
+  await first.close();
+
+  const ids = (shown.value.offers as readonly OfferView[]).map(({ svc_offer_id: id }) => id) as [
+    string,
+    string,
+    string,
+  ];
+  const sub = Buffer.from(sub_id.slice('sub_'.length), 'hex');
+  const log = await openEventLog<LedgerRecord>({ folder: dataPaths(dataDir).ledgerFolder, durability: 'fsync' });
+  const click = (offerId: string, decision: ClickDecision) =>
+    offerClickedRecord(sub, offerId, { wallMs: clock.wallMs(), valueMicros: clickUsd * 1e6, decision });
+  await log.append(click(ids[0], [true, null, true]))!.durable;
+  await log.append(click(ids[1], [false, 2, true]))!.durable;
+  await log.close();
+
+  const marketplace = await createMarketplace({ ...options, listen: { engine: 'node' } });
+  runAfterTest(t, () => marketplace.close());
+  const http = new HttpClient(marketplace.ports!.public);
+  const operations = new HttpClient(marketplace.ports!.operations, false);
+  runAfterTest(t, async () => {
+    http.close();
+    operations.close();
+  });
+  const caller = new ApiCaller(http, vertical.segment, key);
+  clock.advance(20 * dayMs);
+  const confirm = async (...rows: readonly object[]) => {
+    const body = JSON.stringify(rows);
+    const token = readOperatorToken(operatorTokenPath(dataDir));
+    const headers = {
+      ...{ Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      'Content-Length': String(Buffer.byteLength(body)),
+    };
+    const answer = await operations.send({ method: 'POST', path: '/confirmations', headers, body });
+    return assertOk<ConfirmationsResponse>(answer).results.map(({ outcome, reason }) => reason ?? outcome);
+  };
+  const row = (offer: 0 | 1 | 2, more: Partial<ConfirmationRow>): ConfirmationRow => ({
+    ...{ sub_id, svc_offer_id: ids[offer], txid: 'r-1', status: 'reversed', amount: 1, reason: 'bot' },
+    ...{ occurred_at: new Date(clock.wallMs()).toISOString(), ...more },
+  });
+  return { marketplace, caller, confirm, row };
+}
+
+test('a click that confirms its own revenue counts as confirmed at once, and a lender can only take its revenue back', async (t) => {
+  const { marketplace, caller, confirm, row } = await startWithClicks(t);
+  const figures = async () => {
+    const summary = await caller.summary({ referrer_tag: 'clicks' });
+    return [summary.offer_clicks, summary.rev_attributed, summary.rev_confirmed, summary.clicks_not_booked.too_fast];
+  };
+  assert.deepEqual(await figures(), [2, clickUsd, clickUsd, 1]);
+  const rows = [
+    row(0, { status: 'funded' }),
+    row(0, { reason: undefined as never }),
+    row(0, {}),
+    row(0, { reason: 'duplicate' }),
+    row(0, { txid: 'r-2', amount: 1.51 }),
+    row(1, {}),
+    row(2, {}),
+  ];
+  assert.deepEqual(await confirm(...rows), [
+    'funded_not_accepted',
+    'reason_invalid',
+    'accepted',
+    'conflict',
+    'exceeds_booked',
+    'click_not_booked',
+    'click_unknown',
+  ]);
+  assert.deepEqual(await figures(), [2, clickUsd, 1.5, 1]);
+  // The embedded API has the same rules.
+  const embedded = await marketplace.confirmations.submit([row(0, {}), row(0, { txid: 'r-2', amount: 1.5 })]);
+  assert.ok(embedded.ok);
+  assert.deepEqual([embedded.value.repeated, embedded.value.accepted], [1, 1]);
+  assert.deepEqual(await figures(), [2, clickUsd, 0, 1]);
+});
