@@ -7,7 +7,10 @@ import type { SortOrder } from '../matching/matcher.ts';
 
 /** Total height of the widget's title, sort control and disclosure in px, at the maximum width and the default font size. */
 const frameHeightPx = 138;
-/** Height of one offer in px, at the maximum width of the widget and the default font size. */
+/**
+ * Height of one loan offer in px, at the maximum width of the widget and the default font size. Offers of the other products are about
+ * twice as tall, but five loan offers are already taller than most browser windows.
+ */
 const offerHeightPx = 206;
 /**
  * Minimum height that is reserved for a widget, in px. A widget with one offer is 350 px tall on a wide screen and 630 px tall on a phone.

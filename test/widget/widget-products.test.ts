@@ -7,7 +7,6 @@ import type { Vertical } from '../../src/index.ts';
 import type { OfferView } from '../../src/verticals/offer-view.ts';
 import { availableVerticals, exampleCatalogs } from '../../src/verticals/registry.ts';
 import { findAccessibilityViolations } from '../support/accessibility.ts';
-import { WidgetCaller, widgetLoadId } from '../support/api-caller.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
 import { sampleBorrowers } from '../support/sample-borrowers.ts';
 import { equipmentLeasesFixture } from '../support/vertical-fixtures.ts';
@@ -176,7 +175,7 @@ const expectedByVertical: Readonly<Record<string, Expected>> = {
         `Minimum to earn the APY${fee(deposit!.minimum_balance_for_apy)}`,
         `Monthly fee${fee(deposit!.monthly_fee)}${waived === null ? '' : ` none from a balance of ${whole(waived)}`}`,
         `Estimated first-year earnings${cents(deposit!.first_year_earnings)} `,
-        bonus === null ? '' : `Bonus${fee(bonus.amount)} ${bonus.requirement} (within ${bonus.days} days)`,
+        bonus === null ? '' : `Bonus${fee(bonus.amount)} ${bonus.requirement}`,
         term === null ? '' : `Term${monthCount(term)}`,
         penalty === null ? '' : `Early withdrawal penalty${penalty} days of interest`,
       ];
@@ -191,16 +190,17 @@ const expectedByVertical: Readonly<Record<string, Expected>> = {
   },
 };
 
-/** Opens a partner's page with the widget of a borrower in a vertical. Returns the shown offers. */
+/** Opens a partner's page with the widget of a borrower in a vertical. Returns the response that the widget received. */
 async function openWidget(t: TestContext, vertical: Vertical, fields = sampleBorrowers[vertical.segment]!) {
-  const opened = await pages.openOffers(t, { vertical, fields, mode: 'live', allowed: true });
-  const { offers, loan_amount } = await readOffers(opened);
-  return { ...opened, offers, loanAmount: loan_amount };
-}
-
-async function readOffers({ subId, token }: { readonly subId: string; readonly token: string }) {
-  const answer = await new WidgetCaller(pages.market.http, subId, token).offers(widgetLoadId(170), { max_offers: 5 });
-  return { ...answer, offers: answer.offers as readonly Offer[] };
+  const widget = await pages.prepare(t, { vertical, fields, mode: 'live', allowed: true });
+  const received = widget.page.waitForResponse(offersAddress);
+  await widget.page.goto(widget.url);
+  await offerLink(widget.page).waitFor();
+  const { offers, loan_amount: loanAmount } = (await (await received).json()) as {
+    readonly offers: readonly Offer[];
+    readonly loan_amount: number | null;
+  };
+  return { ...widget, offers, loanAmount };
 }
 
 async function assertNoOverflow(page: Page): Promise<void> {
@@ -277,4 +277,98 @@ describe('widgets of all verticals', () => {
       assert.deepEqual(errors, []);
     });
   }
+});
+
+describe('widgets with unusual offers', () => {
+  const productVerticals = availableVerticals().filter(({ segment }) => expectedByVertical[segment]?.member != null);
+
+  test('offers with null members, missing members or unknown members have cards without the missing figures', async (t) => {
+    for (const vertical of productVerticals) {
+      const member = expectedByVertical[vertical.segment]!.member!;
+      const widget = await pages.prepare(t, { vertical, fields: sampleBorrowers[vertical.segment]!, maxOffers: 5 });
+      const { page } = widget;
+      const errors = collectErrors(page);
+      await page.route(offersAddress, async (route) => {
+        const response = await route.fetch();
+        const json = await response.json();
+        const [first, second, third] = json.offers as Record<string, unknown>[];
+        for (const name of ['apr_range', 'monthly_payment_estimate', 'payment_term_months', 'loan_amount_range']) {
+          first![name] = null;
+        }
+        first![member] = Object.fromEntries(Object.keys(first![member] as object).map((name) => [name, null]));
+        Object.assign(first!, { legal: null, as_of: 'soon', terms_url: 'javascript:document.title="followed"' });
+        delete second![member];
+        Object.assign(third![member] as object, { member_to_come: { of: ['a', 'later', 'version'] } });
+        Object.assign(third!, { another_to_come: 7 });
+        await route.fulfill({ response, json: { ...json, offers: [first, second, third] } });
+      });
+      await page.goto(widget.url);
+      await offerLink(page).waitFor();
+      const figureCounts = await offerCards(page).evaluateAll((cards) =>
+        cards.map((card) => card.querySelectorAll('.figure').length as number),
+      );
+      assert.equal(figureCounts.length, 3, vertical.segment);
+      assert.ok(figureCounts[0] === 0 && figureCounts[2]! >= 4, `${vertical.segment}: ${figureCounts.join()}`);
+      const text = (await page.locator('.body').textContent())!;
+      assert.doesNotMatch(text, /null|undefined|NaN|Invalid|a later version/, vertical.segment);
+      const [, ...links] = await offerCards(page)
+        .first()
+        .locator('a')
+        .evaluateAll((found) => found.map(({ href }) => href as string));
+      assert.deepEqual(links, []);
+      assert.deepEqual(errors, []);
+    }
+  });
+
+  test('a negative first-year value is shown with a minus sign', async (t) => {
+    const vertical = availableVerticals().find(({ segment }) => segment === 'credit-cards')!;
+    const fields = { ...sampleBorrowers['credit-cards'], card_purpose: 'low_interest', carried_balance: 20_000 };
+    const { page, offers } = await openWidget(t, vertical, { ...fields, monthly_spend: 0 });
+    const values = offers.map(({ card }) => card!.first_year_value as number);
+    assert.ok(
+      values.some((value) => value < 0),
+      values.join(),
+    );
+    const shown = await page.locator('.first-year .value').allTextContents();
+    assert.deepEqual(shown, values.map(cents));
+  });
+
+  test('mortgages cannot be sorted by revenue, even if the script element requests it', async (t) => {
+    const vertical = availableVerticals().find(({ segment }) => segment === 'mortgage')!;
+    const { page, html } = await pages.prepare(t, { vertical, fields: sampleBorrowers.mortgage! });
+    const errors = collectErrors(page);
+    await page.goto(pages.url(html.replace('data-sort="recommended"', 'data-sort="svc_revenue"')));
+    await eventually(
+      async () => errors,
+      ['Offers widget: data-sort="svc_revenue" is not available for data-vertical="mortgage".'],
+    );
+    assert.equal(await page.locator('.panel').count(), 0);
+  });
+
+  test('widgets of custom verticals, and embed code without a vertical, show loans', async (t) => {
+    const personalLoans = await pages.widget({ fields: sampleBorrowers['personal-loans']! });
+    const leases = await pages.widget({ vertical: equipmentLeases, fields: equipmentLeasesFixture.complete });
+    assert.ok(leases.html.includes(` data-vertical="${equipmentLeases.segment}"`));
+    const withoutVertical = personalLoans.html.replace(' data-vertical="personal-loans"', '');
+    assert.notEqual(withoutVertical, personalLoans.html);
+    for (const html of [leases.html, withoutVertical]) {
+      const page = await pages.open(t, html);
+      await offerLink(page).waitFor();
+      assert.equal(await page.locator('.title').textContent(), 'Your loan offers');
+      assert.match((await page.locator('.count').textContent())!, /for \$1[05],000$/);
+      assert.match((await offerCards(page).first().textContent())!, /\$[\d,.]+\/month for \$1[05],000 over \d+ months/);
+    }
+  });
+
+  test('a borrower without matching offers gets advice about the product', async (t) => {
+    const vertical = availableVerticals().find(({ segment }) => segment === 'banking')!;
+    const { page, url } = await pages.prepare(t, { vertical, fields: sampleBorrowers.banking! });
+    await page.route(offersAddress, async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), offers: [], total_offers: 0 } });
+    });
+    await page.goto(url);
+    await messageTitle(page, 'No offers match right now').waitFor();
+    assert.match((await page.locator('.message').textContent())!, /None of our banks and credit unions/);
+  });
 });

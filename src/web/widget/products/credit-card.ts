@@ -77,7 +77,7 @@ function createContent(card: CardFigures): CardContent {
       ),
       createRewardsFigure(rewards ?? []),
       createFigure(
-        'value',
+        'first-year',
         'Estimated first-year value',
         formatIfPresent(card.first_year_value, formatDollarsAndCents),
         'rewards and bonus, less fees and interest',

@@ -68,7 +68,7 @@ function createContent({ as_of: asOf }: Offer, deposit: DepositFigures): CardCon
         'bonus',
         'Bonus',
         formatIfPresent(bonus, ({ amount }) => formatFee(amount)),
-        formatIfPresent(bonus, ({ requirement, days }) => `${requirement} (within ${days} days)`),
+        formatIfPresent(bonus, formatBonusRequirement),
       ),
       createFigure('minimum', 'Minimum to open', formatIfPresent(deposit.minimum_deposit, formatFeeOrNone)),
       createFigure(
@@ -90,6 +90,11 @@ function createContent({ as_of: asOf }: Offer, deposit: DepositFigures): CardCon
     ],
     details: [createLabeledText('Interest rate:', formatInterest(deposit)), createTierTable(deposit)],
   };
+}
+
+/** Formats what the bonus requires, with the number of days unless the text contains it. */
+function formatBonusRequirement({ requirement, days }: NonNullable<DepositFigures['bonus']>): string {
+  return requirement.includes(`${days} days`) ? requirement : `${requirement}, within ${days} days`;
 }
 
 /** Formats the insurer with the institution's number there: `Member FDIC, certificate 12345`. */
