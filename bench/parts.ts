@@ -6,10 +6,11 @@ import { microBenchPart } from './micro/micro-part.ts';
 import { createRouteBenchPart } from './routes/run-scenario.ts';
 import { lifecycleScenario } from './scenarios/lifecycle-scenario.ts';
 import { singleRouteScenarios } from './scenarios/route-scenarios.ts';
+import { verticalScenarios } from './scenarios/vertical-scenarios.ts';
 
 /** All parts of `make bench`, in the order in which they run. */
 export const benchParts: readonly BenchPart[] = [
-  ...[...singleRouteScenarios, lifecycleScenario].map(createRouteBenchPart),
+  ...[...singleRouteScenarios, ...verticalScenarios, lifecycleScenario].map(createRouteBenchPart),
   requestRateCurve,
   liveSessionsCurve,
   microBenchPart,

@@ -158,6 +158,9 @@ export const bounds = {
   depositBonusRequirementCharactersMax: 200,
   /** A bonus that needs more than a year would not be part of the earnings of the first year. */
   depositBonusDaysMax: 365,
+  /** Smallest and largest budget of an offer for a day or a month. Sums of click values up to the largest budget are safe integers. */
+  budgetUsdMin: 0.01,
+  budgetUsdMax: 1_000_000_000,
   /** Largest loan amount or credit limit of an offer. */
   offerAmountUsdMax: 100_000_000,
   /** Largest monthly spend, carried balance or balance transfer of a card applicant (docs/verticals/credit-cards.md#fields). */
@@ -182,8 +185,8 @@ export const bounds = {
   mortgagePropertyValueUsdMax: 20_000_000,
   /** Maximum number of loan-to-value bands of a mortgage offer. */
   mortgageLoanToValueBandsMax: 8,
-  /** Maximum number of different combinations of rate, term and rate adjustment in one mortgage catalog (about 150 bytes each). */
-  mortgageSchedulesMax: 100_000,
+  /** Maximum number of combinations of rate, term and rate adjustment in one mortgage catalog (about 150 bytes each). */
+  mortgageSchedulesMax: 50_000,
   /** Maximum number of compiled catalogs that a matching thread caches. */
   matchWorkerCatalogsMax: 16,
   /** Maximum number of buckets into which the match index divides the values of one criterion, such as the loan amount. */
@@ -244,11 +247,32 @@ export const bounds = {
   /** Maximum number of click URLs for which the service counts the recorded clicks in memory. */
   clickCountersMax: 200_000,
   /**
-   * Maximum number of stored pairs of a session and a shown offer with a daily cap (at most 24 bytes per pair). Above this number, the
-   * pairs of the oldest sessions are deleted; a repeated click of these sessions then counts towards the daily cap again, but books no
-   * revenue.
+   * Maximum number of stored pairs of a session and an offer whose clicks have limits (at most 36 bytes per pair). Above this number, the
+   * pairs of the oldest sessions are deleted; a repeated click of these sessions then counts towards the daily cap and the budget again,
+   * but books no revenue.
    */
-  sessionCappedOfferPairsMax: 4_000_000,
+  sessionOfferPairsMax: 4_000_000,
+  /** Minimum time from the first answer that shows an offer to a click that books revenue, if clicks confirm their own revenue. */
+  clickDelayMsMin: 500,
+  /** Maximum number of offers on which the clicks of one session book revenue, if clicks confirm their own revenue. */
+  offersBookedPerSessionMax: 10,
+  /**
+   * Maximum number of offers of one vertical and mode whose booked revenue is stored, besides the offers of the active catalog. Offers that
+   * were removed from the catalog are stored until the end of the month.
+   */
+  removedOfferAccountsMax: 50_000,
+  /** Number of days before today from which the usual distribution of the clicks over a day is computed. */
+  clickRhythmDays: 14,
+  /** Minimum number of clicks in these days. With fewer clicks, the distribution is uniform. */
+  clickRhythmClicksMin: 1_000,
+  /** Length of the time slots in which the clicks of a day are counted. */
+  clickRhythmSlotMs: 10 * 60 * 1000,
+  /** Minimum time between two checks whether offers with even pacing become available again. */
+  pacingCheckIntervalMs: 1_000,
+  /** Interval at which the booked revenue of the offers is written to a file, from which a restart continues. */
+  bookedRevenueSnapshotIntervalMs: 3 * 60 * 1000,
+  /** Maximum size of the file with the booked revenue of the offers. An offer takes about 100 bytes. */
+  bookedRevenueSnapshotBytesMax: 64 * 1024 * 1024,
 
   // Widgets (docs/contract.md#widget)
   /** Maximum number of requests per minute from all widgets of one session; further requests get 429. */
@@ -483,6 +507,10 @@ assert(bounds.offerIdCharactersMax <= bounds.ledgerNameCharactersMax);
 assert(bounds.lenderNameCodePointsMax * 2 <= bounds.ledgerNameCharactersMax);
 assert(bounds.catalogVersionCharacters <= bounds.ledgerNameCharactersMax);
 assert(bounds.payoutUsdMax * 1_000_000 <= bounds.clickValueMicrosMax);
+// The booked revenue of an offer in a month is a safe integer: the budget, and the amount of one more click.
+assert((bounds.budgetUsdMax + bounds.payoutUsdMax) * 1_000_000 <= Number.MAX_SAFE_INTEGER);
+// Every day has the same whole number of slots.
+assert((24 * 60 * 60 * 1000) % bounds.clickRhythmSlotMs === 0);
 // A sort key combines an amount and two interest rates in one safe integer. Rates are in hundredths of a percent.
 assert(bounds.aprPercentMax * 100 < 2 ** 12 && bounds.offerAmountUsdMax * 2 ** 24 < 2 ** 53);
 assert(bounds.catalogTermsMax < 31);
@@ -493,8 +521,8 @@ assert(
     bounds.cardAmountUsdMax * bounds.aprPercentMax * 15_600 < 2 ** 50 &&
     bounds.cardFeeUsdMax * 2_880_000 < 2 ** 50,
 );
-// A sort key of a mortgage combines an amount and a cost of up to 27 bits in one safe integer.
-assert(bounds.mortgagePropertyValueUsdMax < 2 ** 25);
+// A sort key of a mortgage combines an amount and a cost of up to 27 bits in one safe integer. Schedule numbers have 16 bits.
+assert(bounds.mortgagePropertyValueUsdMax < 2 ** 25 && bounds.mortgageSchedulesMax <= 2 ** 16);
 // To sort offers, a sort key of up to 37 bits and an offer index of 15 bits are combined in one safe integer.
 assert(bounds.catalogOffersMax <= 2 ** 15 && bounds.payoutUsdMax * 1_000_000 < 2 ** 37);
 assert(bounds.offerAmountUsdMax < 2 ** 37);

@@ -13,7 +13,7 @@ import { type RandomSource, randomBoolean, randomElement, randomInteger, seededR
 
 const weightedLenderKinds = lenderKinds.map((kind) => [kind, kind.share] as const);
 
-interface GenerateCatalogOptions {
+export interface GenerateCatalogOptions {
   readonly seed: number;
   /** Number of offers; at most `bounds.catalogOffersMax`. */
   readonly offers: number;

@@ -91,7 +91,11 @@ export const lenderKinds: readonly LenderKind[] = [
 ];
 
 /** Returns a unique lender name and adds it to `taken`. */
-export function uniqueLenderName(random: RandomSource, { nameEndings }: LenderKind, taken: Set<string>): string {
+export function uniqueLenderName(
+  random: RandomSource,
+  { nameEndings }: Pick<LenderKind, 'nameEndings'>,
+  taken: Set<string>,
+): string {
   const name = `${randomElement(random, firstWords)} ${randomElement(random, secondWords)} ${randomElement(random, nameEndings)}`;
   let unique = name;
   for (let number = 2; taken.has(unique); number++) unique = `${name} ${number}`;

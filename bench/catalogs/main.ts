@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { bounds } from '../../src/bounds.ts';
 import { availableVerticals } from '../../src/verticals/registry.ts';
 import { parseIntegerOption, runBenchMain } from '../run-main.ts';
-import { generateCatalog } from './generate-catalog.ts';
+import { catalogGenerators } from './catalog-generators.ts';
 
 await runBenchMain(
   'catalog',
@@ -24,11 +24,12 @@ await runBenchMain(
           .join(', ')}`,
       );
     }
+    const generate = catalogGenerators[vertical.segment]!;
     const offers = parseIntegerOption('--offers', values.offers, 1, bounds.catalogOffersMax);
     const lenders =
       values.lenders === undefined ? {} : { lenders: parseIntegerOption('--lenders', values.lenders, 1, offers) };
     const seed = parseIntegerOption('--seed', values.seed, 1, 2 ** 32 - 1);
-    process.stdout.write(`${JSON.stringify(generateCatalog({ seed, offers, vertical, ...lenders }), null, 2)}\n`);
+    process.stdout.write(`${JSON.stringify(generate({ seed, offers, vertical, ...lenders }), null, 2)}\n`);
   },
   2,
 );

@@ -1,6 +1,7 @@
 import { Bench, type FnReturnedObject } from 'tinybench';
 import type { BenchPart } from '../bench-part.ts';
 import { apiKeyBenchmark, authenticatorBenchmarks } from './auth.ts';
+import { cardRankingBenchmarks } from './credit-cards.ts';
 import { errorReplyBenchmark, replyTextBenchmark } from './http.ts';
 import { clickIdBenchmarks, clickTokenBenchmarks, subIdBenchmarks, widgetTokenBenchmarks } from './ids.ts';
 import { analyticsUpdateBenchmark, ledgerAppendBenchmarks, ledgerRecordBenchmarks } from './ledger.ts';
@@ -32,6 +33,7 @@ export function listMicroBenchmarks(quick: boolean, sessionsMax: number): MicroB
     fieldMergeBenchmark,
     ...matchBatchBenchmarks,
     ...createRankingBenchmarks(quick),
+    ...cardRankingBenchmarks,
     ...clickTokenBenchmarks,
     ...offerJsonBenchmarks,
     replyTextBenchmark,

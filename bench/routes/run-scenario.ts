@@ -67,11 +67,11 @@ export type RunScenarioOptions = Pick<BenchContext, 'scale' | 'client' | 'crossC
  */
 export async function runScenario(scenario: Scenario, options: RunScenarioOptions): Promise<RouteResult[]> {
   const { progress, scale } = options;
-  const { name, catalogOffers } = scenario;
+  const { name, catalogOffers, vertical } = scenario;
   const folder = await createTemporaryFolder(options.folder, 'run-');
   try {
     progress.printProgress(`${name}: starting the service with ${scale.keys} keys`);
-    const target = { folder: folder.path, keys: scale.keys, catalogOffers };
+    const target = { folder: folder.path, keys: scale.keys, catalogOffers, vertical };
     return await withServiceTarget(target, (service) => runOnService(scenario, options, service, folder.path));
   } catch (error) {
     throw new Error(`${name}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });

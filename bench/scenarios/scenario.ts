@@ -1,3 +1,4 @@
+import type { Vertical } from '../../src/verticals/vertical.ts';
 import type { HttpCaller } from '../load/http-caller.ts';
 import type { PreparedRequest } from '../load/prepared-request.ts';
 import type { RouteResult } from '../result/bench-result.ts';
@@ -23,6 +24,8 @@ export interface Scenario {
   readonly durable?: boolean;
   /** Whether the load sends each request only once, because a repeated request would cost the service less. */
   readonly singleUse: boolean;
+  /** Vertical of the API keys and of the generated catalog. Default: personal loans. */
+  readonly vertical?: Vertical;
   /** Number of offers in a generated catalog. Without `catalogOffers`, the service uses the example catalog. */
   readonly catalogOffers?: number;
   /** Returns the requests of a round; the first round is 0. Requests that prepare the round are not measured. */

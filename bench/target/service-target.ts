@@ -10,7 +10,8 @@ import { keyFilePath } from '../../src/auth/key-file.ts';
 import { KeyRegistry } from '../../src/auth/key-registry.ts';
 import { defaultLimitOverrides } from '../../src/auth/rate-limits.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { generateCatalog } from '../../test/support/random-catalog.ts';
+import type { Vertical } from '../../src/verticals/vertical.ts';
+import { catalogGenerators } from '../catalogs/catalog-generators.ts';
 import { findFreePort } from './free-port.ts';
 import type { LoadTarget } from './load-target.ts';
 import { createTemporaryFolder, spawnChildProcess, stopChildProcess } from './owned-resources.ts';
@@ -21,10 +22,10 @@ import { addProbeToEnv, ProcessProbe } from './process-probe.ts';
  * are copies of the first key with new ids and secrets. A single transaction inserts all copies of the key, because ten thousand
  * transactions would take half a minute.
  */
-export function createApiKeys(dataDir: string, count: number): string[] {
+export function createApiKeys(dataDir: string, count: number, vertical: Vertical = personalLoans): string[] {
   const register = KeyRegistry.open(keyFilePath(dataDir));
-  const { keyPrefix } = personalLoans;
-  const wanted = { accountName: 'bench', vertical: personalLoans, mode: 'live', expiresAtMs: null } as const;
+  const { keyPrefix } = vertical;
+  const wanted = { accountName: 'bench', vertical, mode: 'live', expiresAtMs: null } as const;
   const { key, issued } = register.create({ ...wanted, limits: defaultLimitOverrides }, Date.now());
   register.close();
 
@@ -71,6 +72,8 @@ export interface ServiceTargetOptions {
   /** Existing folder on the measured disk for a new data folder. The benchmark deletes the data folder when the service stops. */
   readonly folder: string;
   readonly keys: number;
+  /** Vertical of the keys and of the generated catalog. Default: personal loans. */
+  readonly vertical?: Vertical | undefined;
   /** Number of offers in a generated catalog. Without `catalogOffers`, the service uses the example catalog. */
   readonly catalogOffers?: number | undefined;
   /** Writes data into the data folder before the service starts. All keys belong to account 1. */
@@ -80,11 +83,16 @@ export interface ServiceTargetOptions {
 export async function startServiceTarget(options: ServiceTargetOptions): Promise<ServiceTarget> {
   const folder = await createTemporaryFolder(options.folder, 'data-');
   const dataDir = folder.path;
-  const keys = createApiKeys(dataDir, options.keys);
+  const keys = createApiKeys(dataDir, options.keys, options.vertical);
   await options.prepareDataDir?.(dataDir);
   const catalogFile = join(options.folder, 'catalog.json');
   if (options.catalogOffers !== undefined) {
-    await writeFile(catalogFile, JSON.stringify(generateCatalog(catalogSeed, options.catalogOffers)));
+    const { vertical = personalLoans } = options;
+    const generate = catalogGenerators[vertical.segment]!;
+    await writeFile(
+      catalogFile,
+      JSON.stringify(generate({ seed: catalogSeed, offers: options.catalogOffers, vertical })),
+    );
   }
   const port = await findFreePort();
   const operationsPort = await findFreePort();

@@ -29,6 +29,18 @@ const criterion = Type.Object(
   strictObject,
 );
 
+const budgetAmountSchema = Type.Optional(Type.Number({ minimum: bounds.budgetUsdMin, maximum: bounds.budgetUsdMax }));
+
+/** Schema of an offer's budget. `validateSemantics` checks that a budget has at least one amount. */
+const budgetSchema = Type.Object(
+  {
+    per_day_usd: budgetAmountSchema,
+    per_month_usd: budgetAmountSchema,
+    pacing: Type.Enum(['asap', 'even']),
+  },
+  strictObject,
+);
+
 /** Schemas of the offer members that all products share. */
 export const commonOfferSchemas = {
   id: Type.String({ pattern: offerIdPattern }),
@@ -40,6 +52,7 @@ export const commonOfferSchemas = {
   payout_model: Type.Optional(Type.Enum(['cost_per_lead', 'cost_per_click'])),
   payout_usd: Type.Number({ minimum: 0, maximum: bounds.payoutUsdMax }),
   daily_cap: Type.Optional(Type.Integer({ minimum: 1, maximum: bounds.dailyCapClicksMax })),
+  budget: Type.Optional(budgetSchema),
 };
 
 /** Schemas of the members with which a lender documents an offer. They are optional for loans and required for all other products. */

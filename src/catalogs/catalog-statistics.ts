@@ -59,6 +59,7 @@ export function computeCatalogStatistics<Offer extends CatalogOffer>(
     criteria: ({ criteria }) => criteria.length > 0,
     ...product.usage,
     daily_cap: ({ daily_cap }) => daily_cap !== undefined,
+    budget: ({ budget }) => budget !== undefined,
     prequalification: ({ prequalification }) => prequalification,
   };
   return {

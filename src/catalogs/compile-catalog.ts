@@ -5,6 +5,7 @@ import { getVerticalProduct } from '../verticals/registry.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { CatalogFile } from './catalog-schema.ts';
 import { computeCatalogVersion } from './identifiers.ts';
+import { compileMaxAgeDays } from './offer-limits.ts';
 
 /**
  * Returns a copy of a value in which all typed arrays use shared memory, so that other threads can use the arrays without copying. Accepts
@@ -44,6 +45,8 @@ export interface CompiledCatalogData {
   readonly disclosure: string;
   /** Offers, sorted by id. A ranking refers to each offer by its index in this array. */
   readonly offers: readonly CompiledOffer[];
+  /** Maximum age in days of the figures of an offer that is shown (docs/contract.md#outdated-offers); null for no maximum. */
+  readonly maxAgeDays: number | null;
   readonly tables: MatchTables;
 }
 
@@ -54,15 +57,14 @@ export class CompiledCatalog implements CompiledCatalogData {
   readonly mode: ApiKeyMode;
   readonly disclosure: string;
   readonly offers: readonly CompiledOffer[];
+  readonly maxAgeDays: number | null;
   readonly tables: MatchTables;
-  /** Daily caps (in clicks) by offer id, for the offers that have a daily cap (docs/contract.md#daily-caps). */
-  readonly dailyCaps: ReadonlyMap<string, number>;
   #logoHashes: ReadonlyMap<string, string> = new Map();
   #offerRenderer: OfferRenderer | null = null;
   readonly #indexById: ReadonlyMap<string, number>;
 
   constructor(
-    { version, disclosure, offers, tables }: CompiledCatalogData,
+    { version, disclosure, offers, maxAgeDays, tables }: CompiledCatalogData,
     vertical: Vertical,
     options: CompileCatalogOptions,
   ) {
@@ -71,8 +73,8 @@ export class CompiledCatalog implements CompiledCatalogData {
     this.mode = options.mode;
     this.disclosure = disclosure;
     this.offers = offers;
+    this.maxAgeDays = maxAgeDays;
     this.tables = tables;
-    this.dailyCaps = new Map(offers.flatMap(({ id, dailyCap }) => (dailyCap === null ? [] : [[id, dailyCap]])));
     this.#indexById = new Map(offers.map(({ id }, index) => [id, index]));
   }
 
@@ -107,6 +109,20 @@ export class CompiledCatalog implements CompiledCatalogData {
     if (this.mode === 'test') return 0;
     return this.tables.expectedRevenueMicros[offerIndex * this.tables.bandCount + creditBand]!;
   }
+
+  /**
+   * Returns the smallest and the largest revenue of a click on an offer in micro-dollars, over the credit bands in which a click has
+   * revenue. Returns 0 for both if no click on the offer has revenue.
+   */
+  clickValueRange(offerIndex: number): { readonly minMicros: number; readonly maxMicros: number } {
+    let [minMicros, maxMicros] = [0, 0];
+    for (let band = 0; band < this.tables.bandCount; band++) {
+      const micros = this.clickValueMicros(offerIndex, band);
+      if (micros > 0 && (minMicros === 0 || micros < minMicros)) minMicros = micros;
+      maxMicros = Math.max(maxMicros, micros);
+    }
+    return { minMicros, maxMicros };
+  }
 }
 
 /** Compiles a catalog that `parseCatalog` accepted for the vertical. */
@@ -126,6 +142,7 @@ export function compileCatalogData(catalog: CatalogFile, vertical: Vertical, mod
     offers: listOffersSortedById(catalog).map(({ lender, offer }) =>
       compileOffer(lender, offer, product.needsOfferSource),
     ),
+    maxAgeDays: compileMaxAgeDays(catalog),
     // All matching threads share the memory of the tables, so a new thread needs no copy of the tables.
     tables: copyToSharedMemory(product.compileCatalogTables(catalog, vertical)),
   };

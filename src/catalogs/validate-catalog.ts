@@ -135,8 +135,19 @@ function checkOffer(
   }
   if (offer.as_of !== undefined) checkConfirmationDate(offer.as_of, today, [...path, 'as_of'], errors);
   validateUsStateRules(offer.state_rules, [...path, 'state_rules'], vertical, errors);
+  checkBudget(offer.budget, [...path, 'budget'], errors);
   for (const [index, criterion] of offer.criteria.entries()) {
     checkCriterion(criterion, [...path, 'criteria', index], vertical, errors);
+  }
+}
+
+function checkBudget(budget: CatalogOffer['budget'], path: CatalogValuePath, errors: CatalogErrors): void {
+  if (budget === undefined) return;
+  const { per_day_usd: perDay, per_month_usd: perMonth } = budget;
+  if (perDay === undefined && perMonth === undefined) {
+    errors.add(path, 'must contain per_day_usd, per_month_usd or both');
+  } else if (perDay !== undefined && perMonth !== undefined && perDay > perMonth) {
+    errors.add(path, 'per_day_usd must not exceed per_month_usd');
   }
 }
 

@@ -1,6 +1,10 @@
-import { decodeSubId } from '../ids/sub-id.ts';
+import { subIdCreatedMs } from '../ids/sub-id.ts';
 
-type PairState = 'none' | 'shown' | 'clicked';
+/** `too_fast`: the session clicked the offer so soon after it was shown that the click booked nothing, and may still book a later click. */
+export type PairState = 'none' | 'shown' | 'too_fast' | 'clicked';
+
+const storedStates = ['shown', 'too_fast', 'clicked'] as const satisfies readonly PairState[];
+type StoredState = (typeof storedStates)[number];
 
 /** 64 random bits that identify an offer. */
 export interface OfferKeyBits {
@@ -10,12 +14,18 @@ export interface OfferKeyBits {
 
 const minuteMs = 60 * 1000;
 
+/** Identifies, together with a session, the entry that counts the offers on which the session's clicks booked revenue. */
+const bookedOffersKey: OfferKeyBits = { high: 0x6f66_6665, low: 0x7273_0000 };
+
+/** Third word of a pair whose first answer is unknown. */
+const unknownShownMs = 0xffff_ffff;
+
 /**
- * Set of (session, offer) pairs: the offers that were shown to each session, with one bit for a counted click. A session-offer pair takes
- * only eight bytes outside the JavaScript heap, because there can be millions of pairs.
+ * Set of (session, offer) pairs: the offers that were shown to each session, with the time of the first answer and the state of the clicks.
+ * A session-offer pair takes only twelve bytes outside the JavaScript heap, because there can be millions of pairs.
  *
- * A pair is identified by a 63-bit number computed from the sub_id and `OfferKeyBits`. In a set of four million pairs, the probability that
- * two pairs have the same number is one in a million. Each hash table contains the sessions created in one minute. The tables are small, so
+ * A pair is identified by a 62-bit number computed from the sub_id and `OfferKeyBits`. In a set of four million pairs, the probability that
+ * two pairs have the same number is two in a million. Each hash table contains the sessions created in one minute. The tables are small, so
  * that growing a table is fast. The oldest hash table is evicted when clicks in its sessions no longer count, or when the set has too many
  * pairs.
  */
@@ -43,12 +53,35 @@ export class SessionOfferPairs {
     return this.#tablesByMinute.get(minuteOf(sub))?.getPairState(sub, offerId) ?? 'none';
   }
 
-  markShown(sub: Uint8Array, offerId: OfferKeyBits): void {
-    this.#addPair(sub, offerId, false);
+  /** Adds a pair. `shownMs` is the time of an answer with the offer. Does not change the time of a pair that is already in the set. */
+  markShown(sub: Uint8Array, offerId: OfferKeyBits, shownMs: number): void {
+    const sinceCreationMs = Math.min(Math.max(0, shownMs - createdMsOf(sub)), unknownShownMs - 1);
+    this.#addPair(sub, offerId, 'shown', sinceCreationMs);
+  }
+
+  /** Returns the time of the first answer that showed the offer to the session, or null if the set does not contain the time. */
+  getShownMs(sub: Uint8Array, offerId: OfferKeyBits): number | null {
+    const sinceCreationMs = this.#tablesByMinute.get(minuteOf(sub))?.getNumber(sub, offerId) ?? unknownShownMs;
+    return sinceCreationMs === unknownShownMs ? null : createdMsOf(sub) + sinceCreationMs;
+  }
+
+  markClickedTooFast(sub: Uint8Array, offerId: OfferKeyBits): void {
+    this.#addPair(sub, offerId, 'too_fast', unknownShownMs);
   }
 
   markClicked(sub: Uint8Array, offerId: OfferKeyBits): void {
-    this.#addPair(sub, offerId, true);
+    this.#addPair(sub, offerId, 'clicked', unknownShownMs);
+  }
+
+  /** Returns the number of `countBookedOffer` calls for the session; 0 if the session was evicted. */
+  bookedOffers(sub: Uint8Array): number {
+    return this.#tablesByMinute.get(minuteOf(sub))?.getNumber(sub, bookedOffersKey) ?? 0;
+  }
+
+  countBookedOffer(sub: Uint8Array): void {
+    const count = this.bookedOffers(sub) + 1;
+    this.#addPair(sub, bookedOffersKey, 'shown', count);
+    this.#tablesByMinute.get(minuteOf(sub))?.setNumber(sub, bookedOffersKey, count);
   }
 
   /** Adds the session-offer pairs of another set, one minute at a time, so that the caller can yield to the event loop in between. */
@@ -71,12 +104,9 @@ export class SessionOfferPairs {
       if ((minute + 1) * minuteMs <= createdMs) this.#evictPairTable(minute);
   }
 
-  #addPair(sub: Uint8Array, offerId: OfferKeyBits, clicked: boolean): void {
-    this.#size += this.#findOrCreatePairTable(minuteOf(sub)).add(
-      highWordOf(sub, offerId),
-      lowWordOf(sub, offerId),
-      clicked,
-    );
+  #addPair(sub: Uint8Array, offerId: OfferKeyBits, state: StoredState, number: number): void {
+    const low = lowWordOf(sub, offerId) | storedStates.indexOf(state);
+    this.#size += this.#findOrCreatePairTable(minuteOf(sub)).add(highWordOf(sub, offerId), low >>> 0, number);
     if (this.#size > this.#pairsMax) this.#evictExcessPairs();
   }
 
@@ -104,73 +134,93 @@ export class SessionOfferPairs {
 }
 
 function minuteOf(sub: Uint8Array): number {
-  return Math.floor(decodeSubId(sub).createdMs / minuteMs);
+  return Math.floor(createdMsOf(sub) / minuteMs);
+}
+
+function createdMsOf(sub: Uint8Array): number {
+  return subIdCreatedMs(readWord(sub, 0), readWord(sub, 4));
 }
 
 /** Position of the random bytes in a sub_id. */
 const randomOffset = 14;
 const initialSlots = 64;
+const wordsPerPair = 3;
+/** Bits of a pair's second word that contain the index of its state in `storedStates`. */
+const stateMask = 3;
 
-/** Hash table with open addressing. A pair takes two 32-bit words; the last bit is 1 after a counted click. Empty slots are 0. */
+/**
+ * Hash table with open addressing. A pair takes three 32-bit words: two words with its key and state, and a number. The first word of an
+ * empty slot is 0.
+ */
 class PairTable {
   size = 0;
-  #words = new Uint32Array(2 * initialSlots);
+  #slots = initialSlots;
+  #words = new Uint32Array(wordsPerPair * initialSlots);
 
   getPairState(sub: Uint8Array, offerId: OfferKeyBits): PairState {
-    const index = this.#find(highWordOf(sub, offerId), lowWordOf(sub, offerId));
-    if (this.#isEmpty(index)) return 'none';
-    return (this.#words[index + 1]! & 1) === 1 ? 'clicked' : 'shown';
+    const at = this.#find(highWordOf(sub, offerId), lowWordOf(sub, offerId));
+    return this.#words[at] === 0 ? 'none' : storedStates[this.#words[at + 1]! & stateMask]!;
   }
 
-  /** Adds a pair. Returns the number of added pairs: 1, or 0 if the table already contains the pair. */
-  add(high: number, low: number, clicked: boolean): number {
-    const at = this.#find(high, low);
-    const isNew = this.#isEmpty(at);
-    if (isNew) {
-      this.#words[at] = high;
-      this.#words[at + 1] = low;
-      this.size++;
+  /** Returns the number of a pair, or null if the table does not contain the pair. */
+  getNumber(sub: Uint8Array, offerId: OfferKeyBits): number | null {
+    const at = this.#find(highWordOf(sub, offerId), lowWordOf(sub, offerId));
+    return this.#words[at] === 0 ? null : this.#words[at + 2]!;
+  }
+
+  /** Changes the number of a pair. The table must contain the pair. */
+  setNumber(sub: Uint8Array, offerId: OfferKeyBits, number: number): void {
+    this.#words[this.#find(highWordOf(sub, offerId), lowWordOf(sub, offerId)) + 2] = number;
+  }
+
+  /**
+   * Adds a pair, or changes the state of a pair to a later state. Keeps the number of a pair that is already in the table. Returns the
+   * number of added pairs: 1 or 0.
+   */
+  add(high: number, lowAndState: number, number: number): number {
+    const at = this.#find(high, (lowAndState & ~stateMask) >>> 0);
+    const words = this.#words;
+    if (words[at] !== 0) {
+      if ((lowAndState & stateMask) > (words[at + 1]! & stateMask)) words[at + 1] = lowAndState;
+      return 0;
     }
-    if (clicked) this.#words[at + 1]! |= 1;
-    if (this.size * 3 > this.#words.length) this.#growTable();
-    return isNew ? 1 : 0;
+    words[at] = high;
+    words[at + 1] = lowAndState;
+    words[at + 2] = number;
+    this.size++;
+    if (this.size * 3 > this.#slots * 2) this.#growTable();
+    return 1;
   }
 
   addAllPairs(other: PairTable): number {
     const words = other.#words;
     let added = 0;
     // Grows the table to its final size first, because searching for an empty slot in a nearly full table is slow.
-    while ((this.size + other.size) * 3 > this.#words.length) this.#growTable();
-    for (let at = 0; at < words.length; at += 2) {
-      const [high, low] = [words[at]!, words[at + 1]!];
-      if (high !== 0 || low !== 0) added += this.add(high, (low & ~1) >>> 0, (low & 1) === 1);
+    while ((this.size + other.size) * 3 > this.#slots * 2) this.#growTable();
+    for (let at = 0; at < words.length; at += wordsPerPair) {
+      if (words[at] !== 0) added += this.add(words[at]!, words[at + 1]!, words[at + 2]!);
     }
     return added;
   }
 
-  /** Returns the index of the pair, or the index of an empty slot if the table does not contain the pair. */
+  /** Returns the index of the pair's first word, or the index of an empty slot if the table does not contain the pair. */
   #find(high: number, low: number): number {
     const words = this.#words;
-    const last = words.length - 2;
-    for (let at = (high << 1) & last; ; at = (at + 2) & last) {
-      if (words[at] === high && (words[at + 1]! & ~1) >>> 0 === low) return at;
-      if (this.#isEmpty(at)) return at;
+    const lastSlot = this.#slots - 1;
+    for (let slot = high & lastSlot; ; slot = (slot + 1) & lastSlot) {
+      const at = slot * wordsPerPair;
+      if (words[at] === 0 || (words[at] === high && (words[at + 1]! & ~stateMask) >>> 0 === low)) return at;
     }
-  }
-
-  #isEmpty(at: number): boolean {
-    return this.#words[at] === 0 && this.#words[at + 1] === 0;
   }
 
   #growTable(): void {
     const old = this.#words;
-    this.#words = new Uint32Array(old.length * 2);
-    for (let at = 0; at < old.length; at += 2) {
-      const [high, low] = [old[at]!, old[at + 1]!];
-      if (high === 0 && low === 0) continue;
-      const to = this.#find(high, (low & ~1) >>> 0);
-      this.#words[to] = high;
-      this.#words[to + 1] = low;
+    this.#slots *= 2;
+    this.#words = new Uint32Array(wordsPerPair * this.#slots);
+    for (let at = 0; at < old.length; at += wordsPerPair) {
+      if (old[at] === 0) continue;
+      const to = this.#find(old[at]!, (old[at + 1]! & ~stateMask) >>> 0);
+      for (let word = 0; word < wordsPerPair; word++) this.#words[to + word] = old[at + word]!;
     }
   }
 }
@@ -181,7 +231,7 @@ function highWordOf(sub: Uint8Array, { high }: OfferKeyBits): number {
 }
 
 function lowWordOf(sub: Uint8Array, { low }: OfferKeyBits): number {
-  return ((readWord(sub, randomOffset + 4) ^ low) & ~1) >>> 0;
+  return ((readWord(sub, randomOffset + 4) ^ low) & ~stateMask) >>> 0;
 }
 
 function readWord(bytes: Uint8Array, at: number): number {

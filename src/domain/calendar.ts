@@ -22,6 +22,30 @@ export function parseIsoDate(text: string): number | null {
   return formatIsoDate(day) === text ? day : null;
 }
 
+/** A UTC month. Months are numbered consecutively: the number of December is one less than that of the next January. */
+export interface CalendarMonth {
+  readonly number: number;
+  readonly firstDay: number;
+  /** First day of the next month. */
+  readonly endDay: number;
+}
+
+let lastMonth: CalendarMonth = { number: 0, firstDay: 0, endDay: 0 };
+
+/** Returns the month that contains a day. Caches one month, because most calls pass a day of the current month. */
+export function monthOfDay(day: number): CalendarMonth {
+  if (day < lastMonth.firstDay || day >= lastMonth.endDay) {
+    const date = new Date(day * msPerDay);
+    const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
+    lastMonth = {
+      number: year * 12 + month,
+      firstDay: Date.UTC(year, month, 1) / msPerDay,
+      endDay: Date.UTC(year, month + 1, 1) / msPerDay,
+    };
+  }
+  return lastMonth;
+}
+
 let lastDay = Number.NaN;
 let lastCompactDate = 0;
 

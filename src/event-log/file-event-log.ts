@@ -28,7 +28,7 @@ export interface FileEventLogOptions<Item> {
   /** Called while the log is opened, with the number of bytes that are already read. */
   readonly onProgress?: ReadProgressListener | undefined;
   /** Callback that the log calls synchronously for each accepted record. The callback must not throw. */
-  readonly onAppended?: (record: Item) => void;
+  readonly onAppended?: (record: Item, position: number) => void;
   /** Called for incidents that the caller should report to the operator, such as write errors. */
   readonly onIncident?: ((incident: EventLogProblem) => void) | undefined;
   /** Called after each group of records is stored. `elapsedUs` is the time for writing and syncing the group. */
@@ -181,7 +181,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     group.add(payload, this.#lastAppendedPosition + 1, this.#appendedCrc, this.#syncsGroups && group.records === 0);
     this.#lastAppendedPosition++;
     this.#appendedCrc = group.lastCrc;
-    this.#options.onAppended?.(record);
+    this.#options.onAppended?.(record, this.#lastAppendedPosition);
     return true;
   }
 

@@ -121,7 +121,7 @@ export async function readRecentRecords(
   folder: string,
   log: Pick<EventLog<unknown>, 'lastAppendedPosition' | 'durablePosition' | 'healthy'>,
   since: ReplayStartPosition,
-  visit: (record: unknown) => void,
+  visit: (record: unknown, position: number) => void,
 ): Promise<void> {
   const last = log.lastAppendedPosition;
   while (log.durablePosition < last) {
@@ -131,7 +131,7 @@ export async function readRecentRecords(
   const first = findNewestSegmentBefore(files, folder, parseSegmentFileNames(files.listFiles(folder)), since);
   const reader = new LogReader(folder, first ?? null, files);
   try {
-    while (reader.readRecords(last, bounds.logRecordsReadPerTurn, (_position, record) => visit(record)) > 0)
+    while (reader.readRecords(last, bounds.logRecordsReadPerTurn, (position, record) => visit(record, position)) > 0)
       await nextTurn();
   } finally {
     reader.close();

@@ -45,6 +45,8 @@ export interface RemovedTail extends LogLocation {
 export interface ReplayStartPosition {
   /** Time in milliseconds since the Unix epoch. */
   readonly wallMs: number;
+  /** Position of a record that is read even if it is older. */
+  readonly position?: number;
   readonly timeMsOf: (record: unknown) => number | null;
 }
 
@@ -87,14 +89,18 @@ export async function recoverLog(
   }
 }
 
-/** Returns the first sequence number of the newest segment whose first record is older than `wallMs`. Skips unreadable segments. */
+/**
+ * Returns the first sequence number of the newest segment whose first record is older than `wallMs` and not after `position`. Skips
+ * unreadable segments.
+ */
 export function findNewestSegmentBefore(
   files: LogFiles,
   folder: string,
   firsts: readonly number[],
-  { wallMs, timeMsOf }: ReplayStartPosition,
+  { wallMs, position = Number.POSITIVE_INFINITY, timeMsOf }: ReplayStartPosition,
 ): number | undefined {
   return firsts.findLast((first) => {
+    if (first > position) return false;
     const record = readFirstRecord(files, join(folder, segmentFileName(first)), first);
     const timeMs = record === null ? null : timeMsOf(record);
     return timeMs !== null && timeMs < wallMs;

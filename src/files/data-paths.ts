@@ -12,6 +12,8 @@ export interface DataPaths {
   readonly archiveFolder: string;
   /** SQLite file of the analytics store, which can be rebuilt from the ledger and the archive. */
   readonly analyticsStoreFile: string;
+  /** Snapshot of the booked revenue of offers, which can be computed again from the ledger. */
+  readonly bookedRevenueFile: string;
 }
 
 export function dataPaths(dataDir: string): DataPaths {
@@ -20,6 +22,7 @@ export function dataPaths(dataDir: string): DataPaths {
     journalFolder: join(dataDir, 'journal'),
     archiveFolder: join(dataDir, 'sealed'),
     analyticsStoreFile: join(dataDir, 'analytics.sqlite'),
+    bookedRevenueFile: join(dataDir, 'booked-revenue.json'),
   };
 }
 

@@ -10,6 +10,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
 /** Whether a system error or SQLite error means that the disk is full, a quota is exceeded, or a file is too large. */
@@ -82,6 +83,30 @@ export function writeFileDurably(path: string, content: string | Uint8Array | Ge
   }
   renameSync(temporary, path);
   fsyncPath(dirname(path));
+}
+
+/** As `writeFileDurably`, but does not block the event loop while the file is written and synced. */
+export async function writeFileDurablyInBackground(path: string, content: string): Promise<void> {
+  const temporary = `${path}.new`;
+  try {
+    const file = await open(temporary, 'w', 0o600);
+    try {
+      await file.writeFile(content);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  const folder = await open(dirname(path), 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
 }
 
 /**

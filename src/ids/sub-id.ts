@@ -49,6 +49,13 @@ export function decodeSubId(sub: Uint8Array): SubIdParts {
   };
 }
 
+/**
+ * Returns a number from 0 to 255 that identifies the vertical and the mode of a session: the vertical's number times 2, plus 1 in test mode.
+ */
+export function verticalAndModeOf(sub: Uint8Array): number {
+  return sub[verticalAndModeOffset]!;
+}
+
 /** Whether the session with this sub_id belongs to the tenant (docs/contract.md#tenants). */
 export function belongsToTenant({ account, vertical, mode }: SubIdParts, tenant: Tenant): boolean {
   return account === tenant.account && vertical === tenant.vertical.number && mode === tenant.mode;

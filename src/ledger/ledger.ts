@@ -11,11 +11,13 @@ export type Ledger = EventLog<LedgerRecord>;
 export interface LedgerSubscriber {
   /** Unix time in milliseconds of the oldest stored record that the subscriber needs when the service starts. */
   readonly replayStartTimeMs: number;
+  /** Position of the oldest stored record that the subscriber needs besides; absent or infinity for none. */
+  readonly replayStartPosition?: number;
   /**
-   * Applies a record. Records are applied in ledger order: first the stored records, then each new record before `append` returns. The byte
+   * Applies the record at a position. Records are applied in ledger order: first the stored records, then each new record before `append` returns. The byte
    * arrays in the record are valid only during this call. `applyLedgerRecord` must not throw.
    */
-  applyLedgerRecord(record: LedgerRecord): void;
+  applyLedgerRecord(record: LedgerRecord, position: number): void;
 }
 
 export interface OpenLedgerOptions
@@ -42,15 +44,16 @@ export function openLedger({
     ...options,
     readSince: {
       wallMs: Math.min(...all.map(({ replayStartTimeMs }) => replayStartTimeMs)),
+      position: Math.min(...all.map(({ replayStartPosition = Number.POSITIVE_INFINITY }) => replayStartPosition)),
       timeMsOf: parseRecordTimeMs,
     },
-    onRecord: (_position, value) => {
+    onRecord: (position, value) => {
       const record = parseLedgerRecord(value);
       if (record === null) return;
-      for (const each of all) each.applyLedgerRecord(record);
+      for (const each of all) each.applyLedgerRecord(record, position);
     },
-    onAppended: (record) => {
-      for (const subscriber of subscribers) subscriber.applyLedgerRecord(record);
+    onAppended: (record, position) => {
+      for (const subscriber of subscribers) subscriber.applyLedgerRecord(record, position);
     },
   });
 }
@@ -66,10 +69,16 @@ export function readLedgerSince(
   folder: string,
   ledger: Pick<EventLog<LedgerRecord>, 'lastAppendedPosition' | 'durablePosition' | 'healthy'>,
   sinceMs: number,
-  visit: (record: LedgerRecord) => void,
+  visit: (record: LedgerRecord, position: number) => void,
 ): Promise<void> {
-  return readRecentRecords(files, folder, ledger, { wallMs: sinceMs, timeMsOf: parseRecordTimeMs }, (value) => {
-    const record = parseLedgerRecord(value);
-    if (record !== null) visit(record);
-  });
+  return readRecentRecords(
+    files,
+    folder,
+    ledger,
+    { wallMs: sinceMs, timeMsOf: parseRecordTimeMs },
+    (value, position) => {
+      const record = parseLedgerRecord(value);
+      if (record !== null) visit(record, position);
+    },
+  );
 }

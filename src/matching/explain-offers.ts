@@ -17,7 +17,10 @@ export const mismatchReasons = [
   'apr_above_cap',
   'debt_to_income',
   'loan_to_value_too_high',
+  'outdated',
   'daily_cap',
+  'budget',
+  'paced',
 ] as const;
 export type MismatchReason = (typeof mismatchReasons)[number];
 
@@ -56,8 +59,8 @@ export async function explainOffers(
   vertical: Vertical,
   borrower: Readonly<FieldVector>,
   today: number,
-  /** Bit set of the offers that are at their daily cap (`UnavailableOffers`); null if there are none. */
-  unavailable: Int32Array | null,
+  /** Lists the reasons why an offer is unavailable to all borrowers, such as its daily cap; null if all offers are available. */
+  listUnavailabilityReasons: ((offer: number) => readonly MismatchReason[]) | null,
 ): Promise<MatchExplanation> {
   const findPriceMismatches = getVerticalProduct(tables).createMismatchFinder(tables, borrower);
   const counts = new Map<string, { -readonly [Name in keyof MismatchCount]: MismatchCount[Name] }>();
@@ -75,7 +78,7 @@ export async function explainOffers(
     findFieldMismatches(tables, offer, borrower, today, add);
     if (!isOfAge) add('not_accepted', tables.roles.birthdate);
     findPriceMismatches(offer, add);
-    if (unavailable !== null && hasOffer(unavailable, offer)) add('daily_cap', -1);
+    for (const reason of listUnavailabilityReasons?.(offer) ?? []) add(reason, -1);
     if (mismatches.size === 0) matched++;
     for (const key of mismatches) {
       const count = counts.get(key)!;

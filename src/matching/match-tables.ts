@@ -21,7 +21,7 @@ export interface MatchTables extends OfferFilterTables {
   readonly product: string;
   readonly offerCount: number;
   readonly bandCount: number;
-  /** Number of offers in each sort order of a ranking, including spare offers that replace offers at their daily cap. */
+  /** Number of offers in each sort order of a ranking, including spare offers that replace unavailable offers. */
   readonly orderLength: number;
   /** Positions of the state and birthdate fields in the field vector of a borrower; -1 for a field that the vertical does not have. */
   readonly roles: { readonly state: number; readonly birthdate: number };
@@ -87,8 +87,10 @@ export function compileCommonTables<Offer extends CatalogOffer>(
   };
 }
 
+/** Returns the length of the sort orders of a ranking: with spare offers if offers can become unavailable several times a day. */
 function countRankedOffers(offers: readonly CatalogOffer[]): number {
-  return offers.some(({ daily_cap }) => daily_cap !== undefined) ? bounds.offersRankedMax : bounds.offersShownMax;
+  const canClose = offers.some(({ daily_cap, budget }) => daily_cap !== undefined || budget !== undefined);
+  return canClose ? bounds.offersRankedMax : bounds.offersShownMax;
 }
 
 /** Product rule that restricts a choice field in addition to the offers' criteria. `value` is undefined if the field was not submitted. */

@@ -23,8 +23,8 @@ export function readPackedOffer(orders: PackedOrders, place: number): number {
 }
 
 /**
- * Offers that responses omit, because the offers have reached their daily cap (docs/contract.md#daily-caps). An `UnavailableOffers` object
- * is immutable; every change creates a new object. The `total` of a ranking is valid for only one `UnavailableOffers` object.
+ * Offers that responses omit, for example because the offers have reached their daily cap (docs/contract.md#daily-caps) or used up their
+ * budget (docs/contract.md#budgets-and-pacing). An `UnavailableOffers` object is immutable; every change creates a new object. The `total` of a ranking is valid for only one `UnavailableOffers` object.
  */
 export interface UnavailableOffers {
   readonly count: number;

@@ -27,6 +27,8 @@ export interface CatalogStatus {
   readonly mode: string;
   readonly version: string;
   readonly offers: number;
+  /** Number of offers that are hidden because their figures are too old (docs/contract.md#outdated-offers). */
+  readonly outdatedOffers: number;
   /** Time at which this process activated the catalog, in milliseconds since the Unix epoch. */
   readonly activatedMs: number;
   readonly reloadFailed: boolean;
@@ -44,6 +46,10 @@ const gaugeHelp = {
   marketplace_matches_pending: 'Queued and running rankings.',
   marketplace_offers_at_daily_cap:
     'Offers of the active catalogs that are hidden until UTC midnight because of their daily cap.',
+  marketplace_offers_at_budget:
+    'Offers of the active catalogs that are hidden because their budget of the day or month cannot take one more click.',
+  marketplace_offers_paced:
+    'Offers of the active catalogs that are hidden for now to spread their budget over the day.',
   marketplace_ledger_appended_position: 'Records appended to the ledger.',
   marketplace_ledger_durable_position: 'Durable records of the ledger.',
   marketplace_analytics_applied_position: 'Ledger records applied to the analytics.',
@@ -130,6 +136,11 @@ function registerCatalogGauges(registry: MetricRegistry, catalogs: GaugeSources[
       })),
     );
   add('marketplace_catalog_offers', 'Offers of the active catalog.', ({ offers }) => offers);
+  add(
+    'marketplace_offers_outdated',
+    'Offers of the active catalog that are hidden because their figures are older than max_age_days.',
+    ({ outdatedOffers }) => outdatedOffers,
+  );
   add(
     'marketplace_catalog_activated_timestamp_seconds',
     'Unix time at which this process activated the catalog.',

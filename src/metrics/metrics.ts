@@ -43,6 +43,9 @@ class RequestCounter {
 }
 
 const rateLimitKinds = ['minute', 'analytics', 'day'] as const;
+/** Reasons of `unbookedReasons` in the ledger. */
+const unbookedReasonNames = ['cap', 'budget', 'too_fast', 'too_many_offers'] as const;
+const uncountedClickKinds = ['bot', 'not_get', 'prefetch'] as const;
 const unauthorizedKinds = ['unauthorized', 'vertical_mismatch'] as const;
 
 type AuthRefusal = (typeof rateLimitKinds)[number] | (typeof unauthorizedKinds)[number];
@@ -76,6 +79,16 @@ export class Metrics {
     'marketplace_unrecorded_clicks_total',
     'Clicks redirected without a durable record.',
   );
+  readonly #unbookedClicks = this.registry.createCounter(
+    'marketplace_unbooked_clicks_total',
+    'Recorded clicks that count but book no revenue, by reason.',
+    ['reason'],
+  );
+  readonly #uncountedClicks = this.registry.createCounter(
+    'marketplace_uncounted_clicks_total',
+    'Requests for click URLs that are not clicks of a person, by kind.',
+    ['kind'],
+  );
   readonly countLostView = this.#createCounter('marketplace_lost_views_total', 'Views that the ledger did not record.');
   readonly countMissingSession = this.#createCounter(
     'marketplace_missing_sessions_total',
@@ -107,6 +120,8 @@ export class Metrics {
     this.requests = new RequestCounter(routes);
     this.#registerRequestMetrics(routes);
     this.#registerEventLogMetrics();
+    for (const reason of unbookedReasonNames) this.#unbookedClicks.inc({ reason }, 0);
+    for (const kind of uncountedClickKinds) this.#uncountedClicks.inc({ kind }, 0);
     this.registry.registerHistogram(
       'marketplace_match_batch_requests',
       'Requests sent to a matching thread in one batch.',
@@ -117,6 +132,12 @@ export class Metrics {
 
   readonly countWidgetEvents = (types: readonly string[]): void => {
     for (const type of types) this.#widgetEvents.inc({ type });
+  };
+  readonly countUnbookedClick = (reason: (typeof unbookedReasonNames)[number]): void => {
+    this.#unbookedClicks.inc({ reason });
+  };
+  readonly countUncountedClick = (kind: (typeof uncountedClickKinds)[number]): void => {
+    this.#uncountedClicks.inc({ kind });
   };
   readonly countAuthRefusal = (reason: AuthRefusal): void => {
     this.#authRefusals[reason] += 1;

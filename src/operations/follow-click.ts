@@ -1,14 +1,15 @@
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
+import { decisionItems } from '../clicks/click-decision.ts';
 import type { ClickRecordLimiter } from '../clicks/click-record-limiter.ts';
 import { isWithinAttributionWindow } from '../clicks/click-rules.ts';
-import type { DailyCaps } from '../clicks/daily-caps.ts';
+import type { OfferAvailability } from '../clicks/offer-availability.ts';
 import type { SharedTimeout } from '../domain/async.ts';
 import type { Clock } from '../domain/clock.ts';
 import { LogUnavailableError } from '../event-log/event-log.ts';
 import type { ClickIds, ClickTokenCipher, ClickTokenPayload } from '../ids/click-tokens.ts';
 import { decodeSubId, type SubIds } from '../ids/sub-id.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { ledgerRecordKind, type OfferClickedRecord } from '../ledger/ledger-record.ts';
+import { ledgerRecordKind, type OfferClickedRecord, type UnbookedReason } from '../ledger/ledger-record.ts';
 import { parseSubIdAndFindSession } from '../sessions/find-session.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import type { DeviceClassifier } from '../user-agents/device-classifier.ts';
@@ -20,7 +21,7 @@ export interface FollowClickDeps {
   readonly clickTokens: ClickTokenCipher;
   readonly clickIds: ClickIds;
   readonly catalogs: CatalogStore;
-  readonly caps: Pick<DailyCaps, 'checkDailyCap'>;
+  readonly availability: Pick<OfferAvailability, 'decideClick'>;
   readonly ledger: Ledger;
   readonly devices: DeviceClassifier;
   readonly clickLimiter: ClickRecordLimiter;
@@ -29,6 +30,10 @@ export interface FollowClickDeps {
   readonly sandboxLandingUrl: string;
   /** Called for each redirected click whose record is late or lost (docs/contract.md#clicks-without-a-record). */
   readonly onUnrecorded: () => void;
+  /** Called for each recorded click that counts but books no revenue. */
+  readonly onUnbooked: (reason: UnbookedReason) => void;
+  /** Called for each redirected request that is not a click: a bot, or a method other than GET. */
+  readonly onUncounted: (kind: 'bot' | 'not_get') => void;
 }
 
 export interface ClickRequest {
@@ -51,8 +56,8 @@ export type ClickResult =
  * that contained the shown offer. If the ledger cannot store the record in time, the click redirects anyway, and a later confirmation with
  * the click's `click_id` recreates the record.
  *
- * The check of the daily cap (docs/contract.md#daily-caps) and the append to the ledger run in the same turn of the event loop, so that two
- * simultaneous clicks cannot both count as the last click of a cap.
+ * The check of the daily cap and the budget (docs/contract.md#budgets-and-pacing) and the append to the ledger run in the same turn of the
+ * event loop, so that two simultaneous clicks cannot both count as the last click of a cap.
  */
 export async function followClick(deps: FollowClickDeps, request: ClickRequest): Promise<ClickResult> {
   const link = verifyClickLink(deps, request);
@@ -64,13 +69,16 @@ export async function followClick(deps: FollowClickDeps, request: ClickRequest):
 
   const { createdMs, mode } = decodeSubId(subBytes);
   const clickedMs = deps.clock.wallMs();
-  const countable = !request.isRedirectOnly && !deps.devices.isBot(request.userAgent);
+  const isBot = deps.devices.isBot(request.userAgent);
+  const countable = !request.isRedirectOnly && !isBot;
+  if (!countable) deps.onUncounted(isBot ? 'bot' : 'not_get');
   const shouldRecord =
     countable &&
     isWithinAttributionWindow(clickedMs, createdMs) &&
     deps.clickLimiter.tryCountClick(request.sub, subBytes, request.offer);
-  const { atCap, isBooked } = deps.caps.checkDailyCap(subBytes, request.offer, clickedMs);
-  const valueMicros = mode === 'test' || atCap ? 0 : catalog.clickValueMicros(offerIndex, payload.creditBand);
+  const fullValueMicros = mode === 'test' ? 0 : catalog.clickValueMicros(offerIndex, payload.creditBand);
+  const decision = deps.availability.decideClick(subBytes, request.offer, clickedMs, fullValueMicros);
+  const valueMicros = decision.hasValue ? fullValueMicros : 0;
   const clickId = deps.clickIds.issue({ sub: subBytes, offerId: request.offer, clickedMs, valueMicros, countable });
   const location =
     mode === 'test' ? `${deps.sandboxLandingUrl}?click_id=${clickId}` : catalog.landingUrl(offerIndex, clickId);
@@ -85,8 +93,10 @@ export async function followClick(deps: FollowClickDeps, request: ClickRequest):
       request.offer,
       lenderName,
       valueMicros,
+      ...decisionItems(decision),
     ] as const;
-    const durable = await recordClick(deps, isBooked === undefined ? click : [...click, isBooked]);
+    if (decision.unbookedReason !== null) deps.onUnbooked(decision.unbookedReason);
+    const durable = await recordClick(deps, click);
     if (!durable) deps.onUnrecorded();
   }
   return { kind: 'redirect', location, clickId };

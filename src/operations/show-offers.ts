@@ -1,7 +1,7 @@
 import { bounds } from '../bounds.ts';
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
-import type { DailyCaps } from '../clicks/daily-caps.ts';
+import type { OfferAvailability } from '../clicks/offer-availability.ts';
 import type { CancelSignal, SerialQueue } from '../domain/async.ts';
 import { daysSinceEpoch, toCompactDate } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
@@ -45,7 +45,7 @@ export interface ShowOffersDeps {
   readonly catalogs: CatalogStore;
   readonly matcher: Matcher;
   readonly clickTokens: ClickTokenCipher;
-  readonly caps: Pick<DailyCaps, 'unavailableOffers'>;
+  readonly availability: Pick<OfferAvailability, 'unavailableOffers' | 'listUnavailabilityReasons'>;
   readonly ledger: Ledger;
   /** Queue that runs one explanation at a time, so that requests with `explain` do not slow down requests without `explain`. */
   readonly explanations: SerialQueue;
@@ -106,11 +106,11 @@ export function selectOffersAndRecordView(
 /** Inputs of a ranking, except the borrower's fields. */
 type RankingContext = ReturnType<typeof currentContext>;
 
-function currentContext({ clock, catalogs, caps }: ShowOffersDeps, { tenant }: Session) {
+function currentContext({ clock, catalogs, availability }: ShowOffersDeps, { tenant }: Session) {
   const nowMs = clock.wallMs();
   const catalog = catalogs.currentCatalog(tenant.vertical.number, tenant.mode);
   const today = toCompactDate(daysSinceEpoch(nowMs));
-  return { nowMs, catalog, today, unavailableOffers: caps.unavailableOffers(catalog, nowMs) };
+  return { nowMs, catalog, today, unavailableOffers: availability.unavailableOffers(catalog, nowMs) };
 }
 
 /** Returns the best available offers, best first; null if the stored sort order has fewer of them than the response needs. */
@@ -184,9 +184,10 @@ function rankAndAnswer(
   context: RankingContext,
 ): Outcome<OffersResult> | Promise<Outcome<OffersResult>> {
   if (!request.explain) return requestRanking(deps, request, session, context, null);
-  const { catalog, today, unavailableOffers } = context;
+  const { catalog, today } = context;
+  const listReasons = (offer: number) => deps.availability.listUnavailabilityReasons(catalog, offer);
   const explaining = deps.explanations.run(
-    () => explainOffers(catalog.tables, session.tenant.vertical, request.borrower, today, unavailableOffers.bits),
+    () => explainOffers(catalog.tables, session.tenant.vertical, request.borrower, today, listReasons),
     request.signal,
   );
   if (explaining === null) return serviceUnavailable(bounds.retryAfterSeconds);

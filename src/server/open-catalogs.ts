@@ -3,12 +3,8 @@ import { type CatalogReloadResult, type CatalogSource, CatalogStore } from '../c
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import { LogoService, type LogoSource } from '../catalogs/logo-service.ts';
 import { logoFolder } from '../catalogs/read-logos.ts';
-import { DailyCaps, type LedgerReader } from '../clicks/daily-caps.ts';
+import type { OfferAvailability } from '../clicks/offer-availability.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
-import { nodeFileSystem } from '../event-log/log-files.ts';
-import { dataPaths } from '../files/data-paths.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { readLedgerSince } from '../ledger/ledger.ts';
 import { describeError } from '../logging/describe-error.ts';
 import type { Matcher } from '../matching/matcher.ts';
 import { startMatcher } from '../matching/start-matcher.ts';
@@ -21,10 +17,16 @@ import { type ServiceOptions, servedVerticals } from './service.ts';
 export class CatalogStatusTracker {
   readonly #sources: readonly CatalogSource[];
   readonly #catalogs: CatalogStore;
+  readonly #countOutdatedOffers: (catalog: CompiledCatalog) => number;
   readonly #activatedMs = new Map<string, number>();
   readonly #failedSources = new Set<CatalogSource>();
 
-  constructor({ catalogs: sources, clock }: ServiceOptions, catalogs: CatalogStore) {
+  constructor(
+    { catalogs: sources, clock }: ServiceOptions,
+    catalogs: CatalogStore,
+    availability: Pick<OfferAvailability, 'countOutdatedOffers'>,
+  ) {
+    this.#countOutdatedOffers = (catalog) => availability.countOutdatedOffers(catalog, clock.wallMs());
     this.#sources = sources;
     this.#catalogs = catalogs;
     for (const version of catalogs.currentCatalogVersions) this.#activatedMs.set(version, clock.wallMs());
@@ -44,12 +46,14 @@ export class CatalogStatusTracker {
 
   listCatalogStatuses(): CatalogStatus[] {
     return this.#sources.map((source) => {
-      const { version, offers } = this.#catalogs.currentCatalog(source.vertical.number, source.mode);
+      const catalog = this.#catalogs.currentCatalog(source.vertical.number, source.mode);
+      const { version, offers } = catalog;
       return {
         vertical: source.vertical.segment,
         mode: source.mode,
         version,
         offers: offers.length,
+        outdatedOffers: this.#countOutdatedOffers(catalog),
         activatedMs: this.#activatedMs.get(version)!,
         reloadFailed: this.#failedSources.has(source),
       };
@@ -65,18 +69,6 @@ export function openCatalogStore({ dataDir, clock, logger, catalogs }: ServiceOp
     onArchiveError: (error) =>
       logger.error({ error }, 'archived catalog unreadable; clicks on its offers will return 404'),
   });
-}
-
-/** Creates the daily caps of all active and replaced catalogs. `openStorage` restores the clicks that count towards a cap. */
-export function createDailyCaps({ clock, catalogs: sources }: ServiceOptions, catalogs: CatalogStore): DailyCaps {
-  const caps = new DailyCaps(clock.wallMs());
-  for (const { vertical, mode } of sources) {
-    caps.restoreCaps(
-      catalogs.currentCatalog(vertical.number, mode),
-      catalogs.listReplacedCatalogs(vertical.number, mode),
-    );
-  }
-  return caps;
 }
 
 /** Loads the logos of all active and replaced catalogs now, and the logos of each new catalog before its activation. */
@@ -126,20 +118,6 @@ export async function reloadCatalogs(
   );
   logMissingLogos(options, logos, hadMissingLogos);
   return changes;
-}
-
-/** Activates the daily caps of each new catalog, after reading the clicks of the last day from the ledger. */
-export function connectDailyCapsToLedger(
-  { dataDir, clock }: ServiceOptions,
-  caps: DailyCaps,
-  catalogs: CatalogStore,
-  ledger: Ledger,
-): void {
-  const { ledgerFolder } = dataPaths(dataDir);
-  const readHistory: LedgerReader = (sinceMs, visit) =>
-    readLedgerSince(nodeFileSystem, ledgerFolder, ledger, sinceMs, visit);
-  catalogs.onBeforeActivate((catalog) => caps.loadPastClicks(catalog, clock.wallMs(), readHistory));
-  catalogs.onCatalogActivated((catalog) => caps.activateCatalog(catalog, clock.wallMs()));
 }
 
 function logoSource({ catalogs }: ServiceOptions, vertical: number, mode: ApiKeyMode): LogoSource {

@@ -5,8 +5,9 @@ import { RetentionTask } from '../analytics/retention-task.ts';
 import { ThreadAnalytics } from '../analytics/thread-analytics.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import { bounds } from '../bounds.ts';
+import type { CatalogStore } from '../catalogs/catalog-store.ts';
+import { BookedRevenueSnapshotWriter } from '../clicks/booked-revenue-snapshot.ts';
 import type { ClickRecordLimiter } from '../clicks/click-record-limiter.ts';
-import type { DailyCaps } from '../clicks/daily-caps.ts';
 import { formatIsoDate } from '../domain/calendar.ts';
 import type { EventLogProblem } from '../event-log/file-event-log.ts';
 import { nodeFileSystem } from '../event-log/log-files.ts';
@@ -23,6 +24,7 @@ import { MemorySessionStore } from '../sessions/memory-session-store.ts';
 import { isReferrerTag, ReferrerTags } from '../sessions/referrer-tags.ts';
 import { SessionRecovery } from '../sessions/session-recovery.ts';
 import type { CleanupStack } from './lifecycle.ts';
+import { createAvailability, rebuildAvailability } from './open-availability.ts';
 import { assertJournalFolder } from './open-data-folder.ts';
 import { type ServiceOptions, servedVerticals } from './service.ts';
 
@@ -39,15 +41,15 @@ interface StorageDeps {
   readonly cleanup: CleanupStack;
   readonly secrets: SecretSet;
   readonly authenticator: Authenticator;
-  readonly caps: DailyCaps;
+  readonly catalogs: CatalogStore;
   readonly clickLimiter: ClickRecordLimiter;
   readonly metrics: Metrics;
 }
 
-/** Opens the ledger, restores sessions and daily caps from it, and opens the journal and the analytics. */
+/** Opens the ledger, restores sessions and the booked revenue of offers from it, and opens the journal and the analytics. */
 export async function openStorage(
   options: ServiceOptions,
-  { cleanup, secrets, authenticator, caps, clickLimiter, metrics }: StorageDeps,
+  { cleanup, secrets, authenticator, catalogs, clickLimiter, metrics }: StorageDeps,
 ) {
   const { dataDir, clock, logger, onRestoreProgress } = options;
   const { ttlMs: sessionTtlMs, max: sessionsMax, tagsMax } = options.sessions;
@@ -75,14 +77,25 @@ export async function openStorage(
     verticals: servedVerticals(options),
     onIdempotentSession: (keyed, sub) => idempotencyKeys.restoreKey(keyed, sub),
   });
+  const availability = createAvailability(options, catalogs);
   const ledger = await openLedger({
     folder: files.ledgerFolder,
     durability: options.durability,
     recoveries: [sessionRecovery, clickLimiter],
-    subscribers: [caps],
+    subscribers: [availability],
     onProgress: onRestoreProgress && ((bytes, ofBytes) => onRestoreProgress('ledger', bytes, ofBytes)),
     ...logObservers('ledger', logger, metrics),
   });
+  if (!availability.isConsistentWithLedger) await rebuildAvailability(options, catalogs, availability, ledger);
+  const snapshotWriter = new BookedRevenueSnapshotWriter({
+    file: files.bookedRevenueFile,
+    clock,
+    ledger,
+    availability,
+    onError: (error) => logger.warn({ err: describeError(error) }, 'booked revenue of offers could not be saved'),
+  });
+  // The last snapshot is written after the ledger is closed, so that it contains all records.
+  cleanup.addCleanupCallback(() => snapshotWriter.close());
   cleanup.addCleanupCallback(() => ledger.close());
   for (const [keyNumber, count] of sessionRecovery.sessionCountsToday) {
     authenticator.restoreSessionCount(keyNumber, sessionRecovery.today, count);
@@ -141,7 +154,7 @@ export async function openStorage(
     });
     cleanup.addCleanupCallback(() => retention.close());
   }
-  return { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics };
+  return { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics, availability };
 }
 
 /** Creates the callbacks of an event log for metrics (`onGroupStored`) and for incidents, which are counted and logged (`onIncident`). */

@@ -28,10 +28,9 @@ import { availableVerticals } from '../verticals/registry.ts';
 import { readWidgetScript } from '../widgets/widget-embedding.ts';
 import { CleanupStack, ServiceLifecycle } from './lifecycle.ts';
 import { createAuthenticator } from './open-auth.ts';
+import { connectAvailabilityToLedger } from './open-availability.ts';
 import {
   CatalogStatusTracker,
-  connectDailyCapsToLedger,
-  createDailyCaps,
   openCatalogStore,
   openLogoService,
   openMatcher,
@@ -67,21 +66,16 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
   const metrics = new Metrics(publicRouteNames);
   const { authenticator, keyDirectory, keys, embedOrigins } = createAuthenticator(options, cleanup, metrics);
   const catalogs = openCatalogStore(options);
-  const caps = createDailyCaps(options, catalogs);
   const clickLimiter = new ClickRecordLimiter();
   const certificate = openCertificateStore(options, cleanup);
-  const { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics } = await openStorage(options, {
-    cleanup,
-    secrets,
-    authenticator,
-    caps,
-    clickLimiter,
-    metrics,
-  });
+  const { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics, availability } = await openStorage(
+    options,
+    { cleanup, secrets, authenticator, catalogs, clickLimiter, metrics },
+  );
   startAbortSignal?.throwIfAborted();
 
   // Offers
-  connectDailyCapsToLedger(options, caps, catalogs, ledger);
+  connectAvailabilityToLedger(options, availability, catalogs, ledger);
   const logos = await openLogoService(options, cleanup, catalogs);
   // The activation of a catalog reads the ledger, so the catalog store must close before the ledger closes.
   cleanup.addCleanupCallback(() => catalogs.close());
@@ -89,7 +83,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
   startAbortSignal?.throwIfAborted();
   const clickTimeout = new SharedTimeout(bounds.clickDurabilityTimeoutMs, bounds.deadlineCheckIntervalMs);
   cleanup.addCleanupCallback(() => clickTimeout.close());
-  const catalogStatus = new CatalogStatusTracker(options, catalogs);
+  const catalogStatus = new CatalogStatusTracker(options, catalogs, availability);
 
   // Listeners
   const lifecycle = new ServiceLifecycle({ clock, drain: options.drain, cleanup, ledger, journal, analytics });
@@ -115,7 +109,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
     ledger,
     devices: new DeviceClassifier(bounds.userAgentCacheEntriesMax),
     catalogs,
-    caps,
+    availability,
     clickTokens: new ClickTokenCipher(secrets, random),
   };
   const offerDeps = {
@@ -146,6 +140,8 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
     clickTimeout,
     sandboxLandingUrl: urls.click + sandboxLandingPath,
     onUnrecorded: metrics.countUnrecordedClick,
+    onUnbooked: metrics.countUnbookedClick,
+    onUncounted: metrics.countUncountedClick,
   };
   const confirmationDeps = {
     ...commonDeps,
@@ -176,7 +172,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
           offerUrls,
           docsHandlers: docsRoutes(docsFiles(verticals, urls)),
         }),
-        click: clickRoutes(clickDeps),
+        click: clickRoutes({ ...clickDeps, onPrefetch: () => metrics.countUncountedClick('prefetch') }),
         widget: widgetRoutes({
           ...offerDeps,
           offerUrls,
@@ -220,7 +216,9 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
         marketplace_match_threads: () => (options.matcher.kind === 'in_thread' ? 0 : options.matcher.threads),
         marketplace_match_threads_ready: () => matcher.readyThreadCount,
         marketplace_matches_pending: () => matcher.pendingRequestCount,
-        marketplace_offers_at_daily_cap: () => caps.countUnavailableOffers(clock.wallMs()),
+        marketplace_offers_at_daily_cap: () => availability.countUnavailableOffers('daily_cap', clock.wallMs()),
+        marketplace_offers_at_budget: () => availability.countUnavailableOffers('budget', clock.wallMs()),
+        marketplace_offers_paced: () => availability.countUnavailableOffers('paced', clock.wallMs()),
         marketplace_ledger_appended_position: () => ledger.lastAppendedPosition,
         marketplace_ledger_durable_position: () => ledger.durablePosition,
         marketplace_analytics_applied_position: () => analytics.appliedPosition,

@@ -1,5 +1,6 @@
 import type { CatalogLender, CatalogOffer } from '../catalogs/catalog-schema.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
+import { compileOfferLimits, type OfferLimits } from '../catalogs/offer-limits.ts';
 
 interface NumberRange {
   readonly min: number;
@@ -40,15 +41,13 @@ type OfferDetails = Pick<
 >;
 
 /** Values of an offer that responses, clicks and ledger records need. */
-export interface CompiledOffer {
+export interface CompiledOffer extends OfferLimits {
   readonly id: string;
   readonly lenderName: string;
   /** File name of the lender's logo. */
   readonly logo: string;
   /** Parts of the landing URL before and after the placeholder `{click_id}`. */
   readonly landingUrlParts: readonly string[];
-  /** Maximum number of counted clicks per UTC day (docs/contract.md#daily-caps); null if the offer has no cap. */
-  readonly dailyCap: number | null;
   readonly details: OfferDetails;
   /** The offer in the catalog file, for products whose offer views show members of the file; null for other products. */
   readonly source: CatalogOffer | null;
@@ -61,7 +60,7 @@ export function compileOffer(lender: CatalogLender, offer: CatalogOffer, keepsSo
     lenderName: lender.name,
     logo: lender.logo,
     landingUrlParts: offer.landing_url.split('{click_id}'),
-    dailyCap: offer.daily_cap ?? null,
+    ...compileOfferLimits(offer),
     details: {
       svc_star_rating: stars,
       features,

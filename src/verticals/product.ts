@@ -54,7 +54,7 @@ export interface VerticalProduct {
   readonly nullOfferMembers: readonly (keyof OfferView)[];
   /** Builds the slowest indexes in advance, so that the first requests are not slow. */
   buildRankingIndexes(tables: MatchTables): void;
-  /** @param unavailable bit set of the offers that responses omit (`UnavailableOffers`) */
+  /** @param unavailable bit set of the unavailable offers (`UnavailableOffers`) */
   rankOffers(
     tables: MatchTables,
     borrower: Readonly<FieldVector>,

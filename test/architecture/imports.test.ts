@@ -15,7 +15,7 @@ capacity: bounds domain
 catalogs: bounds domain files matching verticals
 cli: analytics auth bounds capacity catalogs config confirmations domain event-log files ids ledger logging
   operations secrets server sessions tls verticals
-clicks: bounds catalogs domain ids ledger matching
+clicks: bounds catalogs domain files ids ledger matching
 config: auth bounds domain tls
 confirmations: bounds clicks domain ids ledger
 domain: bounds

@@ -29,7 +29,7 @@ describe('SessionOfferPairs', () => {
         for (const { serial, offer, clicked } of steps) {
           const name = `${serial} ${offer}`;
           if (clicked) pairs.markClicked(session(serial), marks[offer]!);
-          else pairs.markShown(session(serial), marks[offer]!);
+          else pairs.markShown(session(serial), marks[offer]!, noon);
           if (clicked || !model.has(name)) model.set(name, clicked ? 'clicked' : 'shown');
         }
         for (let serial = 0; serial <= 400; serial++) {
@@ -45,7 +45,7 @@ describe('SessionOfferPairs', () => {
 
   it('distinguishes 100,000 session-offer pairs of the same minute', () => {
     const pairs = new SessionOfferPairs(1_000_000, noon);
-    for (let serial = 0; serial < 500_000; serial += 5) pairs.markShown(session(serial), marks[serial % 3]!);
+    for (let serial = 0; serial < 500_000; serial += 5) pairs.markShown(session(serial), marks[serial % 3]!, noon);
     for (let serial = 0; serial < 500_000; serial += 15) pairs.markClicked(session(serial), marks[serial % 3]!);
     for (let serial = 0; serial < 500_000; serial += 5) {
       const sub = session(serial);
@@ -57,7 +57,7 @@ describe('SessionOfferPairs', () => {
 
   it('evictOldPairs keeps sessions created in the minute of the given time, and evicts older sessions', () => {
     const pairs = new SessionOfferPairs(1_000_000, noon - minuteMs);
-    for (const serial of [0, 1]) pairs.markShown(session(serial), marks[0]!);
+    for (const serial of [0, 1]) pairs.markShown(session(serial), marks[0]!, noon);
     assert.ok(pairs.hasAllPairsSince(noon - minuteMs) && !pairs.hasAllPairsSince(noon - minuteMs - 1));
     pairs.evictOldPairs(noon + minuteMs - 1);
     assert.equal(pairs.getPairState(session(0), marks[0]!), 'shown');
@@ -74,9 +74,9 @@ describe('SessionOfferPairs', () => {
 
   it('evicts the oldest sessions when there are too many pairs of session and offer', () => {
     const pairs = new SessionOfferPairs(100, noon);
-    for (let serial = 0; serial < 100; serial++) pairs.markShown(session(serial), marks[0]!);
+    for (let serial = 0; serial < 100; serial++) pairs.markShown(session(serial), marks[0]!, noon);
     assert.ok(pairs.size === 100 && pairs.hasAllPairsSince(noon));
-    pairs.markShown(session(100), marks[1]!);
+    pairs.markShown(session(100), marks[1]!, noon);
     assert.equal(Number(pairs.size), 80);
     assert.ok(!pairs.hasAllPairsSince(noon + minuteMs - 1) && pairs.hasAllPairsSince(noon + minuteMs));
     assert.equal(pairs.getPairState(session(0), marks[0]!), 'none');
@@ -85,8 +85,8 @@ describe('SessionOfferPairs', () => {
 
   it('merges the session-offer pairs of another set', () => {
     const [pairs, others] = [new SessionOfferPairs(1_000, noon), new SessionOfferPairs(1_000, noon - minuteMs)];
-    for (let serial = 0; serial < 300; serial++) pairs.markShown(session(serial), marks[0]!);
-    for (let serial = 0; serial < 300; serial++) others.markShown(session(serial), marks[1]!);
+    for (let serial = 0; serial < 300; serial++) pairs.markShown(session(serial), marks[0]!, noon);
+    for (let serial = 0; serial < 300; serial++) others.markShown(session(serial), marks[1]!, noon);
     for (let serial = 0; serial < 300; serial += 2) others.markClicked(session(serial), marks[1]!);
     for (const _ of pairs.addAllPairs(others)) assert.ok(pairs.size <= 600);
     assert.equal(pairs.size, 600);

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,17 +13,22 @@ import {
 } from '../../bench/population/random.ts';
 import { createTemporaryFolder } from '../../bench/target/owned-resources.ts';
 import { operatorTokenPath, readOperatorToken } from '../../src/auth/operator-token.ts';
+import { dataPaths } from '../../src/files/data-paths.ts';
 import { createUnrecordedClickIdIssuer } from '../support/click-ids.ts';
+import { personalLoansFixture } from '../support/vertical-fixtures.ts';
+import { BudgetClicks, checkBudgets, checkBudgetsInLedger, runBudgetLoad, withBudgetOffers } from './budget-load.ts';
 import type { Caller, VerificationOptions } from './expectations.ts';
 import { Expectations, Tally } from './expectations.ts';
 import { Load } from './load.ts';
-import { createPartner, ServerProcess } from './server-process.ts';
+import { createPartner, type Partner, ServerProcess } from './server-process.ts';
 import { checkDayLimit, createDayLimit, type DayLimit } from './session-checks.ts';
 import { verify, verifyAll } from './verification.ts';
 import { type Address, type Operation, ServerConnections, type Turn } from './wire.ts';
 
 /** Number of callers by mode of their key. */
 const callersOf = { live: 6, test: 2 } as const;
+/** Number of callers that click the offers with budgets. */
+const budgetCallers = 2;
 /** Range of the number of requests before the server is killed. */
 const requestsBeforeKill = { min: 5, max: 2_000 };
 
@@ -51,6 +57,8 @@ const killMoments: WeightedTable<KillMoment> = [
 const discardAnswersProbability = 0.5;
 /** Probability that a start is killed. */
 const killStartProbability = 0.4;
+/** Probability that a server is stopped after its start, so that later kills find the snapshot of the booked revenue. */
+const stopProbability = 0.3;
 
 interface CrashRunOptions {
   readonly cycles: number;
@@ -72,9 +80,12 @@ export function anySeed(): number {
  */
 export async function runCrashes(options: CrashRunOptions): Promise<Tally> {
   const folder = await createTemporaryFolder(tmpdir(), 'marketplace-crash-');
-  const run = new CrashRun(options, join(folder.path, 'data'));
+  const dataDir = join(folder.path, 'data');
+  const run = new CrashRun(options, dataDir, join(folder.path, 'catalog.json'));
   try {
-    await run.run();
+    const bookedCents = await run.run();
+    await run.close();
+    await checkBudgetsInLedger(dataPaths(dataDir).ledgerFolder, bookedCents, run.tally);
     return run.tally;
   } catch (error) {
     // Without the kill, the server would change the data folder while it stops.
@@ -101,6 +112,8 @@ class CrashRun {
   cycle = 0;
   readonly #options: CrashRunOptions;
   readonly #dataDir: string;
+  readonly #catalog: string;
+  readonly #budgetClicks = new BudgetClicks();
   readonly #random: Random;
   readonly #expectations = new Expectations();
   #server: ServerProcess | null = null;
@@ -109,9 +122,11 @@ class CrashRun {
   /** Duration of the last start; an estimate before the first start. */
   #startMs = 1_000;
 
-  constructor(options: CrashRunOptions, dataDir: string) {
+  constructor(options: CrashRunOptions, dataDir: string, catalog: string) {
     this.#options = options;
     this.#dataDir = dataDir;
+    this.#catalog = catalog;
+    writeFileSync(catalog, JSON.stringify(withBudgetOffers(personalLoansFixture.catalogFiles.live)));
     this.#random = seededRandom(options.seed);
   }
 
@@ -120,7 +135,8 @@ class CrashRun {
     return this.#server?.log ?? [];
   }
 
-  async run(): Promise<void> {
+  /** Returns the cents that the offers with budgets have booked according to the analytics. */
+  async run(): Promise<ReadonlyMap<string, number>> {
     const [live, test] = await Promise.all([
       createPartner(this.#dataDir, 'live'),
       createPartner(this.#dataDir, 'test'),
@@ -136,10 +152,11 @@ class CrashRun {
     let limit = await this.#issueLimit();
     let address = await this.#startServer();
     for (this.cycle = 1; this.cycle <= this.#options.cycles; this.cycle++) {
-      await this.#killUnderLoad(address, callers, limit);
+      await this.#killUnderLoad(address, callers, live, limit);
       address = await this.#startServer();
       await this.#withWire(address, async (wire) => {
         await verify({ wire, partners, random: this.#random, ...shared });
+        await checkBudgets(wire, live, this.#budgetClicks);
         if (!(await checkDayLimit(limit, wire, this.#expectations))) limit = await this.#issueLimit();
       });
       this.#reportProgress();
@@ -149,6 +166,7 @@ class CrashRun {
       await verify(last);
       await verifyAll(last);
     });
+    return await this.#withWire(address, (wire) => checkBudgets(wire, live, this.#budgetClicks));
   }
 
   kill(): void {
@@ -162,6 +180,7 @@ class CrashRun {
   /** Starts a server, possibly after starts that were killed. */
   async #startServer(): Promise<Address> {
     while (chance(this.#random, killStartProbability)) await this.#killStart();
+    if (chance(this.#random, stopProbability)) await this.#startAndStop();
     const startedMs = performance.now();
     this.#server = this.#spawn();
     const ports = await this.#server.ready();
@@ -172,7 +191,15 @@ class CrashRun {
   }
 
   #spawn(): ServerProcess {
-    return new ServerProcess(this.#dataDir, (message) => this.tally.add(`log: ${message}`));
+    return new ServerProcess(this.#dataDir, this.#catalog, (message) => this.tally.add(`log: ${message}`));
+  }
+
+  /** Starts a server and stops it with SIGTERM. */
+  async #startAndStop(): Promise<void> {
+    this.#server = this.#spawn();
+    await this.#server.ready();
+    await this.#server.stop();
+    this.tally.add('stops');
   }
 
   /** Kills a server during recovery. */
@@ -185,7 +212,7 @@ class CrashRun {
   }
 
   /** Runs the load of all callers until the server is killed. */
-  async #killUnderLoad(address: Address, callers: readonly Caller[], limit: DayLimit): Promise<void> {
+  async #killUnderLoad(address: Address, callers: readonly Caller[], live: Partner, limit: DayLimit): Promise<void> {
     const server = this.#server!;
     let left = wholeNumber(this.#random, requestsBeforeKill.min, requestsBeforeKill.max);
     const moment = pickRandomByWeight(this.#random, killMoments);
@@ -206,14 +233,20 @@ class CrashRun {
       else setTimeout(() => server.kill(), delayMs);
     };
     const lostClickId = createUnrecordedClickIdIssuer(this.#dataDir);
-    const wires = callers.map(() => new ServerConnections(address, onTurn));
+    const budgetWires = Array.from({ length: budgetCallers }, () => new ServerConnections(address, onTurn));
+    const callerWires = callers.map(() => new ServerConnections(address, onTurn));
+    const wires = [...callerWires, ...budgetWires];
     try {
       const loads = callers.map((caller, index) => {
         const random = seededRandom(wholeNumber(this.#random, 0, seedMax));
         const { tally } = this;
         const shared = { expectations: this.#expectations, tally, lostClickId, limit };
-        return new Load({ caller, wire: wires[index]!, random, ...shared }).run();
+        return new Load({ caller, wire: callerWires[index]!, random, ...shared }).run();
       });
+      for (const wire of budgetWires) {
+        const random = seededRandom(wholeNumber(this.#random, 0, seedMax));
+        loads.push(runBudgetLoad({ partner: live, wire, random, clicks: this.#budgetClicks, tally: this.tally }));
+      }
       await Promise.race([Promise.all(loads), server.endedByItself()]);
       if (!isKillScheduled) throw new Error('the server dropped connections before it was killed');
       await server.waitForExit();
@@ -223,10 +256,10 @@ class CrashRun {
     this.tally.add('kills under load');
   }
 
-  async #withWire(address: Address, use: (wire: ServerConnections) => Promise<void>): Promise<void> {
+  async #withWire<Result>(address: Address, use: (wire: ServerConnections) => Promise<Result>): Promise<Result> {
     const wire = new ServerConnections(address);
     try {
-      await Promise.race([use(wire), this.#server!.endedByItself()]);
+      return await Promise.race([use(wire), this.#server!.endedByItself()]);
     } finally {
       wire.close();
     }

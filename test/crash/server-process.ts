@@ -17,7 +17,7 @@ export interface Ports {
   readonly operations: number;
 }
 
-/** `bin/marketplace serve` on a data folder, with free ports and default settings. */
+/** `bin/marketplace serve` on a data folder and a catalog file, with free ports and otherwise default settings. */
 export class ServerProcess {
   readonly #child: ChildProcess;
   readonly #exit: Promise<unknown>;
@@ -26,8 +26,14 @@ export class ServerProcess {
   /** Last lines of the log, with level `warn` or higher. */
   readonly log: string[] = [];
 
-  constructor(dataDir: string, onLog: (message: string) => void) {
-    const settings = { SVC_DATA_DIR: dataDir, SVC_PORT: '0', SVC_OPS_PORT: '0', SVC_LOG_LEVEL: 'warn' };
+  constructor(dataDir: string, catalog: string, onLog: (message: string) => void) {
+    const settings = {
+      SVC_DATA_DIR: dataDir,
+      SVC_CATALOG: catalog,
+      SVC_PORT: '0',
+      SVC_OPS_PORT: '0',
+      SVC_LOG_LEVEL: 'warn',
+    };
     this.#child = spawnChildProcess(commandLine, ['serve'], {
       env: { ...plainEnvironment(), ...settings },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
-import { explainOffers, type MatchExplanation } from '../../src/matching/explain-offers.ts';
+import { explainOffers, type MatchExplanation, type MismatchReason } from '../../src/matching/explain-offers.ts';
 import { listOffersSortedById } from '../../src/matching/match-tables.ts';
+import { hasOffer } from '../../src/matching/offer-set.ts';
 import { absentValue, type FieldVector } from '../../src/verticals/field-vector.ts';
 import { compileLoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
@@ -18,9 +19,11 @@ function explain(
   catalog: LoanCatalog,
   borrower: FieldVector,
   vertical: Vertical = personalLoans,
-  unavailable: Int32Array | null = null,
+  unavailable: readonly number[] = [],
 ): Promise<MatchExplanation> {
-  return explainOffers(compileLoanTables(catalog, vertical), vertical, borrower, today, unavailable);
+  return explainOffers(compileLoanTables(catalog, vertical), vertical, borrower, today, (offer) =>
+    unavailable.includes(offer) ? ['daily_cap'] : [],
+  );
 }
 
 test('counts an offer under each of its mismatch reasons, with the most common reason first', async () => {
@@ -29,12 +32,7 @@ test('counts an offer under each of its mismatch reasons, with the most common r
   const offers = [[], [inNewYork], [inNewYork, adults], [adults], [adults], []].map((criteria, at) =>
     plainOffer({ id: `o${at}`, criteria }),
   );
-  const explanation = await explain(
-    catalogOf(offers),
-    borrowerOf(goodBorrower),
-    personalLoans,
-    Int32Array.of(0b100000),
-  );
+  const explanation = await explain(catalogOf(offers), borrowerOf(goodBorrower), personalLoans, [5]);
   assert.deepEqual(explanation, {
     offers_in_catalog: 6,
     matched: 1,
@@ -63,7 +61,9 @@ for (const vertical of [personalLoans, equipmentLeases]) {
         for (const borrower of borrowers) {
           const unavailable =
             random() < 0.5 ? null : Int32Array.from({ length: Math.ceil(offers / 32) }, () => random() * 2 ** 32);
-          const explained = await explainOffers(tables, vertical, borrower, today, unavailable);
+          const listReasons = (offer: number): readonly MismatchReason[] =>
+            unavailable !== null && hasOffer(unavailable, offer) ? ['daily_cap'] : [];
+          const explained = await explainOffers(tables, vertical, borrower, today, listReasons);
           for (const { reason } of explained.reasons) seen.add(reason);
           assert.equal(explained.matched, rankLoans(tables, borrower, today, unavailable).total);
           assert.equal(explained.matched + explained.not_matched, offers);

@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { CatalogStore } from '../../src/catalogs/catalog-store.ts';
 import { ClickRecordLimiter } from '../../src/clicks/click-record-limiter.ts';
-import { DailyCaps } from '../../src/clicks/daily-caps.ts';
+import { OfferAvailability } from '../../src/clicks/offer-availability.ts';
 import { SharedTimeout } from '../../src/domain/async.ts';
 import { ClickIds, ClickTokenCipher } from '../../src/ids/click-tokens.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { UnbookedReason } from '../../src/ledger/ledger-record.ts';
 import { allOffersAvailable } from '../../src/matching/matcher.ts';
 import { type ClickRequest, followClick } from '../../src/operations/follow-click.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
@@ -50,8 +51,8 @@ type Link = Pick<ClickRequest, 'sub' | 'offer' | 'v'>;
  */
 async function openBench(t: TestContext, isLive = true) {
   const clock = new ManualClock();
-  const caps = new DailyCaps(clock.wallMs());
-  const ledger = await openTemporaryLedger(t, caps);
+  const availability = new OfferAvailability(clock.wallMs());
+  const ledger = await openTemporaryLedger(t, availability);
   const sessions = openSessionStore(t, clock);
   const folder = temporaryFolder();
   runAfterTest(t, () => rmSync(folder, { recursive: true }));
@@ -72,7 +73,7 @@ async function openBench(t: TestContext, isLive = true) {
   const clickTimeout = new SharedTimeout(60_000, 1_000);
   runAfterTest(t, () => clickTimeout.close());
   const deps = {
-    ...{ clock, subIds, sessions, clickTokens, clickIds, catalogs, caps, clickTimeout, sandboxLandingUrl },
+    ...{ clock, subIds, sessions, clickTokens, clickIds, catalogs, availability, clickTimeout, sandboxLandingUrl },
     devices: new DeviceClassifier(100),
     clickLimiter: new ClickRecordLimiter({
       clicksRecordedPerLinkMax: clicksPerLink,
@@ -84,11 +85,15 @@ async function openBench(t: TestContext, isLive = true) {
     onUnrecorded: () => {
       bench.unrecorded++;
     },
+    onUnbooked: (reason: UnbookedReason) => bench.unbooked.push(reason),
+    onUncounted: (kind: 'bot' | 'not_get') => bench.uncounted.push(kind),
   };
   const bench = {
-    ...{ deps, clock, caps, ledger, sessions, catalogs, subIds, clickTokens, writeCatalog },
+    ...{ deps, clock, availability, ledger, sessions, catalogs, subIds, clickTokens, writeCatalog },
     /** Number of clicks that were redirected without a durable record. */
     unrecorded: 0,
+    unbooked: [] as UnbookedReason[],
+    uncounted: [] as string[],
 
     /** Creates a session. Returns the parameters of the click URL of an offer. */
     link({ account, vertical, mode }: Tenant = liveTenant): Link {
@@ -248,6 +253,8 @@ describe('followClick', () => {
       }
     }
     assert.deepEqual([bench.ledger.log.lastAppendedPosition, bench.unrecorded], [0, 0]);
+    const kinds = ['not_get', 'bot', 'bot', 'bot'];
+    assert.deepEqual(bench.uncounted, [...kinds, ...kinds, ...kinds]);
     // These clicks do not count towards the limit of recorded clicks. User agents that are neither browsers nor bots count as people.
     for (const userAgent of ['', 'curl/8.5.0', 'python-requests/2.31.0']) await bench.redirect({ ...link, userAgent });
     assert.equal(bench.ledger.log.lastAppendedPosition, 3);
@@ -314,7 +321,7 @@ describe('followClick after a new ranking for the session', () => {
 describe('followClick for an offer with a daily cap', () => {
   async function capped(t: TestContext, cap: number): Promise<Bench> {
     const bench = await openBench(t);
-    bench.catalogs.onCatalogActivated((catalog) => bench.caps.activateCatalog(catalog, bench.clock.wallMs()));
+    bench.catalogs.onCatalogActivated((catalog) => bench.availability.activateCatalog(catalog, bench.clock.wallMs()));
     await bench.reloadCatalog({ ...liveOffers, daily_cap: cap });
     return bench;
   }
@@ -343,9 +350,10 @@ describe('followClick for an offer with a daily cap', () => {
       [clickMicros, true],
       [clickMicros, true],
       [0, null],
-      [0, false],
+      [0, false, 0],
       [0, null],
     ]);
+    assert.deepEqual(bench.unbooked, ['cap']);
   });
 
   it('bots and HEAD requests do not use up the daily cap; after the cap is reached, their clicks have the value 0', async (t) => {
@@ -375,7 +383,7 @@ describe('followClick for an offer with a daily cap', () => {
     assert.deepEqual(clicksOf(await bench.ledger.records()), [
       [clickMicros, true],
       [clickMicros, true],
-      [0, false],
+      [0, false, 0],
     ]);
   });
 });

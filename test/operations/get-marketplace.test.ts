@@ -17,7 +17,7 @@ import {
   sortOrderNames,
   type UnavailableOffers,
 } from '../../src/matching/matcher.ts';
-import { addOffer, countOffers, emptyOfferSet } from '../../src/matching/offer-set.ts';
+import { addOffer, countOffers, emptyOfferSet, hasOffer } from '../../src/matching/offer-set.ts';
 import { startMatcher } from '../../src/matching/start-matcher.ts';
 import { createOfferUrls } from '../../src/operations/click-url.ts';
 import {
@@ -86,7 +86,11 @@ async function setUp(
   const deps: GetMarketplaceDeps = {
     ...{ clock, catalogs, matcher: counting, sessions, subIds, sessionTtlMs, ledger: ledger.log },
     clickTokens: new ClickTokenCipher(secretSetOf('ours'), new RandomBytesPool()),
-    caps: { unavailableOffers: () => state.unavailable },
+    availability: {
+      unavailableOffers: () => state.unavailable,
+      listUnavailabilityReasons: (_catalog, offer) =>
+        state.unavailable.bits !== null && hasOffer(state.unavailable.bits, offer) ? ['daily_cap'] : [],
+    },
     explanations: new SerialQueue(1),
     onViewLost: () => assert.fail('unexpected lost view'),
     onSessionMissing: () => assert.fail('unexpected missing session'),

@@ -33,6 +33,13 @@ const numbers = {
   'loan amount': 73_429,
   income: 7_318_529,
   'monthly debt': 641_973,
+  'transfer amount': 71_863,
+  'monthly spend': 93_517,
+  'carried balance': 83_621,
+  'property value': 3_712_549,
+  'down payment': 912_347,
+  'mortgage balance': 1_612_873,
+  'deposit amount': 2_917_463,
   'birth date as a number': 19_570_311,
   'a number out of range': 4_123_987_651,
 } as const;
@@ -136,6 +143,77 @@ class RecordingClient {
 }
 
 const api = '/v1/personal-loans';
+
+/** Fields of the visitors of the other verticals, by the segment of the vertical. */
+const siblingFields: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  'credit-cards': {
+    card_purpose: 'cash_back',
+    credit_score_range: '750-799',
+    annual_income: numbers.income,
+    state: 'TX',
+    monthly_spend: numbers['monthly spend'],
+    transfer_amount: numbers['transfer amount'],
+    carried_balance: numbers['carried balance'],
+    birthdate,
+    address_zip: zip,
+  },
+  mortgage: {
+    loan_purpose: 'purchase',
+    property_type: 'single_family',
+    occupancy: 'primary',
+    property_value: numbers['property value'],
+    down_payment: numbers['down payment'],
+    mortgage_balance: numbers['mortgage balance'],
+    credit_score_range: '800+',
+    annual_income: numbers.income,
+    monthly_debt_payments: numbers['monthly debt'],
+    state: 'TX',
+    veteran: true,
+    birthdate,
+    address_zip: zip,
+  },
+  banking: {
+    product_type: 'savings',
+    deposit_amount: numbers['deposit amount'],
+    state: 'TX',
+    new_customer: true,
+    birthdate,
+    address_zip: zip,
+  },
+};
+
+/** Sends a visitor through every operation of the other verticals, with valid and invalid fields. */
+async function driveSiblingVerticals(client: RecordingClient, operatorToken: string): Promise<string[]> {
+  const keys: string[] = [];
+  for (const [vertical, fields] of Object.entries(siblingFields)) {
+    const issued = await client.ask('/keys', {
+      operations: true,
+      method: 'POST',
+      headers: { Authorization: `Bearer ${operatorToken}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ account: text('issued account'), vertical, mode: 'live' }),
+    });
+    const { key } = JSON.parse(issued.text) as { key: string };
+    keys.push(key);
+    const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
+    const post = (operation: string, body: object) =>
+      client.ask(`/v1/${vertical}/${operation}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    const { text: created } = await post('session', { referrer_tag: text('tag') });
+    const { sub_id } = JSON.parse(created) as { sub_id: string };
+    const inputs = await post('inputs', { sub_id, fields });
+    assert.equal(inputs.status, 200, inputs.text);
+    const shown = await client.ask(`/v1/${vertical}/marketplace?sub_id=${sub_id}&format=json`, { headers });
+    const { offers } = JSON.parse(shown.text) as { offers: readonly { click_url: string }[] };
+    const click = new URL(offers[0]?.click_url ?? assert.fail(`no offers of ${vertical}`));
+    assert.equal((await client.ask(click.pathname + click.search)).status, 302);
+    for (const wrong of Object.keys(fields)) {
+      const refused = await post('inputs', { sub_id, fields: { ...fields, [wrong]: text('field value') } });
+      assert.equal(refused.status, 400, refused.text);
+    }
+    const impossible = { property_value: numbers['property value'], down_payment: numbers['property value'] };
+    await post('inputs', { sub_id, fields: impossible });
+  }
+  return keys;
+}
 
 /** Sends requests to every path, with a recognizable value in every input. */
 async function driveEveryPath(
@@ -456,6 +534,7 @@ test('personal data leaves no trace in output, logs, files and error responses',
   const client = new RecordingClient(first.ports);
   const operatorToken = readOperatorToken(operatorTokenPath(folder));
   const { subId, token, issuedKey } = await driveEveryPath(client, key, operatorToken);
+  const siblingKeys = await driveSiblingVerticals(client, operatorToken);
   const metrics = await client.ask('/metrics', { operations: true });
 
   // A bug outside of a request ends the server. The next server restores all data and is killed.
@@ -471,6 +550,7 @@ test('personal data leaves no trace in output, logs, files and error responses',
     ['the widget token', token],
     ['the sub_id as text', subId],
     ['the issued key', issuedKey],
+    ...siblingKeys.map((siblingKey): [string, string] => [`key ${siblingKey.slice(0, 7)}`, siblingKey]),
   ]);
   assertOnlyKeptInFiles(folder, secrets);
   const second = await serveVerbosely(t, folder, printed);

@@ -53,6 +53,14 @@ export function withDailyCap(catalog: LoanCatalog, cap: number, ids?: readonly s
   return mapOffers(catalog, (offer) => [ids?.includes(offer.id) === false ? offer : { ...offer, daily_cap: cap }]);
 }
 
+/** Returns a catalog in which each offer has the budget that `budgetOf` returns. */
+export function withBudgets(catalog: LoanCatalog, budgetOf: (offer: LoanOffer) => LoanOffer['budget']): LoanCatalog {
+  return mapOffers(catalog, (offer) => {
+    const budget = budgetOf(offer);
+    return [budget === undefined ? offer : { ...offer, budget }];
+  });
+}
+
 /** Returns the catalogs of these verticals with the same daily cap for every offer. */
 export function cappedCatalogs(fixtures: readonly VerticalFixture[], cap: number): CatalogSource[] {
   return fixtures.flatMap(({ vertical, catalogFiles }) =>

@@ -25,10 +25,13 @@ const pageHeaders = formatHeaders({
 /**
  * Creates the handler of the redirect host (docs/contract.md#click-redirect): `/c` for clicks, `/c/sandbox` for the sandbox landing page.
  */
-export function clickRoutes(deps: FollowClickDeps): RequestHandler {
+export function clickRoutes(deps: FollowClickDeps & { readonly onPrefetch: () => void }): RequestHandler {
   const click = allowOnlyGet((context) => {
     // Replies 503 to a prefetch, so that the browser sends the request again when the person clicks the link.
-    if (isPrefetch(context)) return context.reply({ status: 503, headers: headersOfPrefetchReply, body: '' });
+    if (isPrefetch(context)) {
+      deps.onPrefetch();
+      return context.reply({ status: 503, headers: headersOfPrefetchReply, body: '' });
+    }
     return redirect(deps, context);
   });
   const sandbox = allowOnlyGet((context) => {

@@ -9,7 +9,7 @@ import { findFieldIndex } from '../field-vector.ts';
 import type { Vertical } from '../vertical.ts';
 import { compileTierInterest, computeTierYields, yieldMonths } from './annual-yield.ts';
 import type { DepositCatalog, DepositOffer } from './offer-schema.ts';
-import { computeStarScore } from './recommendation-score.ts';
+import { computeFixedScore } from './recommendation-score.ts';
 
 /** Conditions of a bonus, as bits of `bonusConditions`. */
 export const bonusCondition = { directDeposit: 1, newCustomer: 2 } as const;
@@ -57,8 +57,9 @@ export interface DepositTables extends MatchTables {
   readonly bonusMinimumDeposit: Float64Array;
   /** Bits of `bonusCondition`. */
   readonly bonusConditions: Uint8Array;
-  /** Results of `computeStarScore`. */
-  readonly starScores: Float64Array;
+  /** Results of `computeFixedScore` for deposits with and without the monthly fee. */
+  readonly scoreWithFee: Float64Array;
+  readonly scoreWithoutFee: Float64Array;
 }
 
 /** Compiles a catalog that `parseCatalog` accepted for this vertical. */
@@ -85,7 +86,7 @@ export function compileDepositTables(catalog: DepositCatalog, vertical: Vertical
     termYears: perOffer((offer) => yieldMonths(offer) / 12),
     minimumDeposit: perOffer(({ minimum_deposit }) => minimum_deposit),
     minimumBalanceForApy: perOffer(({ minimum_balance_for_apy }) => minimum_balance_for_apy),
-    monthlyFeeCents: perOffer(({ monthly_fee }) => Math.round(monthly_fee * 100)),
+    monthlyFeeCents: perOffer(({ monthly_fee }) => toCents(monthly_fee)),
     feeMonths: Uint8Array.from(offers, firstYearMonths),
     feeWaivedFrom: perOffer(({ fee_waived_from = Number.POSITIVE_INFINITY }) => fee_waived_from),
     bonusCents: perOffer(({ bonus }) => (bonus?.amount ?? 0) * 100),
@@ -96,8 +97,14 @@ export function compileDepositTables(catalog: DepositCatalog, vertical: Vertical
         (bonus?.direct_deposit ? bonusCondition.directDeposit : 0) |
         (bonus?.new_customer ? bonusCondition.newCustomer : 0),
     ),
-    starScores: perOffer(({ stars }) => computeStarScore(stars)),
+    scoreWithFee: perOffer(({ monthly_fee, stars }) => computeFixedScore(toCents(monthly_fee), stars)),
+    scoreWithoutFee: perOffer(({ stars }) => computeFixedScore(0, stars)),
   };
+}
+
+/** Converts an amount with at most two decimals. */
+function toCents(usd: number): number {
+  return Math.round(usd * 100);
 }
 
 /** Months in which the first year's interest and fees are counted: twelve, or the term of a shorter certificate of deposit. */

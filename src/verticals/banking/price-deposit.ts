@@ -1,4 +1,3 @@
-import { roundHalfUp } from '../../domain/money.ts';
 import type { MismatchCallback } from '../../matching/explain-offers.ts';
 import { absentValue, type FieldVector } from '../field-vector.ts';
 import { annualPercentageYield } from './annual-yield.ts';
@@ -65,7 +64,7 @@ export function priceDeposit(
     const tier = findTier(tables, offer, deposit);
     price.tier = tier;
     price.apy = yieldAtDeposit(tables, offer, tier, deposit);
-    interestCents = roundHalfUp(tables.yearOffset[tier]! + deposit * tables.yearGrowth[tier]!, 0);
+    interestCents = roundToInteger(tables.yearOffset[tier]! + deposit * tables.yearGrowth[tier]!);
   }
   price.feeCents = deposit >= tables.feeWaivedFrom[offer]! ? 0 : tables.monthlyFeeCents[offer]!;
   const bonusCents = tables.bonusCents[offer]!;
@@ -88,7 +87,12 @@ function yieldAtDeposit(tables: DepositTables, offer: number, tier: number, depo
   // The yield at the beginning of a tier is also the yield of every deposit in the first tier.
   if (tables.hasMarginalTiers[offer] === 0 || tier === tables.firstTier[offer]) return tables.tierApy[tier]!;
   const interest = tables.termOffset[tier]! + deposit * tables.termGrowth[tier]!;
-  return roundHalfUp(annualPercentageYield(interest, deposit, tables.termYears[offer]!) * 100, 0);
+  return roundToInteger(annualPercentageYield(interest, deposit, tables.termYears[offer]!) * 100);
+}
+
+/** Rounds a number that is not negative half up, as `roundHalfUp` does. A ranking rounds every offer, so this function avoids powers. */
+function roundToInteger(value: number): number {
+  return Math.floor(value * (1 + 4 * Number.EPSILON) + 0.5);
 }
 
 /** Returns a function that reports why `priceDeposit` returns false for an offer and this borrower. */

@@ -15,12 +15,8 @@ export const depositPricer: OfferPricer<DepositTables, Depositor> = {
   computeSortKeys(tables, offer, applicant, keys) {
     if (!priceDeposit(tables, offer, applicant, price)) return false;
     const { apy, feeCents, earningsCents } = price;
-    keys.recommended = -computeRecommendationScore(
-      applicant.deposit,
-      earningsCents,
-      feeCents,
-      tables.starScores[offer]!,
-    );
+    const fixedScore = (feeCents > 0 ? tables.scoreWithFee : tables.scoreWithoutFee)[offer]!;
+    keys.recommended = -computeRecommendationScore(applicant.deposit, earningsCents, fixedScore);
     keys.lowestApr = -apy;
     keys.highestAmount = -earningsCents;
     keys.revenue = -tables.expectedRevenueMicros[offer]!;

@@ -7,30 +7,55 @@ import {
 } from '../../matching/match-tables.ts';
 import { findFieldIndex, getChoiceValues } from '../field-vector.ts';
 import type { Vertical } from '../vertical.ts';
-import { compileFirstYearFactors, type FirstYearFactors } from './first-year-factors.ts';
+import { bandColumns, hundredths, offerColumns, writeBandFactors, writeOfferFactors } from './first-year-factors.ts';
 import { type CardCatalog, type CardOffer, purposeFieldName } from './offer-schema.ts';
 
 const annualFeeFieldName = 'annual_fee_accepted';
 
-/** Tables that only card catalogs have. A *row* is a combination of offer and credit band. */
-export interface CardTables extends MatchTables, FirstYearFactors {
+/**
+ * Tables that only card catalogs have. The tables of figures contain 32-bit records one after the other, because pricing an offer takes less
+ * time than reading its figures from memory: the figures that pricing needs are in as few cache lines as possible.
+ */
+export interface CardTables extends MatchTables {
   /** Values of the credit band field, from worst to best. */
   readonly bandNames: readonly string[];
   /** Positions of the fields that prices depend on in the field vector of a borrower. */
   readonly fields: CardFieldIndexes;
-  /** 1 for each combination of offer and credit band that the offer serves. */
+  /** 1 for each row (offer and credit band) that the offer serves. */
   readonly isServed: Uint8Array;
-  /** Purchase APR range of each row, as one number that orders by the lower and then by the upper end. */
-  readonly aprSortKey: Uint32Array;
-  /** Approval likelihood of each row, in millionths. */
-  readonly approvalMillionths: Uint32Array;
-  /** Star rating of each offer, in millionths of the range from one star to five stars. */
-  readonly starsMillionths: Uint32Array;
+  /** Records of `offerRecordLength` numbers with the columns `offerFigureColumns`, by offer. */
+  readonly offerFigures: Uint32Array;
+  /** Records with the columns `bandFigureColumns`, by credit band, then by offer (`findBandRecord`). */
+  readonly bandFigures: Uint32Array;
+  /** Value of a click on each offer, in micro-dollars. */
+  readonly clickMicros: Float64Array;
 }
 
 type CardFieldIndexes = Readonly<
   Record<'purpose' | 'creditBand' | 'monthlySpend' | 'transferAmount' | 'carriedBalance', number>
 >;
+
+/** Columns of `CardTables.offerFigures`: the factors of the first-year value, then figures that rankings need. */
+export const offerFigureColumns = {
+  ...offerColumns,
+  /** Star rating, in millionths of the range from one star to five stars. */
+  starsMillionths: 6,
+} as const;
+export const offerRecordLength = 8;
+
+/** Columns of `CardTables.bandFigures`. */
+export const bandFigureColumns = {
+  ...bandColumns,
+  /** Purchase APR range as one number that orders by the lower and then by the upper end. */
+  aprSortKey: 2,
+  approvalMillionths: 3,
+} as const;
+const bandRecordLength = 4;
+
+/** Returns the index of the first number of a record in `CardTables.bandFigures`. */
+export function findBandRecord({ offerCount }: CardTables, offer: number, creditBand: number): number {
+  return (creditBand * offerCount + offer) * bandRecordLength;
+}
 
 /** Compiles a catalog that `parseCatalog` accepted for this vertical. */
 export function compileCardTables(catalog: CardCatalog, vertical: Vertical): CardTables {
@@ -46,7 +71,6 @@ export function compileCardTables(catalog: CardCatalog, vertical: Vertical): Car
       vertical,
       cardFieldRules(vertical),
     ),
-    ...compileFirstYearFactors(offers, bandNames),
     bandNames,
     fields: {
       purpose: findFieldIndex(vertical, purposeFieldName),
@@ -56,23 +80,35 @@ export function compileCardTables(catalog: CardCatalog, vertical: Vertical): Car
       carriedBalance: findFieldIndex(vertical, 'carried_balance'),
     },
     isServed: new Uint8Array(rows),
-    aprSortKey: new Uint32Array(rows),
-    approvalMillionths: new Uint32Array(rows),
-    starsMillionths: Uint32Array.from(offers, ({ stars }) => Math.round(((stars - 1) / 4) * 1_000_000)),
+    offerFigures: new Uint32Array(offers.length * offerRecordLength),
+    bandFigures: new Uint32Array(rows * bandRecordLength),
+    clickMicros: Float64Array.from(offers, ({ payout_usd }) => usdToMicros(payout_usd)),
   } satisfies CardTables;
-
-  for (const [index, offer] of offers.entries()) {
-    const firstRow = index * bandNames.length;
-    // A click has the same value in every credit band, because the issuer pays for the click itself.
-    tables.expectedRevenueMicros.fill(usdToMicros(offer.payout_usd), firstRow, firstRow + bandNames.length);
-    for (const [name, { purchase_apr, approval_likelihood }] of Object.entries(offer.bands)) {
-      const row = firstRow + bandNames.indexOf(name);
-      tables.isServed[row] = 1;
-      tables.aprSortKey[row] = Math.round(purchase_apr.min * 100) * 4_096 + Math.round(purchase_apr.max * 100);
-      tables.approvalMillionths[row] = Math.round(approval_likelihood * 1_000_000);
-    }
-  }
+  for (const [index, offer] of offers.entries()) writeOffer(tables, index, offer);
   return tables;
+}
+
+function writeOffer(tables: CardTables, index: number, offer: CardOffer): void {
+  const { bandNames, offerFigures, bandFigures } = tables;
+  const record = index * offerRecordLength;
+  const firstRow = index * bandNames.length;
+  // A click has the same value in every credit band, because the issuer pays for the click itself.
+  tables.expectedRevenueMicros.fill(tables.clickMicros[index]!, firstRow, firstRow + bandNames.length);
+  writeOfferFactors(offer, offerFigures, record);
+  offerFigures[record + offerFigureColumns.starsMillionths] = toMillionths((offer.stars - 1) / 4);
+  for (const [name, band] of Object.entries(offer.bands)) {
+    const creditBand = bandNames.indexOf(name);
+    const bandRecord = findBandRecord(tables, index, creditBand);
+    tables.isServed[firstRow + creditBand] = 1;
+    writeBandFactors(offer, band, bandFigures, bandRecord);
+    bandFigures[bandRecord + bandFigureColumns.aprSortKey] =
+      hundredths(band.purchase_apr.min) * 4_096 + hundredths(band.purchase_apr.max);
+    bandFigures[bandRecord + bandFigureColumns.approvalMillionths] = toMillionths(band.approval_likelihood);
+  }
+}
+
+function toMillionths(ratio: number): number {
+  return Math.round(ratio * 1_000_000);
 }
 
 /** Creates the rules that apply in addition to the criteria of offers (docs/verticals/credit-cards.md#eligibility). */

@@ -5,57 +5,49 @@ import { type AprRange, baseRewardCategory, type CardBand, type CardOffer } from
  * hundredths of a percent, so the value is computed exactly, with integers, and rounded once.
  */
 
-/** Parts of a cent in which first-year values are computed: twelve months, twelve parts of principal, 100 hundredths and the middle of a range. */
-export const unitsPerCent = 12 * 12 * 100 * 2;
+/** Parts of a cent in which first-year values are computed: 12 months x 12 parts of principal x 100 hundredths x 2 for the middle of a range. */
+export const unitsPerCent = 28_800;
 
-/** Factors of the first-year value, compiled so that the value of one offer needs only a few multiplications. */
-export interface FirstYearFactors {
-  /** Rewards per USD of monthly spend, at the base rate, by offer. The unit is a part of a cent (`unitsPerCent`), as in all tables below. */
-  readonly rewardUnits: Float64Array;
-  /** Fee of the first year, by offer. */
-  readonly feeUnits: Float64Array;
-  /** Bonus, by offer; 0 for an offer without a bonus. */
-  readonly bonusUnits: Float64Array;
-  /** Purchases that the bonus requires, in USD, by offer. */
-  readonly bonusSpendUsd: Float64Array;
-  /** Number of months in which these purchases must be made, by offer. */
-  readonly bonusMonths: Uint8Array;
-  /** Transfer fee per USD of the transfer amount, by offer. */
-  readonly transferFeeUnits: Float64Array;
-  /** Minimum transfer fee, by offer. */
-  readonly transferFeeMinUnits: Float64Array;
-  /** Interest of twelve months per USD of the carried balance, by offer and credit band. */
-  readonly purchaseInterestUnits: Float64Array;
-  /** Interest of twelve months per USD of the transfer amount, by offer and credit band. */
-  readonly transferInterestUnits: Float64Array;
+/** Columns of the table with one record for each offer. All values are integers below 2^32. */
+export const offerColumns = {
+  /** Rewards of a year per USD of monthly spend, at the base rate, in parts of a cent (`unitsPerCent`). */
+  rewardUnits: 0,
+  /** Fee of the first year. */
+  feeCents: 1,
+  /** Bonus; 0 for an offer without a bonus. */
+  bonusCents: 2,
+  /** Smallest monthly spend with which the borrower reaches the bonus. */
+  bonusMonthlySpendUsd: 3,
+  /** Transfer fee per USD of the transfer amount, in parts of a cent. */
+  transferFeeUnits: 4,
+  transferFeeMinCents: 5,
+} as const;
+
+/** Columns of the table with one record for each offer and credit band. All values are integers below 2^32. */
+export const bandColumns = {
+  /** Interest of twelve months per USD of the carried balance, in parts of a cent. */
+  purchaseInterestUnits: 0,
+  /** Interest of twelve months per USD of the transfer amount, in parts of a cent. */
+  transferInterestUnits: 1,
+} as const;
+
+/** Writes the factors of an offer into a record that starts at `from`. */
+export function writeOfferFactors(offer: CardOffer, table: Uint32Array, from: number): void {
+  const { rewards, annual_fee, annual_fee_first_year = annual_fee, bonus, transfer_fee } = offer;
+  const base = rewards.find(({ category }) => category === baseRewardCategory)!;
+  table[from + offerColumns.rewardUnits] = (hundredths(base.percent) * 12 * unitsPerCent) / 100;
+  table[from + offerColumns.feeCents] = hundredths(annual_fee_first_year);
+  table[from + offerColumns.bonusCents] = hundredths(bonus?.value ?? 0);
+  table[from + offerColumns.bonusMonthlySpendUsd] = bonus === undefined ? 0 : Math.ceil(bonus.spend / bonus.months);
+  table[from + offerColumns.transferFeeUnits] = (hundredths(transfer_fee.percent) * unitsPerCent) / 100;
+  table[from + offerColumns.transferFeeMinCents] = hundredths(transfer_fee.min);
 }
 
-export function compileFirstYearFactors(offers: readonly CardOffer[], bandNames: readonly string[]): FirstYearFactors {
-  const byOffer = (units: (offer: CardOffer) => number) => Float64Array.from(offers, units);
-  const byRow = (units: (offer: CardOffer, band: CardBand) => number) =>
-    Float64Array.from(
-      offers.flatMap((offer) =>
-        bandNames.map((name) => (offer.bands[name] === undefined ? 0 : units(offer, offer.bands[name]))),
-      ),
-    );
-  return {
-    rewardUnits: byOffer(({ rewards }) => {
-      const base = rewards.find(({ category }) => category === baseRewardCategory)!;
-      return (hundredths(base.percent) * 12 * unitsPerCent) / 100;
-    }),
-    feeUnits: byOffer(({ annual_fee, annual_fee_first_year = annual_fee }) => usdToUnits(annual_fee_first_year)),
-    bonusUnits: byOffer(({ bonus }) => usdToUnits(bonus?.value ?? 0)),
-    bonusSpendUsd: byOffer(({ bonus }) => bonus?.spend ?? 0),
-    bonusMonths: Uint8Array.from(offers, ({ bonus }) => bonus?.months ?? 0),
-    transferFeeUnits: byOffer(({ transfer_fee }) => (hundredths(transfer_fee.percent) * unitsPerCent) / 100),
-    transferFeeMinUnits: byOffer(({ transfer_fee }) => usdToUnits(transfer_fee.min)),
-    purchaseInterestUnits: byRow(({ intro_purchase_apr }, { purchase_apr }) =>
-      interestUnitsPerUsd(purchase_apr, intro_purchase_apr),
-    ),
-    transferInterestUnits: byRow(({ intro_transfer_apr }, { purchase_apr, transfer_apr = purchase_apr }) =>
-      interestUnitsPerUsd(transfer_apr, intro_transfer_apr),
-    ),
-  };
+/** Writes the factors of an offer in one credit band into a record that starts at `from`. */
+export function writeBandFactors(offer: CardOffer, band: CardBand, table: Uint32Array, from: number): void {
+  const { purchase_apr, transfer_apr = purchase_apr } = band;
+  table[from + bandColumns.purchaseInterestUnits] = interestUnitsPerUsd(purchase_apr, offer.intro_purchase_apr);
+  table[from + bandColumns.transferInterestUnits] = interestUnitsPerUsd(transfer_apr, offer.intro_transfer_apr);
 }
 
 /**
@@ -74,11 +66,7 @@ function interestUnitsPerUsd(range: AprRange, intro: CardOffer['intro_purchase_a
   );
 }
 
-/** Converts a percentage with two decimals to whole hundredths of a percent. */
-function hundredths(percent: number): number {
-  return Math.round(percent * 100);
-}
-
-function usdToUnits(usd: number): number {
-  return Math.round(usd * 100) * unitsPerCent;
+/** Converts a percentage or an amount in USD, with two decimals, to whole hundredths of a percent or to cents. */
+export function hundredths(value: number): number {
+  return Math.round(value * 100);
 }

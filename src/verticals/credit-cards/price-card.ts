@@ -1,7 +1,10 @@
 import type { MismatchCallback } from '../../matching/explain-offers.ts';
 import { absentValue, type FieldVector } from '../field-vector.ts';
-import type { CardTables } from './card-tables.ts';
-import { unitsPerCent } from './first-year-factors.ts';
+import { type CardTables, findBandRecord, offerRecordLength } from './card-tables.ts';
+import { bandColumns, offerColumns, unitsPerCent } from './first-year-factors.ts';
+
+const { rewardUnits, feeCents, bonusCents, bonusMonthlySpendUsd, transferFeeUnits, transferFeeMinCents } = offerColumns;
+const { purchaseInterestUnits, transferInterestUnits } = bandColumns;
 
 /** Values of a borrower that determine prices and rankings (docs/contract.md#fairness). Amounts are in whole USD; 0 if not submitted. */
 export interface CardApplicant {
@@ -39,16 +42,20 @@ function amountOf(value: number | undefined): number {
 
 /** Returns the value of a card in the first year, in whole cents, rounded half up; negative if the card costs more than it pays. */
 export function computeFirstYearCents(tables: CardTables, offer: number, applicant: CardApplicant): number {
-  const { monthlySpend, transferAmount, carriedBalance, creditBand } = applicant;
-  const row = offer * tables.bandCount + creditBand;
-  let units = monthlySpend * tables.rewardUnits[offer]! - tables.feeUnits[offer]!;
-  if (monthlySpend * tables.bonusMonths[offer]! >= tables.bonusSpendUsd[offer]!) units += tables.bonusUnits[offer]!;
+  const { offerFigures, bandFigures } = tables;
+  const { monthlySpend, transferAmount, carriedBalance } = applicant;
+  const of = offer * offerRecordLength;
+  const ofBand = findBandRecord(tables, offer, applicant.creditBand);
+  let cents = -offerFigures[of + feeCents]!;
+  if (monthlySpend >= offerFigures[of + bonusMonthlySpendUsd]!) cents += offerFigures[of + bonusCents]!;
+  let units = monthlySpend * offerFigures[of + rewardUnits]!;
   if (transferAmount > 0) {
-    units -= Math.max(transferAmount * tables.transferFeeUnits[offer]!, tables.transferFeeMinUnits[offer]!);
-    units -= transferAmount * tables.transferInterestUnits[row]!;
+    const feeMinUnits = offerFigures[of + transferFeeMinCents]! * unitsPerCent;
+    units -= Math.max(transferAmount * offerFigures[of + transferFeeUnits]!, feeMinUnits);
+    units -= transferAmount * bandFigures[ofBand + transferInterestUnits]!;
   }
-  units -= carriedBalance * tables.purchaseInterestUnits[row]!;
-  return Math.floor((units + unitsPerCent / 2) / unitsPerCent);
+  units -= carriedBalance * bandFigures[ofBand + purchaseInterestUnits]!;
+  return cents + Math.floor((units + unitsPerCent / 2) / unitsPerCent);
 }
 
 /** Returns a function that reports the missing fields without which no offer has a price. The filters of the tables check all other rules. */

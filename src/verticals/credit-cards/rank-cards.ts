@@ -1,6 +1,15 @@
 import { createPricingRanker, type OfferPricer } from '../../matching/pricing-ranker.ts';
-import type { CardTables } from './card-tables.ts';
+import {
+  bandFigureColumns,
+  type CardTables,
+  findBandRecord,
+  offerFigureColumns,
+  offerRecordLength,
+} from './card-tables.ts';
 import { type CardApplicant, computeFirstYearCents, createEmptyApplicant, readApplicant } from './price-card.ts';
+
+const { starsMillionths } = offerFigureColumns;
+const { aprSortKey, approvalMillionths } = bandFigureColumns;
 
 /**
  * Weights of the parts of the `recommended` score, in percent (docs/verticals/credit-cards.md#recommended). The payout must not influence
@@ -32,10 +41,11 @@ export function computeCardScore(
   const { value, approval, stars } = recommendationWeights;
   const size = Math.abs(firstYearCents) + computeValueScaleCents(applicant);
   const valueMillionths = Math.round((500_000 * (size + firstYearCents)) / size);
+  const bandRecord = findBandRecord(tables, offer, applicant.creditBand);
   const sum =
     value * valueMillionths +
-    approval * tables.approvalMillionths[offer * tables.bandCount + applicant.creditBand]! +
-    stars * tables.starsMillionths[offer]!;
+    approval * tables.bandFigures[bandRecord + approvalMillionths]! +
+    stars * tables.offerFigures[offer * offerRecordLength + starsMillionths]!;
   return Math.round(sum / 100);
 }
 
@@ -45,13 +55,14 @@ const applicant = createEmptyApplicant();
 export const cardPricer: OfferPricer<CardTables, CardApplicant> = {
   readApplicant: (tables, borrower) => (readApplicant(tables, borrower, applicant) ? applicant : null),
   computeSortKeys(tables, offer, applicant, keys) {
-    const row = offer * tables.bandCount + applicant.creditBand;
+    const bandRecord = findBandRecord(tables, offer, applicant.creditBand);
     const firstYearCents = computeFirstYearCents(tables, offer, applicant);
     keys.recommended = -computeCardScore(tables, offer, applicant, firstYearCents);
-    keys.lowestApr = tables.aprSortKey[row]!;
+    keys.lowestApr = tables.bandFigures[bandRecord + aprSortKey]!;
     keys.highestAmount = -firstYearCents;
-    keys.revenue = -tables.expectedRevenueMicros[row]!;
-    return tables.isServed[row] === 1;
+    keys.revenue = -tables.clickMicros[offer]!;
+    // The filters of the tables have checked the purpose, the credit band and the annual fee.
+    return true;
   },
 };
 

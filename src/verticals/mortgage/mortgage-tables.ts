@@ -17,6 +17,7 @@ import {
   rateAdjustmentOf,
   rateTypeOf,
 } from './offer-schema.ts';
+import { computeFixedScore } from './recommendation-score.ts';
 import { ScheduleCollector, type ScheduleTables } from './schedule-tables.ts';
 
 /** Names of the ways in which mortgage insurance works, in the order of their numbers in `MortgageTables.insurance`. */
@@ -32,8 +33,21 @@ export const termNotOffered = 255;
 export const ltvScale = 10_000;
 
 /**
+ * Position of each figure among the `figuresPerSlot` numbers of a slot in `MortgageTables.prices`. Points and premiums are in thousandths of a
+ * percent, fees in USD. The figures of a slot are adjacent, because reading memory takes most of the time of a ranking.
+ */
+export const scheduleFigure = 0;
+export const pointsFigure = 1;
+export const lenderFeesFigure = 2;
+export const prepaidDaysFigure = 3;
+export const upfrontPremiumFigure = 4;
+/** Yearly premium; 0 in the slots of loans without mortgage insurance. */
+export const annualPremiumFigure = 5;
+const figuresPerSlot = 8;
+
+/**
  * Tables that only mortgage catalogs have. A *row* is a combination of offer and credit band. A *slot* is a price: a combination of offer,
- * credit band, loan-to-value band and term. `slotOf` computes the number of a slot.
+ * credit band, loan-to-value band and term. `slotOf` computes the position of a slot.
  */
 export interface MortgageTables extends MatchTables {
   readonly fields: MortgageFieldIndexes;
@@ -48,7 +62,6 @@ export interface MortgageTables extends MatchTables {
 
   /** NMLS id of the lender of each offer. */
   readonly nmlsIds: readonly string[];
-  readonly stars: Float64Array;
   readonly amountMin: Uint32Array;
   readonly amountMax: Uint32Array;
   /** Highest debt-to-income ratio of each offer, in hundredths of a percent; 0 if the offer has no limit. */
@@ -66,16 +79,11 @@ export interface MortgageTables extends MatchTables {
 
   /** Highest loan-to-value ratio by row, in hundredths of a percent; 0 if the offer does not serve the credit band. */
   readonly rowLtvMax: Uint16Array;
-  readonly approvalLikelihood: Float64Array;
+  /** Part of the `recommended` score that does not depend on the loan, by row, in hundredths of a millionth (`computeFixedScore`). */
+  readonly fixedScore: Uint32Array;
 
-  /** Price by slot: schedule number, points and premiums in thousandths of a percent, lender fees in USD, days of prepaid interest. */
-  readonly schedule: Uint32Array;
-  readonly points: Uint16Array;
-  readonly lenderFeesUsd: Uint16Array;
-  readonly prepaidDays: Uint8Array;
-  readonly upfrontPremium: Uint16Array;
-  /** Yearly premium; 0 in the slots of loans without mortgage insurance. */
-  readonly annualPremium: Uint16Array;
+  /** Prices by slot: the number of the schedule and the other figures. */
+  readonly prices: Uint16Array;
   readonly schedules: ScheduleTables;
 }
 
@@ -95,7 +103,7 @@ type MortgageFieldIndexes = Readonly<
   >
 >;
 
-/** Returns the number of a slot. `localTerm` is the number of the term among the terms of the offer. */
+/** Returns the position of a slot in `MortgageTables.prices`. `localTerm` is the number of the term among the terms of the offer. */
 export function slotOf(
   { firstLtvBand, firstSlot, termCount }: Pick<MortgageTables, 'firstLtvBand' | 'firstSlot' | 'termCount'>,
   offer: number,
@@ -104,7 +112,7 @@ export function slotOf(
   localTerm: number,
 ): number {
   const ltvBands = firstLtvBand[offer + 1]! - firstLtvBand[offer]!;
-  return firstSlot[offer]! + (band * ltvBands + ltvBand) * termCount[offer]! + localTerm;
+  return (firstSlot[offer]! + (band * ltvBands + ltvBand) * termCount[offer]! + localTerm) * figuresPerSlot;
 }
 
 /** Compiles a catalog that `parseCatalog` accepted for this vertical. */
@@ -134,7 +142,6 @@ export function compileMortgageTables(catalog: MortgageCatalog, vertical: Vertic
     ...terms,
     fields: findFields(vertical),
     nmlsIds: numbered.map(({ lender }) => lender.nmls_id),
-    stars: Float64Array.from(offers, ({ stars }) => stars),
     amountMin: Uint32Array.from(offers, ({ amount }) => amount.min),
     amountMax: Uint32Array.from(offers, ({ amount }) => amount.max),
     debtToIncomeMax: Uint16Array.from(offers, (offer) => Math.round((offer.max_debt_to_income_percent ?? 0) * 100)),
@@ -150,13 +157,8 @@ export function compileMortgageTables(catalog: MortgageCatalog, vertical: Vertic
     ),
     firstSlot,
     rowLtvMax: new Uint16Array(offers.length * bands.length),
-    approvalLikelihood: new Float64Array(offers.length * bands.length),
-    schedule: new Uint32Array(slots),
-    points: new Uint16Array(slots),
-    lenderFeesUsd: new Uint16Array(slots),
-    prepaidDays: new Uint8Array(slots),
-    upfrontPremium: new Uint16Array(slots),
-    annualPremium: new Uint16Array(slots),
+    fixedScore: new Uint32Array(offers.length * bands.length),
+    prices: new Uint16Array(slots * figuresPerSlot),
   };
   for (const [index, offer] of offers.entries()) fillOffer(tables, index, offer, bands, collector);
   return { ...tables, schedules: collector.compileTables() };
@@ -174,26 +176,26 @@ function fillOffer(
   for (const [name, band] of Object.entries(offer.bands)) {
     const row = index * bands.length + bands.indexOf(name);
     tables.rowLtvMax[row] = Math.round(band.max_ltv_percent * 100);
-    tables.approvalLikelihood[row] = band.approval_likelihood;
+    tables.fixedScore[row] = computeFixedScore(band.approval_likelihood, offer.stars);
     // A click is worth the payout of a lead times the share of clicks that become accepted leads.
     tables.expectedRevenueMicros[row] = Math.round(payoutMicros * band.confirm_rate);
   }
-  const adjustment = rateAdjustmentOf(offer);
-  const adjustmentKey = JSON.stringify(adjustment);
+  const { prices } = tables;
+  const scheduleOf = collector.schedulesWith(rateAdjustmentOf(offer));
   const isPrivate = insuranceOf(offer) === 'private';
   for (const { creditBand, ltvBand, term, price } of listOfferPrices(offer)) {
     const months = Number(term);
     const localTerm =
       tables.localTerm[tables.offeredTerms[index]! * tables.termMonths.length + tables.termMonths.indexOf(months)]!;
     const slot = slotOf(tables, index, bands.indexOf(creditBand), ltvBand, localTerm);
-    tables.schedule[slot] = collector.numberOf(price.rate_percent, months, adjustment, adjustmentKey);
-    tables.points[slot] = price.points_percent;
-    tables.lenderFeesUsd[slot] = price.lender_fees_usd;
-    tables.prepaidDays[slot] = price.prepaid_interest_days;
-    tables.upfrontPremium[slot] = price.upfront_premium_percent;
+    prices[slot + scheduleFigure] = scheduleOf(price.rate_percent, months);
+    prices[slot + pointsFigure] = price.points_percent;
+    prices[slot + lenderFeesFigure] = price.lender_fees_usd;
+    prices[slot + prepaidDaysFigure] = price.prepaid_interest_days;
+    prices[slot + upfrontPremiumFigure] = price.upfront_premium_percent;
     // Loans up to 80 % have no private mortgage insurance. A band never contains loans of both sides of 80 %.
     const isExempt = isPrivate && offer.ltv_bands[ltvBand]!.max_ltv_percent <= privateInsuranceLtvPercent;
-    tables.annualPremium[slot] = isExempt ? 0 : price.annual_premium_percent;
+    prices[slot + annualPremiumFigure] = isExempt ? 0 : price.annual_premium_percent;
   }
 }
 

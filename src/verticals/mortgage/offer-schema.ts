@@ -9,7 +9,7 @@ import {
   offerDocumentSchemas,
   strictObject,
 } from '../../catalogs/catalog-schema.ts';
-import { type Price, percentToUnits, pricePartSchemas, sumPrice } from './price-parts.ts';
+import { type Price, percentToUnits, pricePartSchemas, sumPrices, toPrice } from './price-parts.ts';
 
 /** Schema of the members that only the catalog files of mortgages have (docs/verticals/mortgage.md#catalog). */
 
@@ -76,12 +76,10 @@ const catalog = catalogSchema(fileMembers, lender);
 export type MortgageCatalog = Static<typeof catalog>;
 export type MortgageLender = Static<typeof lender>;
 export type MortgageOffer = Static<typeof offer>;
-type CreditBand = Static<typeof creditBand>;
 
 /** Price of an offer with the combination of bands and term for which it is valid. */
 export interface OfferPrice {
   readonly creditBand: string;
-  readonly band: CreditBand;
   /** Index in `ltv_bands`. */
   readonly ltvBand: number;
   /** Term in months, as named in `terms`. */
@@ -91,15 +89,19 @@ export interface OfferPrice {
 
 /** Lists the prices of an offer that borrowers can reach: all terms, in each credit band and each loan-to-value band it is offered in. */
 export function listOfferPrices(offer: MortgageOffer): OfferPrice[] {
-  const terms = Object.entries(offer.terms);
-  return Object.entries(offer.bands).flatMap(([creditBand, band]) =>
-    offer.ltv_bands
-      .map((part, ltvBand) => ({ part, ltvBand, above: offer.ltv_bands[ltvBand - 1]?.max_ltv_percent ?? 0 }))
-      .filter(({ above }) => band.max_ltv_percent > above)
-      .flatMap(({ part, ltvBand }) =>
-        terms.map(([term, base]) => ({ creditBand, band, ltvBand, term, price: sumPrice([base, part, band]) })),
-      ),
-  );
+  const terms = Object.entries(offer.terms).map(([term, part]) => ({ term, part: toPrice(part) }));
+  const ltvParts = offer.ltv_bands.map(toPrice);
+  const prices: OfferPrice[] = [];
+  for (const [creditBand, band] of Object.entries(offer.bands)) {
+    const bandPart = toPrice(band);
+    for (const [ltvBand, ltvPart] of ltvParts.entries()) {
+      if (ltvBand > 0 && band.max_ltv_percent <= offer.ltv_bands[ltvBand - 1]!.max_ltv_percent) break;
+      for (const { term, part } of terms) {
+        prices.push({ creditBand, ltvBand, term, price: sumPrices(part, ltvPart, bandPart) });
+      }
+    }
+  }
+  return prices;
 }
 
 /** Returns how mortgage insurance works for a loan type (docs/verticals/mortgage.md#mortgage-insurance). */

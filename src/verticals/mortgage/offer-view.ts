@@ -4,7 +4,7 @@ import { roundHalfUp } from '../../domain/money.ts';
 import type { FieldVector } from '../field-vector.ts';
 import type { OfferRendererOptions } from '../offer-view.ts';
 import { type OfferFigures, TemplateOfferRenderer, type TemplatePricedOffer } from '../template-offer-renderer.ts';
-import type { MortgageTables } from './mortgage-tables.ts';
+import { lenderFeesFigure, type MortgageTables, pointsFigure, scheduleFigure } from './mortgage-tables.ts';
 import { loanTypes, type MortgageOffer, rateTypeOf } from './offer-schema.ts';
 import { costOverFiveYearsCents, emptyLoanPrice, loanAprPercent, priceLoan } from './price-loan.ts';
 import { availableTerms, emptyApplicant, emptyLoanQuote, largestLoan, quoteLoan, readApplicant } from './quote-loan.ts';
@@ -65,7 +65,7 @@ function priceMortgage(tables: MortgageTables, index: number): TemplatePricedOff
   const { amount, value } = applicant;
   const { slot } = quote;
   const { schedules } = tables;
-  const schedule = tables.schedule[slot]!;
+  const schedule = tables.prices[slot + scheduleFigure]!;
   const principalAndInterestCents = roundHalfUp(price.principalAndInterest * 100, 0);
   const premiumCents = roundHalfUp(price.firstPremium * 100, 0);
   return {
@@ -78,8 +78,8 @@ function priceMortgage(tables: MortgageTables, index: number): TemplatePricedOff
       tables.amountMin[index]!,
       largestLoan(tables, index, applicant, quote),
       schedules.rate[schedule]! / 1_000,
-      tables.points[slot]! / 1_000,
-      tables.lenderFeesUsd[slot]!,
+      tables.prices[slot + pointsFigure]! / 1_000,
+      tables.prices[slot + lenderFeesFigure]!,
       amount,
       roundHalfUp((amount * 100) / value, 2),
       principalAndInterestCents / 100,

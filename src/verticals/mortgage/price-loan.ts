@@ -1,6 +1,17 @@
 import { roundHalfUp } from '../../domain/money.ts';
 import { PaymentStream, solveAnnualPercentageRate } from './annual-percentage-rate.ts';
-import { fhaInsurance, type MortgageTables, noInsurance, privateInsurance } from './mortgage-tables.ts';
+import {
+  annualPremiumFigure,
+  fhaInsurance,
+  lenderFeesFigure,
+  type MortgageTables,
+  noInsurance,
+  pointsFigure,
+  prepaidDaysFigure,
+  privateInsurance,
+  scheduleFigure,
+  upfrontPremiumFigure,
+} from './mortgage-tables.ts';
 import type { Applicant, LoanQuote } from './quote-loan.ts';
 import {
   addScheduledPayments,
@@ -54,18 +65,18 @@ export function priceLoan(
   price: LoanPrice,
 ): void {
   const { schedules } = tables;
-  const schedule = tables.schedule[slot]!;
-  const upfrontPremium = (amount * tables.upfrontPremium[slot]!) / 100_000;
+  const schedule = tables.prices[slot + scheduleFigure]!;
+  const upfrontPremium = (amount * tables.prices[slot + upfrontPremiumFigure]!) / 100_000;
   const financedLoan = amount + upfrontPremium;
   const dailyRate = schedules.rate[schedule]! / 100_000 / daysPerYear;
   price.financedLoan = financedLoan;
   price.upfrontPremium = upfrontPremium;
   price.closingCharges =
-    (amount * tables.points[slot]!) / 100_000 +
-    tables.lenderFeesUsd[slot]! +
-    financedLoan * dailyRate * tables.prepaidDays[slot]!;
+    (amount * tables.prices[slot + pointsFigure]!) / 100_000 +
+    tables.prices[slot + lenderFeesFigure]! +
+    financedLoan * dailyRate * tables.prices[slot + prepaidDaysFigure]!;
   price.principalAndInterest = financedLoan * schedules.payment[schedule]!;
-  const monthlyPremium = (amount * tables.annualPremium[slot]!) / 1_200_000;
+  const monthlyPremium = (amount * tables.prices[slot + annualPremiumFigure]!) / 1_200_000;
   const insurance = tables.insurance[offer]!;
   if (monthlyPremium === 0 || insurance === noInsurance) {
     price.firstPremium = 0;
@@ -93,8 +104,8 @@ export function costOverFiveYearsCents(
   price: LoanPrice,
 ): number {
   const { schedules } = tables;
-  const schedule = tables.schedule[slot]!;
-  const monthlyPremium = (amount * tables.annualPremium[slot]!) / 1_200_000;
+  const schedule = tables.prices[slot + scheduleFigure]!;
+  const monthlyPremium = (amount * tables.prices[slot + annualPremiumFigure]!) / 1_200_000;
   const premiums =
     tables.insurance[offer] === privateInsurance
       ? monthlyPremium * Math.min(price.premiumMonths, costMonths)
@@ -121,7 +132,7 @@ export function leastAprPercent(
   price: LoanPrice,
 ): number {
   const { schedules } = tables;
-  const schedule = tables.schedule[slot]!;
+  const schedule = tables.prices[slot + scheduleFigure]!;
   const rate = schedules.yieldRate[schedule]!;
   let excess = price.financedLoan - amountFinanced(applicant, price);
   let slope = price.financedLoan * schedules.yieldSlope[schedule]!;
@@ -134,7 +145,7 @@ export function leastAprPercent(
       excess += price.firstPremium * annuity;
       slope += price.firstPremium * (annuity / rate - (months * remaining) / (rate * (1 + rate)));
     } else {
-      const premium = (applicant.amount * tables.annualPremium[slot]!) / 100_000;
+      const premium = (applicant.amount * tables.prices[slot + annualPremiumFigure]!) / 100_000;
       const isWholeTerm = price.premiumMonths === schedules.termMonths[schedule];
       excess += premium * (isWholeTerm ? schedules.premiumValueTerm : schedules.premiumValueFha)[schedule]!;
       slope += premium * (isWholeTerm ? schedules.premiumSlopeTerm : schedules.premiumSlopeFha)[schedule]!;
@@ -154,7 +165,7 @@ export function loanAprPercent(
   price: LoanPrice,
 ): number {
   payments.clear();
-  const schedule = tables.schedule[quote.slot]!;
+  const schedule = tables.prices[quote.slot + scheduleFigure]!;
   addScheduledPayments(tables.schedules, schedule, price.financedLoan, payments);
   addPremiums(tables, offer, applicant, quote, price);
   const start = leastAprPercent(tables, offer, applicant, quote, price);
@@ -174,7 +185,7 @@ function addPremiums(
     payments.add(firstPremium, premiumMonths, 0);
     return;
   }
-  const monthlyPremium = (amount * tables.annualPremium[slot]!) / 1_200_000;
-  const balances = yearlyBalances(tables.schedules, tables.schedule[slot]!);
+  const monthlyPremium = (amount * tables.prices[slot + annualPremiumFigure]!) / 1_200_000;
+  const balances = yearlyBalances(tables.schedules, tables.prices[slot + scheduleFigure]!);
   for (let year = 0; year * 12 < premiumMonths; year++) payments.add(monthlyPremium * balances[year]!, 12, year * 12);
 }

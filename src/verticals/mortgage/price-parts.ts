@@ -39,16 +39,27 @@ export type PricePart = Static<typeof pricePart>;
 /** Price of a term in a loan-to-value band and a credit band. Percentages are in thousandths of a percent. */
 export type Price = Readonly<Record<FigureName, number>>;
 
-/** Adds the three parts of a price. */
-export function sumPrice(parts: readonly PricePart[]): Price {
-  const sum = (name: FigureName) => parts.reduce((total, part) => total + toUnits(name, part[name] ?? 0), 0);
+/** Converts a part of a price to the units of `Price`. Figures that the part does not have are 0. */
+export function toPrice(part: PricePart): Price {
   return {
-    rate_percent: sum('rate_percent'),
-    points_percent: sum('points_percent'),
-    lender_fees_usd: sum('lender_fees_usd'),
-    prepaid_interest_days: sum('prepaid_interest_days'),
-    upfront_premium_percent: sum('upfront_premium_percent'),
-    annual_premium_percent: sum('annual_premium_percent'),
+    rate_percent: percentToUnits(part.rate_percent ?? 0),
+    points_percent: percentToUnits(part.points_percent ?? 0),
+    lender_fees_usd: part.lender_fees_usd ?? 0,
+    prepaid_interest_days: part.prepaid_interest_days ?? 0,
+    upfront_premium_percent: percentToUnits(part.upfront_premium_percent ?? 0),
+    annual_premium_percent: percentToUnits(part.annual_premium_percent ?? 0),
+  };
+}
+
+/** Adds the three parts of a price. */
+export function sumPrices(one: Price, two: Price, three: Price): Price {
+  return {
+    rate_percent: one.rate_percent + two.rate_percent + three.rate_percent,
+    points_percent: one.points_percent + two.points_percent + three.points_percent,
+    lender_fees_usd: one.lender_fees_usd + two.lender_fees_usd + three.lender_fees_usd,
+    prepaid_interest_days: one.prepaid_interest_days + two.prepaid_interest_days + three.prepaid_interest_days,
+    upfront_premium_percent: one.upfront_premium_percent + two.upfront_premium_percent + three.upfront_premium_percent,
+    annual_premium_percent: one.annual_premium_percent + two.annual_premium_percent + three.annual_premium_percent,
   };
 }
 
@@ -74,12 +85,16 @@ export function isMultipleOf(value: number, step: number): boolean {
 
 /** Returns the allowed range of a figure that is outside this range, as a text; null if all figures are within their range. */
 export function findSumProblem(price: Price): { readonly figure: FigureName; readonly range: string } | null {
-  for (const figure of figureNames) {
-    const { max, step } = figures[figure];
-    const least = figure === 'rate_percent' ? step : 0;
-    if (price[figure] < toUnits(figure, least) || price[figure] > toUnits(figure, max)) {
-      return { figure, range: `${least} to ${max}` };
-    }
-  }
-  return null;
+  const figure = figureNames.find((name) => price[name] < leastSums[name] || price[name] > highestSums[name]);
+  return figure === undefined ? null : { figure, range: `${leastPart(figure)} to ${figures[figure].max}` };
 }
+
+/** Returns the smallest allowed sum of a figure, in the unit of the catalog. */
+function leastPart(name: FigureName): number {
+  return name === 'rate_percent' ? figures.rate_percent.step : 0;
+}
+
+const sumsOf = (limitOf: (name: FigureName) => number) =>
+  Object.fromEntries(figureNames.map((name) => [name, toUnits(name, limitOf(name))])) as Price;
+const leastSums = sumsOf(leastPart);
+const highestSums = sumsOf((name) => figures[name].max);

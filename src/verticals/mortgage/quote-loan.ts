@@ -1,6 +1,15 @@
 import type { MismatchCallback } from '../../matching/explain-offers.ts';
 import { absentValue, type FieldVector } from '../field-vector.ts';
-import { ltvScale, type MortgageTables, privateInsurance, slotOf, termNotOffered } from './mortgage-tables.ts';
+import {
+  annualPremiumFigure,
+  ltvScale,
+  type MortgageTables,
+  privateInsurance,
+  scheduleFigure,
+  slotOf,
+  termNotOffered,
+  upfrontPremiumFigure,
+} from './mortgage-tables.ts';
 
 /** Values of a borrower that determine prices and rankings (docs/contract.md#fairness). */
 export interface Applicant {
@@ -21,7 +30,7 @@ export interface Applicant {
 
 /** Quoted term and price of one offer for one applicant. */
 export interface LoanQuote {
-  /** Slot of the price at the quoted term. */
+  /** Position of the price at the quoted term in `MortgageTables.prices`. */
   slot: number;
   /** Number of the quoted term among the terms of the offer. */
   localTerm: number;
@@ -133,11 +142,13 @@ function maxMonthlyPayment(tables: MortgageTables, offer: number, { annualIncome
 
 /** Returns the first monthly payment of principal, interest and mortgage insurance per dollar of the loan without financed premiums. */
 function paymentPerDollar(tables: MortgageTables, offer: number, slot: number): number {
-  const { schedules } = tables;
-  const schedule = tables.schedule[slot]!;
-  const premium = tables.annualPremium[slot]! / 1_200_000;
+  const { schedules, prices } = tables;
+  const schedule = prices[slot + scheduleFigure]!;
+  const principalAndInterest = (1 + prices[slot + upfrontPremiumFigure]! / 100_000) * schedules.payment[schedule]!;
+  const annualPremium = prices[slot + annualPremiumFigure]!;
+  if (annualPremium === 0) return principalAndInterest;
   const premiumBalance = tables.insurance[offer] === privateInsurance ? 1 : schedules.firstYearBalance[schedule]!;
-  return (1 + tables.upfrontPremium[slot]! / 100_000) * schedules.payment[schedule]! + premium * premiumBalance;
+  return principalAndInterest + (annualPremium / 1_200_000) * premiumBalance;
 }
 
 /**

@@ -4,36 +4,13 @@ import type { FieldVector } from '../field-vector.ts';
 import type { MortgageTables } from './mortgage-tables.ts';
 import { costOverFiveYearsCents, emptyLoanPrice, leastAprPercent, loanAprPercent, priceLoan } from './price-loan.ts';
 import { type Applicant, emptyApplicant, emptyLoanQuote, largestLoan, quoteLoan, readApplicant } from './quote-loan.ts';
+import { computeRecommendationScore } from './recommendation-score.ts';
 
-/**
- * Weights of the parts of the `recommended` score, in percent (docs/verticals/mortgage.md#sort-orders). The payout must not influence the
- * score.
- */
-export const recommendationWeights = {
-  /** The cost part is 1 if the loan costs nothing over five years, and 0 if it costs `costShareMax` of the amount or more. */
-  cost: 60,
-  approval: 25,
-  /** The star part is 1 for an offer with five stars and 0 for an offer with one star. */
-  stars: 15,
-} as const;
-
-/** Cost over five years, as a share of the amount, from which the cost part of the score is 0. */
-const costShareMax = 0.6;
-
-/** Computes the `recommended` score in millionths. Offers with higher scores come first. */
+/** Computes the `recommended` score of an offer in millionths. Offers with higher scores come first. */
 export type MortgageScorer = (tables: MortgageTables, offer: number, applicant: Applicant, costCents: number) => number;
 
-/** Each part is rounded to whole millionths, so rounding errors of sums cannot change the order. */
-export const computeRecommendationScore: MortgageScorer = (tables, offer, { amount, creditBand }, costCents) => {
-  const { cost, approval, stars } = recommendationWeights;
-  const costShare = costCents / (100 * amount * costShareMax);
-  const likelihood = tables.approvalLikelihood[offer * tables.bandCount + creditBand]!;
-  const sum =
-    cost * Math.round(1_000_000 * Math.max(0, 1 - costShare)) +
-    approval * Math.round(1_000_000 * likelihood) +
-    stars * Math.round((1_000_000 * (tables.stars[offer]! - 1)) / 4);
-  return Math.round(sum / 100);
-};
+export const scoreMortgage: MortgageScorer = (tables, offer, { amount, creditBand }, costCents) =>
+  computeRecommendationScore(tables.fixedScore[offer * tables.bandCount + creditBand]!, amount, costCents);
 
 /** Largest cost in whole USD in a sort key of `highest_amount`; higher costs count as this cost. */
 const costUsdMax = 2 ** 27 - 1;
@@ -77,4 +54,4 @@ export function toAprKey(percent: number): number {
   return roundHalfUp(percent * 100, 0);
 }
 
-export const rankMortgages = createPricingRanker(createMortgagePricer(computeRecommendationScore));
+export const rankMortgages = createPricingRanker(createMortgagePricer(scoreMortgage));

@@ -44,20 +44,51 @@ export interface ScheduleTables {
   readonly segmentBalance: Float64Array;
 }
 
+/** Numbers the different schedules of a catalog. */
+export class ScheduleNumbers {
+  readonly #adjustments = new Map<string, number>();
+  readonly #numbers = new Map<number, number>();
+
+  get count(): number {
+    return this.#numbers.size;
+  }
+
+  /** Returns the number of an adjustment, for `numberOf`. */
+  adjustmentNumberOf(adjustment: RateAdjustment | null): number {
+    return getOrAdd(this.#adjustments, JSON.stringify(adjustment));
+  }
+
+  /** Returns the number of a schedule; `count` before the call if the schedule is new. `rate` is in thousandths of a percent. */
+  numberOf(rate: number, termMonths: number, adjustmentNumber: number): number {
+    // A rate is below 2^16, a term below 2^9.
+    return getOrAdd(this.#numbers, (adjustmentNumber * 2 ** 9 + termMonths) * 2 ** 16 + rate);
+  }
+}
+
+function getOrAdd<Key>(numbers: Map<Key, number>, key: Key): number {
+  let number = numbers.get(key);
+  if (number === undefined) {
+    number = numbers.size;
+    numbers.set(key, number);
+  }
+  return number;
+}
+
 /** Collects the different schedules of a catalog. */
 export class ScheduleCollector {
-  readonly #numbers = new Map<string, number>();
+  readonly #numbers = new ScheduleNumbers();
   readonly #schedules: { rate: number; termMonths: number; segments: readonly ScheduleSegment[] }[] = [];
 
-  /** Returns the number of a schedule. `rate` is in thousandths of a percent. `adjustmentKey` must be unique for each adjustment. */
-  numberOf(rate: number, termMonths: number, adjustment: RateAdjustment | null, adjustmentKey: string): number {
-    const key = `${rate} ${termMonths} ${adjustmentKey}`;
-    let number = this.#numbers.get(key);
-    if (number === undefined) {
-      number = this.#schedules.push({ rate, termMonths, segments: createSchedule(rate, termMonths, adjustment) }) - 1;
-      this.#numbers.set(key, number);
-    }
-    return number;
+  /** Returns a function that adds a schedule with the given adjustment, if it is new, and returns its number. */
+  schedulesWith(adjustment: RateAdjustment | null): (rate: number, termMonths: number) => number {
+    const adjustmentNumber = this.#numbers.adjustmentNumberOf(adjustment);
+    return (rate, termMonths) => {
+      const number = this.#numbers.numberOf(rate, termMonths, adjustmentNumber);
+      if (number === this.#schedules.length) {
+        this.#schedules.push({ rate, termMonths, segments: createSchedule(rate, termMonths, adjustment) });
+      }
+      return number;
+    };
   }
 
   compileTables(): ScheduleTables {

@@ -13,6 +13,7 @@ import {
   rateAdjustmentOf,
 } from './offer-schema.ts';
 import { figureNames, findPartProblem, findSumProblem, isMultipleOf, type PricePart } from './price-parts.ts';
+import { ScheduleNumbers } from './schedule-tables.ts';
 
 /** Reports limits and prices of a mortgage offer that contradict each other or that the vertical does not allow. */
 export function validateMortgageOffer(
@@ -37,11 +38,13 @@ export function validateMortgageOffer(
 /** Reports an error if the payments of the catalog's loans have too many different schedules. */
 export function validateScheduleCount(offers: readonly MortgageOffer[], errors: CatalogErrors): void {
   const { mortgageSchedulesMax } = bounds;
-  const schedules = new Set<string>();
+  const schedules = new ScheduleNumbers();
   for (const offer of offers) {
-    const adjustment = JSON.stringify(rateAdjustmentOf(offer));
-    for (const { term, price } of listOfferPrices(offer)) schedules.add(`${price.rate_percent} ${term} ${adjustment}`);
-    if (schedules.size > mortgageSchedulesMax) {
+    const adjustment = schedules.adjustmentNumberOf(rateAdjustmentOf(offer));
+    for (const { term, price } of listOfferPrices(offer)) {
+      schedules.numberOf(price.rate_percent, Number(term), adjustment);
+    }
+    if (schedules.count > mortgageSchedulesMax) {
       errors.add(['lenders'], `must have at most ${mortgageSchedulesMax} combinations of rate, term and adjustment`);
       return;
     }

@@ -34,7 +34,7 @@ export type LoanRanker = (
   tables: LoanTables,
   borrower: Readonly<FieldVector>,
   today: number,
-  /** Bit set of the offers that are at their daily cap (`UnavailableOffers`); null if there are none. */
+  /** Bit set of the unavailable offers (`UnavailableOffers`); null if there are none. */
   unavailable?: Int32Array | null,
 ) => RankedOffers;
 

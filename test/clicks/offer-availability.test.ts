@@ -4,7 +4,13 @@ import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
 import type { ReplacedCatalog } from '../../src/catalogs/catalog-store.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
-import { DailyCaps } from '../../src/clicks/daily-caps.ts';
+import {
+  type BookedRevenueSnapshot,
+  decodeSnapshot,
+  encodeSnapshot,
+} from '../../src/clicks/booked-revenue-snapshot.ts';
+import { decisionItems } from '../../src/clicks/click-decision.ts';
+import { OfferAvailability } from '../../src/clicks/offer-availability.ts';
 import { daysSinceEpoch, msPerDay } from '../../src/domain/calendar.ts';
 import type { ApiKeyMode } from '../../src/domain/mode.ts';
 import type { LedgerRecord, OfferClickedRecord } from '../../src/ledger/ledger-record.ts';
@@ -35,11 +41,13 @@ function catalogWith(caps: Caps, mode: ApiKeyMode = 'live'): CompiledCatalog {
   return compileCatalog(catalogOf(offers), personalLoans, { mode });
 }
 
-/** Runs daily caps like the service: appends every record to the ledger, then applies the record. */
+/** Runs the availability of offers like the service: appends every record to the ledger, then applies the record. */
 class Bench {
   catalog: CompiledCatalog;
-  caps: DailyCaps;
+  caps: OfferAvailability;
   nowMs = noon;
+  /** Last snapshot, encoded as in the file. */
+  snapshot: string | null = null;
   readonly ledger: LedgerRecord[] = [];
   /** Replaced catalogs by version, as `CatalogStore` stores them. */
   readonly #replaced = new Map<string, ReplacedCatalog>();
@@ -47,7 +55,7 @@ class Bench {
 
   constructor(caps: Caps, mode: ApiKeyMode = 'live') {
     this.catalog = catalogWith(caps, mode);
-    this.caps = new DailyCaps(this.nowMs);
+    this.caps = new OfferAvailability(this.nowMs);
     this.caps.activateCatalog(this.catalog, this.nowMs);
   }
 
@@ -60,16 +68,15 @@ class Bench {
 
   append(record: LedgerRecord): void {
     this.ledger.push(record);
-    this.caps.applyLedgerRecord(record);
+    this.caps.applyLedgerRecord(record, this.ledger.length);
   }
 
   /** Records a click like the click operation. Returns whether the click is within the daily cap. */
   click(sub: Buffer, offer = 'a', taken = true): boolean | null | undefined {
-    const { isBooked } = this.caps.checkDailyCap(sub, offer, this.nowMs);
-    const [...click] = offerClickedRecord(sub, offer, { wallMs: this.nowMs });
-    const record = (isBooked === undefined ? click : [...click, isBooked]) as unknown as OfferClickedRecord;
-    if (taken) this.append(record);
-    return isBooked;
+    const decision = this.caps.decideClick(sub, offer, this.nowMs, 1_000_000);
+    const click = offerClickedRecord(sub, offer, { wallMs: this.nowMs });
+    if (taken) this.append([...click, ...decisionItems(decision)] as unknown as OfferClickedRecord);
+    return decision.isBooked;
   }
 
   closed(): string[] {
@@ -79,17 +86,30 @@ class Bench {
     return closed;
   }
 
-  /** Simulates a restart: keeps only the ledger, without the last `lost` records, which were not yet durable. */
+  saveSnapshot(): void {
+    if (this.ledger.length > 0) this.snapshot = encodeSnapshot(this.caps.takeSnapshot(this.nowMs));
+  }
+
+  /**
+   * Simulates a restart: keeps only the snapshot and the ledger, without the last `lost` records, which were not yet durable. A snapshot is
+   * written only if its records are durable.
+   */
   restart(caps: Caps | null = null, lost = 0): void {
     this.ledger.splice(this.ledger.length - lost);
+    const snapshot: BookedRevenueSnapshot | null = this.snapshot === null ? null : decodeSnapshot(this.snapshot);
+    if (snapshot !== null && snapshot.lastRecord.position > this.ledger.length) this.snapshot = null;
     if (caps !== null) this.#replace(catalogWith(caps));
-    this.caps = new DailyCaps(this.nowMs);
+    this.caps = new OfferAvailability(this.nowMs, { snapshot: this.snapshot === null ? null : snapshot });
     const replaced = [...this.#replaced.values()];
-    this.caps.restoreCaps(
+    this.caps.restoreCatalogs(
       this.catalog,
       replaced.filter(({ replacedMs }) => this.nowMs - replacedMs < bounds.replacedCatalogRetentionMs),
     );
-    for (const record of this.ledger) if (record[1] >= this.caps.replayStartTimeMs) this.caps.applyLedgerRecord(record);
+    for (const [index, record] of this.ledger.entries()) {
+      if (record[1] < this.caps.replayStartTimeMs && index + 1 < this.caps.replayStartPosition) continue;
+      this.caps.applyLedgerRecord(record, index + 1);
+    }
+    assert.equal(this.caps.isConsistentWithLedger, true);
   }
 
   async reload(caps: Caps, during = () => {}): Promise<void> {
@@ -98,7 +118,7 @@ class Bench {
     await this.caps.loadPastClicks(catalog, this.nowMs, async (sinceMs, visit) => {
       const history = [...this.ledger];
       during();
-      for (const record of history) if (record[1] >= sinceMs) visit(record);
+      for (const [index, record] of history.entries()) if (record[1] >= sinceMs) visit(record, index + 1);
     });
     this.#replace(catalog);
     this.caps.activateCatalog(catalog, this.nowMs);
@@ -113,7 +133,7 @@ class Bench {
   }
 }
 
-describe('DailyCaps', () => {
+describe('daily caps', () => {
   it('counts clicks up to the cap, then makes the offer unavailable', () => {
     const bench = new Bench({ a: 2, b: 1 });
     const subs = [1, 2, 3].map(() => bench.shown());
@@ -123,13 +143,14 @@ describe('DailyCaps', () => {
     assert.equal(bench.click(subs[1]!), true);
     assert.deepEqual(bench.closed(), ['a']);
     assert.equal(bench.click(subs[2]!), false);
-    assert.deepEqual(bench.caps.checkDailyCap(bench.shown(['b']), 'a', bench.nowMs), {
-      atCap: true,
+    assert.deepEqual(bench.caps.decideClick(bench.shown(['b']), 'a', bench.nowMs, 1), {
+      hasValue: false,
       isBooked: null,
+      unbookedReason: null,
     });
     assert.equal(bench.click(subs[0]!, 'b'), true);
     assert.deepEqual(bench.closed(), ['a', 'b']);
-    assert.equal(bench.caps.countUnavailableOffers(bench.nowMs), 2);
+    assert.equal(bench.caps.countUnavailableOffers('daily_cap', bench.nowMs), 2);
     assert.equal(bench.click(subs[0]!, 'c'), undefined);
   });
 
@@ -193,12 +214,11 @@ describe('DailyCaps', () => {
     assert.deepEqual(bench.closed(), []);
     assert.equal(bench.caps.unavailableOffers(sandbox, bench.nowMs).count, 1);
     assert.equal(bench.click(bench.shown()), true);
-    assert.equal(bench.caps.countUnavailableOffers(bench.nowMs), 2);
+    assert.equal(bench.caps.countUnavailableOffers('daily_cap', bench.nowMs), 2);
   });
 
-  it('hasNoCaps is true if no offer has a daily cap', () => {
+  it('decides no clicks on offers without limits, and shows them', () => {
     const bench = new Bench({});
-    assert.equal(bench.caps.hasNoCaps, true);
     assert.equal(bench.click(bench.shown()), undefined);
     assert.equal(bench.caps.unavailableOffers(bench.catalog, bench.nowMs), allOffersAvailable);
   });
@@ -230,29 +250,29 @@ describe('DailyCaps', () => {
       subs.map((sub) => bench.click(sub)),
       [null, true, false, false],
     );
-    assert.equal(bench.caps.checkDailyCap(subs[3]!, 'a', bench.nowMs).atCap, true);
+    assert.equal(bench.caps.decideClick(subs[3]!, 'a', bench.nowMs, 1).hasValue, false);
     bench.nowMs++;
     await bench.reload({ a: 'gone', b: 1 });
     bench.restart();
-    assert.equal(bench.caps.checkDailyCap(subs[3]!, 'a', bench.nowMs).atCap, true);
+    assert.equal(bench.caps.decideClick(subs[3]!, 'a', bench.nowMs, 1).hasValue, false);
     assert.deepEqual(bench.closed(), []);
   });
 
-  it('deletes the counts of a removed offer after the links to the offer expire', async () => {
+  it('the limits of a removed offer end when the links to the offer expire', async () => {
     const bench = new Bench({ a: 1, b: 1 });
+    const sub = bench.shown();
+    bench.click(sub);
     await bench.reload({ a: 'gone', b: 'gone' });
     bench.nowMs += hourMs;
     await bench.reload({ a: 'gone', b: 2 });
     await bench.reload({ a: 'gone', b: 'gone' });
     // An intermediate change does not extend the lifetime of the links.
-    bench.nowMs += hourMs;
-    bench.caps.activateCatalog(bench.catalog, bench.nowMs);
     bench.nowMs += bounds.replacedCatalogRetentionMs - hourMs - 1;
-    bench.caps.activateCatalog(catalogWith({}, 'test'), bench.nowMs);
-    assert.equal(bench.caps.hasNoCaps, false);
+    bench.caps.activateCatalog(bench.catalog, bench.nowMs);
+    assert.equal(bench.click(bench.shown()), true);
     bench.nowMs++;
-    bench.caps.activateCatalog(catalogWith({}, 'test'), bench.nowMs);
-    assert.equal(bench.caps.hasNoCaps, true);
+    bench.caps.activateCatalog(bench.catalog, bench.nowMs);
+    assert.equal(bench.click(bench.shown()), undefined);
   });
 
   it('a click on a removed offer does not change the result of unavailableOffers', async () => {
@@ -295,7 +315,7 @@ describe('DailyCaps', () => {
 
   it('counts the first click of a session even if the session-offer pairs were evicted from memory', () => {
     const bench = new Bench({ a: 2 });
-    bench.caps = new DailyCaps(bench.nowMs, 2);
+    bench.caps = new OfferAvailability(bench.nowMs, { pairsMax: 2 });
     bench.caps.activateCatalog(bench.catalog, bench.nowMs);
     const subs = Array.from({ length: 4 }, () => bench.shown(['a']));
     assert.deepEqual(
@@ -318,6 +338,7 @@ const event = fc.oneof(
   { weight: 8, arbitrary: fc.record({ kind: kind('click'), ...click }) },
   { weight: 2, arbitrary: fc.record({ kind: kind('wait'), hours: fc.constantFrom(0.5, 3, 11, 25) }) },
   { weight: 1, arbitrary: fc.record({ kind: kind('restart'), lost: fc.nat(2) }) },
+  { weight: 1, arbitrary: fc.record({ kind: kind('snapshot') }) },
   { weight: 2, arbitrary: fc.record({ kind: kind('reload'), caps: anyCaps }) },
 );
 
@@ -377,6 +398,7 @@ it('an offer is unavailable if and only if its counted clicks of the day reach t
           }
         } else if (one.kind === 'wait') bench.nowMs += one.hours * hourMs;
         else if (one.kind === 'restart') bench.restart(null, Math.min(one.lost, bench.ledger.length));
+        else if (one.kind === 'snapshot') bench.saveSnapshot();
         else {
           await bench.reload(one.caps);
           took(one.caps);

@@ -1,0 +1,13 @@
+import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
+import { generateBankingCatalog } from './generate-banking-catalog.ts';
+import { type GenerateCatalogOptions, generateCatalog } from './generate-catalog.ts';
+import { generateCreditCardsCatalog } from './generate-credit-cards-catalog.ts';
+import { generateMortgageCatalog } from './generate-mortgage-catalog.ts';
+
+/** Functions that generate random valid catalogs, by the segment of the vertical. */
+export const catalogGenerators: Readonly<Record<string, (options: GenerateCatalogOptions) => CatalogFile>> = {
+  'personal-loans': generateCatalog,
+  'credit-cards': generateCreditCardsCatalog,
+  banking: generateBankingCatalog,
+  mortgage: generateMortgageCatalog,
+};

@@ -1,0 +1,91 @@
+import { banking } from '../../src/verticals/banking/banking.ts';
+import { creditCards } from '../../src/verticals/credit-cards/credit-cards.ts';
+import { mortgage } from '../../src/verticals/mortgage/mortgage.ts';
+import type { Vertical } from '../../src/verticals/vertical.ts';
+import { createRandomBorrower } from './borrower.ts';
+import { pickRandomByWeight, type Random, wholeNumber } from './random.ts';
+
+/** Random visitors of a vertical other than personal loans, for the benchmarks. */
+export interface VisitorPopulation {
+  readonly vertical: Vertical;
+  /** Integer field that a request can change, so that the session needs a new ranking. */
+  readonly changedField: string;
+  createVisitor(random: Random): Record<string, unknown>;
+}
+
+/** Returns the fields that all verticals with a credit band share, with the distributions of bench/population/README.md. */
+function createApplicant(random: Random) {
+  const { credit_score_range, annual_income, state } = createRandomBorrower(random);
+  return { credit_score_range, annual_income, state };
+}
+
+const roundTo = (step: number, value: number) => step * Math.round(value / step);
+
+/** Populations of the verticals that have no published statistics of their visitors; the shares are chosen by us. */
+export const visitorPopulations: readonly VisitorPopulation[] = [
+  {
+    vertical: creditCards,
+    changedField: 'annual_income',
+    createVisitor(random) {
+      const purpose = pickRandomByWeight(random, [
+        ['cash_back', 40],
+        ['travel', 25],
+        ['balance_transfer', 20],
+        ['low_interest', 15],
+      ] as const);
+      const amount = roundTo(50, wholeNumber(random, 200, 6_000));
+      return {
+        card_purpose: purpose,
+        ...createApplicant(random),
+        ...(purpose === 'balance_transfer' && { transfer_amount: amount }),
+        ...(purpose === 'low_interest' && { carried_balance: amount }),
+        ...((purpose === 'cash_back' || purpose === 'travel') && { monthly_spend: amount }),
+      };
+    },
+  },
+  {
+    vertical: mortgage,
+    changedField: 'annual_income',
+    createVisitor(random) {
+      const value = roundTo(5_000, wholeNumber(random, 150_000, 900_000));
+      const isPurchase = random() < 0.7;
+      return {
+        loan_purpose: isPurchase ? 'purchase' : 'refinance',
+        property_type: 'single_family',
+        occupancy: 'primary',
+        property_value: value,
+        ...(isPurchase
+          ? { down_payment: roundTo(1_000, value * (0.05 + 0.3 * random())) }
+          : { mortgage_balance: roundTo(1_000, value * (0.3 + 0.5 * random())) }),
+        ...createApplicant(random),
+        monthly_debt_payments: roundTo(50, wholeNumber(random, 0, 1_500)),
+      };
+    },
+  },
+  {
+    vertical: banking,
+    changedField: 'deposit_amount',
+    createVisitor(random) {
+      const type = pickRandomByWeight(random, [
+        ['savings', 45],
+        ['checking', 15],
+        ['money_market', 15],
+        ['cd', 25],
+      ] as const);
+      return {
+        product_type: type,
+        deposit_amount: roundTo(100, wholeNumber(random, 500, 60_000)),
+        state: createRandomBorrower(random).state,
+        ...(type === 'cd' && {
+          cd_term_months: pickRandomByWeight(random, [
+            [6, 1],
+            [12, 2],
+            [24, 1],
+          ] as const),
+        }),
+        new_customer: random() < 0.8,
+        direct_deposit: random() < 0.5,
+      };
+    },
+  },
+];

@@ -1,0 +1,119 @@
+import { readFileSync, statSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
+import { bounds } from '../bounds.ts';
+import type { Clock } from '../domain/clock.ts';
+import { writeFileDurablyInBackground } from '../files/durable-files.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { OfferAvailability } from './offer-availability.ts';
+import type { StoredTenantAccounts } from './tenant-accounts.ts';
+
+/** Booked revenue of all offers after a ledger record. */
+export interface BookedRevenueSnapshot {
+  /** The last record, with its sub_id in hex and a checksum, so that a snapshot of another ledger is recognized. */
+  readonly lastRecord: {
+    readonly position: number;
+    readonly wallMs: number;
+    readonly sub: string;
+    /** Checksum of the record without its byte arrays. */
+    readonly crc32: number;
+  };
+  /** Accounts by vertical and mode, see `verticalAndModeOf`. */
+  readonly tenants: readonly (readonly [verticalAndMode: number, accounts: StoredTenantAccounts])[];
+}
+
+const formatNumber = 1;
+
+/** Encodes a snapshot in two lines: a header with the format and the CRC-32 of the second line, and the snapshot. Both are JSON. */
+export function encodeSnapshot(snapshot: BookedRevenueSnapshot): string {
+  const body = JSON.stringify(snapshot);
+  return `${JSON.stringify({ format: formatNumber, crc32: crc32(body) })}\n${body}\n`;
+}
+
+/** Decodes a snapshot. Returns null if the text is damaged or has another format. */
+export function decodeSnapshot(text: string): BookedRevenueSnapshot | null {
+  const [header, body, end] = text.split('\n');
+  if (header === undefined || body === undefined || end !== '') return null;
+  try {
+    const { format, crc32: checksum } = JSON.parse(header) as { readonly format: unknown; readonly crc32: unknown };
+    // The checksum proves that `encodeSnapshot` wrote the body, so the members need no further checks.
+    return format === formatNumber && checksum === crc32(body) ? JSON.parse(body) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Reads the snapshot file. `problem` is null if the file does not exist. */
+export function readSnapshot(file: string): {
+  readonly snapshot: BookedRevenueSnapshot | null;
+  readonly problem: string | null;
+} {
+  try {
+    if (statSync(file).size > bounds.bookedRevenueSnapshotBytesMax) return { snapshot: null, problem: 'too large' };
+    const snapshot = decodeSnapshot(readFileSync(file, 'utf8'));
+    return { snapshot, problem: snapshot === null ? 'damaged' : null };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return { snapshot: null, problem: code === 'ENOENT' ? null : `unreadable: ${code}` };
+  }
+}
+
+interface SnapshotWriterOptions {
+  readonly file: string;
+  readonly clock: Clock;
+  readonly ledger: Pick<Ledger, 'durablePosition' | 'healthy'>;
+  readonly availability: Pick<OfferAvailability, 'takeSnapshot'>;
+  readonly onError: (error: unknown) => void;
+  readonly intervalMs?: number;
+}
+
+/**
+ * Writes the booked revenue of all offers to a file, every few minutes and when the service stops. A snapshot is written only after its
+ * last ledger record is durable.
+ */
+export class BookedRevenueSnapshotWriter {
+  readonly #options: SnapshotWriterOptions;
+  readonly #closing = new AbortController();
+  readonly #running: Promise<void>;
+  #writtenPosition = 0;
+
+  constructor(options: SnapshotWriterOptions) {
+    this.#options = options;
+    this.#running = this.#writePeriodically();
+  }
+
+  /** Stops the periodic writes and writes a last snapshot. Call this method after the ledger was closed. Never rejects. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#running;
+    await this.#write();
+  }
+
+  async #writePeriodically(): Promise<void> {
+    const { signal } = this.#closing;
+    const { intervalMs = bounds.bookedRevenueSnapshotIntervalMs } = this.#options;
+    for (;;) {
+      await pause(intervalMs, null, { signal }).catch(() => {});
+      if (signal.aborted) return;
+      await this.#write();
+    }
+  }
+
+  async #write(): Promise<void> {
+    const { file, clock, ledger, availability, onError } = this.#options;
+    try {
+      const snapshot = availability.takeSnapshot(clock.wallMs());
+      const { position } = snapshot.lastRecord;
+      if (position === this.#writtenPosition) return;
+      const text = encodeSnapshot(snapshot);
+      while (ledger.durablePosition < position) {
+        if (!ledger.healthy || this.#closing.signal.aborted) return;
+        await pause(bounds.logLingerMs);
+      }
+      await writeFileDurablyInBackground(file, text);
+      this.#writtenPosition = position;
+    } catch (error) {
+      onError(error);
+    }
+  }
+}

@@ -1,0 +1,137 @@
+import { bounds } from '../bounds.ts';
+import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
+import { dayStartMs, daysSinceEpoch } from '../domain/calendar.ts';
+import { allOffersAvailable, type UnavailableOffers } from '../matching/matcher.ts';
+import { addOffer, countOffers, emptyOfferSet, hasOffer, removeOffer } from '../matching/offer-set.ts';
+import type { ClickRhythm } from './click-rhythm.ts';
+import type { OfferAccount } from './offer-account.ts';
+
+/** Reasons why an offer is unavailable (docs/contract.md#budgets-and-pacing). */
+const unavailabilityReasons = ['outdated', 'daily_cap', 'budget', 'paced'] as const;
+export type UnavailabilityReason = (typeof unavailabilityReasons)[number];
+
+const bitOf = Object.fromEntries(unavailabilityReasons.map((reason, index) => [reason, 1 << index])) as Readonly<
+  Record<UnavailabilityReason, number>
+>;
+
+/**
+ * The unavailable offers of an active catalog. The set is computed again only for the offers that may have changed: offers whose account
+ * changed (`markChanged`), and paced offers whose time has come. All offers are checked at the start of a UTC day, and after the wall clock
+ * was set back.
+ */
+export class CatalogAvailability {
+  readonly catalog: CompiledCatalog;
+  readonly #rhythm: ClickRhythm;
+  /** Accounts of the offers that can become unavailable, by index in the catalog. */
+  readonly #accounts = new Map<number, OfferAccount>();
+  /** Reasons why each offer is unavailable: a bit set of `bitOf`. */
+  readonly #reasons: Uint8Array;
+  /** Times at which the paced offers become available again, by index in the catalog. */
+  readonly #pacedUntil = new Map<number, number>();
+  /** Offers whose account changed since the last check. */
+  readonly #changed = new Set<number>();
+  #unavailable: UnavailableOffers = allOffersAvailable;
+  /** Time of the last check of all offers; infinity before the first check. */
+  #checkedMs = Number.POSITIVE_INFINITY;
+  #dayEndMs = 0;
+  #nextPacedCheckMs = Number.POSITIVE_INFINITY;
+
+  /** @param accounts accounts of the catalog's offers, in the order of the catalog */
+  constructor(catalog: CompiledCatalog, accounts: readonly OfferAccount[], rhythm: ClickRhythm) {
+    this.catalog = catalog;
+    this.#rhythm = rhythm;
+    this.#reasons = new Uint8Array(catalog.offers.length);
+    for (const [index, { asOfDay }] of catalog.offers.entries()) {
+      const account = accounts[index]!;
+      if (account.hasLimits || (asOfDay !== null && catalog.maxAgeDays !== null)) this.#accounts.set(index, account);
+    }
+  }
+
+  /** Call this method after the account of an offer changed. */
+  markChanged(catalogIndex: number): void {
+    if (this.#accounts.has(catalogIndex)) this.#changed.add(catalogIndex);
+  }
+
+  /** Returns the unavailable offers. Returns the same object as before unless the set has changed. */
+  unavailableOffers(nowMs: number): UnavailableOffers {
+    if (this.#accounts.size === 0) return allOffersAvailable;
+    if (nowMs >= this.#dayEndMs || nowMs < this.#checkedMs) this.#checkAllOffers(nowMs);
+    else if (this.#changed.size > 0 || nowMs >= this.#nextPacedCheckMs) this.#checkChangedOffers(nowMs);
+    return this.#unavailable;
+  }
+
+  /** Lists the reasons why an offer was unavailable at the last call of `unavailableOffers`. */
+  listReasons(catalogIndex: number): readonly UnavailabilityReason[] {
+    const bits = this.#reasons[catalogIndex]!;
+    return bits === 0 ? [] : unavailabilityReasons.filter((reason) => (bits & bitOf[reason]) !== 0);
+  }
+
+  /** Returns the number of offers that are unavailable for this reason. */
+  countOffers(reason: UnavailabilityReason, nowMs: number): number {
+    this.unavailableOffers(nowMs);
+    return this.#reasons.reduce((count, bits) => count + ((bits & bitOf[reason]) !== 0 ? 1 : 0), 0);
+  }
+
+  #checkAllOffers(nowMs: number): void {
+    this.#checkedMs = nowMs;
+    this.#dayEndMs = dayStartMs(daysSinceEpoch(nowMs) + 1);
+    this.#nextPacedCheckMs = Number.POSITIVE_INFINITY;
+    this.#pacedUntil.clear();
+    this.#changed.clear();
+    this.#update(this.#accounts.keys(), nowMs);
+  }
+
+  #checkChangedOffers(nowMs: number): void {
+    if (nowMs >= this.#nextPacedCheckMs) {
+      this.#nextPacedCheckMs = Number.POSITIVE_INFINITY;
+      for (const [index, untilMs] of this.#pacedUntil) {
+        if (nowMs >= untilMs) this.#changed.add(index);
+        else this.#scheduleCheck(untilMs, nowMs);
+      }
+    }
+    const changed = [...this.#changed];
+    this.#changed.clear();
+    this.#update(changed, nowMs);
+  }
+
+  /** Schedules a check of the paced offers, but not less than `pacingCheckIntervalMs` after `nowMs`. */
+  #scheduleCheck(untilMs: number, nowMs: number): void {
+    this.#nextPacedCheckMs = Math.min(this.#nextPacedCheckMs, Math.max(untilMs, nowMs + bounds.pacingCheckIntervalMs));
+  }
+
+  #update(indexes: Iterable<number>, nowMs: number): void {
+    const { bits: before } = this.#unavailable;
+    let bits: Int32Array | null = null;
+    for (const index of indexes) {
+      this.#reasons[index] = this.#findReasons(index, nowMs);
+      const isUnavailable = this.#reasons[index] !== 0;
+      if (isUnavailable === (before !== null && hasOffer(before, index))) continue;
+      bits ??= before === null ? emptyOfferSet(this.catalog.offers.length) : before.slice();
+      if (isUnavailable) addOffer(bits, index);
+      else removeOffer(bits, index);
+    }
+    if (bits === null) return;
+    const count = countOffers(bits);
+    this.#unavailable = count === 0 ? allOffersAvailable : { count, bits };
+  }
+
+  /** Returns the reasons of one offer as a bit set, and updates `#pacedUntil`. */
+  #findReasons(index: number, nowMs: number): number {
+    const account = this.#accounts.get(index)!;
+    const { asOfDay } = this.catalog.offers[index]!;
+    const { maxAgeDays } = this.catalog;
+    const day = daysSinceEpoch(nowMs);
+    let reasons = 0;
+    if (asOfDay !== null && maxAgeDays !== null && day - asOfDay > maxAgeDays) reasons |= bitOf.outdated;
+    if (account.hasReachedCap(day)) reasons |= bitOf.daily_cap;
+    if (account.hasUsedUpBudget(day)) reasons |= bitOf.budget;
+    const untilMs = account.pacedUntilMs(nowMs, this.#rhythm);
+    if (untilMs <= nowMs || (reasons & bitOf.budget) !== 0) this.#pacedUntil.delete(index);
+    else {
+      this.#pacedUntil.set(index, untilMs);
+      this.#scheduleCheck(untilMs, nowMs);
+      reasons |= bitOf.paced;
+    }
+    return reasons;
+  }
+}

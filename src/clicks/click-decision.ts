@@ -1,0 +1,32 @@
+import { type UnbookedReason, unbookedReasons } from '../ledger/ledger-record.ts';
+
+/** Index of each reason in a click record. */
+export const unbookedReasonIndex = Object.fromEntries(
+  unbookedReasons.map((reason, index) => [reason, index]),
+) as Readonly<Record<UnbookedReason, number>>;
+
+/** Whether a click books revenue. */
+export interface ClickDecision {
+  /** Whether the click_id contains the revenue of the click. False if a limit of the offer prevents that the click books revenue. */
+  readonly hasValue: boolean;
+  /** As in `OfferClickedRecord`; undefined for a click that needs no decision. */
+  readonly isBooked: boolean | null | undefined;
+  /** Reason why a click with `isBooked` false books no revenue; otherwise null. */
+  readonly unbookedReason: UnbookedReason | null;
+  readonly confirmsRevenue?: boolean;
+}
+
+/** Decision on a click for which only the counting rules apply. */
+export const undecidedClick: ClickDecision = { hasValue: true, isBooked: undefined, unbookedReason: null };
+
+type DecisionItems =
+  | readonly []
+  | readonly [isBooked: boolean | null]
+  | readonly [isBooked: boolean, unbookedReason: number | null, confirmsRevenue?: boolean];
+
+/** Returns the last items of the click's record, see `OfferClickedRecord`. */
+export function decisionItems({ isBooked, unbookedReason, confirmsRevenue }: ClickDecision): DecisionItems {
+  if (isBooked === undefined) return [];
+  if (unbookedReason !== null && isBooked !== null) return [isBooked, unbookedReasonIndex[unbookedReason]];
+  return isBooked === true && confirmsRevenue === true ? [isBooked, null, true] : [isBooked];
+}

@@ -1,0 +1,291 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { crc32 } from 'node:zlib';
+import { bounds } from '../bounds.ts';
+import type { ReplacedCatalog } from '../catalogs/catalog-store.ts';
+import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
+import { dayStartMs, daysSinceEpoch, monthOfDay } from '../domain/calendar.ts';
+import { subIdByteLength, verticalAndModeOf } from '../ids/sub-id.ts';
+import type { LedgerSubscriber } from '../ledger/ledger.ts';
+import { type LedgerRecord, ledgerRecordKind } from '../ledger/ledger-record.ts';
+import type { UnavailableOffers } from '../matching/matcher.ts';
+import { applyRecordToAccounts, isCountedClick, isTooFastClick } from './apply-click-record.ts';
+import type { BookedRevenueSnapshot } from './booked-revenue-snapshot.ts';
+import type { UnavailabilityReason } from './catalog-availability.ts';
+import { type ClickDecision, undecidedClick } from './click-decision.ts';
+import { OfferAccount } from './offer-account.ts';
+import { SessionOfferPairs } from './session-offer-pairs.ts';
+import { TenantAccounts } from './tenant-accounts.ts';
+
+/** Passes the ledger records since `sinceMs` to `visit`, in order. May omit records that are appended while the function runs. */
+export type LedgerReader = (sinceMs: number, visit: (record: LedgerRecord, position: number) => void) => Promise<void>;
+
+/**
+ * Decides which offers are unavailable, and whether a click books revenue (docs/contract.md#daily-caps,
+ * docs/contract.md#budgets-and-pacing, docs/contract.md#clicks-that-confirm-revenue). All accounts share the limits of an offer. Live
+ * sessions and test sessions are counted separately.
+ *
+ * The state is computed from the ledger. A click is checked, recorded and counted in one turn of the event loop, so that concurrent clicks
+ * cannot exceed a limit. The click's record contains the decision, so analytics do not check the limits again. After a restart, the booked
+ * revenue comes from a snapshot and the later ledger records, or, without a usable snapshot, from the ledger records of the month
+ * (docs/contributing/decisions/budgets.md).
+ *
+ * If an offer gets its first limit while the service runs, `loadPastClicks` reads the offer's earlier clicks from the ledger.
+ */
+export class OfferAvailability implements LedgerSubscriber {
+  /** Accounts by vertical and mode, see `verticalAndModeOf`. */
+  readonly #tenants = new Map<number, TenantAccounts>();
+  readonly #pairsMax: number;
+  readonly #startMs: number;
+  #pairs: SessionOfferPairs;
+  /** Snapshot from which the service started; null if there was none. */
+  #snapshot: BookedRevenueSnapshot | null;
+  /** Whether the ledger contains the last record of the snapshot. */
+  #snapshotMatchesLedger = false;
+  /** Last applied record, with its position. `#lastSub` is a copy of its sub_id, whose bytes the ledger overwrites. */
+  #lastRecord: { readonly record: LedgerRecord; readonly position: number } | null = null;
+  readonly #lastSub = Buffer.alloc(subIdByteLength);
+  /** New ledger records, buffered until `loadPastClicks` has read the older records; null if `loadPastClicks` is not running. */
+  #bufferedRecords: LedgerRecord[] | null = null;
+
+  /** @param nowMs current time, from which the start of the replayed ledger records is computed */
+  constructor(
+    nowMs: number,
+    {
+      snapshot = null,
+      pairsMax = bounds.sessionOfferPairsMax,
+    }: { readonly snapshot?: BookedRevenueSnapshot | null; readonly pairsMax?: number } = {},
+  ) {
+    this.#startMs = nowMs;
+    this.#pairsMax = pairsMax;
+    this.#snapshot = snapshot;
+    this.#pairs = new SessionOfferPairs(pairsMax, pairStartMs(nowMs, snapshot));
+    for (const [key, stored] of snapshot?.tenants ?? []) this.#findOrAddTenant(key).restore(stored);
+  }
+
+  /** Without a snapshot: start of the current month, or 15 days ago. With a snapshot: the time since which session-offer pairs are needed. */
+  get replayStartTimeMs(): number {
+    if (this.#snapshot === null) return bookedRevenueStartMs(this.#startMs);
+    const tenants = [...this.#tenants.values()];
+    if (tenants.every(({ trackedCount }) => trackedCount === 0)) return Number.POSITIVE_INFINITY;
+    const recountsClicks = tenants.some((tenant) => tenant.recountsClicks);
+    const day = daysSinceEpoch(this.#startMs - bounds.clockSetBackMsMax);
+    return Math.min(
+      pairStartMs(this.#startMs, this.#snapshot),
+      recountsClicks ? dayStartMs(day) - pairRetentionMs : Number.POSITIVE_INFINITY,
+    );
+  }
+
+  /** Position from which the records must be replayed. */
+  get replayStartPosition(): number {
+    return this.#snapshot === null ? Number.POSITIVE_INFINITY : this.#snapshot.lastRecord.position;
+  }
+
+  /** Whether the snapshot belongs to the opened ledger. If not, the caller must call `discardState` and replay the ledger again. */
+  get isConsistentWithLedger(): boolean {
+    return this.#snapshot === null || this.#snapshotMatchesLedger;
+  }
+
+  /** Discards the snapshot and all other state, so that the state can be computed from the ledger alone. */
+  discardState(): void {
+    this.#snapshot = null;
+    this.#tenants.clear();
+    this.#pairs = new SessionOfferPairs(this.#pairsMax, pairStartMs(this.#startMs, null));
+  }
+
+  /** Returns the number of offers of the active catalogs that are unavailable for a reason. */
+  countUnavailableOffers(reason: UnavailabilityReason, nowMs: number): number {
+    let count = 0;
+    for (const { availability } of this.#tenants.values()) count += availability?.countOffers(reason, nowMs) ?? 0;
+    return count;
+  }
+
+  /** Returns the number of offers of an active catalog whose figures are too old (docs/contract.md#outdated-offers). */
+  countOutdatedOffers(catalog: CompiledCatalog, nowMs: number): number {
+    return this.#availabilityOf(catalog).countOffers('outdated', nowMs);
+  }
+
+  /** Returns the offers of an active catalog that responses must not contain. */
+  unavailableOffers(catalog: CompiledCatalog, nowMs: number): UnavailableOffers {
+    return this.#availabilityOf(catalog).unavailableOffers(nowMs);
+  }
+
+  /** Lists the reasons why an offer is unavailable, as of the last call of `unavailableOffers` for the catalog. */
+  listUnavailabilityReasons(catalog: CompiledCatalog, offerIndex: number): readonly UnavailabilityReason[] {
+    return this.#availabilityOf(catalog).listReasons(offerIndex);
+  }
+
+  /**
+   * Decides whether a click books revenue. The caller must append the click's record in the same turn of the event loop.
+   *
+   * @param valueMicros revenue of the click if the click books revenue
+   */
+  decideClick(sub: Uint8Array, offerId: string, clickedMs: number, valueMicros: number): ClickDecision {
+    const tenant = this.#tenants.get(verticalAndModeOf(sub));
+    const account = tenant?.findAccount(offerId);
+    if (tenant === undefined || account === undefined) return undecidedClick;
+    const { clicksConfirmRevenue } = tenant;
+    if (!account.hasLimits && !clicksConfirmRevenue) return undecidedClick;
+    const day = daysSinceEpoch(clickedMs);
+    const limit = account.hasReachedCap(day) ? 'cap' : account.fitsBudget(day, valueMicros) ? null : 'budget';
+    const pairs = this.#pairs;
+    if (!isCountedClick(sub, clickedMs, account, pairs)) {
+      return { hasValue: limit === null && !clicksConfirmRevenue, isBooked: null, unbookedReason: null };
+    }
+    if (!clicksConfirmRevenue) {
+      return { hasValue: limit === null, isBooked: limit === null, unbookedReason: limit };
+    }
+    if (isTooFastClick(sub, clickedMs, account, pairs)) {
+      // A session is counted once for its too fast clicks on an offer.
+      return pairs.getPairState(sub, account.randomId) === 'too_fast'
+        ? { hasValue: false, isBooked: null, unbookedReason: null }
+        : { hasValue: false, isBooked: false, unbookedReason: 'too_fast' };
+    }
+    const hasTooManyOffers = pairs.bookedOffers(sub) >= bounds.offersBookedPerSessionMax;
+    const unbookedReason = hasTooManyOffers ? 'too_many_offers' : limit;
+    const isBooked = unbookedReason === null;
+    return { hasValue: isBooked, isBooked, unbookedReason, confirmsRevenue: isBooked };
+  }
+
+  applyLedgerRecord(record: LedgerRecord, position: number): void {
+    const [kind, wallMs, sub] = record;
+    const isAccounted = this.#snapshot !== null && position <= this.#snapshot.lastRecord.position;
+    if (isAccounted) this.#compareWithSnapshot(record, position);
+    else this.#setLastRecord(record, position);
+    // Copies the bytes of the sub_id, because the ledger overwrites the original bytes with later records.
+    this.#bufferedRecords?.push(record.with(2, Buffer.from(sub)) as unknown as LedgerRecord);
+    if (kind === ledgerRecordKind.offersViewed) {
+      // Evicts the session-offer pairs of old sessions, whose clicks no longer count.
+      this.#pairs.evictOldPairs(wallMs - pairRetentionMs);
+      if ((this.#tenants.get(verticalAndModeOf(sub))?.trackedCount ?? 0) > 0) this.#applyToTenant(record, isAccounted);
+    } else if (kind === ledgerRecordKind.offerClicked || kind === ledgerRecordKind.revenueConfirmed) {
+      this.#applyToTenant(record, isAccounted);
+    }
+  }
+
+  /** Reads the ledger for the earlier clicks on those offers of a new catalog that had no limits before. */
+  async loadPastClicks(catalog: CompiledCatalog, nowMs: number, readHistory: LedgerReader): Promise<void> {
+    const tenant = this.#findOrAddTenant(keyOfCatalog(catalog));
+    if (catalog.vertical.clicksConfirmRevenue === true) return;
+    const accounts = new Map<string, OfferAccount>();
+    for (const { id, dailyCap, budget } of catalog.offers) {
+      if ((dailyCap === null && budget === null) || tenant.findAccount(id)?.tracksSessions === true) continue;
+      const account = new OfferAccount();
+      account.tracksSessions = true;
+      accounts.set(id, account);
+    }
+    if (accounts.size === 0) return;
+    const sinceMs = dayStartMs(daysSinceEpoch(nowMs)) - pairRetentionMs;
+    const finder = {
+      clicksConfirmRevenue: false,
+      findAccount: (id: string) => accounts.get(id),
+      findOrAddAccount: (id: string) => accounts.get(id) ?? null,
+    };
+    const isOfCatalog = (record: LedgerRecord): boolean => verticalAndModeOf(record[2]) === keyOfCatalog(catalog);
+    // Collects pairs from the ledger in a separate set, because new clicks and views change `#pairs` at the same time.
+    const pairs = new SessionOfferPairs(this.#pairsMax, sinceMs);
+    const bufferedRecords: LedgerRecord[] = [];
+    this.#bufferedRecords = bufferedRecords;
+    try {
+      await readHistory(sinceMs, (record) => {
+        if (isOfCatalog(record)) applyRecordToAccounts(record, finder, pairs, false);
+      });
+      for (const _ of this.#pairs.addAllPairs(pairs)) await nextTurn();
+    } finally {
+      this.#bufferedRecords = null;
+    }
+    for (const record of bufferedRecords) {
+      if (isOfCatalog(record)) applyRecordToAccounts(record, finder, this.#pairs, false);
+    }
+    for (const [id, account] of accounts) tenant.replaceAccount(id, account);
+  }
+
+  /** Activates the limits of a catalog; `nowMs` is the current time. Call `loadPastClicks` first. */
+  activateCatalog(catalog: CompiledCatalog, nowMs: number): void {
+    this.#findOrAddTenant(keyOfCatalog(catalog)).activateCatalog(catalog, nowMs);
+  }
+
+  /** Restores the limits after a restart: activates the replaced catalogs, oldest first, and then the current catalog. */
+  restoreCatalogs(catalog: CompiledCatalog, replaced: readonly ReplacedCatalog[]): void {
+    let sinceMs = 0;
+    for (const { compiled, replacedMs } of replaced) {
+      this.activateCatalog(compiled, sinceMs);
+      sinceMs = replacedMs;
+    }
+    this.activateCatalog(catalog, sinceMs);
+  }
+
+  /** Returns the booked revenue after the last applied ledger record. */
+  takeSnapshot(nowMs: number): BookedRevenueSnapshot {
+    const tenants = [...this.#tenants].map(([key, tenant]) => {
+      tenant.deleteOldAccounts(nowMs);
+      return [key, tenant.toStored()] as const;
+    });
+    return { lastRecord: this.#describeLastRecord(), tenants };
+  }
+
+  #applyToTenant(record: LedgerRecord, isAccounted: boolean): void {
+    const tenant = this.#findOrAddTenant(verticalAndModeOf(record[2]));
+    if (record[0] === ledgerRecordKind.offerClicked && !isAccounted) tenant.rhythm.addClick(record[1]);
+    const changed = applyRecordToAccounts(record, tenant, this.#pairs, isAccounted);
+    if (changed !== null) tenant.availability?.markChanged(changed.catalogIndex);
+  }
+
+  #compareWithSnapshot(record: LedgerRecord, position: number): void {
+    if (position !== this.#snapshot!.lastRecord.position) return;
+    this.#setLastRecord(record, position);
+    this.#snapshotMatchesLedger = isDeepStrictEqual(this.#describeLastRecord(), this.#snapshot!.lastRecord);
+  }
+
+  #setLastRecord(record: LedgerRecord, position: number): void {
+    this.#lastRecord = { record, position };
+    this.#lastSub.set(record[2]);
+  }
+
+  #describeLastRecord(): BookedRevenueSnapshot['lastRecord'] {
+    const sub = this.#lastSub.toString('hex');
+    if (this.#lastRecord === null) return { position: 0, wallMs: 0, sub, crc32: 0 };
+    const { record, position } = this.#lastRecord;
+    const items = record.map((item) => (item instanceof Uint8Array ? null : item));
+    return { position, wallMs: record[1], sub, crc32: crc32(JSON.stringify(items)) };
+  }
+
+  #availabilityOf(catalog: CompiledCatalog) {
+    const availability = this.#tenants.get(keyOfCatalog(catalog))?.availability;
+    if (availability?.catalog !== catalog) throw new Error('catalog is not active');
+    return availability;
+  }
+
+  #findOrAddTenant(key: number): TenantAccounts {
+    let tenant = this.#tenants.get(key);
+    if (tenant === undefined) {
+      tenant = new TenantAccounts();
+      this.#tenants.set(key, tenant);
+    }
+    return tenant;
+  }
+}
+
+/** Clicks of a session count for 24 hours, and the clock may be set back by one hour. */
+const pairRetentionMs = bounds.clickAttributionMs + bounds.clockSetBackMsMax;
+
+/**
+ * Returns the time since which the ledger must be read to compute the booked revenue and the click rhythm: the start of the month or of
+ * the first day of the rhythm, and the sessions whose clicks may count since then.
+ */
+function bookedRevenueStartMs(nowMs: number): number {
+  const day = daysSinceEpoch(nowMs - bounds.clockSetBackMsMax);
+  const firstDay = Math.min(monthOfDay(day).firstDay, day - bounds.clickRhythmDays);
+  return dayStartMs(firstDay) - pairRetentionMs;
+}
+
+/** Returns the time since which session-offer pairs are collected: those of all clicks that the snapshot does not contain. */
+function pairStartMs(nowMs: number, snapshot: BookedRevenueSnapshot | null): number {
+  return snapshot === null
+    ? bookedRevenueStartMs(nowMs)
+    : Math.min(nowMs, snapshot.lastRecord.wallMs) - pairRetentionMs;
+}
+
+function keyOfCatalog({ vertical, mode }: CompiledCatalog): number {
+  return (vertical.number << 1) | (mode === 'test' ? 1 : 0);
+}

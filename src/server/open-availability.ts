@@ -1,0 +1,72 @@
+import type { CatalogStore } from '../catalogs/catalog-store.ts';
+import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
+import { readSnapshot } from '../clicks/booked-revenue-snapshot.ts';
+import { type LedgerReader, OfferAvailability } from '../clicks/offer-availability.ts';
+import { nodeFileSystem } from '../event-log/log-files.ts';
+import { dataPaths } from '../files/data-paths.ts';
+import { type Ledger, readLedgerSince } from '../ledger/ledger.ts';
+import type { ServiceOptions } from './service.ts';
+
+/**
+ * Creates the availability of the offers of all active and replaced catalogs, with the booked revenue of the snapshot file. Applying the
+ * records of the ledger completes the booked revenue.
+ */
+export function createAvailability(options: ServiceOptions, catalogs: CatalogStore): OfferAvailability {
+  const { snapshot, problem } = readSnapshot(dataPaths(options.dataDir).bookedRevenueFile);
+  if (problem !== null) {
+    options.logger.warn({ problem }, 'saved booked revenue of offers cannot be used; reading the ledger of the month');
+  }
+  const availability = new OfferAvailability(options.clock.wallMs(), { snapshot });
+  restoreCatalogs(options, catalogs, availability);
+  return availability;
+}
+
+/** Computes the booked revenue of the offers from the ledger, because the snapshot file belongs to another ledger. */
+export async function rebuildAvailability(
+  options: ServiceOptions,
+  catalogs: CatalogStore,
+  availability: OfferAvailability,
+  ledger: Ledger,
+): Promise<void> {
+  options.logger.warn('saved booked revenue of offers does not match the ledger; reading the ledger of the month');
+  availability.discardState();
+  restoreCatalogs(options, catalogs, availability);
+  await readLedgerSince(
+    nodeFileSystem,
+    dataPaths(options.dataDir).ledgerFolder,
+    ledger,
+    availability.replayStartTimeMs,
+    (record, position) => availability.applyLedgerRecord(record, position),
+  );
+}
+
+function restoreCatalogs({ catalogs: sources }: ServiceOptions, catalogs: CatalogStore, to: OfferAvailability): void {
+  for (const { vertical, mode } of sources) {
+    const { number } = vertical;
+    to.restoreCatalogs(catalogs.currentCatalog(number, mode), catalogs.listReplacedCatalogs(number, mode));
+  }
+}
+
+/** Activates the limits of the offers of each new catalog, after reading the clicks of the last day from the ledger. */
+export function connectAvailabilityToLedger(
+  { dataDir, clock, logger }: ServiceOptions,
+  availability: OfferAvailability,
+  catalogs: CatalogStore,
+  ledger: Ledger,
+): void {
+  const { ledgerFolder } = dataPaths(dataDir);
+  const readHistory: LedgerReader = (sinceMs, visit) =>
+    readLedgerSince(nodeFileSystem, ledgerFolder, ledger, sinceMs, visit);
+  const logOutdatedOffers = (catalog: CompiledCatalog): void => {
+    const offers = availability.countOutdatedOffers(catalog, clock.wallMs());
+    if (offers === 0) return;
+    const { vertical, mode, maxAgeDays } = catalog;
+    logger.warn({ vertical: vertical.segment, mode, offers, maxAgeDays }, 'outdated offers are not shown');
+  };
+  catalogs.onBeforeActivate((catalog) => availability.loadPastClicks(catalog, clock.wallMs(), readHistory));
+  catalogs.onCatalogActivated((catalog) => {
+    availability.activateCatalog(catalog, clock.wallMs());
+    logOutdatedOffers(catalog);
+  });
+  for (const catalog of catalogs.currentCatalogs) logOutdatedOffers(catalog);
+}

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { bounds } from '../../src/bounds.ts';
+import { OfferAvailability } from '../../src/clicks/offer-availability.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import type { Vertical } from '../../src/verticals/vertical.ts';
+import { offersViewedRecord } from '../support/ledger-records.ts';
+import { AvailabilityBench, catalogWithOffers } from './availability-bench.ts';
+
+const noon = Date.UTC(2026, 4, 20, 12);
+const perClick: Vertical = { ...personalLoans, number: 99, clicksConfirmRevenue: true };
+const offerIds = Array.from({ length: 12 }, (_, number) => `offer-${String(number).padStart(2, '0')}`);
+const booked = { hasValue: true, isBooked: true, unbookedReason: null, confirmsRevenue: true };
+const repeated = { hasValue: false, isBooked: null, unbookedReason: null };
+const refused = (unbookedReason: string) => ({ hasValue: false, isBooked: false, unbookedReason });
+
+function openBench(changes: Parameters<typeof catalogWithOffers>[0] = {}): AvailabilityBench {
+  const offers = Object.fromEntries(offerIds.map((id) => [id, {}]));
+  return new AvailabilityBench(catalogWithOffers({ ...offers, ...changes }, perClick), noon);
+}
+
+/** Passes the fields of a decision that matter for revenue. */
+function click(bench: AvailabilityBench, sub: Buffer, offerId = offerIds[0]!) {
+  const { confirmsRevenue, ...decision } = bench.click(sub, offerId);
+  return confirmsRevenue === true ? { ...decision, confirmsRevenue } : decision;
+}
+
+for (const { restarts, when } of [
+  { restarts: false, when: '' },
+  { restarts: true, when: ' after a restart' },
+]) {
+  const restart = (bench: AvailabilityBench) => {
+    if (!restarts) return;
+    bench.saveSnapshot();
+    bench.restart();
+  };
+
+  describe(`clicks that confirm their own revenue${when}`, () => {
+    it('a click less than 500 ms after the first answer books nothing and is counted once, and a later click books', () => {
+      const bench = openBench();
+      const sub = bench.session();
+      bench.nowMs += 200;
+      restart(bench);
+      assert.deepEqual(click(bench, sub), refused('too_fast'));
+      restart(bench);
+      bench.nowMs += bounds.clickDelayMsMin - 201;
+      assert.deepEqual(click(bench, sub), repeated);
+      restart(bench);
+      bench.nowMs++;
+      assert.deepEqual(click(bench, sub), booked);
+      restart(bench);
+      assert.deepEqual(click(bench, sub), repeated);
+    });
+
+    it('a second answer with the offer does not make a click too fast', () => {
+      const bench = openBench();
+      const sub = bench.session();
+      bench.nowMs += 10_000;
+      bench.append(offersViewedRecord(sub, offerIds, bench.nowMs));
+      restart(bench);
+      assert.deepEqual(click(bench, sub), booked);
+    });
+
+    it('an eleventh offer of a session books nothing', () => {
+      const bench = openBench();
+      const [sub, other] = [bench.session(), bench.session()];
+      bench.nowMs += bounds.clickDelayMsMin;
+      for (const id of offerIds.slice(0, bounds.offersBookedPerSessionMax)) {
+        assert.deepEqual(click(bench, sub, id), booked);
+        restart(bench);
+      }
+      assert.deepEqual(click(bench, sub, offerIds[10]!), refused('too_many_offers'));
+      restart(bench);
+      assert.deepEqual(click(bench, sub, offerIds[10]!), repeated);
+      assert.deepEqual(click(bench, sub, offerIds[11]!), refused('too_many_offers'));
+      assert.deepEqual(click(bench, other, offerIds[11]!), booked);
+    });
+
+    it('clicks without revenue do not count as one of the ten offers', () => {
+      const bench = openBench({ capped: { daily_cap: 1 }, small: { budget: { per_day_usd: 0.5, pacing: 'asap' } } });
+      const [sub, first] = [bench.session(), bench.session()];
+      assert.deepEqual(click(bench, sub, offerIds[11]!), refused('too_fast'));
+      bench.nowMs += bounds.clickDelayMsMin;
+      assert.deepEqual(click(bench, first, 'capped'), booked);
+      restart(bench);
+      assert.deepEqual(click(bench, sub, 'capped'), refused('cap'));
+      assert.deepEqual(click(bench, sub, 'small'), refused('budget'));
+      restart(bench);
+      for (const id of offerIds.slice(0, 10)) assert.deepEqual(click(bench, sub, id), booked);
+    });
+
+    it('a click on an offer that the session did not get is not counted', () => {
+      const bench = openBench();
+      const sub = bench.session([offerIds[1]!]);
+      bench.nowMs += bounds.clickDelayMsMin;
+      restart(bench);
+      assert.deepEqual(click(bench, sub), repeated);
+    });
+  });
+}
+
+it('a click after the clock was set back is not too fast', () => {
+  const bench = openBench();
+  const sub = bench.session();
+  bench.nowMs -= 1_000;
+  assert.deepEqual(click(bench, sub), booked);
+});
+
+it('assumes that the offer was shown and the click was not too fast if the answers of the session were evicted', () => {
+  const bench = openBench();
+  bench.availability = new OfferAvailability(bench.nowMs, { pairsMax: offerIds.length });
+  bench.availability.activateCatalog(bench.catalog, bench.nowMs);
+  const evicted = bench.session();
+  bench.nowMs += 60_000;
+  bench.session();
+  assert.deepEqual(click(bench, evicted), booked);
+});
+
+it('the clicks of other verticals are neither too fast nor on too many offers', () => {
+  const offers = Object.fromEntries(offerIds.map((id) => [id, { daily_cap: 10 }]));
+  const bench = new AvailabilityBench(catalogWithOffers(offers), noon);
+  const sub = bench.session();
+  for (const id of offerIds) {
+    assert.deepEqual(click(bench, sub, id), { hasValue: true, isBooked: true, unbookedReason: null });
+  }
+});

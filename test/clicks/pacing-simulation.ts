@@ -1,0 +1,169 @@
+import { seededRandom } from '../../bench/population/random.ts';
+import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
+import { decisionItems } from '../../src/clicks/click-decision.ts';
+import { OfferAvailability } from '../../src/clicks/offer-availability.ts';
+import { daysSinceEpoch, msPerDay } from '../../src/domain/calendar.ts';
+import type { OfferClickedRecord } from '../../src/ledger/ledger-record.ts';
+import { hasOffer } from '../../src/matching/offer-set.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { catalogOf, plainBand, plainOffer } from '../matching/loan-fixtures.ts';
+import { offerClickedRecord, offersViewedRecord, subIdBytes } from '../support/ledger-records.ts';
+
+const hourMs = 60 * 60 * 1000;
+const minuteMs = 60 * 1000;
+const monthStartMs = Date.UTC(2026, 4, 1);
+const monthDays = 31;
+/** Days before the month, in which the service learns the rhythm of the clicks. */
+const warmUpDays = 14;
+
+/** Relative number of sessions in each hour of a day (UTC). */
+const sessionsByHour = [4, 3, 2, 2, 2, 3, 5, 7, 9, 10, 11, 12, 12, 11, 11, 10, 10, 11, 12, 13, 12, 10, 8, 6];
+/** Number of sessions of a day relative to a Monday, from Sunday to Saturday. */
+const weekdayFactors = [0.6, 1, 1.05, 1.05, 1, 0.95, 0.7];
+const sessionsPerMonday = 6_000;
+/** Probability that a session clicks an offer that it got. */
+const clickProbability = 0.12;
+const meanClickDelayMs = 40_000;
+
+const bands = ['700-749', '750-799'] as const;
+const confirmRates = [0.02, 0.025] as const;
+const payoutUsd = 50;
+/** Largest revenue of one click. */
+export const largestClickMicros = payoutUsd * Math.max(...confirmRates) * 1_000_000;
+
+const dayBudgetUsd = 300;
+const monthBudgetUsd = 9_000;
+const unlimitedOffer = 'unlimited';
+/** Offers with even pacing, with a budget per day and with a budget per month. */
+export const pacedOffers = ['per-day', 'per-month'] as const;
+export type PacedOffer = (typeof pacedOffers)[number];
+
+function createCatalog(): CompiledCatalog {
+  const offer = (id: string, budget: object | null) =>
+    plainOffer({
+      id,
+      payout_usd: payoutUsd,
+      bands: Object.fromEntries(bands.map((band, at) => [band, plainBand({ confirm_rate: confirmRates[at]! })])),
+      ...(budget === null ? {} : { budget: { ...budget, pacing: 'even' as const } }),
+    });
+  const offers = [
+    offer('per-day', { per_day_usd: dayBudgetUsd }),
+    offer('per-month', { per_month_usd: monthBudgetUsd }),
+    offer(unlimitedOffer, null),
+  ];
+  return compileCatalog(catalogOf(offers), personalLoans, { mode: 'live' });
+}
+
+/** Returns the part of a day's sessions that comes before a moment of the day on average. */
+function idealShare(msOfDay: number): number {
+  const hour = Math.floor(msOfDay / hourMs);
+  const before = sessionsByHour.slice(0, hour).reduce((sum, sessions) => sum + sessions, 0);
+  const total = sessionsByHour.reduce((sum, sessions) => sum + sessions, 0);
+  return (before + ((sessionsByHour[hour] ?? 0) * (msOfDay - hour * hourMs)) / hourMs) / total;
+}
+
+/** Booked revenue of an offer on the current day, at the end of an hour. */
+export interface SimulatedHour {
+  readonly endMs: number;
+  readonly bookedMicros: number;
+  /** Budget of the day multiplied by the average share of a day's sessions before `endMs`. */
+  readonly idealMicros: number;
+  readonly dayBudgetMicros: number;
+}
+
+export type SimulatedMonth = Readonly<Record<PacedOffer, readonly SimulatedHour[]>>;
+
+interface PendingClick {
+  readonly atMs: number;
+  readonly sub: Buffer;
+  readonly offerId: string;
+  readonly band: number;
+}
+
+/** Simulates the sessions, views and clicks of a month. Equal seeds give equal results. */
+export function simulateMonth(seed: number): SimulatedMonth {
+  return new PacingSimulation(seed).run();
+}
+
+class PacingSimulation {
+  readonly #random: () => number;
+  readonly #catalog = createCatalog();
+  readonly #availability: OfferAvailability;
+  readonly #booked = new Map<string, number>();
+  readonly #bookedBeforeDay = new Map<string, number>();
+  #position = 0;
+  #serial = 0;
+  #pendingClicks: PendingClick[] = [];
+
+  constructor(seed: number) {
+    this.#random = seededRandom(seed);
+    const startMs = monthStartMs - warmUpDays * msPerDay;
+    this.#availability = new OfferAvailability(startMs);
+    this.#availability.activateCatalog(this.#catalog, startMs);
+  }
+
+  run(): SimulatedMonth {
+    const hours: Record<PacedOffer, SimulatedHour[]> = { 'per-day': [], 'per-month': [] };
+    for (let day = -warmUpDays; day < monthDays; day++) {
+      const dayMs = monthStartMs + day * msPerDay;
+      for (const id of pacedOffers) this.#bookedBeforeDay.set(id, day < 0 ? 0 : (this.#booked.get(id) ?? 0));
+      for (let hour = 0; hour < 24; hour++) {
+        for (let minute = 0; minute < 60; minute++) this.#runMinute(dayMs + hour * hourMs + minute * minuteMs);
+        if (day < 0) continue;
+        for (const id of pacedOffers) hours[id].push(this.#reportHour(id, day, dayMs + (hour + 1) * hourMs));
+      }
+      if (day === -1) this.#booked.clear();
+    }
+    return hours;
+  }
+
+  #runMinute(startMs: number): void {
+    const hour = sessionsByHour[new Date(startMs).getUTCHours()]!;
+    const total = sessionsByHour.reduce((sum, sessions) => sum + sessions, 0);
+    const mean = (sessionsPerMonday * weekdayFactors[new Date(startMs).getUTCDay()]! * hour) / total / 60;
+    for (let atMs = startMs; ; ) {
+      atMs += (-Math.log(1 - this.#random()) / mean) * minuteMs;
+      if (atMs >= startMs + minuteMs) break;
+      this.#runClicksUntil(Math.floor(atMs));
+      this.#showOffers(Math.floor(atMs));
+    }
+    this.#runClicksUntil(startMs + minuteMs - 1);
+  }
+
+  #showOffers(nowMs: number): void {
+    const sub = subIdBytes({ createdMs: nowMs, serial: ++this.#serial });
+    const { bits } = this.#availability.unavailableOffers(this.#catalog, nowMs);
+    const shown = this.#catalog.offers.filter((_offer, index) => bits === null || !hasOffer(bits, index));
+    const ids = shown.map(({ id }) => id);
+    this.#availability.applyLedgerRecord(offersViewedRecord(sub, ids, nowMs), ++this.#position);
+    for (const offerId of ids) {
+      if (this.#random() >= clickProbability) continue;
+      const delayMs = 2_000 - Math.log(1 - this.#random()) * meanClickDelayMs;
+      const band = this.#random() < 0.6 ? 0 : 1;
+      this.#pendingClicks.push({ atMs: nowMs + Math.floor(delayMs), sub, offerId, band });
+    }
+    this.#pendingClicks.sort((one, other) => one.atMs - other.atMs);
+  }
+
+  #runClicksUntil(nowMs: number): void {
+    while (this.#pendingClicks.length > 0 && this.#pendingClicks[0]!.atMs <= nowMs) {
+      const { atMs, sub, offerId, band } = this.#pendingClicks.shift()!;
+      const fullValue = payoutUsd * confirmRates[band]! * 1_000_000;
+      const decision = this.#availability.decideClick(sub, offerId, atMs, fullValue);
+      const valueMicros = decision.hasValue ? fullValue : 0;
+      const click = offerClickedRecord(sub, offerId, { valueMicros, wallMs: atMs });
+      const record = [...click, ...decisionItems(decision)] as unknown as OfferClickedRecord;
+      this.#availability.applyLedgerRecord(record, ++this.#position);
+      if (decision.isBooked) this.#booked.set(offerId, (this.#booked.get(offerId) ?? 0) + valueMicros);
+    }
+  }
+
+  #reportHour(id: PacedOffer, day: number, endMs: number): SimulatedHour {
+    const before = this.#bookedBeforeDay.get(id)!;
+    const leftMicros = Math.floor((monthBudgetUsd * 1_000_000 - before) / (monthDays - day));
+    const dayBudgetMicros = id === 'per-day' ? dayBudgetUsd * 1_000_000 : leftMicros;
+    const msOfDay = endMs - daysSinceEpoch(endMs - 1) * msPerDay;
+    const bookedMicros = (this.#booked.get(id) ?? 0) - before;
+    return { endMs, bookedMicros, idealMicros: dayBudgetMicros * idealShare(msOfDay), dayBudgetMicros };
+  }
+}

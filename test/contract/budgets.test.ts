@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { bounds } from '../../src/bounds.ts';
+import type { LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
+import type { ApiCaller } from '../support/api-caller.ts';
+import { withBudgets } from '../support/changeable-catalogs.ts';
+import { describePersonalLoans, type ServiceUnderTest } from '../support/contract-suite.ts';
+import { Scrape } from '../support/scrape.ts';
+import { totalClickMicros } from '../support/vertical-fixture.ts';
+import { allFixtures, personalLoansFixture } from '../support/vertical-fixtures.ts';
+
+// Increases the timeouts, because many sessions and their clicks at once may take long on a busy machine.
+Object.assign(bounds, { requestDeadlineMs: 60_000, analyticsQueryTimeoutMs: 60_000 });
+
+const { catalogFiles, creditBand, complete, clickMicros } = personalLoansFixture;
+/** Number of clicks of a complete borrower that fit into the budget of each offer. */
+const clicksPerBudget = 3;
+
+/** The offers with a payout have a budget of a bit more than three clicks. */
+function budgetOf(offer: LoanOffer): LoanOffer['budget'] {
+  const micros = offer.bands[complete[creditBand] as string] ? clickMicros(offer, complete[creditBand] as string) : 0;
+  const usd = (clicksPerBudget * micros + 1) / 1_000_000;
+  return micros === 0 ? undefined : { per_day_usd: usd, pacing: 'asap' };
+}
+
+const catalogs = allFixtures
+  .flatMap((fixture) => fixture.catalogs)
+  .map((source) =>
+    source.vertical === personalLoansFixture.vertical && source.mode === 'live'
+      ? { vertical: source.vertical, mode: source.mode, text: JSON.stringify(withBudgets(catalogFiles.live, budgetOf)) }
+      : source,
+  );
+
+describePersonalLoans(
+  'an offer with a budget',
+  (door: ServiceUnderTest) => {
+    const visit = async (caller: ApiCaller, tag: string) => {
+      const subId = await caller.createSessionWithFields(tag, door.fixture.complete);
+      return { subId, offers: (await caller.offers(subId, { max_offers: 20 })).offers };
+    };
+    const linkOf = ({ offers }: Awaited<ReturnType<typeof visit>>, id: string) =>
+      offers.find((offer) => offer.svc_offer_id === id)?.click_url;
+
+    test('an offer disappears when its budget is used up; later clicks redirect, count, and book nothing', async () => {
+      const caller = door.market.caller(door.fixture);
+      const visits = await Promise.all(Array.from({ length: clicksPerBudget + 1 }, () => visit(caller, 'budget')));
+      const id = visits[0]!.offers[0]!.svc_offer_id;
+      for (const each of visits.slice(0, clicksPerBudget)) {
+        const last = await visit(caller, 'other');
+        assert.notEqual(linkOf(last, id), undefined);
+        assert.equal((await caller.click(linkOf(each, id)!)).status, 302);
+      }
+      const late = visits[clicksPerBudget]!;
+      assert.equal((await caller.click(linkOf(late, id)!)).status, 302);
+      const summary = await caller.summary({ referrer_tag: 'budget' });
+      const value = totalClickMicros(door.fixture, [id]);
+      assert.equal(summary.offer_clicks, clicksPerBudget + 1);
+      assert.equal(summary.rev_attributed, Math.floor((clicksPerBudget * value + 5_000) / 10_000) / 100);
+      assert.equal(linkOf(await visit(caller, 'other'), id), undefined);
+      // The offer also disappears from a ranking that was computed before.
+      const { offers } = await caller.offers(late.subId, { max_offers: 20 });
+      assert.ok(offers.length === 20 && offers.every((offer) => offer.svc_offer_id !== id));
+      const scrape = await Scrape.of(door.market.operations);
+      assert.equal(scrape.value('marketplace_unbooked_clicks_total', { reason: 'budget' }), 1);
+      assert.equal(scrape.value('marketplace_offers_at_budget'), 1);
+    });
+
+    test('concurrent clicks do not exceed the budget', async () => {
+      const caller = door.market.caller(door.fixture);
+      const visits = await Promise.all(Array.from({ length: 12 }, () => visit(caller, 'at-once')));
+      const ids = visits[0]!.offers.slice(3, 6).map((offer) => offer.svc_offer_id);
+      const clicks = visits.flatMap((each) => ids.map((id) => caller.click(linkOf(each, id)!)));
+      for (const answer of await Promise.all(clicks)) assert.equal(answer.status, 302);
+      const summary = await caller.summary({ referrer_tag: 'at-once' });
+      const booked = clicksPerBudget * totalClickMicros(door.fixture, ids);
+      assert.equal(summary.rev_attributed, Math.floor((booked + 5_000) / 10_000) / 100);
+    });
+  },
+  { catalogs },
+);
