@@ -48,7 +48,7 @@ export function embedWidget(
   const { subId, format, session, sort, maxOffers } = valid.value;
   const expiresMs = session.createdMs + deps.sessionTtlMs;
   const token = deps.tokens.issueWidgetToken(deps.subIds.toBytes(subId), expiresMs);
-  const widget = { sub: subId, token, sort, maxOffers };
+  const widget = { sub: subId, token, vertical: tenant.vertical.segment, sort, maxOffers };
   const isIframe = format === 'iframe';
   const src = isIframe ? widgetPageUrl(deps.widgetUrl, widget) : deps.widgetScriptUrl;
   const html = isIframe ? iframeHtml(src) : scriptHtml(src, createContainerId(deps.random), widget);

@@ -11,7 +11,7 @@ import { decodeSubId } from '../ids/sub-id.ts';
 import type { WidgetTokens } from '../ids/widget-token.ts';
 import { type FindSessionDeps, parseSubIdAndFindSession, requireLiveSession } from '../sessions/find-session.ts';
 import type { Session } from '../sessions/session-store.ts';
-import { findFieldIndex } from '../verticals/field-vector.ts';
+import { absentValue, findFieldIndex } from '../verticals/field-vector.ts';
 import { computeMatchReadiness } from '../verticals/pocket-fields.ts';
 import { parseWidgetLoadId } from '../widgets/widget-beacon.ts';
 import { createEmbedPolicy, type EmbedPolicy } from '../widgets/widget-embedding.ts';
@@ -102,7 +102,7 @@ export function showWidgetOffers(
   if (readiness.matchReadiness === 'insufficient') {
     return failureOutcome({ code: 'INSUFFICIENT_INPUTS', missingRequired: readiness.missingRequired });
   }
-  const loanAmount = borrower[findFieldIndex(vertical, vertical.roles.amount)] ?? null;
+  const loanAmount = readLoanAmount(session);
   const addSessionMembers = (outcome: Outcome<OffersResult>): Outcome<WidgetOffers> =>
     outcome.ok ? successOutcome({ result: outcome.value, loanAmount, expiresMs }) : outcome;
   const outcome = selectOffersAndRecordView(deps, session, {
@@ -117,4 +117,10 @@ export function showWidgetOffers(
     signal,
   });
   return outcome instanceof Promise ? outcome.then(addSessionMembers) : addSessionMembers(outcome);
+}
+
+/** Returns the requested loan amount in USD; null in verticals without loan amounts, and if the session has no amount. */
+function readLoanAmount({ tenant: { vertical }, pocketFields }: Session): number | null {
+  const amount = pocketFields[findFieldIndex(vertical, vertical.roles.amount)] ?? absentValue;
+  return amount === absentValue ? null : amount;
 }

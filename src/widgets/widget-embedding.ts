@@ -7,7 +7,10 @@ import type { SortOrder } from '../matching/matcher.ts';
 
 /** Total height of the widget's title, sort control and disclosure in px, at the maximum width and the default font size. */
 const frameHeightPx = 138;
-/** Height of one offer in px, at the maximum width of the widget and the default font size. */
+/**
+ * Height of one loan offer in px, at the maximum width of the widget and the default font size. Offers of the other products are about
+ * twice as tall, but five loan offers are already taller than most browser windows.
+ */
 const offerHeightPx = 206;
 /**
  * Minimum height that is reserved for a widget, in px. A widget with one offer is 350 px tall on a wide screen and 630 px tall on a phone.
@@ -27,12 +30,17 @@ function reservedHeightPx(maxOffers: number): number {
 export interface WidgetParameters {
   readonly sub: string;
   readonly token: string;
+  /** Path segment of the session's vertical, which tells the widget script how to show the offers. */
+  readonly vertical: string;
   readonly sort: SortOrder;
   readonly maxOffers: number;
 }
 
 /** Returns the URL of the iframe page (docs/contract.md#embed-code). */
-export function widgetPageUrl(widgetUrl: string, { sub, token, sort, maxOffers }: WidgetParameters): string {
+export function widgetPageUrl(
+  widgetUrl: string,
+  { sub, token, sort, maxOffers }: Omit<WidgetParameters, 'vertical'>,
+): string {
   return `${widgetUrl}?sub=${sub}&token=${token}&sort=${sort}&max_offers=${maxOffers}`;
 }
 
@@ -53,10 +61,10 @@ export function scriptHtml(src: string, mountName: string, widget: WidgetParamet
 }
 
 function scriptElement(src: string, mount: string, widget: WidgetParameters, extraAttributes = ''): string {
-  const { sub, token, sort, maxOffers } = widget;
+  const { sub, token, vertical, sort, maxOffers } = widget;
   return (
     `<script async src="${escapeAttribute(src)}" data-sub="${sub}" data-token="${token}" data-mount="${mount}"` +
-    ` data-sort="${sort}" data-max-offers="${maxOffers}"${extraAttributes}></script>`
+    ` data-vertical="${vertical}" data-sort="${sort}" data-max-offers="${maxOffers}"${extraAttributes}></script>`
   );
 }
 

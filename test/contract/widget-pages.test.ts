@@ -43,6 +43,7 @@ describeService('pages of the widget', ({ running }) => {
       assert.match(values['data-token'], /^[\w-]{28}$/);
       const { 'data-sub': sub, 'data-mount': mount, 'data-sort': sort, 'data-max-offers': most } = values;
       assert.deepEqual([sub, mount, sort, most], [subId, `#${id}`, 'lowest_apr', '3']);
+      assert.equal(values['data-vertical'], fixture.vertical.segment);
     });
 
     test('each embed code has a unique container id and reserves the height of at most five offers', async () => {
@@ -152,7 +153,12 @@ describeService('pages of the widget', ({ running }) => {
         );
         assert.deepEqual(data, {
           ...{ 'data-sub': widget.subId, 'data-token': widget.token, 'data-mount': '#svc-offers', nonce },
-          ...{ 'data-sort': 'lowest_apr', 'data-max-offers': '7', 'data-embed': 'iframe' },
+          ...{
+            'data-vertical': fixture.vertical.segment,
+            'data-sort': 'lowest_apr',
+            'data-max-offers': '7',
+            'data-embed': 'iframe',
+          },
         });
       }
       assert.equal(nonces.size, 3);

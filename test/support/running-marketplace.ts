@@ -27,6 +27,8 @@ export interface ApiKeyOptions {
   readonly limits?: Partial<KeyLimits>;
 }
 
+type KeyVertical = Pick<VerticalFixture, 'vertical'>;
+
 export type StartOptions = Partial<Omit<MarketplaceOptions, 'dataDir' | 'clock' | 'listen'>>;
 
 /**
@@ -74,7 +76,7 @@ export class RunningMarketplace {
     }
   }
 
-  issueKey({ vertical }: VerticalFixture, wanted: ApiKeyOptions = {}): { readonly key: string; readonly id: string } {
+  issueKey({ vertical }: KeyVertical, wanted: ApiKeyOptions = {}): { readonly key: string; readonly id: string } {
     this.#accounts++;
     const { account = `account ${this.#accounts}`, mode = 'live', ...rest } = wanted;
     const issued = this.marketplace.keys.create({ account, vertical: vertical.segment, mode, ...rest });
@@ -84,11 +86,11 @@ export class RunningMarketplace {
   }
 
   /** Returns a caller with a new key. */
-  caller(fixture: VerticalFixture, wanted: ApiKeyOptions = {}): ApiCaller {
+  caller(fixture: KeyVertical, wanted: ApiKeyOptions = {}): ApiCaller {
     return this.callerWithKey(fixture, this.issueKey(fixture, wanted).key);
   }
 
-  callerWithKey({ vertical }: VerticalFixture, key: string): ApiCaller {
+  callerWithKey({ vertical }: KeyVertical, key: string): ApiCaller {
     return new ApiCaller(this.http, vertical.segment, key);
   }
 

@@ -5,15 +5,17 @@ import type { AddressInfo } from 'node:net';
 import { after, before, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Browser, BrowserContextOptions, FrameLocator, Locator, Page } from 'playwright-core';
-import type { ApiKeyMode } from '../../src/index.ts';
+import type { ApiKeyMode, Vertical } from '../../src/index.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
 import { startChromium } from '../support/chromium.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
-import { RunningMarketplace } from '../support/running-marketplace.ts';
+import { RunningMarketplace, type StartOptions } from '../support/running-marketplace.ts';
 import type { Fields } from '../support/vertical-fixture.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 interface WidgetOptions {
+  /** Vertical of the session. Default: personal loans. */
+  readonly vertical?: Vertical;
   /** Mode of the session. Any page can embed sandbox sessions; only allowed origins can embed live sessions. */
   readonly mode?: ApiKeyMode;
   /** Whether the account allows the origin of the partner's pages, or another origin that it allows. */
@@ -87,9 +89,9 @@ class WidgetTestPages {
   #browser!: Browser;
   #sessions = 0;
 
-  async start(): Promise<void> {
+  async start(options: StartOptions): Promise<void> {
     this.#browser = await startChromium();
-    this.market = await RunningMarketplace.start('uws');
+    this.market = await RunningMarketplace.start('uws', options);
     this.partner = await startPartnerPages();
   }
 
@@ -100,10 +102,11 @@ class WidgetTestPages {
   }
 
   async widget(options: WidgetOptions = {}): Promise<TestWidget> {
-    const { mode = 'test', allowed = false, fields = fixture.complete, maxOffers = 5, sort = 'recommended' } = options;
+    const { mode = 'test', allowed = false, maxOffers = 5, sort = 'recommended' } = options;
+    const { vertical = fixture.vertical, fields = fixture.complete } = options;
     const tag = `widget-${++this.#sessions}`;
     const account = `partner ${this.#sessions}`;
-    const caller = this.market.caller(fixture, { account, mode });
+    const caller = this.market.caller({ vertical }, { account, mode });
     if (allowed !== false) {
       this.market.marketplace.origins.allow(account, allowed === true ? this.partner.origin : allowed);
     }
@@ -149,9 +152,9 @@ class WidgetTestPages {
 }
 
 /** Declares the service and the browser that all tests of a file share. */
-export function useWidgetTestPages(): WidgetTestPages {
+export function useWidgetTestPages(options: StartOptions = {}): WidgetTestPages {
   const pages = new WidgetTestPages();
-  before(() => pages.start());
+  before(() => pages.start(options));
   after(() => pages.close());
   return pages;
 }

@@ -10,11 +10,15 @@ import { bounds } from '../../src/bounds.ts';
 import { errorTable } from '../../src/domain/errors.ts';
 import { errorMessageFor } from '../../src/web/widget/error-messages.ts';
 import {
+  formatDate,
   formatDollars,
   formatDollarsAndCents,
+  formatFee,
   formatMonths,
   formatOfferFeature,
   formatPercent,
+  formatPercentRange,
+  formatShare,
 } from '../../src/web/widget/format.ts';
 import { parseRetryAfterMs, widgetLimits } from '../../src/web/widget/limits.ts';
 import { readSettings } from '../../src/web/widget/settings.ts';
@@ -28,6 +32,7 @@ test('without optional attributes, the script element uses the defaults of the A
   assert.deepEqual(readSettings({ src, dataset }), {
     base: 'https://widgets.example/w',
     ...dataset,
+    vertical: undefined,
     sort: 'recommended',
     maxOffers: null,
     isFramePage: false,
@@ -35,11 +40,19 @@ test('without optional attributes, the script element uses the defaults of the A
   });
 });
 
-test('attributes of the script element configure sort order, number of offers, embedding and theme', () => {
-  const more = { ...dataset, sort: 'svc_revenue', maxOffers: '20', embed: 'iframe', theme: 'dark' };
+test('attributes of the script element configure vertical, sort order, number of offers, embedding and theme', () => {
+  const more = {
+    ...dataset,
+    vertical: 'banking',
+    sort: 'svc_revenue',
+    maxOffers: '20',
+    embed: 'iframe',
+    theme: 'dark',
+  };
   assert.deepEqual(readSettings({ src: 'http://127.0.0.1:8080/w/widget.js', dataset: more }), {
     base: 'http://127.0.0.1:8080/w',
     ...dataset,
+    vertical: 'banking',
     sort: 'svc_revenue',
     maxOffers: 20,
     isFramePage: true,
@@ -85,13 +98,25 @@ test('formats amounts of money and interest rates', () => {
   assert.equal(formatDollarsAndCents(341.48), '$341.48');
   assert.equal(formatDollarsAndCents(1_341.5), '$1,341.50');
   assert.equal(formatPercent(17.5), '17.50%');
+  assert.equal(formatDollarsAndCents(-45.2), '−$45.20');
   assert.equal(formatPercent(9), '9.00%');
+  assert.equal(formatPercent(6.375), '6.375%');
+  assert.equal(formatPercentRange({ min: 9, max: 17.5 }), '9.00% to 17.50%');
+  assert.equal(formatPercentRange({ min: 9, max: 9 }), '9.00%');
+  assert.deepEqual([formatShare(3), formatShare(1.5), formatShare(0.125)], ['3%', '1.5%', '0.125%']);
+  assert.deepEqual([formatFee(95), formatFee(0.5), formatFee(1_500)], ['$95', '$0.50', '$1,500']);
 });
 
 test('formats loan terms as a list', () => {
+  assert.equal(formatMonths([1]), '1 month');
   assert.equal(formatMonths([36]), '36 months');
   assert.equal(formatMonths([24, 36]), '24 or 36 months');
   assert.equal(formatMonths([24, 36, 48]), '24, 36 or 48 months');
+});
+
+test('formats dates independently of the time zone, and rejects other texts', () => {
+  assert.equal(formatDate('2026-03-01'), 'March 1, 2026');
+  for (const invalid of ['', 'soon', '2026-13-01']) assert.equal(formatDate(invalid), null, invalid);
 });
 
 test('formats feature tags of offers as words', () => {
@@ -128,8 +153,8 @@ test('the widget script is one small file without URLs of other hosts', (t) => {
   execFileSync(process.execPath, [builder, folder]);
   const script = readFileSync(join(folder, 'widget.js'));
   // The size includes the styles.
-  assert.ok(gzipSync(script).length < 12_000, `${gzipSync(script).length} bytes with gzip`);
-  assert.ok(brotliCompressSync(script).length < 12_000, `${brotliCompressSync(script).length} bytes with brotli`);
+  assert.ok(gzipSync(script).length < 14_500, `${gzipSync(script).length} bytes with gzip`);
+  assert.ok(brotliCompressSync(script).length < 14_500, `${brotliCompressSync(script).length} bytes with brotli`);
   // The compressed files contain the same script.
   assert.deepEqual(gunzipSync(readFileSync(join(folder, 'widget.js.gz'))), script);
   assert.deepEqual(brotliDecompressSync(readFileSync(join(folder, 'widget.js.br'))), script);

@@ -204,7 +204,9 @@ function widgetPage(deps: WidgetRoutesDeps): RequestHandler {
     const { random, ownOrigin, cdnOrigin, widgetScriptUrl } = deps;
     const nonce = random.randomBytes(bounds.widgetNonceBytes).toString('base64url');
     const csp = widgetPageCsp(nonce, ownOrigin, cdnOrigin, frameAncestors);
-    sendPage(context, 200, csp, widgetPageHtml(widgetScriptUrl, nonce, { sub, token, ...selection.value }));
+    const { segment: vertical } = link.session.value.tenant.vertical;
+    const widget = { sub, token, vertical, ...selection.value };
+    sendPage(context, 200, csp, widgetPageHtml(widgetScriptUrl, nonce, widget));
   };
 }
 

@@ -13,6 +13,8 @@ export const widgetLimits = {
   placeholderCardsMax: 5,
   /** Maximum number of feature tags outside the details section of an offer card. The details section lists all feature tags. */
   tagsShownMax: 3,
+  /** Maximum number of reward rates of a credit card outside the details section. The details section lists all rates. */
+  rewardsShownMax: 3,
   /** Time in milliseconds for which the first event of a batch waits for further events. */
   eventBatchDelayMs: 1_000,
   eventsPerBatchMax: 50,

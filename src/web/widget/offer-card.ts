@@ -1,7 +1,8 @@
 import { createElement, parseWebUrl } from './dom.ts';
-import { formatDollars, formatDollarsAndCents, formatMonths, formatOfferFeature, formatPercent } from './format.ts';
+import { formatDate, formatIfPresent, formatOfferFeature } from './format.ts';
 import { widgetLimits } from './limits.ts';
-import type { Offer } from './offers-client.ts';
+import type { Offer } from './offer.ts';
+import type { ProductView } from './products/product-view.ts';
 
 const starsMax = 5;
 
@@ -53,26 +54,29 @@ interface CardEvents {
 }
 
 /**
- * Creates the card of one offer. The card must show the loan amount, term and APR range after the monthly payment (Regulation Z, 12 CFR
- * 1026.24(d)).
+ * Creates the card of one offer.
+ *
+ * @param link validated click URL
+ * @param loanAmount requested loan amount in USD; null for products without one
  */
 export function createOfferCard(
   offer: Offer,
   link: string,
-  loanAmount: number,
+  product: ProductView,
+  loanAmount: number | null,
   heading: 'h2' | 'h3',
   events: CardEvents,
 ): HTMLElement {
-  const { apr_range: apr, loan_amount_range: amounts, payment_term_months: term, lender_name: lender } = offer;
-  const payment = formatDollarsAndCents(offer.monthly_payment_estimate);
-  const loan = `${formatDollars(loanAmount)} over ${term} months`;
-  const rates = apr.min === apr.max ? formatPercent(apr.min) : `${formatPercent(apr.min)} to ${formatPercent(apr.max)}`;
+  const { lender_name: lender, prequalification } = offer;
+  const { action } = product;
+  const { lenderNote, figures, details: detailParts } = product.createCardContent(offer, loanAmount);
   const tags = offer.features.map(formatOfferFeature);
+  const logo = createLogo(lender, offer.logo_url);
 
   const go = createElement(
     'a',
     { class: 'go', href: link, target: '_blank', rel: 'noopener sponsored' },
-    offer.prequalification ? 'Check your rate' : 'View offer',
+    prequalification ? action.prequalificationText : action.text,
     createHiddenText(` at ${lender} (opens in a new tab)`),
   );
   const reportClick = () => events.clicked(offer.svc_offer_id);
@@ -87,15 +91,8 @@ export function createOfferCard(
     createElement(
       'div',
       { class: 'details-text' },
-      createElement(
-        'p',
-        {},
-        createElement('strong', {}, 'Representative example. '),
-        `A loan of ${loan}, at the middle of this lender’s rates for you, takes ${term} monthly payments of ${payment}: `,
-        `${formatDollarsAndCents(offer.monthly_payment_estimate * term)} in all. APR from ${rates}, any origination fee included.`,
-      ),
-      createElement('p', {}, createElement('strong', {}, 'Terms open to you: '), `${formatMonths(offer.term_months)}.`),
-      tags.length > 0 ? createElement('p', {}, createElement('strong', {}, 'Features: '), `${tags.join(', ')}.`) : null,
+      ...detailParts,
+      createLabeledText('Features:', tags.length > 0 ? `${tags.join(', ')}.` : null),
     ),
   );
   details.addEventListener('toggle', () => details.open && events.detailsOpened(offer.svc_offer_id));
@@ -106,21 +103,16 @@ export function createOfferCard(
     createElement(
       'div',
       { class: 'lender' },
-      createLogo(lender, offer.logo_url),
+      product.createPicture?.(logo, offer) ?? logo,
       createElement(
         'div',
         { class: 'lender-name' },
         createElement(heading, { class: 'name' }, lender),
+        lenderNote === null ? null : createElement('p', { class: 'lender-note' }, lenderNote),
         createStars(offer.svc_star_rating),
       ),
     ),
-    createElement(
-      'dl',
-      { class: 'figures' },
-      createFigure('payment', 'Estimated payment', `${payment}/month`, `for ${loan}, APR from ${rates}`),
-      createFigure('apr', 'APR range', rates.replace(' to ', '–')),
-      createFigure('amount', 'Loan amount', `${formatDollars(amounts.min)}–${formatDollars(amounts.max)}`),
-    ),
+    createElement('dl', { class: 'figures' }, ...figures),
     tags.length > 0
       ? createElement(
           'ul',
@@ -132,20 +124,93 @@ export function createOfferCard(
       'div',
       { class: 'action' },
       go,
-      offer.prequalification
-        ? createElement('p', { class: 'no-credit-impact' }, 'Checking your rate will not affect your credit score')
+      prequalification && action.prequalificationNote !== null
+        ? createElement('p', { class: 'no-credit-impact' }, action.prequalificationNote)
         : null,
     ),
     details,
+    createSmallPrint(offer),
   );
 }
 
-function createFigure(kind: string, name: string, value: string, note: string | null = null): HTMLElement {
-  const notes = note === null ? [] : [' ', createElement('span', { class: 'note' }, note)];
+/** Creates the lender's own disclosure, with its date and a link to the terms. Returns null for an offer without these members. */
+function createSmallPrint({ legal, terms_url, as_of, lender_name: lender }: Offer): HTMLElement | null {
+  const termsUrl = parseWebUrl(terms_url);
+  const date = formatIfPresent(as_of, formatDate);
+  if (!legal && termsUrl === null && date === null) return null;
+  const terms =
+    termsUrl === null
+      ? null
+      : createElement(
+          'a',
+          { class: 'terms', href: termsUrl, target: '_blank', rel: 'noopener' },
+          'Rates and terms',
+          createHiddenText(` of ${lender} (opens in a new tab)`),
+        );
+  return createElement(
+    'div',
+    { class: 'small-print' },
+    legal ? createElement('p', { class: 'legal' }, legal) : null,
+    createElement('p', { class: 'confirmed' }, terms, date === null ? null : ` Figures as of ${date}`),
+  );
+}
+
+/**
+ * Creates a figure in the list of figures. Returns null if the offer lacks the value.
+ *
+ * @param kind CSS classes
+ * @param note text below the value; null or empty for none
+ */
+export function createFigure(
+  kind: string,
+  name: string,
+  value: string | null,
+  note: string | null = null,
+): HTMLElement | null {
+  if (value === null) return null;
+  const notes = note ? [' ', createElement('span', { class: 'note' }, note)] : [];
   return createElement(
     'div',
     { class: `figure ${kind}` },
     createElement('dt', {}, name),
     createElement('dd', {}, createElement('span', { class: 'value' }, value), ...notes),
+  );
+}
+
+/** Creates a paragraph that starts with a label. Returns null if the offer lacks the text. */
+export function createLabeledText(label: string, text: string | null): HTMLElement | null {
+  return text === null ? null : createElement('p', {}, createElement('strong', {}, `${label} `), text);
+}
+
+/**
+ * Creates a table in the details section, whose first column names the rows. Omits rows without values.
+ *
+ * @param columns names of the columns; null for a table of names and values
+ */
+export function createTable(
+  caption: string,
+  columns: readonly string[] | null,
+  rows: readonly (readonly [name: string, ...values: (string | null)[]])[],
+): HTMLElement {
+  const head = columns?.map((name) => createElement('th', { scope: 'col' }, name));
+  return createElement(
+    'table',
+    {},
+    createElement('caption', {}, caption),
+    head === undefined ? null : createElement('thead', {}, createElement('tr', {}, ...head)),
+    createElement(
+      'tbody',
+      {},
+      ...rows
+        .filter(([, ...values]) => !values.includes(null))
+        .map(([name, ...values]) =>
+          createElement(
+            'tr',
+            {},
+            createElement('th', { scope: 'row' }, name),
+            ...values.map((value) => createElement('td', {}, value)),
+          ),
+        ),
+    ),
   );
 }

@@ -1,33 +1,12 @@
 import { parseRetryAfterMs, widgetLimits } from './limits.ts';
+import type { Offer } from './offer.ts';
 import type { SortOrder, WidgetSettings } from './settings.ts';
-
-/** An offer in the response of the server (docs/contract.md#offers). Amounts are in USD, rates in percent. */
-export interface Offer {
-  readonly svc_offer_id: string;
-  readonly lender_name: string;
-  readonly logo_url: string;
-  readonly apr_range: NumberRange;
-  readonly monthly_payment_estimate: number;
-  /** Loan term in months for which the monthly payment is estimated. */
-  readonly payment_term_months: number;
-  readonly loan_amount_range: NumberRange;
-  readonly svc_star_rating: number;
-  readonly features: readonly string[];
-  readonly prequalification: boolean;
-  readonly click_url: string;
-  readonly term_months: readonly number[];
-}
-
-interface NumberRange {
-  readonly min: number;
-  readonly max: number;
-}
 
 export interface OffersResponse {
   readonly offers: readonly Offer[];
   readonly total_offers: number;
-  /** Requested loan amount in USD, from which the monthly payments of all offers are calculated. */
-  readonly loan_amount: number;
+  /** Requested loan amount in USD, from which the monthly payments of all offers are calculated; null for products without one. */
+  readonly loan_amount: number | null;
   readonly disclosure: string;
   /** Time of the response according to the server's clock (ISO 8601). */
   readonly generated_at: string;

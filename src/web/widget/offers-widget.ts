@@ -2,13 +2,16 @@ import { parseWebUrl } from './dom.ts';
 import { errorMessageFor } from './error-messages.ts';
 import { EventQueue } from './event-queue.ts';
 import { ExpiryTimer } from './expiry-timer.ts';
-import { formatDollars } from './format.ts';
+import { formatDollars, formatIfPresent } from './format.ts';
 import { reportHeight, reportIntegrationError } from './host-page.ts';
 import { ImpressionTracker } from './impression-tracker.ts';
 import { widgetLimits } from './limits.ts';
+import type { Offer } from './offer.ts';
 import { createOfferCard } from './offer-card.ts';
-import { type Offer, OffersClient, type OffersResponse } from './offers-client.ts';
-import { type SortOrder, sortOrderLabels, type WidgetSettings } from './settings.ts';
+import { OffersClient, type OffersResponse } from './offers-client.ts';
+import { findProductView } from './products/find-product-view.ts';
+import type { ProductView } from './products/product-view.ts';
+import type { SortOrder, WidgetSettings } from './settings.ts';
 import { WidgetView } from './widget-view.ts';
 
 /** Returns a new random load ID of 16 lower-case hex digits. */
@@ -32,6 +35,7 @@ const replacedEventName = 'svc-offers-replaced';
  */
 export class OffersWidget {
   readonly #settings: WidgetSettings;
+  readonly #product: ProductView;
   readonly #client: OffersClient;
   readonly #events: EventQueue;
   readonly #impressions: ImpressionTracker;
@@ -51,6 +55,7 @@ export class OffersWidget {
     container.dispatchEvent(new Event(replacedEventName));
     container.addEventListener(replacedEventName, () => lifetime.abort(), { signal: lifetime.signal });
     this.#settings = settings;
+    this.#product = findProductView(settings.vertical);
     this.#requestedSort = sort;
     this.#client = new OffersClient(settings, load, lifetime.signal);
     this.#events = new EventQueue(`${base}/events?${new URLSearchParams({ sub, token })}`, load, lifetime.signal);
@@ -59,7 +64,7 @@ export class OffersWidget {
       lifetime.signal,
     );
     this.#expiry = new ExpiryTimer(() => this.#showExpiryNotice(), lifetime.signal);
-    this.#view = new WidgetView(container, settings, {
+    this.#view = new WidgetView(container, this.#product, settings, {
       sortChosen: (order) => {
         this.#requestedSort = order;
         void this.#loadOffers();
@@ -119,14 +124,11 @@ export class OffersWidget {
 
   #showOffers(envelope: OffersResponse): void {
     const { offers, total_offers: total, loan_amount: amount, disclosure } = envelope;
-    const loan = formatDollars(amount);
+    const product = this.#product;
+    const loan = formatIfPresent(amount, formatDollars);
     if (offers.length === 0) {
       this.#clearOffers();
-      this.#view.showMessage(
-        'No offers match right now',
-        `None of our lenders has an offer of ${loan} for these answers today. A smaller amount may change that; so may checking that every answer is right.`,
-        null,
-      );
+      this.#view.showMessage('No offers match right now', product.adviseWithoutOffers(loan), null);
       return;
     }
     const cards = new Map<HTMLElement, string>();
@@ -137,22 +139,19 @@ export class OffersWidget {
     this.#shownSort = this.#requestedSort;
     const count =
       total > cards.size ? `${cards.size} of ${total} offers` : cards.size === 1 ? '1 offer' : `${cards.size} offers`;
-    this.#view.showOffers(
-      [...cards.keys()],
-      `${count} for ${loan}`,
-      `${count} for ${loan}, sorted by: ${sortOrderLabels[this.#requestedSort]}.`,
-      disclosure,
-    );
+    const heading = loan === null ? count : `${count} for ${loan}`;
+    const order = product.sortOrderLabels[this.#requestedSort];
+    this.#view.showOffers([...cards.keys()], heading, `${heading}, sorted by: ${order}.`, disclosure);
     this.#impressions.observeOfferCards(cards);
     this.#events.enqueue('offers_rendered');
     this.#expiry.start(envelope.generated_at, envelope.expires_at);
   }
 
   /** Creates the card of an offer, or returns null if the click URL of the offer is invalid. */
-  #createCard(offer: Offer, amount: number): HTMLElement | null {
+  #createCard(offer: Offer, amount: number | null): HTMLElement | null {
     const link = parseWebUrl(offer.click_url);
     if (link === null) return null;
-    return createOfferCard(offer, link, amount, this.#view.partHeading, {
+    return createOfferCard(offer, link, this.#product, amount, this.#view.partHeading, {
       detailsOpened: (offerId) => this.#events.enqueue('offer_details_opened', offerId),
       clicked: (offerId) => {
         this.#events.enqueue('offer_click', offerId);

@@ -1,28 +1,7 @@
 import { widgetLimits } from './limits.ts';
 
-/** Display name of each sort order of the API. */
-export const sortOrderLabels = {
-  recommended: 'Recommended',
-  lowest_apr: 'Lowest APR',
-  highest_amount: 'Highest amount',
-  svc_revenue: 'Sponsored first',
-} as const;
-
-export type SortOrder = keyof typeof sortOrderLabels;
-
-export function isSortOrder(name: string): name is SortOrder {
-  return Object.hasOwn(sortOrderLabels, name);
-}
-
-/**
- * Returns the sort orders that the borrower can select. The sort order `svc_revenue` benefits the partner instead of the borrower, so
- * borrowers can select `svc_revenue` only if the partner chose it as the initial sort order.
- */
-export function selectableSortOrders(first: SortOrder): readonly SortOrder[] {
-  return first === 'svc_revenue'
-    ? ['recommended', 'lowest_apr', 'highest_amount', 'svc_revenue']
-    : ['recommended', 'lowest_apr', 'highest_amount'];
-}
+const sortOrders = ['recommended', 'lowest_apr', 'highest_amount', 'svc_revenue'] as const;
+export type SortOrder = (typeof sortOrders)[number];
 
 const themes = ['auto', 'light', 'dark'] as const;
 export type Theme = (typeof themes)[number];
@@ -34,6 +13,8 @@ export interface WidgetSettings {
   readonly token: string;
   /** CSS selector of the element in which the widget is mounted. */
   readonly mount: string;
+  /** Path segment of the session's vertical; undefined in embed code that was issued before verticals were part of it. */
+  readonly vertical: string | undefined;
   readonly sort: SortOrder;
   /** Maximum number of offers to show; null for the default of the server. */
   readonly maxOffers: number | null;
@@ -56,7 +37,8 @@ export function readSettings({ src, dataset }: ScriptAttributes): WidgetSettings
   if (!sub || !token || !mount) {
     return 'the script element needs data-sub, data-token and data-mount; copy it unchanged from the API response (format=js).';
   }
-  if (!isSortOrder(sort)) return 'data-sort must be recommended, lowest_apr, highest_amount or svc_revenue.';
+  const validSort = sortOrders.find((name) => name === sort);
+  if (validSort === undefined) return `data-sort must be one of ${sortOrders.join(', ')}.`;
   if (maxOffers !== undefined && !isOfferCount(maxOffers)) {
     return `data-max-offers must be a whole number from 1 to ${widgetLimits.offersMax}.`;
   }
@@ -67,7 +49,8 @@ export function readSettings({ src, dataset }: ScriptAttributes): WidgetSettings
     sub,
     token,
     mount,
-    sort,
+    vertical: dataset.vertical,
+    sort: validSort,
     maxOffers: maxOffers === undefined ? null : Number(maxOffers),
     isFramePage: dataset.embed === 'iframe',
     theme: validTheme,

@@ -1,13 +1,7 @@
 import { createElement } from './dom.ts';
 import { createPlaceholderCard } from './offer-card.ts';
-import {
-  isSortOrder,
-  type SortOrder,
-  selectableSortOrders,
-  sortOrderLabels,
-  type Theme,
-  type WidgetSettings,
-} from './settings.ts';
+import type { ProductView } from './products/product-view.ts';
+import type { SortOrder, Theme, WidgetSettings } from './settings.ts';
 import card from './styles/card.css';
 import controls from './styles/controls.css';
 import dark from './styles/dark.css';
@@ -29,11 +23,25 @@ function createStyleSheet(text: string, media = 'all'): CSSStyleSheet {
   return sheet;
 }
 
-function createSortSelect(orders: readonly SortOrder[], onChosen: (order: SortOrder) => void): HTMLSelectElement {
-  const options = orders.map((order) => createElement('option', { value: order }, sortOrderLabels[order]));
+/**
+ * Returns the sort orders that the borrower can select. The sort order `svc_revenue` benefits the partner instead of the borrower, so
+ * borrowers can select `svc_revenue` only if the partner chose it as the initial sort order.
+ */
+function selectableSortOrders({ sortOrderLabels }: ProductView, first: SortOrder): SortOrder[] {
+  const orders = Object.keys(sortOrderLabels) as SortOrder[];
+  return orders.filter((order) => order !== 'svc_revenue' || order === first);
+}
+
+function createSortSelect(
+  orders: readonly SortOrder[],
+  { sortOrderLabels: labels }: ProductView,
+  onChosen: (order: SortOrder) => void,
+): HTMLSelectElement {
+  const options = orders.map((order) => createElement('option', { value: order }, labels[order] ?? order));
   const select = createElement('select', { id: 'sort' }, ...options);
   select.addEventListener('change', () => {
-    if (isSortOrder(select.value)) onChosen(select.value);
+    const order = orders[select.selectedIndex];
+    if (order !== undefined) onChosen(order);
   });
   return select;
 }
@@ -72,10 +80,11 @@ function createMessage(
 /** Creates the disclosure above the offers, which explains how offers are chosen and what lenders pay for. */
 function createDisclosure(
   orders: readonly SortOrder[],
+  product: ProductView,
   catalogText: HTMLElement,
   onOpened: () => void,
 ): HTMLDetailsElement {
-  const paragraph = (...texts: string[]) => createElement('p', {}, ...texts);
+  const paragraph = (text: string) => createElement('p', {}, text);
   const node = createElement(
     'details',
     { class: 'disclosure' },
@@ -83,19 +92,11 @@ function createDisclosure(
     createElement(
       'div',
       { class: 'disclosure-text' },
-      paragraph(
-        '“Recommended” puts first what should serve you best. It weighs what a loan costs (APR), how likely the lender is ',
-        'to approve you, how well amount and term fit what you asked for, and the star rating, which our editors give. ',
-        'What a lender pays us plays no part in it.',
-      ),
-      paragraph('“Lowest APR” and “Highest amount” go by that one figure.'),
+      ...product.orderDisclosure.map(paragraph),
       orders.includes('svc_revenue')
         ? paragraph('“Sponsored first” goes by what we expect to be paid for an offer.')
         : null,
-      paragraph(
-        'Lenders pay us when you follow an offer, apply, or are funded. We show offers of the lenders we work with; ',
-        'there are others.',
-      ),
+      paragraph(product.paymentDisclosure),
       catalogText,
     ),
   );
@@ -124,26 +125,30 @@ export class WidgetView {
   readonly #offerCount = createElement('p', { class: 'count' });
   readonly #status = createElement('p', { class: 'visually-hidden', role: 'status' });
   readonly #notice = createElement('p', { class: 'notice', role: 'alert' });
-  readonly #estimateNote = createElement(
-    'p',
-    { class: 'caveat' },
-    'Figures are estimates. No credit decision has been made: that is up to the lender.',
-  );
+  readonly #estimateNote: HTMLElement;
+  readonly #product: ProductView;
   readonly #body = createElement('div', { class: 'body' });
   readonly #catalogDisclosure = createElement('p', { hidden: '' });
   readonly #sortSelect: HTMLSelectElement;
   readonly #sortControl: HTMLElement;
 
-  constructor(container: Element, { sort, isFramePage, theme }: WidgetSettings, events: ViewEvents) {
-    const orders = selectableSortOrders(sort);
+  constructor(
+    container: Element,
+    product: ProductView,
+    { sort, isFramePage, theme }: WidgetSettings,
+    events: ViewEvents,
+  ) {
+    const orders = selectableSortOrders(product, sort);
     this.#events = events;
+    this.#product = product;
+    this.#estimateNote = createElement('p', { class: 'caveat' }, product.caveat);
     this.partHeading = isFramePage ? 'h2' : 'h3';
     this.#title = createElement(
       isFramePage ? 'h1' : 'h2',
       { class: 'title', id: 'title', tabindex: '-1' },
-      'Your loan offers',
+      product.title,
     );
-    this.#sortSelect = createSortSelect(orders, events.sortChosen);
+    this.#sortSelect = createSortSelect(orders, product, events.sortChosen);
     this.#sortSelect.value = sort;
     const label = createElement('label', { for: 'sort' }, 'Sort by');
     this.#sortControl = createElement('div', { class: 'sort' }, label, this.#sortSelect);
@@ -159,7 +164,7 @@ export class WidgetView {
         createElement('div', {}, this.#title, this.#offerCount),
         this.#sortControl,
       ),
-      createDisclosure(orders, this.#catalogDisclosure, events.disclosureOpened),
+      createDisclosure(orders, product, this.#catalogDisclosure, events.disclosureOpened),
       this.#estimateNote,
       this.#status,
       this.#notice,
@@ -174,7 +179,7 @@ export class WidgetView {
     this.#setStatusTexts('Finding your offers…', '');
     this.#offerCount.textContent = 'Finding your offers…';
     this.#setOfferControlsVisible(true);
-    this.#replaceContent(createCardList(Array.from({ length: cards }, createPlaceholderCard)), true);
+    this.#replaceContent(this.#createCardList(Array.from({ length: cards }, createPlaceholderCard)), true);
   }
 
   showReorderInProgress(): void {
@@ -188,7 +193,7 @@ export class WidgetView {
     this.#setOfferControlsVisible(true);
     this.#catalogDisclosure.textContent = disclosure;
     this.#catalogDisclosure.hidden = disclosure === '';
-    this.#replaceContent(createCardList(cards), false);
+    this.#replaceContent(this.#createCardList(cards), false);
   }
 
   /** Shows the previous offers and a notice after a change of the sort order failed. */
@@ -223,9 +228,9 @@ export class WidgetView {
     this.#body.setAttribute('aria-busy', String(busy));
     if (losesFocus) this.#title.focus();
   }
-}
 
-function createCardList(cards: readonly HTMLElement[]): HTMLElement {
-  // Some screen readers ignore a list without markers unless it has the role `list`.
-  return createElement('ol', { class: 'cards', role: 'list' }, ...cards);
+  #createCardList(cards: readonly HTMLElement[]): HTMLElement {
+    // Some screen readers ignore a list without markers unless it has the role `list`.
+    return createElement('ol', { class: `cards ${this.#product.name}-cards`, role: 'list' }, ...cards);
+  }
 }

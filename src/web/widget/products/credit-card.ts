@@ -1,0 +1,182 @@
+import { createElement } from '../dom.ts';
+import {
+  formatDollarsAndCents,
+  formatFee,
+  formatFeeOrNone,
+  formatIfPresent,
+  formatMonths,
+  formatOfferFeature,
+  formatPercent,
+  formatPercentRange,
+  formatShare,
+  formatWords,
+} from '../format.ts';
+import { widgetLimits } from '../limits.ts';
+import type { CardFigures, IntroductoryApr, NumberRange, Offer, Reward, TransactionFee } from '../offer.ts';
+import { createFigure, createLabeledText, createTable } from '../offer-card.ts';
+import type { CardContent, ProductView } from './product-view.ts';
+
+/** Shows credit cards. */
+export const creditCardView: ProductView = {
+  name: 'credit-card',
+  title: 'Your card offers',
+  sortOrderLabels: {
+    recommended: 'Recommended',
+    lowest_apr: 'Lowest purchase APR',
+    highest_amount: 'Highest first-year value',
+    svc_revenue: 'Sponsored first',
+  },
+  orderDisclosure: [
+    '“Recommended” puts first what should serve you best. It weighs the estimated value of the first year, how likely the ' +
+      'issuer is to approve you, and the star rating, which our editors give. What an issuer pays us plays no part in it.',
+    '“Lowest purchase APR” and “Highest first-year value” go by that one figure. The first-year value is rewards and bonus, ' +
+      'less fees and interest, for the spending and balances that you told us. It can be negative.',
+  ],
+  paymentDisclosure:
+    'Issuers pay us when you follow an offer. We show offers of the issuers we work with; there are others.',
+  caveat: 'Figures are estimates. No credit decision has been made: that is up to the issuer.',
+  action: {
+    text: 'View card',
+    prequalificationText: 'See if you qualify',
+    prequalificationNote: 'Seeing if you qualify will not affect your credit score',
+  },
+  adviseWithoutOffers: () =>
+    'None of our issuers has a card for these answers today. Another use of the card may change that; so may checking that every answer is right.',
+  createCardContent: (offer) => createContent(offer.card ?? {}),
+  createPicture: createCardArt,
+};
+
+/** Draws a card in a color that depends on the issuer's name, with the issuer's logo or initial. It shows no real card. */
+function createCardArt(logo: HTMLElement, { lender_name: issuer }: Offer): HTMLElement {
+  const art = createElement('span', { class: 'card-art' }, logo);
+  let sum = 0;
+  for (const character of issuer) sum += character.codePointAt(0)!;
+  // Sets the style through the CSSOM, because a Content-Security-Policy of the page may block `style` attributes.
+  art.style.setProperty('--hue', String((sum * 47) % 360));
+  return art;
+}
+
+function createContent(card: CardFigures): CardContent {
+  const purchaseApr = formatIfPresent(card.purchase_apr, formatPercentRange);
+  const { rewards, bonus } = card;
+  return {
+    lenderNote: null,
+    figures: [
+      createFigure('lead wide apr', 'Purchase APR', purchaseApr?.replace(' to ', '–') ?? null),
+      createIntroAprFigure('Intro APR, purchases', card.intro_purchase_apr, card.purchase_apr),
+      createIntroAprFigure('Intro APR, balance transfers', card.intro_transfer_apr, card.transfer_apr),
+      createFigure('fee', 'Annual fee', formatAnnualFee(card)),
+      createFigure(
+        'bonus',
+        'Bonus',
+        formatIfPresent(bonus, ({ value }) => formatFee(value)),
+        formatIfPresent(
+          bonus,
+          ({ spend, months }) => `if you spend ${formatFee(spend)} within ${formatMonths([months])}`,
+        ),
+      ),
+      createRewardsFigure(rewards ?? []),
+      createFigure(
+        'first-year',
+        'Estimated first-year value',
+        formatIfPresent(card.first_year_value, formatDollarsAndCents),
+        'rewards and bonus, less fees and interest',
+      ),
+      createFigure(
+        'security-deposit',
+        'Security deposit',
+        formatIfPresent(card.security_deposit_min, (amount) => `${formatFee(amount)} or more`),
+      ),
+    ],
+    details: [
+      createLabeledText(
+        'Rewards:',
+        formatIfPresent(rewards, (list) => (list.length > 0 ? `${list.map(formatReward).join(', ')}.` : null)),
+      ),
+      createCostTable(card),
+    ],
+  };
+}
+
+/** The APR after the introductory period is shown beside the introductory APR (Regulation Z, 12 CFR 1026.16(g)). */
+function createIntroAprFigure(
+  name: string,
+  intro: IntroductoryApr | null | undefined,
+  afterwards: NumberRange | null | undefined,
+): HTMLElement | null {
+  return createFigure(
+    'intro',
+    name,
+    formatIfPresent(intro, formatIntroApr),
+    formatIfPresent(afterwards, (range) => `then ${formatPercentRange(range)}`),
+  );
+}
+
+function formatIntroApr({ percent, months }: IntroductoryApr): string {
+  return `${formatPercent(percent)} for ${formatMonths([months])}`;
+}
+
+function formatAnnualFee({ annual_fee: fee, annual_fee_first_year: firstFee }: CardFigures): string | null {
+  if (fee === null || fee === undefined) return null;
+  if (firstFee === null || firstFee === undefined || firstFee === fee) return formatFeeOrNone(fee);
+  return `${formatFee(firstFee)} in the first year, then ${formatFee(fee)}`;
+}
+
+function createRewardsFigure(rewards: readonly Reward[]): HTMLElement | null {
+  const earning = rewards.filter(({ percent }) => percent > 0).sort((a, b) => b.percent - a.percent);
+  const [best, ...others] = earning.slice(0, widgetLimits.rewardsShownMax);
+  return createFigure(
+    'rewards',
+    'Rewards',
+    formatIfPresent(best, formatReward),
+    others.length > 0 ? others.map(formatReward).join(', ') : null,
+  );
+}
+
+function formatReward({ category, percent }: Reward): string {
+  return `${formatShare(percent)} on ${category === 'base' ? 'all other purchases' : formatWords(category)}`;
+}
+
+function formatTransactionFee({ percent, min }: TransactionFee): string {
+  if (percent === 0) return formatFeeOrNone(min);
+  const share = `${formatShare(percent)} of the amount`;
+  return min === 0 ? share : `${formatFee(min)} or ${share}, whichever is greater`;
+}
+
+/** Creates the table of rates and fees, in the order and with the row names of 12 CFR 1026.60. */
+function createCostTable(card: CardFigures): HTMLElement {
+  const withIntro = (intro: IntroductoryApr | null | undefined, range: NumberRange | null | undefined) =>
+    formatIfPresent(range, (rates) => {
+      const usual = formatPercentRange(rates);
+      return intro === null || intro === undefined ? usual : `${formatIntroApr(intro)}, then ${usual}`;
+    });
+  return createTable('Rates and fees', null, [
+    ['APR for purchases', withIntro(card.intro_purchase_apr, card.purchase_apr)],
+    ['APR for balance transfers', withIntro(card.intro_transfer_apr, card.transfer_apr)],
+    ['APR for cash advances', formatIfPresent(card.cash_advance_apr, formatPercent)],
+    ['Penalty APR', card.penalty_apr === null ? 'None' : formatIfPresent(card.penalty_apr, formatPercent)],
+    ['How to avoid paying interest on purchases', formatIfPresent(card.grace_period_days, formatGracePeriod)],
+    ['Minimum interest charge', formatIfPresent(card.minimum_interest_charge, formatFeeOrNone)],
+    ['Annual fee', formatAnnualFee(card)],
+    ['Balance transfer fee', formatIfPresent(card.transfer_fee, formatTransactionFee)],
+    ['Cash advance fee', formatIfPresent(card.cash_advance_fee, formatTransactionFee)],
+    [
+      'Foreign transaction fee',
+      formatIfPresent(card.foreign_transaction_fee_percent, (percent) =>
+        percent === 0 ? 'None' : `${formatShare(percent)} of each transaction`,
+      ),
+    ],
+    ['Late payment fee', formatIfPresent(card.late_fee_max, formatFeeUpTo)],
+    ['Returned payment fee', formatIfPresent(card.returned_payment_fee_max, formatFeeUpTo)],
+    ['How the balance is computed', formatIfPresent(card.balance_method, formatOfferFeature)],
+  ]);
+}
+
+function formatFeeUpTo(amount: number): string {
+  return amount === 0 ? 'None' : `Up to ${formatFee(amount)}`;
+}
+
+function formatGracePeriod(days: number): string {
+  if (days === 0) return 'Interest on purchases starts on the transaction date.';
+  return `Pay the entire balance by the due date, at least ${days} days after the end of each billing period.`;
+}

@@ -1,0 +1,126 @@
+import {
+  formatDate,
+  formatDollarsAndCents,
+  formatFee,
+  formatFeeOrNone,
+  formatIfPresent,
+  formatMonths,
+  formatPercent,
+} from '../format.ts';
+import type { DepositFigures, Offer } from '../offer.ts';
+import { createFigure, createLabeledText, createTable } from '../offer-card.ts';
+import type { CardContent, ProductView } from './product-view.ts';
+
+/** Shows deposit accounts. */
+export const depositView: ProductView = {
+  name: 'deposit',
+  title: 'Your banking offers',
+  sortOrderLabels: {
+    recommended: 'Recommended',
+    lowest_apr: 'Highest APY',
+    highest_amount: 'Highest first-year earnings',
+    svc_revenue: 'Sponsored first',
+  },
+  orderDisclosure: [
+    '“Recommended” puts first what should serve you best. It weighs what your deposit earns in the first year, the fees, and ' +
+      'the star rating, which our editors give. What a bank or credit union pays us plays no part in it.',
+    '“Highest APY” and “Highest first-year earnings” go by that one figure. First-year earnings are interest and bonus, less fees.',
+  ],
+  paymentDisclosure:
+    'Banks and credit unions pay us when you follow an offer. We show offers of those we work with; there are others.',
+  caveat: 'Yields are as of the date shown and may change before you open the account. Fees could reduce the earnings.',
+  action: { text: 'View account', prequalificationText: 'View account', prequalificationNote: null },
+  adviseWithoutOffers: () =>
+    'None of our banks and credit unions has an account for these answers today. Another amount or kind of account may change that.',
+  createCardContent: (offer) => createContent(offer, offer.deposit ?? {}),
+};
+
+/** The card shows what 12 CFR 1030.8(c) requires beside a yield: date, variable rate, minimums, fees and penalties. */
+function createContent({ as_of: asOf }: Offer, deposit: DepositFigures): CardContent {
+  const { bonus, variable, fee_waived_from: feeWaivedFrom } = deposit;
+  const yieldNotes = [
+    formatIfPresent(asOf, (date) => formatIfPresent(formatDate(date), (text) => `as of ${text}`)),
+    formatIfPresent(variable, (isVariable) =>
+      isVariable ? 'variable rate, may change after you open the account' : 'fixed rate',
+    ),
+  ];
+  return {
+    lenderNote: formatInsurer(deposit),
+    figures: [
+      createFigure(
+        'lead wide apy',
+        'Annual percentage yield (APY)',
+        formatIfPresent(deposit.apy, formatPercent),
+        yieldNotes.filter((note) => note !== null).join('; '),
+      ),
+      createFigure(
+        'earnings',
+        'Estimated first-year earnings',
+        formatIfPresent(deposit.first_year_earnings, formatDollarsAndCents),
+        'interest and bonus, less fees',
+      ),
+      createFigure(
+        'term',
+        'Term',
+        formatIfPresent(deposit.term_months, (months) => formatMonths([months])),
+      ),
+      createFigure(
+        'bonus',
+        'Bonus',
+        formatIfPresent(bonus, ({ amount }) => formatFee(amount)),
+        formatIfPresent(bonus, formatBonusRequirement),
+      ),
+      createFigure('minimum', 'Minimum to open', formatIfPresent(deposit.minimum_deposit, formatFeeOrNone)),
+      createFigure(
+        'minimum',
+        'Minimum to earn the APY',
+        formatIfPresent(deposit.minimum_balance_for_apy, formatFeeOrNone),
+      ),
+      createFigure(
+        'fee',
+        'Monthly fee',
+        formatIfPresent(deposit.monthly_fee, formatFeeOrNone),
+        formatIfPresent(feeWaivedFrom, (balance) => `none from a balance of ${formatFee(balance)}`),
+      ),
+      createFigure(
+        'penalty',
+        'Early withdrawal penalty',
+        formatIfPresent(deposit.early_withdrawal_penalty_days, (days) => `${days} days of interest`),
+      ),
+    ],
+    details: [createLabeledText('Interest rate:', formatInterest(deposit)), createTierTable(deposit)],
+  };
+}
+
+/** Formats what the bonus requires, with the number of days unless the text contains it. */
+function formatBonusRequirement({ requirement, days }: NonNullable<DepositFigures['bonus']>): string {
+  return requirement.includes(`${days} days`) ? requirement : `${requirement}, within ${days} days`;
+}
+
+/** Formats the insurer with the institution's number there: `Member FDIC, certificate 12345`. */
+function formatInsurer({ insured_by: insurer, certificate_number: number }: DepositFigures): string | null {
+  if (insurer === 'fdic') return `Member FDIC${number ? `, certificate ${number}` : ''}`;
+  if (insurer === 'ncua') return `Insured by NCUA${number ? `, charter ${number}` : ''}`;
+  return null;
+}
+
+function formatInterest({ rate, compounding }: DepositFigures): string | null {
+  return formatIfPresent(rate, (percent) => {
+    const method = formatIfPresent(compounding, (name) => `, compounding: ${name}`) ?? '';
+    return `${formatPercent(percent)}${method}.`;
+  });
+}
+
+/** Creates the table of tiers. An account with a single tier has no table. */
+function createTierTable({ tiers, tier_method: method }: DepositFigures): HTMLElement | null {
+  if (!tiers || tiers.length < 2) return null;
+  const rule =
+    method === 'marginal'
+      ? 'the rate of a tier applies to the part of the balance within the tier'
+      : 'the rate of the tier that the balance reaches applies to the whole balance';
+  return createTable(
+    `Rates by balance: ${rule}`,
+    ['Balance from', 'Rate', 'APY'],
+    tiers.map(({ from, rate, apy }) => [formatFee(from), formatPercent(rate), formatPercent(apy)]),
+  );
+}

@@ -1,0 +1,73 @@
+import { formatDollars, formatDollarsAndCents, formatIfPresent, formatMonths, formatPercentRange } from '../format.ts';
+import type { Offer } from '../offer.ts';
+import { createFigure, createLabeledText } from '../offer-card.ts';
+import type { CardContent, ProductView } from './product-view.ts';
+
+/** Shows loans of a fixed amount with equal monthly payments. */
+export const loanView: ProductView = {
+  name: 'loan',
+  title: 'Your loan offers',
+  sortOrderLabels: {
+    recommended: 'Recommended',
+    lowest_apr: 'Lowest APR',
+    highest_amount: 'Highest amount',
+    svc_revenue: 'Sponsored first',
+  },
+  orderDisclosure: [
+    '“Recommended” puts first what should serve you best. It weighs what a loan costs (APR), how likely the lender is ' +
+      'to approve you, how well amount and term fit what you asked for, and the star rating, which our editors give. ' +
+      'What a lender pays us plays no part in it.',
+    '“Lowest APR” and “Highest amount” go by that one figure.',
+  ],
+  paymentDisclosure:
+    'Lenders pay us when you follow an offer, apply, or are funded. We show offers of the lenders we work with; there are others.',
+  caveat: 'Figures are estimates. No credit decision has been made: that is up to the lender.',
+  action: {
+    text: 'View offer',
+    prequalificationText: 'Check your rate',
+    prequalificationNote: 'Checking your rate will not affect your credit score',
+  },
+  adviseWithoutOffers: (loan) =>
+    `None of our lenders has an offer${loan === null ? '' : ` of ${loan}`} for these answers today. ` +
+    'A smaller amount may change that; so may checking that every answer is right.',
+  createCardContent: createLoanContent,
+};
+
+/** The card shows the loan amount, term and APR range after the monthly payment (Regulation Z, 12 CFR 1026.24(d)). */
+function createLoanContent(offer: Offer, loanAmount: number | null): CardContent {
+  const { monthly_payment_estimate: paymentUsd, payment_term_months: term, loan_amount_range: amounts } = offer;
+  const payment = formatIfPresent(paymentUsd, formatDollarsAndCents);
+  const rates = formatIfPresent(offer.apr_range, formatPercentRange);
+  const loan = [formatIfPresent(loanAmount, formatDollars), term === null ? null : `over ${formatMonths([term])}`]
+    .filter((part) => part !== null)
+    .join(' ');
+  const note = [loan === '' ? null : `for ${loan}`, rates === null ? null : `APR from ${rates}`]
+    .filter((part) => part !== null)
+    .join(', ');
+  const hasExample = paymentUsd !== null && term !== null && loanAmount !== null && rates !== null;
+  return {
+    lenderNote: null,
+    figures: [
+      createFigure('payment', 'Estimated payment', payment === null ? null : `${payment}/month`, note),
+      createFigure('apr', 'APR range', rates?.replace(' to ', '–') ?? null),
+      createFigure(
+        'amount',
+        'Loan amount',
+        formatIfPresent(amounts, ({ min, max }) => `${formatDollars(min)}–${formatDollars(max)}`),
+      ),
+    ],
+    details: [
+      createLabeledText(
+        'Representative example.',
+        hasExample
+          ? `A loan of ${loan}, at the middle of this lender’s rates for you, takes ${term} monthly payments of ${payment}: ` +
+              `${formatDollarsAndCents(paymentUsd * term)} in all. APR from ${rates}, any origination fee included.`
+          : null,
+      ),
+      createLabeledText(
+        'Terms open to you:',
+        offer.term_months.length > 0 ? `${formatMonths(offer.term_months)}.` : null,
+      ),
+    ],
+  };
+}

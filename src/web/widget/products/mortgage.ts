@@ -1,0 +1,143 @@
+import {
+  formatDollars,
+  formatDollarsAndCents,
+  formatFeeOrNone,
+  formatIfPresent,
+  formatMonths,
+  formatOfferFeature,
+  formatPercent,
+  formatPercentRange,
+  formatShare,
+} from '../format.ts';
+import type { MortgageFigures, Offer } from '../offer.ts';
+import { createFigure, createLabeledText, createTable } from '../offer-card.ts';
+import type { CardContent, ProductView } from './product-view.ts';
+
+/** Shows mortgages. There is no sort order by revenue, because it could be a paid referral (RESPA, 12 CFR 1024.14). */
+export const mortgageView: ProductView = {
+  name: 'mortgage',
+  title: 'Your mortgage offers',
+  sortOrderLabels: {
+    recommended: 'Recommended',
+    lowest_apr: 'Lowest APR',
+    highest_amount: 'Highest loan amount',
+  },
+  orderDisclosure: [
+    '“Recommended” puts first what should serve you best. It weighs what the loan costs over five years, how likely the ' +
+      'lender is to approve you, and the star rating, which our editors give.',
+    '“Lowest APR” goes by that one figure. “Highest loan amount” goes by the largest loan that the lender would make.',
+    'What a lender pays us plays no part in any order.',
+  ],
+  paymentDisclosure:
+    'A lender pays us the same for each application that it accepts, whether or not the loan closes, and wherever its offer ' +
+    'stands. We show offers of the lenders we work with; there are others.',
+  caveat:
+    'Figures are estimates and no commitment to lend. Payments do not include taxes and insurance premiums for the home, ' +
+    'so the actual payment will be greater.',
+  action: {
+    text: 'View offer',
+    prequalificationText: 'Check your rate',
+    prequalificationNote: 'Checking your rate will not affect your credit score',
+  },
+  adviseWithoutOffers: () =>
+    'None of our lenders has a mortgage for these answers today. A larger down payment or a smaller loan may change that; ' +
+    'so may checking that every answer is right.',
+  createCardContent: (offer) => createContent(offer, offer.mortgage ?? {}),
+};
+
+/** The APR is as prominent as the rate, and term and amount follow the payment (Regulation Z, 12 CFR 1026.24(c) and (d)). */
+function createContent(offer: Offer, mortgage: MortgageFigures): CardContent {
+  const { payment_term_months: term } = offer;
+  const {
+    loan_amount: amount,
+    mortgage_insurance: insurance,
+    mortgage_insurance_months: insuranceMonths,
+    rate_type: rateType,
+  } = mortgage;
+  const isAdjustable = rateType === 'adjustable';
+  const paymentNotes = [
+    formatIfPresent(amount, (usd) => `for a loan of ${formatDollars(usd)}`),
+    formatIfPresent(term, (months) => `over ${formatMonths([months])}`),
+    isAdjustable ? 'at the initial rate' : null,
+  ];
+  return {
+    lenderNote: formatIfPresent(mortgage.nmls_id, (id) => `NMLS ID ${id}`),
+    figures: [
+      createFigure(
+        'lead rate',
+        isAdjustable ? 'Initial interest rate' : 'Interest rate',
+        formatIfPresent(mortgage.rate, formatPercent),
+        isAdjustable ? formatRateChange(mortgage) : null,
+      ),
+      createFigure('lead apr', 'APR', formatIfPresent(offer.apr_range, formatPercentRange)),
+      createFigure(
+        'lead wide',
+        'Estimated payment',
+        formatIfPresent(offer.monthly_payment_estimate, (payment) => `${formatDollarsAndCents(payment)}/month`),
+        paymentNotes.filter((note) => note !== null).join(' '),
+      ),
+      createFigure(
+        'insurance',
+        'Mortgage insurance',
+        formatIfPresent(insurance, (usd) => (usd === 0 ? 'None' : `${formatDollarsAndCents(usd)}/month`)),
+        insurance ? formatInsuranceNote(insuranceMonths) : null,
+      ),
+      createFigure(
+        'points',
+        'Points',
+        formatIfPresent(mortgage.points_percent, (percent) =>
+          percent === 0 ? 'None' : `${formatShare(percent)} of the loan`,
+        ),
+      ),
+      createFigure('fees', 'Lender fees', formatIfPresent(mortgage.lender_fees, formatFeeOrNone)),
+      createFigure('type', 'Loan type', formatLoanType(mortgage)),
+      createFigure(
+        'lock',
+        'Rate lock',
+        formatIfPresent(mortgage.lock_days, (days) => `${days} days`),
+      ),
+    ],
+    details: [
+      createTable('The loan', null, [
+        ['Loan amount', formatIfPresent(amount, formatDollars)],
+        ['Loan-to-value ratio', formatIfPresent(mortgage.ltv_percent, formatShare)],
+        ['Principal and interest', formatIfPresent(mortgage.principal_and_interest, formatPerMonth)],
+        ['Mortgage insurance', formatIfPresent(insurance, (usd) => (usd === 0 ? 'None' : formatPerMonth(usd)))],
+        ['Cost over five years', formatIfPresent(mortgage.cost_over_five_years, formatDollarsAndCents)],
+        [
+          'Largest loan of this lender for you',
+          formatIfPresent(offer.loan_amount_range, ({ max }) => formatDollars(max)),
+        ],
+      ]),
+      createLabeledText(
+        'Terms open to you:',
+        offer.term_months.length > 0 ? `${formatMonths(offer.term_months)}.` : null,
+      ),
+      createLabeledText('Cost over five years:', 'payments, points and fees, less the principal that you repay.'),
+    ],
+  };
+}
+
+function formatPerMonth(amount: number): string {
+  return `${formatDollarsAndCents(amount)}/month`;
+}
+
+function formatRateChange({ fixed_months: months }: MortgageFigures): string {
+  return `may change after ${formatIfPresent(months, (count) => formatMonths([count])) ?? 'an initial period'}`;
+}
+
+function formatInsuranceNote(months: number | null | undefined): string {
+  return `included in the payment${formatIfPresent(months, (count) => `, for ${formatMonths([count])}`) ?? ''}`;
+}
+
+/** Loan types that are names. */
+const loanTypeNames: Readonly<Record<string, string>> = { fha: 'FHA', va: 'VA', usda: 'USDA' };
+
+/** Formats loan type and rate type: `Conventional, fixed rate`. */
+function formatLoanType({ loan_type: type, rate_type: rateType }: MortgageFigures): string | null {
+  const parts = [
+    formatIfPresent(type, (name) => loanTypeNames[name] ?? formatOfferFeature(name)),
+    formatIfPresent(rateType, (name) => `${name} rate`),
+  ].filter((part) => part !== null);
+  return parts.length > 0 ? parts.join(', ') : null;
+}

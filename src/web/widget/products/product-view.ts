@@ -1,0 +1,47 @@
+import type { Offer } from '../offer.ts';
+import type { SortOrder } from '../settings.ts';
+
+/** Parts of an offer card that depend on the product. The other parts are the same in all cards. */
+export interface CardContent {
+  /** Text below the lender's name, such as a registration number; null for none. */
+  readonly lenderNote: string | null;
+  /** Figures of the offer, most important first; null for a figure that the offer lacks. */
+  readonly figures: readonly (HTMLElement | null)[];
+  /** Content of the details section, above the feature tags. */
+  readonly details: readonly (HTMLElement | null)[];
+}
+
+/** How the widget shows the offers of one product. All texts are known before the first offers arrive. */
+export interface ProductView {
+  /** Name of the product in CSS classes. */
+  readonly name: string;
+  readonly title: string;
+  /** Display name of each sort order that the product supports. */
+  readonly sortOrderLabels: Readonly<Partial<Record<SortOrder, string>>>;
+  /** Paragraphs of the disclosure that describe the sort orders, except `svc_revenue`. */
+  readonly orderDisclosure: readonly string[];
+  /** Paragraph of the disclosure about payments of lenders. */
+  readonly paymentDisclosure: string;
+  /** Note between the disclosure and the offers. */
+  readonly caveat: string;
+  readonly action: {
+    readonly text: string;
+    /** Text for an offer with prequalification, and a note about the credit score. */
+    readonly prequalificationText: string;
+    readonly prequalificationNote: string | null;
+  };
+  /**
+   * Returns the advice to a borrower without matching offers.
+   *
+   * @param loan requested loan amount, such as `$10,000`; null for products without one
+   */
+  adviseWithoutOffers(loan: string | null): string;
+  /**
+   * Creates the content of an offer card. Omits figures that the offer lacks.
+   *
+   * @param loanAmount requested loan amount in USD; null for products without one
+   */
+  createCardContent(offer: Offer, loanAmount: number | null): CardContent;
+  /** Puts the lender's logo into a drawing of the product. Default: the logo alone. */
+  createPicture?(logo: HTMLElement, offer: Offer): HTMLElement;
+}

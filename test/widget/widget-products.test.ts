@@ -1,0 +1,374 @@
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { describe, type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+import type { Vertical } from '../../src/index.ts';
+import type { OfferView } from '../../src/verticals/offer-view.ts';
+import { availableVerticals, exampleCatalogs } from '../../src/verticals/registry.ts';
+import { findAccessibilityViolations } from '../support/accessibility.ts';
+import { equipmentLeases } from '../support/equipment-leases.ts';
+import { sampleBorrowers } from '../support/sample-borrowers.ts';
+import { equipmentLeasesFixture } from '../support/vertical-fixtures.ts';
+import {
+  collectErrors,
+  countedEvents,
+  eventually,
+  messageTitle,
+  offerCards,
+  offerLink,
+  offersAddress,
+  useWidgetTestPages,
+} from './widget-test-pages.ts';
+
+const pages = useWidgetTestPages({ catalogs: [...exampleCatalogs(), ...equipmentLeasesFixture.catalogs] });
+
+/** Folder of screenshots for manual review. */
+const artefacts = fileURLToPath(new URL('../../test-artefacts/widget/', import.meta.url));
+const screenWidths = [320, 768, 1200] as const;
+const colorSchemes = ['light', 'dark'] as const;
+
+/** Values of one object of figures in an offer, such as `card`. */
+// biome-ignore lint/suspicious/noExplicitAny: the members have different types, which the contract tests check
+type Figures = Readonly<Record<string, any>>;
+type Offer = OfferView & { readonly card?: Figures; readonly mortgage?: Figures; readonly deposit?: Figures };
+
+// Formats of the expected texts, which do not use the code of the widget.
+const dollars = (amount: number, decimals: number) => {
+  const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+  return `${amount < 0 ? '−' : ''}$${Math.abs(amount).toLocaleString('en-US', digits)}`;
+};
+const whole = (amount: number) => dollars(amount, 0);
+const cents = (amount: number) => dollars(amount, 2);
+const fee = (amount: number) => (amount === 0 ? 'None' : dollars(amount, Number.isInteger(amount) ? 0 : 2));
+const rate = (percent: number) => `${percent.toFixed(Number.isInteger(Math.round(percent * 1e6) / 1e4) ? 2 : 3)}%`;
+const rateRange = ({ min, max }: { readonly min: number; readonly max: number }, to = ' to ') =>
+  min === max ? rate(min) : `${rate(min)}${to}${rate(max)}`;
+const monthCount = (months: number) => (months === 1 ? '1 month' : `${months} months`);
+const longDate = (date: string) =>
+  new Date(date).toLocaleDateString('en-US', { timeZone: 'UTC', year: 'numeric', month: 'long', day: 'numeric' });
+
+/** What the widget of a vertical must show. */
+interface Expected {
+  readonly title: string;
+  readonly sortOrders: readonly string[];
+  /** Phrases of the disclosure and the caveat. */
+  readonly phrases: readonly string[];
+  /** Returns texts that the card of an offer must contain without opening its details. */
+  figures(offer: Offer): readonly string[];
+  /** Returns texts that the details of an offer must contain. */
+  details(offer: Offer): readonly string[];
+  /** Member of an offer with the figures of the product; null for loans. */
+  readonly member: 'card' | 'mortgage' | 'deposit' | null;
+}
+
+const expectedByVertical: Readonly<Record<string, Expected>> = {
+  'personal-loans': {
+    title: 'Your loan offers',
+    sortOrders: ['Recommended', 'Lowest APR', 'Highest amount'],
+    phrases: ['What a lender pays us plays no part in it', 'No credit decision has been made'],
+    figures: ({ monthly_payment_estimate: payment, payment_term_months: term, apr_range: apr }) => [
+      `Estimated payment${cents(payment!)}/month for $15,000 over ${term} months, APR from ${rateRange(apr!)}`,
+      `APR range${rateRange(apr!, '–')}`,
+    ],
+    details: ({ payment_term_months: term }) => [`takes ${term} monthly payments of`],
+    member: null,
+  },
+  'credit-cards': {
+    title: 'Your card offers',
+    sortOrders: ['Recommended', 'Lowest purchase APR', 'Highest first-year value'],
+    phrases: ['What an issuer pays us plays no part in it', 'less fees and interest', 'up to the issuer'],
+    figures: ({ card }) => {
+      const { intro_purchase_apr: purchases, intro_transfer_apr: transfers, bonus, rewards } = card!;
+      const firstFee = card!.annual_fee_first_year;
+      const best = rewards.toSorted((a: Figures, b: Figures) => b.percent - a.percent)[0];
+      return [
+        `Purchase APR${rateRange(card!.purchase_apr, '–')}`,
+        `Annual fee${
+          firstFee === card!.annual_fee
+            ? fee(firstFee)
+            : `${whole(firstFee)} in the first year, then ${whole(card!.annual_fee)}`
+        }`,
+        `Estimated first-year value${cents(card!.first_year_value)} `,
+        purchases === null
+          ? ''
+          : `Intro APR, purchases${rate(purchases.percent)} for ${monthCount(purchases.months)} then ${rateRange(card!.purchase_apr)}`,
+        transfers === null
+          ? ''
+          : `Intro APR, balance transfers${rate(transfers.percent)} for ${monthCount(transfers.months)} then ${rateRange(card!.transfer_apr)}`,
+        bonus === null
+          ? ''
+          : `Bonus${fee(bonus.value)} if you spend ${fee(bonus.spend)} within ${monthCount(bonus.months)}`,
+        best.percent === 0 ? '' : `Rewards${best.percent}% on `,
+        card!.security_deposit_min === null ? '' : `Security deposit${fee(card!.security_deposit_min)} or more`,
+      ];
+    },
+    details: ({ card }) => [
+      `APR for cash advances${rate(card!.cash_advance_apr)}`,
+      `Penalty APR${card!.penalty_apr === null ? 'None' : rate(card!.penalty_apr)}`,
+      `Minimum interest charge${fee(card!.minimum_interest_charge)}`,
+      ...['transfer', 'cash_advance'].map((name) => {
+        const { percent, min } = card![`${name}_fee`];
+        const share = `${percent}% of the amount`;
+        if (percent === 0) return fee(min);
+        return min === 0 ? share : `${fee(min)} or ${share}, whichever is greater`;
+      }),
+      card!.foreign_transaction_fee_percent === 0
+        ? 'Foreign transaction feeNone'
+        : `Foreign transaction fee${card!.foreign_transaction_fee_percent}% of each transaction`,
+      card!.late_fee_max === 0 ? 'Late payment feeNone' : `Late payment feeUp to ${fee(card!.late_fee_max)}`,
+      `Returned payment fee${card!.returned_payment_fee_max === 0 ? 'None' : `Up to ${fee(card!.returned_payment_fee_max)}`}`,
+      card!.grace_period_days === 0
+        ? 'starts on the transaction date'
+        : `at least ${card!.grace_period_days} days after`,
+    ],
+    member: 'card',
+  },
+  mortgage: {
+    title: 'Your mortgage offers',
+    sortOrders: ['Recommended', 'Lowest APR', 'Highest loan amount'],
+    phrases: [
+      'plays no part in any order',
+      'the same for each application',
+      'Payments do not include taxes and insurance premiums',
+    ],
+    figures: ({ apr_range: apr, monthly_payment_estimate: payment, payment_term_months: term, mortgage }) => {
+      const isAdjustable = mortgage!.rate_type === 'adjustable';
+      const { mortgage_insurance: insurance, points_percent: points } = mortgage!;
+      return [
+        `NMLS ID ${mortgage!.nmls_id}`,
+        isAdjustable
+          ? `Initial interest rate${rate(mortgage!.rate)} may change after `
+          : `Interest rate${rate(mortgage!.rate)}`,
+        `APR${rateRange(apr!)}`,
+        `Estimated payment${cents(payment!)}/month for a loan of ${whole(mortgage!.loan_amount)} over ${term} months`,
+        insurance === 0
+          ? 'Mortgage insuranceNone'
+          : `Mortgage insurance${cents(insurance)}/month included in the payment, for ${monthCount(mortgage!.mortgage_insurance_months)}`,
+        points === 0 ? 'PointsNone' : `Points${points}% of the loan`,
+        `Lender fees${fee(mortgage!.lender_fees)}`,
+        `${isAdjustable ? 'adjustable' : 'fixed'} rate`,
+        `Rate lock${mortgage!.lock_days} days`,
+      ];
+    },
+    details: ({ mortgage }) => [
+      `Loan-to-value ratio${mortgage!.ltv_percent}%`,
+      `Principal and interest${cents(mortgage!.principal_and_interest)}/month`,
+      `Cost over five years${cents(mortgage!.cost_over_five_years)}`,
+    ],
+    member: 'mortgage',
+  },
+  banking: {
+    title: 'Your banking offers',
+    sortOrders: ['Recommended', 'Highest APY', 'Highest first-year earnings'],
+    phrases: ['What a bank or credit union pays us plays no part in it', 'Fees could reduce the earnings'],
+    figures: ({ as_of: asOf, deposit }) => {
+      const { bonus, term_months: term, early_withdrawal_penalty_days: penalty, fee_waived_from: waived } = deposit!;
+      return [
+        `Annual percentage yield (APY)${rate(deposit!.apy)} as of ${longDate(asOf!)}; ${
+          deposit!.variable ? 'variable rate, may change after you open the account' : 'fixed rate'
+        }`,
+        deposit!.insured_by === 'fdic'
+          ? `Member FDIC, certificate ${deposit!.certificate_number}`
+          : `Insured by NCUA, charter ${deposit!.certificate_number}`,
+        `Minimum to open${fee(deposit!.minimum_deposit)}`,
+        `Minimum to earn the APY${fee(deposit!.minimum_balance_for_apy)}`,
+        `Monthly fee${fee(deposit!.monthly_fee)}${waived === null ? '' : ` none from a balance of ${whole(waived)}`}`,
+        `Estimated first-year earnings${cents(deposit!.first_year_earnings)} `,
+        bonus === null ? '' : `Bonus${fee(bonus.amount)} ${bonus.requirement}`,
+        term === null ? '' : `Term${monthCount(term)}`,
+        penalty === null ? '' : `Early withdrawal penalty${penalty} days of interest`,
+      ];
+    },
+    details: ({ deposit }) => [
+      `Interest rate: ${rate(deposit!.rate)}`,
+      ...(deposit!.tiers.length < 2
+        ? []
+        : deposit!.tiers.map((tier: Figures) => `${whole(tier.from)}${rate(tier.rate)}${rate(tier.apy)}`)),
+    ],
+    member: 'deposit',
+  },
+};
+
+/** Opens a partner's page with the widget of a borrower in a vertical. Returns the response that the widget received. */
+async function openWidget(t: TestContext, vertical: Vertical, fields = sampleBorrowers[vertical.segment]!) {
+  const widget = await pages.prepare(t, { vertical, fields, mode: 'live', allowed: true });
+  const received = widget.page.waitForResponse(offersAddress);
+  await widget.page.goto(widget.url);
+  await offerLink(widget.page).waitFor();
+  const { offers, loan_amount: loanAmount } = (await (await received).json()) as {
+    readonly offers: readonly Offer[];
+    readonly loan_amount: number | null;
+  };
+  return { ...widget, offers, loanAmount };
+}
+
+async function assertNoOverflow(page: Page): Promise<void> {
+  const widest = await page.locator('.panel').evaluate((panel) => {
+    const { clientWidth } = panel.ownerDocument.documentElement;
+    // Content of visually hidden elements is larger than the elements, on purpose.
+    const visible = [panel, ...panel.querySelectorAll(':not(.visually-hidden)')];
+    return Math.max(...visible.map((node) => node.getBoundingClientRect().right)) - clientWidth;
+  });
+  assert.ok(widest <= 0, `the widget is ${widest} px wider than the page`);
+}
+
+describe('widgets of all verticals', () => {
+  for (const vertical of availableVerticals()) {
+    const { segment } = vertical;
+    const expected = expectedByVertical[segment]!;
+
+    test(`${segment}: the cards show the figures of the offers on all screens`, async (t) => {
+      const widget = await openWidget(t, vertical);
+      const { page, offers } = widget;
+      const errors = collectErrors(page);
+      assert.equal(widget.loanAmount, segment === 'personal-loans' ? 15_000 : null);
+      assert.equal(await page.locator('.title').textContent(), expected.title);
+      const options = page.getByLabel('Sort by').locator('option');
+      assert.deepEqual(await options.allTextContents(), expected.sortOrders);
+      const cards = await offerCards(page).evaluateAll((nodes) =>
+        nodes.map((card) => ({
+          visible: [...card.children]
+            .filter(({ className }) => className !== 'details')
+            .map(({ textContent }) => textContent)
+            .join('\n'),
+          details: card.querySelector('.details').textContent as string,
+          name: card.querySelector('h3').textContent as string,
+          terms: (card.querySelector('.terms')?.href ?? null) as string | null,
+          legal: (card.querySelector('.legal')?.textContent ?? null) as string | null,
+        })),
+      );
+      assert.equal(cards.length, offers.length);
+      for (const [place, offer] of offers.entries()) {
+        const { visible, details, name, terms, legal } = cards[place]!;
+        assert.equal(name, offer.lender_name);
+        for (const text of expected.figures(offer)) assert.ok(visible.includes(text), `"${text}" in ${visible}`);
+        for (const text of expected.details(offer)) assert.ok(details.includes(text), `"${text}" in ${details}`);
+        assert.deepEqual([legal, terms], [offer.legal ?? null, offer.terms_url ?? null]);
+        if (offer.as_of !== undefined) assert.ok(visible.includes(`Figures as of ${longDate(offer.as_of)}`));
+      }
+
+      for (const summary of await page.locator('summary').all()) await summary.click();
+      const disclosure = (await page.locator('.frame').textContent())!;
+      for (const phrase of expected.phrases) assert.ok(disclosure.includes(phrase), phrase);
+      assert.ok(!/sponsored first/i.test(disclosure));
+
+      mkdirSync(artefacts, { recursive: true });
+      for (const colorScheme of colorSchemes) {
+        await page.emulateMedia({ colorScheme });
+        for (const width of screenWidths) {
+          await page.setViewportSize({ width, height: 800 });
+          await page.screenshot({ path: `${artefacts}${segment}-${colorScheme}-${width}.png`, fullPage: true });
+          await assertNoOverflow(page);
+          const violations = await findAccessibilityViolations(page, [colorScheme]);
+          assert.deepEqual(violations, [], `${segment}, ${colorScheme}, ${width} px`);
+        }
+      }
+
+      const landing = page.context().waitForEvent('request', (request) => new URL(request.url()).pathname === '/c');
+      await page.context().route('**/c?*', (route) => route.fulfill({ contentType: 'text/html', body: 'A lender' }));
+      await offerLink(page).click();
+      const clicked = new URL((await landing).url());
+      assert.deepEqual(
+        [clicked.searchParams.get('offer'), clicked.searchParams.get('sub')],
+        [offers[0]!.svc_offer_id, widget.subId],
+      );
+      await eventually(async () => (await countedEvents(widget)).offer_click, 1);
+      assert.deepEqual(errors, []);
+    });
+  }
+});
+
+describe('widgets with unusual offers', () => {
+  const productVerticals = availableVerticals().filter(({ segment }) => expectedByVertical[segment]?.member != null);
+
+  test('offers with null members, missing members or unknown members have cards without the missing figures', async (t) => {
+    for (const vertical of productVerticals) {
+      const member = expectedByVertical[vertical.segment]!.member!;
+      const widget = await pages.prepare(t, { vertical, fields: sampleBorrowers[vertical.segment]!, maxOffers: 5 });
+      const { page } = widget;
+      const errors = collectErrors(page);
+      await page.route(offersAddress, async (route) => {
+        const response = await route.fetch();
+        const json = await response.json();
+        const [first, second, third] = json.offers as Record<string, unknown>[];
+        for (const name of ['apr_range', 'monthly_payment_estimate', 'payment_term_months', 'loan_amount_range']) {
+          first![name] = null;
+        }
+        first![member] = Object.fromEntries(Object.keys(first![member] as object).map((name) => [name, null]));
+        Object.assign(first!, { legal: null, as_of: 'soon', terms_url: 'javascript:document.title="followed"' });
+        delete second![member];
+        Object.assign(third![member] as object, { member_to_come: { of: ['a', 'later', 'version'] } });
+        Object.assign(third!, { another_to_come: 7 });
+        await route.fulfill({ response, json: { ...json, offers: [first, second, third] } });
+      });
+      await page.goto(widget.url);
+      await offerLink(page).waitFor();
+      const figureCounts = await offerCards(page).evaluateAll((cards) =>
+        cards.map((card) => card.querySelectorAll('.figure').length as number),
+      );
+      assert.equal(figureCounts.length, 3, vertical.segment);
+      assert.ok(figureCounts[0] === 0 && figureCounts[2]! >= 4, `${vertical.segment}: ${figureCounts.join()}`);
+      const text = (await page.locator('.body').textContent())!;
+      assert.doesNotMatch(text, /null|undefined|NaN|Invalid|a later version/, vertical.segment);
+      const [, ...links] = await offerCards(page)
+        .first()
+        .locator('a')
+        .evaluateAll((found) => found.map(({ href }) => href as string));
+      assert.deepEqual(links, []);
+      assert.deepEqual(errors, []);
+    }
+  });
+
+  test('a negative first-year value is shown with a minus sign', async (t) => {
+    const vertical = availableVerticals().find(({ segment }) => segment === 'credit-cards')!;
+    const fields = { ...sampleBorrowers['credit-cards'], card_purpose: 'low_interest', carried_balance: 20_000 };
+    const { page, offers } = await openWidget(t, vertical, { ...fields, monthly_spend: 0 });
+    const values = offers.map(({ card }) => card!.first_year_value as number);
+    assert.ok(
+      values.some((value) => value < 0),
+      values.join(),
+    );
+    const shown = await page.locator('.first-year .value').allTextContents();
+    assert.deepEqual(shown, values.map(cents));
+  });
+
+  test('mortgages cannot be sorted by revenue, even if the script element requests it', async (t) => {
+    const vertical = availableVerticals().find(({ segment }) => segment === 'mortgage')!;
+    const { page, html } = await pages.prepare(t, { vertical, fields: sampleBorrowers.mortgage! });
+    const errors = collectErrors(page);
+    await page.goto(pages.url(html.replace('data-sort="recommended"', 'data-sort="svc_revenue"')));
+    await eventually(
+      async () => errors,
+      ['Offers widget: data-sort="svc_revenue" is not available for data-vertical="mortgage".'],
+    );
+    assert.equal(await page.locator('.panel').count(), 0);
+  });
+
+  test('widgets of custom verticals, and embed code without a vertical, show loans', async (t) => {
+    const personalLoans = await pages.widget({ fields: sampleBorrowers['personal-loans']! });
+    const leases = await pages.widget({ vertical: equipmentLeases, fields: equipmentLeasesFixture.complete });
+    assert.ok(leases.html.includes(` data-vertical="${equipmentLeases.segment}"`));
+    const withoutVertical = personalLoans.html.replace(' data-vertical="personal-loans"', '');
+    assert.notEqual(withoutVertical, personalLoans.html);
+    for (const html of [leases.html, withoutVertical]) {
+      const page = await pages.open(t, html);
+      await offerLink(page).waitFor();
+      assert.equal(await page.locator('.title').textContent(), 'Your loan offers');
+      assert.match((await page.locator('.count').textContent())!, /for \$1[05],000$/);
+      assert.match((await offerCards(page).first().textContent())!, /\$[\d,.]+\/month for \$1[05],000 over \d+ months/);
+    }
+  });
+
+  test('a borrower without matching offers gets advice about the product', async (t) => {
+    const vertical = availableVerticals().find(({ segment }) => segment === 'banking')!;
+    const { page, url } = await pages.prepare(t, { vertical, fields: sampleBorrowers.banking! });
+    await page.route(offersAddress, async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), offers: [], total_offers: 0 } });
+    });
+    await page.goto(url);
+    await messageTitle(page, 'No offers match right now').waitFor();
+    assert.match((await page.locator('.message').textContent())!, /None of our banks and credit unions/);
+  });
+});
