@@ -50,7 +50,7 @@ async function recordPartnerFlow(
 ): Promise<RecordedExamples> {
   const { ports, keys } = marketplace;
   const fields = sampleBorrowers[segment]!;
-  const tooLow = pocketFields.find((field) => field.kind === 'integer' && field.min > 0)!;
+  const amount = pocketFields.find((field) => field.kind === 'integer')!;
   const callerWith = (mode: 'live' | 'test') => {
     const { key } = keys.create({ account: 'partner', vertical: segment, mode });
     // For an unknown key, the service reads the key file again at most once per second.
@@ -62,7 +62,7 @@ async function recordPartnerFlow(
   const { sub_id } = session;
   const inputsRequest = { sub_id, fields };
   const inputs = await live.post('inputs', inputsRequest);
-  const invalidFields = await live.post('inputs', { sub_id, fields: { [tooLow.name]: 0, state: 'California' } });
+  const invalidFields = await live.post('inputs', { sub_id, fields: { [amount.name]: amount.max + 1, state: 'California' } });
   const offers = await live.get<OffersMembers>('marketplace', { sub_id, format: 'json', max_offers: '2' });
   const { svc_offer_id, click_url } = offers.offers[0]!;
   await marketplace.followClick(click_url, { userAgent: sessionRequest.user_agent });
