@@ -62,7 +62,10 @@ async function recordPartnerFlow(
   const { sub_id } = session;
   const inputsRequest = { sub_id, fields };
   const inputs = await live.post('inputs', inputsRequest);
-  const invalidFields = await live.post('inputs', { sub_id, fields: { [amount.name]: amount.max + 1, state: 'California' } });
+  const invalidFields = await live.post('inputs', {
+    sub_id,
+    fields: { [amount.name]: amount.max + 1, state: 'California' },
+  });
   const offers = await live.get<OffersMembers>('marketplace', { sub_id, format: 'json', max_offers: '2' });
   const { svc_offer_id, click_url } = offers.offers[0]!;
   await marketplace.followClick(click_url, { userAgent: sessionRequest.user_agent });

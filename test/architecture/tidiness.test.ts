@@ -9,10 +9,10 @@ const tests = sourceFiles('test');
 test('every source file is imported or started by another file', () => {
   for (const [files, entry] of [
     [sources, /^src\/(index|cli\/main|web\/widget\/main)\.ts$/],
-    // Servers preload the programs of test/cli/programs by name.
+    // Servers preload the programs of test/cli/programs and the registration of a vertical by name.
     [
       [...sourceFiles('bench'), ...tests],
-      /^(bench\/.*\bmain|test\/.*\.test|test\/crash\/main|test\/cli\/programs\/.*)\.ts$/,
+      /^(bench\/.*\bmain|test\/.*\.test|test\/crash\/main|test\/cli\/programs\/.*|test\/support\/.*\/register)\.ts$/,
     ],
     [sourceFiles('examples'), /^examples\/[^/]+\/main\.ts$/],
   ] as const) {

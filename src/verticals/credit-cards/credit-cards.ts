@@ -85,10 +85,10 @@ export const creditCards: Vertical = {
   ],
   required: ['card_purpose', 'credit_score_range', 'annual_income', 'state'],
   conditional: [
-    { field: 'transfer_amount', when: { field: 'card_purpose', is: 'balance_transfer' }, isRequired: true },
-    { field: 'monthly_spend', when: { field: 'card_purpose', is: 'cash_back' }, isRequired: true },
-    { field: 'monthly_spend', when: { field: 'card_purpose', is: 'travel' }, isRequired: true },
-    { field: 'carried_balance', when: { field: 'card_purpose', is: 'low_interest' }, isRequired: true },
+    { field: 'transfer_amount', when: { field: 'card_purpose', is: 'balance_transfer' } },
+    { field: 'monthly_spend', when: { field: 'card_purpose', is: 'cash_back' } },
+    { field: 'monthly_spend', when: { field: 'card_purpose', is: 'travel' } },
+    { field: 'carried_balance', when: { field: 'card_purpose', is: 'low_interest' } },
   ],
   roles: {
     creditBand: 'credit_score_range',

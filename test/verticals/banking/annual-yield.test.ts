@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { roundHalfUp } from '../../../src/domain/money.ts';
+import {
+  annualPercentageYield,
+  compileTierInterest,
+  compoundings,
+  computeTierYields,
+  type InterestRules,
+  interestOnDollar,
+} from '../../../src/verticals/banking/annual-yield.ts';
+import { slowInterest } from './slow-interest.ts';
+
+const terms = [3, 6, 9, 12, 18, 24, 36, 48, 60];
+
+/** Interest on a deposit, from the table that the ranking uses. */
+function tableInterest(rules: InterestRules, deposit: number, months: number): number {
+  const tier = rules.tiers.findLastIndex(({ from }) => from <= deposit);
+  const { offset, growth } = compileTierInterest(rules, months)[tier]!;
+  return offset + deposit * growth;
+}
+
+const rate = fc.integer({ min: 0, max: 2_500 }).map((hundredths) => hundredths / 100);
+const months = fc.constantFrom(...terms);
+const compounding = fc.constantFrom(...compoundings);
+const rules: fc.Arbitrary<InterestRules> = fc
+  .record({
+    starts: fc.uniqueArray(fc.integer({ min: 1, max: 500_000 }), { maxLength: 5 }),
+    rates: fc.array(rate, { minLength: 6, maxLength: 6 }),
+    compounding,
+    tier_method: fc.constantFrom('whole_balance' as const, 'marginal' as const),
+  })
+  .map(({ starts, rates, ...rest }) => ({
+    ...rest,
+    tiers: [0, ...starts.sort((one, other) => one - other)].map((from, at) => ({ from, rate: rates[at]! })),
+  }));
+
+describe('published examples of 12 CFR 1030, Appendix A', () => {
+  test('61.68 USD on 1,000 USD in 365 days are a yield of 6.17 %', () => {
+    assert.equal(roundHalfUp(annualPercentageYield(61.68, 1_000, 1), 2), 6.17);
+  });
+
+  test('30.37 USD on 1,000 USD in 182 days are a yield of 6.18 %', () => {
+    assert.equal(roundHalfUp(annualPercentageYield(30.37, 1_000, 182 / 365), 2), 6.18);
+  });
+
+  const tiers = [
+    { from: 0, rate: 5.25 },
+    { from: 2_500, rate: 5.5 },
+    { from: 15_000, rate: 5.75 },
+  ];
+  for (const [method, deposit, interest, apy] of [
+    ['whole_balance', 1_000, 53.9, 5.39],
+    ['whole_balance', 8_000, 452.29, 5.65],
+    ['whole_balance', 20_000, 1_183.61, 5.92],
+    ['marginal', 14_999.99, 841.45, 5.61],
+  ] as const) {
+    test(`tiers with the method ${method} pay ${interest} USD on ${deposit} USD, a yield of ${apy} %`, () => {
+      const account = { tiers, compounding: 'daily', tier_method: method } as const;
+      const earned = tableInterest(account, deposit, 12);
+      assert.equal(roundHalfUp(earned, 2), interest);
+      assert.equal(roundHalfUp(annualPercentageYield(earned, deposit, 1), 2), apy);
+    });
+  }
+
+  test('the yields of the tiers are those of the example, with the method marginal at the beginning of each tier', () => {
+    const yieldsOf = (tier_method: InterestRules['tier_method']) =>
+      computeTierYields({ tiers, compounding: 'daily', tier_method }).map((apy) => roundHalfUp(apy, 2));
+    assert.deepEqual(yieldsOf('whole_balance'), [5.39, 5.65, 5.92]);
+    assert.deepEqual(yieldsOf('marginal'), [5.39, 5.39, 5.61]);
+  });
+});
+
+describe('yields of random accounts', () => {
+  const options = { seed: 4, numRuns: 400 };
+
+  test('interest equals the sum over all compounding periods', () => {
+    fc.assert(
+      fc.property(rules, fc.integer({ min: 0, max: 10_000_000 }), months, (account, deposit, term) => {
+        const slow = slowInterest(account, deposit, term);
+        const difference = tableInterest(account, deposit, term) - slow;
+        assert.ok(Math.abs(difference) <= 1e-6 + 1e-11 * slow, `${difference} of ${slow}`);
+      }),
+      options,
+    );
+  });
+
+  test('a yield is the constant rate that, compounded once a year, pays the interest of the term', () => {
+    fc.assert(
+      fc.property(rate, compounding, months, (percent, times, term) => {
+        const account = {
+          tiers: [{ from: 0, rate: percent }],
+          compounding: times,
+          tier_method: 'whole_balance',
+        } as const;
+        const [apy] = computeTierYields({ ...account, term_months: term });
+        const paid = (1 + apy! / 100) ** (term / 12) - 1;
+        assert.ok(Math.abs(paid - slowInterest(account, 1, term)) < 1e-11);
+      }),
+      options,
+    );
+  });
+
+  test('a yield rises with the rate and with the number of compounding periods, and is never below the rate', () => {
+    fc.assert(
+      fc.property(rate, compounding, months, (percent, times, term) => {
+        const yieldOf = (ratePercent: number, name: typeof times) =>
+          annualPercentageYield(interestOnDollar(ratePercent, name, term), 1, term / 12);
+        assert.ok(yieldOf(percent + 0.01, times) > yieldOf(percent, times));
+        assert.ok(yieldOf(percent, times) >= percent - 1e-12);
+        const byFrequency = compoundings.map((name) => yieldOf(percent, name));
+        for (const [at, apy] of byFrequency.entries()) {
+          // `compoundings` begins with the most frequent one.
+          assert.ok(at === 0 || apy <= byFrequency[at - 1]! + 1e-12);
+        }
+      }),
+      options,
+    );
+  });
+});

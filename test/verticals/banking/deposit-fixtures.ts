@@ -1,0 +1,75 @@
+import { addYields } from '../../../bench/catalogs/generate-banking-catalog.ts';
+import { type CompiledCatalog, compileCatalog } from '../../../src/catalogs/compile-catalog.ts';
+import { banking } from '../../../src/verticals/banking/banking.ts';
+import type { DepositTables } from '../../../src/verticals/banking/deposit-tables.ts';
+import type { DepositCatalog, DepositOffer } from '../../../src/verticals/banking/offer-schema.ts';
+import { emptyFieldVector, type FieldVector } from '../../../src/verticals/field-vector.ts';
+import { validatePocketFields } from '../../../src/verticals/pocket-fields.ts';
+
+/** Compact date on which all tests of deposits take place. */
+export const today = 20260801;
+
+/** A borrower who gets many savings offers. */
+export const saver = { product_type: 'savings', deposit_amount: 10_000, state: 'CA' } as const;
+
+export type CompiledDeposits = CompiledCatalog & { readonly tables: DepositTables };
+
+export function compileDeposits(catalog: DepositCatalog): CompiledDeposits {
+  return compileCatalog(catalog, banking, { mode: 'live' }) as CompiledDeposits;
+}
+
+/** Returns the vector of a borrower who submitted these fields. */
+export function depositorOf(fields: Readonly<Record<string, unknown>>): FieldVector {
+  const { invalid, unknown, changes } = validatePocketFields(banking, fields, today);
+  if (invalid.length > 0 || unknown.length > 0) throw new Error(JSON.stringify({ invalid, unknown }));
+  const vector = emptyFieldVector(banking);
+  for (let at = 0; at < changes.length; at += 2) vector[changes[at]!] = changes[at + 1]!;
+  return vector;
+}
+
+/** Returns a savings offer for every borrower. The yields of the tiers are computed from the rates, unless `changes` has tiers with yields. */
+export function plainDeposit(changes: Partial<DepositOffer> = {}): DepositOffer {
+  const offer = {
+    id: 'plain',
+    stars: 4,
+    features: [],
+    prequalification: true,
+    landing_url: 'https://plain.example/?c={click_id}',
+    legal: 'Plain Bank pays the annual percentage yield (APY) shown. Member FDIC.',
+    terms_url: 'https://plain.example/terms',
+    as_of: '2026-07-01',
+    criteria: [],
+    payout_usd: 5,
+    product_type: 'savings',
+    tiers: [{ from: 0, rate: 4, apy: 4 }],
+    compounding: 'annual' as const,
+    tier_method: 'whole_balance' as const,
+    minimum_deposit: 0,
+    minimum_balance_for_apy: 0,
+    monthly_fee: 0,
+    insured_by: 'fdic' as const,
+    certificate_number: '999999',
+    variable: true,
+    ...changes,
+  };
+  return offer;
+}
+
+/** Returns a savings offer for every borrower, with the yields that follow from the rates. */
+export function depositWithRates(
+  tiers: readonly { from: number; rate: number }[],
+  changes: Partial<DepositOffer> = {},
+): DepositOffer {
+  const offer = plainDeposit(changes);
+  return { ...offer, tiers: addYields({ ...offer, tiers }) };
+}
+
+/** Returns a catalog of one bank with these offers. */
+export function depositCatalogOf(offers: readonly DepositOffer[]): DepositCatalog {
+  return {
+    format: 1,
+    vertical: 'banking',
+    disclosure: 'Made up for tests.',
+    lenders: [{ name: 'Plain Bank', logo: 'plain.svg', offers: [...offers] }],
+  };
+}

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import Type from 'typebox';
+import { Compile } from 'typebox/compile';
+import { createOfferUrls } from '../../../src/operations/click-url.ts';
+import { type CardView, cardViewMembers, priceCards } from '../../../src/verticals/credit-cards/card-view.ts';
+import { creditCard } from '../../../src/verticals/credit-cards/credit-card.ts';
+import type { CardCatalog, CardOffer } from '../../../src/verticals/credit-cards/offer-schema.ts';
+import { rankCards } from '../../../src/verticals/credit-cards/rank-cards.ts';
+import type { OfferList, OfferView } from '../../../src/verticals/offer-view.ts';
+import { seededRandom } from '../../support/random-catalog.ts';
+import {
+  cardBorrowerOf,
+  cardCatalogOf,
+  compileCards,
+  firstYearCentsOf,
+  generateCards,
+  goodCardBorrower,
+  plainBand,
+  plainCard,
+  randomCardBorrower,
+  today,
+} from './card-fixtures.ts';
+
+const urls = createOfferUrls({ click: 'https://go.example', cdn: 'https://cdn.example/logos' });
+const validator = Compile(Type.Object(cardViewMembers));
+/** Rejects members that the schema does not describe. */
+const strictValidator = Compile(
+  Type.Object({ card: Type.Object(cardViewMembers.card.properties, { additionalProperties: false }) }),
+);
+
+function renderCards(file: CardCatalog, indexes: readonly number[], borrower: readonly number[]) {
+  const catalog = compileCards(file);
+  const offers = priceCards(catalog, indexes, borrower);
+  const list: OfferList = { catalog, offers, subId: 'sub_1', clickToken: 'token' };
+  const renderer = catalog.offerRenderer(urls.logos);
+  return {
+    views: renderer.createOfferViews(list, urls) as (OfferView & { readonly card: CardView })[],
+    json: renderer.renderOffersJson(list, urls),
+    // The second text comes from the templates that the first call created.
+    again: renderer.renderOffersJson(list, urls),
+  };
+}
+
+test('the JSON text of cards equals JSON.stringify of the views, and the views match the documented schema', () => {
+  let rendered = 0;
+  fc.assert(
+    fc.property(fc.nat(), fc.nat(), (catalogSeed, borrowerSeed) => {
+      const file = generateCards(catalogSeed, 60);
+      const borrower = randomCardBorrower(seededRandom(borrowerSeed));
+      const { orders } = rankCards(compileCards(file).tables, borrower, today, null);
+      const indexes = [...orders.subarray(0, Math.min(20, orders.length / 4))];
+      const { views, json, again } = renderCards(file, indexes, borrower);
+      assert.equal(json, JSON.stringify(views));
+      assert.equal(again, json);
+      for (const view of views) {
+        assert.ok(validator.Check(view), JSON.stringify(validator.Errors(view)));
+        assert.ok(strictValidator.Check({ card: view.card }), JSON.stringify(view.card));
+        assert.deepEqual(view.apr_range, view.card.purchase_apr);
+        for (const name of creditCard.nullOfferMembers) assert.equal(view[name], null);
+        rendered++;
+      }
+    }),
+    { seed: 16, numRuns: 60 },
+  );
+  assert.ok(rendered > 100, `only ${rendered} cards were rendered`);
+});
+
+test('a card has every documented member, with null for absent figures', () => {
+  const card = plainCard({ annual_fee: 95 });
+  const { views } = renderCards(cardCatalogOf([card]), [0], cardBorrowerOf(goodCardBorrower));
+  assert.deepEqual(views, [
+    {
+      svc_offer_id: 'plain',
+      lender_name: 'Plain Issuer',
+      logo_url: 'https://cdn.example/logos/plain.svg',
+      apr_range: { min: 18.24, max: 26.24 },
+      payment_term_months: null,
+      monthly_payment_estimate: null,
+      loan_amount_range: null,
+      svc_star_rating: 4,
+      features: [],
+      prequalification: true,
+      legal: 'A card of tests.',
+      terms_url: 'https://plain.example/terms',
+      as_of: '2026-05-01',
+      card: {
+        purchase_apr: { min: 18.24, max: 26.24 },
+        transfer_apr: { min: 18.24, max: 26.24 },
+        cash_advance_apr: 29.99,
+        penalty_apr: null,
+        intro_purchase_apr: null,
+        intro_transfer_apr: null,
+        annual_fee: 95,
+        annual_fee_first_year: 95,
+        minimum_interest_charge: 1,
+        transfer_fee: { percent: 0, min: 0 },
+        cash_advance_fee: { percent: 5, min: 10 },
+        foreign_transaction_fee_percent: 3,
+        late_fee_max: 40,
+        returned_payment_fee_max: 40,
+        grace_period_days: 25,
+        balance_method: 'average_daily_balance',
+        rewards: [{ category: 'base', percent: 0 }],
+        bonus: null,
+        security_deposit_min: null,
+        first_year_value: -95,
+      },
+      click_url: 'https://go.example/c?sub=sub_1&offer=plain&v=token',
+      term_months: [],
+      position: 1,
+    },
+  ]);
+});
+
+test('a card shows the figures of the borrower’s credit band, and the APR range is never an introductory rate', () => {
+  const changes: Partial<CardOffer> = {
+    annual_fee_first_year: 0,
+    annual_fee: 59,
+    penalty_apr: 29.99,
+    intro_purchase_apr: { percent: 0, months: 15 },
+    intro_transfer_apr: { percent: 1.99, months: 12 },
+    bonus: { value: 200, spend: 500, months: 3 },
+    security_deposit_min: 200,
+    bands: {
+      '700-749': plainBand({ purchase_apr: { min: 22, max: 29 } }),
+      '750-799': plainBand({ purchase_apr: { min: 19, max: 26 }, transfer_apr: { min: 20, max: 27 } }),
+    },
+  };
+  const fields = { ...goodCardBorrower, monthly_spend: 300 };
+  const shownIn = (credit_score_range: string) =>
+    renderCards(cardCatalogOf([plainCard(changes)]), [0], cardBorrowerOf({ ...fields, credit_score_range })).views[0]!;
+  const lower = shownIn('700-749');
+  assert.deepEqual(
+    [lower.apr_range, lower.card.transfer_apr],
+    [
+      { min: 22, max: 29 },
+      { min: 22, max: 29 },
+    ],
+  );
+  const { apr_range, card } = shownIn('750-799');
+  assert.deepEqual(
+    [apr_range, card.transfer_apr],
+    [
+      { min: 19, max: 26 },
+      { min: 20, max: 27 },
+    ],
+  );
+  const { bands: _, ...shown } = changes;
+  for (const [name, value] of Object.entries(shown)) assert.deepEqual(card[name as keyof CardView], value, name);
+  assert.equal(card.first_year_value, firstYearCentsOf(plainCard(changes), { monthly_spend: 300 }) / 100);
+});
+
+test('throws for a card that was not ranked for the borrower', () => {
+  const file = cardCatalogOf([plainCard()]);
+  const inOtherBand = cardBorrowerOf({ ...goodCardBorrower, credit_score_range: '300-579' });
+  assert.throws(() => renderCards(file, [0], inOtherBand), /offer plain was not ranked/);
+  const { card_purpose: _, ...rest } = goodCardBorrower;
+  assert.throws(() => renderCards(file, [0], cardBorrowerOf(rest)), /offer plain was not ranked/);
+});

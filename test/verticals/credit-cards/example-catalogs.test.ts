@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { parseCatalog } from '../../../src/catalogs/parse-catalog.ts';
+import { logoFolder, readLogos } from '../../../src/catalogs/read-logos.ts';
+import { meetsStateMinimumAge } from '../../../src/matching/match-tables.ts';
+import { computeCardStatistics } from '../../../src/verticals/credit-cards/catalog-statistics.ts';
+import { creditCards } from '../../../src/verticals/credit-cards/credit-cards.ts';
+import type { CardCatalog } from '../../../src/verticals/credit-cards/offer-schema.ts';
+import { rankCards } from '../../../src/verticals/credit-cards/rank-cards.ts';
+import { getChoiceValues } from '../../../src/verticals/field-vector.ts';
+import { exampleCatalogFile } from '../../../src/verticals/registry.ts';
+import { seededRandom } from '../../support/random-catalog.ts';
+import { cardBorrowerOf, compileCards, goodCardBorrower, randomCardBorrower, today } from './card-fixtures.ts';
+
+const exampleFile = exampleCatalogFile(creditCards);
+const purposes = getChoiceValues(creditCards, 'card_purpose');
+
+function read(file: string): CardCatalog {
+  const parsed = parseCatalog(readFileSync(file, 'utf8'), creditCards);
+  assert.ok(parsed.ok, parsed.ok ? '' : parsed.errors.join('\n'));
+  return parsed.catalog as CardCatalog;
+}
+
+const offersOf = (catalog: CardCatalog) => catalog.lenders.flatMap(({ offers }) => offers);
+
+/** Values of the conditional fields, which fit every purpose. */
+const amounts = { monthly_spend: 1_500, transfer_amount: 5_000, carried_balance: 2_000 };
+
+describe('the example catalog of credit cards', () => {
+  const catalog = read(exampleFile);
+  const compiled = compileCards(catalog);
+  const totalFor = (fields: object) =>
+    rankCards(compiled.tables, cardBorrowerOf({ ...goodCardBorrower, ...amounts, ...fields }), today, null).total;
+
+  test('has at least 46 cards of 16 issuers, at least six for each purpose, and only hosts of the reserved domain', () => {
+    const offers = offersOf(catalog);
+    assert.ok(offers.length >= 46 && catalog.lenders.length >= 16);
+    for (const purpose of purposes) {
+      assert.ok(offers.filter((offer) => offer.purposes.includes(purpose)).length >= 6, purpose);
+    }
+    assert.ok(offers.filter(({ security_deposit_min }) => security_deposit_min !== undefined).length >= 4);
+    for (const { landing_url, terms_url } of offers) {
+      for (const url of [landing_url, terms_url]) assert.match(new URL(url).hostname, /\.example$/);
+    }
+  });
+
+  test('every card has its own disclosure', () => {
+    const texts = offersOf(catalog).map(({ legal }) => legal);
+    assert.equal(new Set(texts).size, texts.length);
+  });
+
+  test('credit unions charge at most 18 %, the highest rate that federal credit unions may charge', () => {
+    for (const { name, offers } of catalog.lenders.filter((lender) => /Credit Union/.test(lender.name))) {
+      for (const { bands, cash_advance_apr, penalty_apr = 0 } of offers) {
+        const rates = Object.values(bands).map(({ purchase_apr }) => purchase_apr.max);
+        assert.ok(Math.max(...rates, cash_advance_apr, penalty_apr) <= 18, name);
+      }
+    }
+  });
+
+  test('a borrower with good credit gets at least five cards for each purpose', () => {
+    for (const card_purpose of ['cash_back', 'travel', 'balance_transfer', 'low_interest']) {
+      for (const state of ['CA', 'TX', 'NY', 'OH']) {
+        assert.ok(totalFor({ card_purpose, state }) >= 5, `${card_purpose} in ${state}`);
+      }
+    }
+  });
+
+  test('a borrower with bad credit or a student gets at least three cards to build credit or for students', () => {
+    for (const card_purpose of ['build_credit', 'student']) {
+      for (const credit_score_range of ['300-579', '580-619', '620-659']) {
+        const total = totalFor({ card_purpose, credit_score_range, annual_income: 12_000 });
+        assert.ok(total >= 3, `${card_purpose} ${credit_score_range}: ${total}`);
+      }
+    }
+    assert.ok(totalFor({ card_purpose: 'travel', credit_score_range: '300-579' }) <= 1);
+  });
+
+  test('the statistics report no card that is never shown, and the counts of each purpose', () => {
+    const { never_shown, coverage, groups, payouts, using } = computeCardStatistics(catalog, creditCards);
+    assert.deepEqual(never_shown, []);
+    const offers = offersOf(catalog);
+    const covered = coverage.find(({ field }) => field === 'card_purpose')!.offers;
+    for (const purpose of purposes) {
+      assert.equal(covered[purpose], offers.filter((offer) => offer.purposes.includes(purpose)).length);
+    }
+    const best = groups.at(-1)!;
+    assert.equal(best.offers, offers.filter(({ bands }) => bands['800+'] !== undefined).length);
+    assert.ok(best.figures.purchase_apr_percent!.min < 12 && best.figures.purchase_apr_percent!.max < 36);
+    assert.equal(payouts.cost_per_click.offers, offers.length);
+    assert.equal(using.annual_fee, offers.filter(({ annual_fee }) => annual_fee > 0).length);
+  });
+
+  test('every card of the example catalog is available to some borrower', () => {
+    const random = seededRandom(3);
+    const unseen = new Set(compiled.offers.keys());
+    for (let i = 0; i < 40_000 && unseen.size > 0; i++) {
+      const { orders } = rankCards(compiled.tables, randomCardBorrower(random, 0), today, null);
+      for (const offer of orders) unseen.delete(offer);
+    }
+    assert.deepEqual(
+      [...unseen].map((offer) => compiled.offers[offer]!.id),
+      [],
+    );
+  });
+});
+
+describe('the sandbox catalog of credit cards', () => {
+  const sandboxFile = exampleFile.replace('example-catalog', 'sandbox-catalog');
+  const catalog = read(sandboxFile);
+  const compiled = compileCards(catalog);
+
+  test('has 8 to 12 cards with clearly fictional names', () => {
+    assert.ok(offersOf(catalog).length >= 8 && offersOf(catalog).length <= 12);
+    for (const { name } of catalog.lenders) assert.match(name, /^Sandbox /);
+    for (const { id } of offersOf(catalog)) assert.match(id, /^sandbox-/);
+  });
+
+  test('has at least five cards for every adult borrower with the required fields', () => {
+    const random = seededRandom(11);
+    for (let i = 0; i < 1_000; i++) {
+      const borrower = randomCardBorrower(random, i % 2);
+      const { total } = rankCards(compiled.tables, borrower, today, null);
+      if (meetsStateMinimumAge(compiled.tables, borrower, today)) assert.ok(total >= 5, `${total}`);
+      else assert.equal(total, 0);
+    }
+  });
+
+  for (const [id, shown, hidden] of [
+    ['sandbox-bravo', {}, { annual_fee_accepted: false }],
+    ['sandbox-lima-fee-550', { annual_fee_accepted: true }, { annual_fee_accepted: false }],
+    ['sandbox-golf-age-21', { birthdate: '2005-08-01' }, { birthdate: '2005-08-02' }],
+    ['sandbox-hotel-income-60000', { annual_income: 60_000 }, { annual_income: 59_999 }],
+    ['sandbox-india-california', {}, { state: 'NV' }],
+    ['sandbox-juliett-citizen', { citizenship_status: 'citizen' }, {}],
+    ['sandbox-kilo-score-700', { credit_score_range: '700-749' }, { credit_score_range: '660-699' }],
+  ] as const) {
+    test(`the sandbox card ${id} is available only to borrowers who meet its condition`, () => {
+      const offer = compiled.findOfferIndex(id);
+      const isShown = (fields: object) => {
+        const borrower = cardBorrowerOf({ ...goodCardBorrower, ...fields });
+        return rankCards(compiled.tables, borrower, today, null).orders.includes(offer);
+      };
+      assert.deepEqual([isShown(shown), isShown(hidden)], [true, false]);
+    });
+  }
+});
+
+test('every issuer of the catalogs has its own small logo, and there is no other logo', async () => {
+  const files = [exampleFile, exampleFile.replace('example-catalog', 'sandbox-catalog')];
+  const names: string[] = [];
+  for (const file of files) {
+    const { lenders } = compileCards(read(file));
+    const { logos, problems } = await readLogos(logoFolder(file), lenders);
+    assert.deepEqual(problems, []);
+    assert.equal(new Set([...logos.values()].map(({ hash }) => hash)).size, lenders.length);
+    names.push(...lenders.map(({ logo }) => logo));
+    for (const { name, logo } of lenders) {
+      const svg = readFileSync(join(logoFolder(file), logo), 'utf8');
+      assert.ok(svg.length < 1_024, logo);
+      assert.ok(svg.includes(`<title>${name.replace('&', '&amp;')}</title>`), logo);
+    }
+  }
+  assert.deepEqual(readdirSync(logoFolder(exampleFile)).sort(), names.sort());
+});

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { creditCards } from '../../../src/verticals/credit-cards/credit-cards.ts';
+import type { CardOffer } from '../../../src/verticals/credit-cards/offer-schema.ts';
+import { computeFirstYearCents } from '../../../src/verticals/credit-cards/price-card.ts';
+import { computeCardScore, recommendationWeights } from '../../../src/verticals/credit-cards/rank-cards.ts';
+import { getChoiceValues } from '../../../src/verticals/field-vector.ts';
+import { cardCatalogOf, compileCards, firstYearCentsOf, generateCards, plainBand, plainCard } from './card-fixtures.ts';
+import { simulateFirstYearCents } from './reference-cards.ts';
+
+const document = readFileSync(new URL('../../../docs/verticals/credit-cards.md', import.meta.url), 'utf8');
+const bandNames = getChoiceValues(creditCards, 'credit_score_range');
+
+/** The card and the borrower of the worked example in docs/verticals/credit-cards.md#first-year-value. */
+const documentedCard = plainCard({
+  annual_fee: 95,
+  rewards: [
+    { category: 'base', percent: 1.5 },
+    { category: 'dining', percent: 4 },
+  ],
+  bonus: { value: 250, spend: 3_000, months: 3 },
+  transfer_fee: { percent: 3, min: 5 },
+  intro_transfer_apr: { percent: 0, months: 6 },
+  bands: { '750-799': plainBand({ approval_likelihood: 0.62 }) },
+  stars: 4.2,
+});
+const documentedFields = { monthly_spend: 1_200, transfer_amount: 4_000, carried_balance: 600 };
+
+/** Adds up the first year month by month with floating-point numbers, in USD. */
+function simulateFirstYearUsd(
+  offer: CardOffer,
+  bandName: string,
+  monthlySpend: number,
+  transferAmount: number,
+  carriedBalance: number,
+): number {
+  const { purchase_apr, transfer_apr = purchase_apr } = offer.bands[bandName]!;
+  const base = offer.rewards.find(({ category }) => category === 'base')!;
+  let usd = -(offer.annual_fee_first_year ?? offer.annual_fee);
+  if (transferAmount > 0) usd -= Math.max((transferAmount * offer.transfer_fee.percent) / 100, offer.transfer_fee.min);
+  let spentInBonusPeriod = 0;
+  const debts = [
+    { balance: carriedBalance, part: carriedBalance / 12, range: purchase_apr, intro: offer.intro_purchase_apr },
+    { balance: transferAmount, part: transferAmount / 12, range: transfer_apr, intro: offer.intro_transfer_apr },
+  ];
+  for (let month = 1; month <= 12; month++) {
+    usd += (monthlySpend * base.percent) / 100;
+    if (month <= (offer.bonus?.months ?? 0)) spentInBonusPeriod += monthlySpend;
+    for (const debt of debts) {
+      const { intro, range } = debt;
+      const annualPercent = intro !== undefined && month <= intro.months ? intro.percent : (range.min + range.max) / 2;
+      usd -= (debt.balance * annualPercent) / 100 / 12;
+      debt.balance -= debt.part;
+    }
+  }
+  return usd + (offer.bonus !== undefined && spentInBonusPeriod >= offer.bonus.spend ? offer.bonus.value : 0);
+}
+
+test('computes the first-year value of the documented example', () => {
+  assert.equal(firstYearCentsOf(documentedCard, documentedFields), 4_899);
+  const parts = {
+    '216.00': plainCard({ rewards: documentedCard.rewards }),
+    '250.00': plainCard({ bonus: documentedCard.bonus! }),
+    '-95.00': plainCard({ annual_fee: 95 }),
+  };
+  for (const [usd, card] of Object.entries(parts)) {
+    assert.equal(firstYearCentsOf(card, { monthly_spend: 1_200 }), Number(usd) * 100);
+    assert.ok(document.includes(usd.replace('-', '')), usd);
+  }
+  assert.equal(firstYearCentsOf(plainCard(), { carried_balance: 600 }), -7_228);
+  const { transfer_fee, intro_transfer_apr } = documentedCard;
+  assert.equal(
+    firstYearCentsOf(plainCard({ transfer_fee, intro_transfer_apr: intro_transfer_apr! }), { transfer_amount: 4_000 }),
+    -12_000 - 12_973,
+  );
+  for (const usd of ['120.00', '72.28', '129.7333', '48.99']) assert.ok(document.includes(usd), usd);
+});
+
+test('computes the score of the documented example with the documented weights', () => {
+  const rows = [...document.matchAll(/^\| `(\w+)` \| (\d+) \|/gm)];
+  assert.deepEqual(Object.fromEntries(rows.map(([, part, weight]) => [part, Number(weight)])), recommendationWeights);
+  const sum = Object.values(recommendationWeights).reduce((total: number, weight) => total + weight, 0);
+  assert.equal(sum, 100);
+  const { tables } = compileCards(cardCatalogOf([documentedCard]));
+  const applicant = { creditBand: 5, monthlySpend: 1_200, transferAmount: 4_000, carriedBalance: 600 };
+  const score = computeCardScore(tables, 0, applicant, computeFirstYearCents(tables, 0, applicant));
+  assert.equal(score, Math.round((50 * 528_717 + 35 * 620_000 + 15 * 800_000) / 100));
+  assert.ok(document.includes('0.528717') && document.includes(score.toLocaleString('en-US')), `${score}`);
+});
+
+test('the value score is 0.5 without value, and 0.75 or 0.25 if the value equals the documented amount', () => {
+  const card = plainCard({ stars: 1, bands: { '750-799': plainBand({ approval_likelihood: 0 }) } });
+  const { tables } = compileCards(cardCatalogOf([card]));
+  const applicant = { creditBand: 5, monthlySpend: 1_000, transferAmount: 500, carriedBalance: 300 };
+  // 200 USD, 1 % of 12,000 USD and 10 % of 800 USD.
+  for (const [cents, share] of [
+    [0, 0.5],
+    [40_000, 0.75],
+    [-40_000, 0.25],
+  ] as const) {
+    assert.equal(computeCardScore(tables, 0, applicant, cents), share * recommendationWeights.value * 10_000);
+  }
+});
+
+test('the first-year value is within a cent of a simulation month by month, and equals an exact simulation', () => {
+  const amount = fc.oneof(
+    fc.constant(0),
+    fc.integer({ min: 100, max: 20_000 }),
+    fc.integer({ min: 100, max: 100_000 }),
+  );
+  let negative = 0;
+  let compared = 0;
+  fc.assert(
+    fc.property(fc.nat(), amount, amount, amount, (seed, monthlySpend, transferAmount, carriedBalance) => {
+      const { tables, offers } = compileCards(generateCards(seed, 12));
+      for (const [index, { source }] of offers.entries()) {
+        const offer = source as CardOffer;
+        for (const bandName of Object.keys(offer.bands)) {
+          const creditBand = bandNames.indexOf(bandName);
+          const applicant = { creditBand, monthlySpend, transferAmount, carriedBalance };
+          const cents = computeFirstYearCents(tables, index, applicant);
+          const usd = simulateFirstYearUsd(offer, bandName, monthlySpend, transferAmount, carriedBalance);
+          assert.ok(Math.abs(cents / 100 - usd) <= 0.01, `${offer.id}: ${cents} cents, but simulated ${usd} USD`);
+          assert.equal(cents, simulateFirstYearCents(offer, bandName, applicant));
+          compared++;
+          if (cents < 0) negative++;
+        }
+      }
+    }),
+    { seed: 16, numRuns: 60 },
+  );
+  assert.ok(compared > 1_000 && negative > compared / 10, `${compared}, of which ${negative} are negative`);
+});
+
+test('rounds half a cent up, also below zero', () => {
+  // Interest of a month on the last twelfth of 600 USD at 0.12 % is half a cent.
+  const halfCent = (fee: number) =>
+    plainCard({
+      annual_fee: fee,
+      intro_purchase_apr: { percent: 0, months: 11 },
+      bands: { '750-799': plainBand({ purchase_apr: { min: 0.1, max: 0.14 } }) },
+    });
+  assert.equal(firstYearCentsOf(halfCent(0), { carried_balance: 600 }), 0);
+  assert.equal(firstYearCentsOf(halfCent(0.01), { carried_balance: 600 }), -1);
+  assert.equal(firstYearCentsOf(halfCent(0.01), { carried_balance: 601 }), -2);
+});
+
+test('adds the bonus only if the spend is reached in time', () => {
+  for (const [spend, months, monthlySpend, isReached] of [
+    [3_000, 3, 1_000, true],
+    [3_000, 3, 999, false],
+    [1_000, 3, 334, true],
+    [1_000, 3, 333, false],
+    [100.01, 1, 100, false],
+    [100.01, 1, 101, true],
+    [0, 6, 0, true],
+  ] as const) {
+    const card = plainCard({ bonus: { value: 50, spend, months } });
+    assert.equal(firstYearCentsOf(card, { monthly_spend: monthlySpend }), isReached ? 5_000 : 0);
+  }
+  assert.equal(firstYearCentsOf(plainCard({ bonus: { value: 50, spend: 1, months: 1 } }), {}), 0);
+});
+
+test('charges the larger of the percentage and the minimum for a transfer, and no fee without a transfer', () => {
+  const card = plainCard({
+    transfer_fee: { percent: 3, min: 10 },
+    intro_transfer_apr: { percent: 0, months: 12 },
+  });
+  assert.equal(firstYearCentsOf(card, { transfer_amount: 1_000 }), -3_000);
+  assert.equal(firstYearCentsOf(card, { transfer_amount: 334 }), -1_002);
+  assert.equal(firstYearCentsOf(card, { transfer_amount: 100 }), -1_000);
+  assert.equal(firstYearCentsOf(card, {}), 0);
+});
+
+test('charges the fee of the first year instead of the annual fee', () => {
+  assert.equal(firstYearCentsOf(plainCard({ annual_fee: 95, annual_fee_first_year: 0 }), {}), 0);
+  assert.equal(firstYearCentsOf(plainCard({ annual_fee: 49.5 }), {}), -4_950);
+});
+
+test('applies introductory rates longer than a year to all twelve months', () => {
+  const intro = { percent: 0, months: 21 };
+  assert.equal(firstYearCentsOf(plainCard({ intro_purchase_apr: intro }), { carried_balance: 5_000 }), 0);
+  assert.equal(firstYearCentsOf(plainCard({ intro_transfer_apr: intro }), { transfer_amount: 5_000 }), 0);
+  const low = { percent: 1.2, months: 12 };
+  // 12 + 11 + ... + 1 = 78 hundreds at 0.1 % a month.
+  assert.equal(firstYearCentsOf(plainCard({ intro_purchase_apr: low }), { carried_balance: 1_200 }), -780);
+});
+
+test('computes the interest of transfers at the transfer APR', () => {
+  const bands = { '750-799': plainBand({ transfer_apr: { min: 11, max: 13 } }) };
+  assert.equal(firstYearCentsOf(plainCard({ bands }), { transfer_amount: 1_200 }), -7_800);
+});

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { bounds } from '../../../src/bounds.ts';
+import { recountAvailableOffers } from '../../../src/matching/eligibility.ts';
+import { explainOffers } from '../../../src/matching/explain-offers.ts';
+import { allOffersAvailable, sortOrderNames } from '../../../src/matching/matcher.ts';
+import { addOffer, countOffers, emptyOfferSet, hasOffer, type OfferSet } from '../../../src/matching/offer-set.ts';
+import { priceCards } from '../../../src/verticals/credit-cards/card-view.ts';
+import { creditCards } from '../../../src/verticals/credit-cards/credit-cards.ts';
+import { rankCards } from '../../../src/verticals/credit-cards/rank-cards.ts';
+import { absentValue, type FieldVector, findFieldIndex } from '../../../src/verticals/field-vector.ts';
+import { packed } from '../../matching/loan-fixtures.ts';
+import { type Random, seededRandom } from '../../support/random-catalog.ts';
+import {
+  type CompiledCards,
+  cardBorrowerOf,
+  cardCatalogOf,
+  compileCards,
+  generateCards,
+  goodCardBorrower,
+  plainBand,
+  plainCard,
+  randomCardBorrower,
+  today,
+} from './card-fixtures.ts';
+import { findReferenceCards, sortReferenceCards } from './reference-cards.ts';
+
+/** Returns a random borrower, who rarely lacks a required field. */
+function drawBorrower(random: Random): FieldVector {
+  const borrower = randomCardBorrower(random, random() < 0.5 ? 0.3 : 0);
+  if (random() < 0.05) borrower[Math.floor(random() * borrower.length)] = absentValue;
+  return borrower;
+}
+
+function drawUnavailable(random: Random, count: number): OfferSet | null {
+  if (random() < 0.4) return null;
+  const share = random();
+  const unavailable = emptyOfferSet(count);
+  for (let offer = 0; offer < count; offer++) if (random() < share) addOffer(unavailable, offer);
+  return unavailable;
+}
+
+const idsOf = (catalog: CompiledCards, offers: ArrayLike<number>) =>
+  Array.from(offers, (offer) => catalog.offers[offer]!.id);
+
+test('ranks random catalogs in the same orders as a reference that prices and sorts every card', async () => {
+  let matches = 0;
+  let truncated = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.nat(), fc.integer({ min: 1, max: 400 }), fc.nat(), async (catalogSeed, count, seed) => {
+      const file = generateCards(catalogSeed, count);
+      const compiled = compileCards(file);
+      const random = seededRandom(seed);
+      for (let i = 0; i < 6; i++) {
+        const borrower = drawBorrower(random);
+        const unavailable = drawUnavailable(random, count);
+        const expected = findReferenceCards(file, borrower, today);
+        const isOpen = (id: string, set = unavailable) => set === null || !hasOffer(set, compiled.findOfferIndex(id));
+        const open = expected.filter(({ id }) => isOpen(id));
+        const ranked = rankCards(compiled.tables, borrower, today, unavailable);
+        assert.equal(ranked.total, open.length);
+        const best = ranked.availableOnly ? open : expected;
+        assert.deepEqual(
+          idsOf(compiled, ranked.orders),
+          sortOrderNames.flatMap((sort) => sortReferenceCards(best, sort).slice(0, compiled.tables.orderLength)),
+        );
+
+        const firstYearUsd = new Map(expected.map(({ id, firstYearCents }) => [id, firstYearCents / 100]));
+        const shown = [...new Set(ranked.orders)];
+        for (const { index, values } of priceCards(compiled, shown, borrower)) {
+          assert.deepEqual(values, [firstYearUsd.get(compiled.offers[index]!.id)]);
+        }
+
+        const explained = await explainOffers(compiled.tables, creditCards, borrower, today, (offer) =>
+          unavailable !== null && hasOffer(unavailable, offer) ? ['daily_cap'] : [],
+        );
+        assert.equal(explained.matched, open.length);
+        // Fewer offers change than make a new ranking necessary.
+        const later = unavailable?.slice() ?? emptyOfferSet(count);
+        for (let change = 0; change < 10; change++) addOffer(later, Math.floor(random() * count));
+        const before =
+          unavailable === null ? allOffersAvailable : { count: countOffers(unavailable), bits: unavailable };
+        const now = { count: countOffers(later), bits: later };
+        const ranking = { catalogVersion: compiled.version, ...packed(ranked) };
+        assert.equal(
+          recountAvailableOffers(compiled.tables, ranking, borrower, today, before, now),
+          expected.filter(({ id }) => isOpen(id, later)).length,
+        );
+        matches += expected.length;
+        if (expected.length > bounds.offersShownMax) truncated++;
+      }
+    }),
+    { seed: 16, numRuns: 60 },
+  );
+  assert.ok(matches > 2_000 && truncated > 20, `${matches} matches, ${truncated} truncated orders`);
+});
+
+test('orders equal cards by id', () => {
+  const compiled = compileCards(cardCatalogOf(['c', 'a', 'd', 'b'].map((id) => plainCard({ id }))));
+  const { orders } = rankCards(compiled.tables, cardBorrowerOf(goodCardBorrower), today, null);
+  assert.deepEqual(idsOf(compiled, orders), [...'abcd'.repeat(4)]);
+});
+
+test('each order puts the card first that is best by its own measure', () => {
+  const bands = (purchase_apr: { min: number; max: number }, approval_likelihood = 0.5) => ({
+    '750-799': plainBand({ purchase_apr, approval_likelihood }),
+  });
+  const compiled = compileCards(
+    cardCatalogOf([
+      plainCard({ id: 'likely', bands: bands({ min: 20, max: 20 }, 0.95) }),
+      plainCard({ id: 'low-rate', bands: bands({ min: 10, max: 15 }, 0.2) }),
+      plainCard({ id: 'low-rate-wide', bands: bands({ min: 10, max: 16 }, 0.2) }),
+      plainCard({
+        id: 'valuable',
+        rewards: [{ category: 'base', percent: 2 }],
+        stars: 1,
+        bands: bands({ min: 20, max: 29 }, 0.1),
+      }),
+      plainCard({ id: 'paying', payout_usd: 50, bands: bands({ min: 20, max: 29 }, 0.1) }),
+    ]),
+  );
+  const { orders } = rankCards(compiled.tables, cardBorrowerOf(goodCardBorrower), today, null);
+  const ids = idsOf(compiled, orders);
+  assert.deepEqual(
+    [ids[0], ids[5], ids[6], ids[10], ids[15]],
+    ['likely', 'low-rate', 'low-rate-wide', 'valuable', 'paying'],
+  );
+});
+
+test('removes cards with an annual fee only if the borrower does not accept a fee', () => {
+  const compiled = compileCards(
+    cardCatalogOf([
+      plainCard({ id: 'fee', annual_fee: 95 }),
+      plainCard({ id: 'first-year', annual_fee_first_year: 20 }),
+      plainCard({ id: 'free' }),
+      plainCard({ id: 'waived', annual_fee: 95, annual_fee_first_year: 0 }),
+    ]),
+  );
+  const shown = (fields: object) => priceable(compiled, cardBorrowerOf({ ...goodCardBorrower, ...fields })).sort();
+  assert.deepEqual(shown({}), ['fee', 'first-year', 'free', 'waived']);
+  assert.deepEqual(shown({ annual_fee_accepted: true }), ['fee', 'first-year', 'free', 'waived']);
+  assert.deepEqual(shown({ annual_fee_accepted: false }), ['free']);
+});
+
+function priceable(compiled: CompiledCards, borrower: FieldVector): string[] {
+  const { orders, total } = rankCards(compiled.tables, borrower, today, null);
+  return idsOf(compiled, orders.subarray(0, total));
+}
+
+test('offers a card only for its purposes and credit bands, and reports the reasons', async () => {
+  const compiled = compileCards(
+    cardCatalogOf([plainCard({ id: 'one', purposes: ['travel'] }), plainCard({ id: 'two', purposes: ['cash_back'] })]),
+  );
+  const explain = async (fields: object) => {
+    const borrower = cardBorrowerOf({ ...goodCardBorrower, ...fields });
+    const { matched, reasons } = await explainOffers(compiled.tables, creditCards, borrower, today, null);
+    return [matched, ...reasons.map(({ reason, field, offers }) => `${reason} ${field} ${offers}`)];
+  };
+  assert.deepEqual(await explain({}), [1, 'not_accepted card_purpose 1']);
+  assert.deepEqual(await explain({ card_purpose: 'student' }), [0, 'not_accepted card_purpose 2']);
+  assert.deepEqual(await explain({ credit_score_range: '800+' }), [
+    0,
+    'not_accepted credit_score_range 2',
+    'not_accepted card_purpose 1',
+  ]);
+  assert.deepEqual(await explain({ card_purpose: null }), [0, 'not_told card_purpose 2']);
+  assert.deepEqual(await explain({ state: null }), [0, 'not_told state 2']);
+});
+
+for (const [field, bornAt] of [
+  ['birthdate', 20_050_801],
+  ['birthdate', 20_050_802],
+] as const) {
+  test(`a borrower born on ${bornAt} gets cards in a state with a minimum age of 21 only at 21`, () => {
+    const compiled = compileCards(cardCatalogOf([plainCard()], { state_rules: { MS: { min_age: 21 } } }));
+    const borrower = cardBorrowerOf({ ...goodCardBorrower, state: 'MS' });
+    borrower[findFieldIndex(creditCards, field)] = bornAt;
+    assert.equal(rankCards(compiled.tables, borrower, today, null).total, bornAt === 20_050_801 ? 1 : 0);
+  });
+}

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { parseCatalog } from '../../../src/catalogs/parse-catalog.ts';
+import { creditCards } from '../../../src/verticals/credit-cards/credit-cards.ts';
+import type { CardOffer } from '../../../src/verticals/credit-cards/offer-schema.ts';
+import { cardCatalogOf, generateCards, plainBand, plainCard } from './card-fixtures.ts';
+
+const at = 'lenders[0].offers[0]';
+
+function errorsOf(catalog: unknown): readonly string[] {
+  const parsed = parseCatalog(JSON.stringify(catalog), creditCards);
+  return parsed.ok ? [] : parsed.errors;
+}
+
+const errorsWith = (changes: Readonly<Record<string, unknown>>) =>
+  errorsOf(cardCatalogOf([{ ...plainCard(), ...changes } as CardOffer]));
+
+const band = (changes: object) => ({ bands: { '750-799': { ...plainBand(), ...changes } } });
+const base = { category: 'base', percent: 1 };
+
+test('accepts the plain card of the tests, and a card with every optional member', () => {
+  assert.deepEqual(errorsWith({}), []);
+  assert.deepEqual(
+    errorsWith({
+      annual_fee: 95.5,
+      annual_fee_first_year: 0,
+      penalty_apr: 29.99,
+      intro_purchase_apr: { percent: 0, months: 6 },
+      intro_transfer_apr: { percent: 2.99, months: 60 },
+      bonus: { value: 200, spend: 0, months: 12 },
+      security_deposit_min: 49,
+      daily_cap: 10,
+      grace_period_days: 0,
+      ...band({ transfer_apr: { min: 19.24, max: 26.24 } }),
+    }),
+    [],
+  );
+});
+
+describe('rejects a card, and names the place in the file', () => {
+  for (const [name, changes, path, problem] of [
+    ['an unknown purpose', { purposes: ['cash_back', 'gold'] }, 'purposes[1]', 'is not a value of card_purpose'],
+    ['a repeated purpose', { purposes: ['travel', 'travel'] }, 'purposes', 'must not repeat a value'],
+    [
+      'no base rewards',
+      { rewards: [{ category: 'gas', percent: 1 }] },
+      'rewards',
+      'must hold a rate for the category base',
+    ],
+    ['two base rewards', { rewards: [base, base] }, 'rewards', 'must not repeat a category'],
+    ['no bands', { bands: {} }, 'bands', 'must hold at least one band'],
+    ['an unknown band', { bands: { '1-2': plainBand() } }, 'bands.1-2', 'is not a value of credit_score_range'],
+    [
+      'a purchase APR range in the wrong order',
+      band({ purchase_apr: { min: 20, max: 19.99 } }),
+      'bands.750-799.purchase_apr',
+      'min must not exceed max',
+    ],
+    [
+      'a transfer APR range in the wrong order',
+      band({ transfer_apr: { min: 20, max: 19.99 } }),
+      'bands.750-799.transfer_apr',
+      'min must not exceed max',
+    ],
+    [
+      'an APR with three decimals',
+      band({ purchase_apr: { min: 20.123, max: 25 } }),
+      'bands.750-799.purchase_apr.min',
+      'must have at most two decimals',
+    ],
+    [
+      'an introductory purchase APR that is not lower',
+      { intro_purchase_apr: { percent: 18.24, months: 12 } },
+      'intro_purchase_apr.percent',
+      'must be below the APRs of all bands that follow it',
+    ],
+    [
+      'an introductory transfer APR that is not below the transfer APR',
+      { intro_transfer_apr: { percent: 10, months: 12 }, ...band({ transfer_apr: { min: 9.99, max: 12 } }) },
+      'intro_transfer_apr.percent',
+      'must be below the APRs of all bands that follow it',
+    ],
+    [
+      'a penalty APR below the purchase APR',
+      { penalty_apr: 26.23 },
+      'penalty_apr',
+      'must be at least the highest purchase APR of the bands',
+    ],
+    ['a grace period of 20 days', { grace_period_days: 20 }, 'grace_period_days', 'must be 0 or at least 21'],
+    ['an annual fee in parts of a cent', { annual_fee: 9.999 }, 'annual_fee', 'must have at most two decimals'],
+    [
+      'a transfer fee with three decimals',
+      { transfer_fee: { percent: 2.505, min: 5 } },
+      'transfer_fee.percent',
+      'must have at most two decimals',
+    ],
+    [
+      'rewards with three decimals',
+      { rewards: [base, { category: 'gas', percent: 1.125 }] },
+      'rewards[1].percent',
+      'must have at most two decimals',
+    ],
+    [
+      'a bonus in parts of a cent',
+      { bonus: { value: 1.001, spend: 1, months: 1 } },
+      'bonus.value',
+      'must have at most two decimals',
+    ],
+  ] as const) {
+    test(name, () => {
+      assert.deepEqual(errorsWith(changes), [`${at}.${path}: ${problem}`]);
+    });
+  }
+
+  for (const [name, changes, path] of [
+    ['a payout model', { payout_model: 'cost_per_lead' }, ''],
+    ['no legal text', { legal: undefined }, ''],
+    ['no terms URL', { terms_url: undefined }, ''],
+    ['no confirmation date', { as_of: undefined }, ''],
+    ['an APR above the maximum', { cash_advance_apr: 36.01 }, 'cash_advance_apr'],
+    [
+      'an introductory period below six months',
+      { intro_purchase_apr: { percent: 0, months: 5 } },
+      'intro_purchase_apr',
+    ],
+    ['a bonus period above a year', { bonus: { value: 1, spend: 1, months: 13 } }, 'bonus.months'],
+    ['an unknown balance method', { balance_method: 'two_cycle' }, 'balance_method'],
+    ['a negative fee', { late_fee_max: -1 }, 'late_fee_max'],
+    ['no purposes', { purposes: [] }, 'purposes'],
+    ['an unknown member', { anual_fee: 0 }, ''],
+    ['a likelihood above 1', band({ approval_likelihood: 1.01 }), 'bands.750-799.approval_likelihood'],
+  ] as const) {
+    test(name, () => {
+      const errors = errorsWith(changes);
+      assert.equal(errors.length, 1, errors.join('\n'));
+      assert.ok(errors[0]!.startsWith(path === '' ? at : `${at}.${path}`), errors[0]);
+    });
+  }
+});
+
+test('rejects a criterion on the ZIP code', () => {
+  const [error] = errorsWith({ criteria: [{ field: 'address_zip', in: ['94110'] }] });
+  assert.match(error!, /criteria\[0\]\.field: names a field that must not influence offers/);
+});
+
+test('generated catalogs are valid and use every member of the catalog format', () => {
+  const text = JSON.stringify(generateCards(3, 600));
+  assert.deepEqual(errorsOf(JSON.parse(text)), []);
+  assert.deepEqual(generateCards(3, 600), JSON.parse(text));
+  for (const member of [
+    ...['annual_fee_first_year', 'penalty_apr', 'intro_purchase_apr', 'intro_transfer_apr', 'transfer_apr', 'bonus'],
+    ...['security_deposit_min', 'daily_cap', 'in', 'not_in', 'min', 'min_age'],
+  ]) {
+    assert.ok(text.includes(`"${member}"`), member);
+  }
+});
