@@ -27,6 +27,6 @@ type DecisionItems =
 /** Returns the last items of the click's record, see `OfferClickedRecord`. */
 export function decisionItems({ isBooked, unbookedReason, confirmsRevenue }: ClickDecision): DecisionItems {
   if (isBooked === undefined) return [];
-  if (unbookedReason !== null && isBooked !== null) return [isBooked, unbookedReasonIndex[unbookedReason]];
-  return isBooked === true && confirmsRevenue === true ? [isBooked, null, true] : [isBooked];
+  const reason = unbookedReason === null || isBooked === null ? null : unbookedReasonIndex[unbookedReason];
+  return isBooked === true && confirmsRevenue === true ? [isBooked, reason, true] : [isBooked, reason];
 }

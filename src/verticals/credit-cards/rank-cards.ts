@@ -27,7 +27,7 @@ export const recommendationWeights = {
  * Returns the amount, in cents, that counts as a large first-year value for an applicant: 200 USD, plus 1 % of a year's purchases, plus 10 % of
  * the balances. The value score is 0.75 if the first-year value equals this amount.
  */
-export function computeValueScaleCents({ monthlySpend, transferAmount, carriedBalance }: CardApplicant): number {
+function computeValueScaleCents({ monthlySpend, transferAmount, carriedBalance }: CardApplicant): number {
   return 20_000 + 12 * monthlySpend + 10 * (transferAmount + carriedBalance);
 }
 

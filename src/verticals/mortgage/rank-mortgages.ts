@@ -9,7 +9,7 @@ import { computeRecommendationScore } from './recommendation-score.ts';
 /** Computes the `recommended` score of an offer in millionths. Offers with higher scores come first. */
 export type MortgageScorer = (tables: MortgageTables, offer: number, applicant: Applicant, costCents: number) => number;
 
-export const scoreMortgage: MortgageScorer = (tables, offer, { amount, creditBand }, costCents) =>
+const scoreMortgage: MortgageScorer = (tables, offer, { amount, creditBand }, costCents) =>
   computeRecommendationScore(tables.fixedScore[offer * tables.bandCount + creditBand]!, amount, costCents);
 
 /** Largest cost in whole USD in a sort key of `highest_amount`; higher costs count as this cost. */
@@ -19,7 +19,7 @@ const costUsdMax = 2 ** 27 - 1;
 const aprTolerance = 1e-6;
 
 /** Creates the pricer of mortgage rankings. `score` computes the `recommended` score. */
-export function createMortgagePricer(score: MortgageScorer): OfferPricer<MortgageTables, Applicant> {
+function createMortgagePricer(score: MortgageScorer): OfferPricer<MortgageTables, Applicant> {
   const applicant = emptyApplicant();
   const quote = emptyLoanQuote();
   const price = emptyLoanPrice();

@@ -165,7 +165,7 @@ test('offers a card only for its purposes and credit bands, and reports the reas
     'not_accepted card_purpose 1',
   ]);
   assert.deepEqual(await explain({ card_purpose: null }), [0, 'not_told card_purpose 2']);
-  assert.deepEqual(await explain({ state: null }), [0, 'not_told state 2']);
+  assert.deepEqual(await explain({ state: null }), [0, 'not_told state 2', 'not_accepted card_purpose 1']);
 });
 
 for (const [field, bornAt] of [

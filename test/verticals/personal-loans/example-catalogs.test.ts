@@ -129,8 +129,11 @@ describe('sandbox-catalog.json', () => {
 
 const files = exampleCatalogs().map((source) => ('file' in source ? source.file : ''));
 const lendersOf = (file: string): { name: string; logo: string }[] => JSON.parse(readFileSync(file, 'utf8')).lenders;
-const folder = logoFolder(files[0]!);
-const names = new Map(files.flatMap(lendersOf).map(({ name, logo }) => [logo, name]));
+const loanFiles = exampleCatalogs().flatMap((source) =>
+  source.vertical === personalLoans && 'file' in source ? [source.file] : [],
+);
+const folder = logoFolder(loanFiles[0]!);
+const names = new Map(loanFiles.flatMap(lendersOf).map(({ name, logo }) => [logo, name]));
 
 describe('the logos of the example catalogs', () => {
   test('every lender has its own valid logo, and every logo file belongs to a lender', async () => {
