@@ -21,8 +21,7 @@ export const undecidedClick: ClickDecision = { hasValue: true, isBooked: undefin
 
 type DecisionItems =
   | readonly []
-  | readonly [isBooked: boolean | null]
-  | readonly [isBooked: boolean, unbookedReason: number | null, confirmsRevenue?: boolean];
+  | readonly [isBooked: boolean | null, unbookedReason: number | null, confirmsRevenue?: boolean];
 
 /** Returns the last items of the click's record, see `OfferClickedRecord`. */
 export function decisionItems({ isBooked, unbookedReason, confirmsRevenue }: ClickDecision): DecisionItems {

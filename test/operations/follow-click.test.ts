@@ -335,8 +335,8 @@ describe('followClick for an offer with a budget', () => {
     assert.deepEqual(
       clicks.map((record) => record.slice(6)),
       [
-        [clickMicros, true],
-        [clickMicros, true],
+        [clickMicros, true, null],
+        [clickMicros, true, null],
         [0, false, 1],
       ],
     );
@@ -373,11 +373,11 @@ describe('followClick for an offer with a daily cap', () => {
     }
     assert.deepEqual(values, [clickMicros, clickMicros, 0, 0, 0]);
     assert.deepEqual(clicksOf(await bench.ledger.records()), [
-      [clickMicros, true],
-      [clickMicros, true],
-      [0, null],
+      [clickMicros, true, null],
+      [clickMicros, true, null],
+      [0, null, null],
       [0, false, 0],
-      [0, null],
+      [0, null, null],
     ]);
     assert.deepEqual(bench.unbooked, ['cap']);
   });
@@ -392,7 +392,7 @@ describe('followClick for an offer with a daily cap', () => {
     await bench.redirect(link);
     assert.equal(await worthOf({ isRedirectOnly: true }), 0);
     assert.equal(await worthOf({ userAgent: 'Googlebot/2.1' }), 0);
-    assert.deepEqual(clicksOf(await bench.ledger.records()), [[clickMicros, true]]);
+    assert.deepEqual(clicksOf(await bench.ledger.records()), [[clickMicros, true, null]]);
   });
 
   it('a click whose record is queued counts towards the daily cap; a click that the ledger rejects does not', async (t) => {
@@ -407,8 +407,8 @@ describe('followClick for an offer with a daily cap', () => {
     assert.equal((await bench.redirect(links[3]!)).click.valueMicros, 0);
     await repairUntilDurable(bench.ledger, bench.ledger.log.lastAppendedPosition);
     assert.deepEqual(clicksOf(await bench.ledger.records()), [
-      [clickMicros, true],
-      [clickMicros, true],
+      [clickMicros, true, null],
+      [clickMicros, true, null],
       [0, false, 0],
     ]);
   });

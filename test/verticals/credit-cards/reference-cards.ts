@@ -53,7 +53,8 @@ export function findReferenceCards(
         if (value === undefined) return false;
         if (criterion.in?.includes(value) === false || criterion.not_in?.includes(value) === true) return false;
         if (criterion.min_age !== undefined) return completedYearsBetween(Number(value), today) >= criterion.min_age;
-        return Number(value) >= (criterion.min ?? Number(value)) && Number(value) <= (criterion.max ?? Number(value));
+        if (typeof value !== 'number') return true;
+        return value >= (criterion.min ?? value) && value <= (criterion.max ?? value);
       });
     })
     .map((offer) => priceCard(offer, band, amounts));
