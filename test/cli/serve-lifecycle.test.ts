@@ -175,7 +175,7 @@ for (const [engine, reason, preload] of [
       public: { host: '127.0.0.1', port: ports.public },
       operations: { host: '127.0.0.1', port: ports.operations },
       dataDir: folder,
-      verticals: ['personal-loans'],
+      verticals: ['personal-loans', 'credit-cards', 'mortgage', 'banking'],
       matcherThreads: 0,
       durability: 'write',
     });
