@@ -34,7 +34,7 @@ export function depositorOf(fields: Readonly<Record<string, unknown>>): FieldVec
 }
 
 /** Returns a savings offer for every borrower. The yields of the tiers are computed from the rates, unless `changes` has tiers with yields. */
-function plainDeposit(changes: Partial<DepositOffer> = {}): DepositOffer {
+export function plainDeposit(changes: Partial<DepositOffer> = {}): DepositOffer {
   const offer = {
     id: 'plain',
     stars: 4,
