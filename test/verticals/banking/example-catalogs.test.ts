@@ -64,6 +64,12 @@ describe('the example catalog of banking', () => {
     }
   });
 
+  test('no offer with a monthly fee is called free', () => {
+    for (const { id, features, legal, monthly_fee } of offers.filter((offer) => offer.monthly_fee > 0)) {
+      assert.ok(!features.includes('no_monthly_fee') && !/free|no cost/i.test(legal), `${id}: ${monthly_fee}`);
+    }
+  });
+
   test('about a third of the offers have a budget', () => {
     const paced = offers.filter(({ budget }) => budget !== undefined).length;
     assert.ok(paced >= offers.length / 4 && paced <= offers.length / 2, `${paced}`);

@@ -10,7 +10,7 @@ import { addOffer, countOffers, emptyOfferSet, hasOffer, type OfferSet } from '.
 import { banking } from '../../../src/verticals/banking/banking.ts';
 import { calculateDepositPrices } from '../../../src/verticals/banking/deposit-view.ts';
 import type { DepositCatalog } from '../../../src/verticals/banking/offer-schema.ts';
-import { rankDeposits } from '../../../src/verticals/banking/rank-deposits.ts';
+import { depositPricer, rankDeposits } from '../../../src/verticals/banking/rank-deposits.ts';
 import { packed } from '../../matching/loan-fixtures.ts';
 import { type Random, seededRandom } from '../../support/random-catalog.ts';
 import {
@@ -114,20 +114,47 @@ test('orders equal offers by id', () => {
   assert.deepEqual(idsOf(compiled, orders), [...'abcd'.repeat(4)]);
 });
 
-test('each order puts the offer first that is best by its own measure', () => {
+// The example of docs/verticals/banking.md#example.
+test('each order ranks the offers of the documented example by its own measure', () => {
   const tiers = (rate: number) => [{ from: 0, rate, apy: rate }];
-  const bonus = { amount: 300, requirement: 'Keep the deposit for 90 days', days: 90 };
+  const bonus = { amount: 300, requirement: 'Keep the deposit for 90 days', days: 90, new_customer: true as const };
   const compiled = compileDeposits(
     depositCatalogOf([
-      plainDeposit({ id: 'high-yield', tiers: tiers(4.5), stars: 2, monthly_fee: 5 }),
-      plainDeposit({ id: 'bonus', tiers: tiers(3), stars: 1, monthly_fee: 10, bonus }),
-      plainDeposit({ id: 'balanced', tiers: tiers(4), stars: 5 }),
-      plainDeposit({ id: 'paying', tiers: tiers(1), stars: 1, payout_usd: 50 }),
+      plainDeposit({ id: 'a', tiers: tiers(4), stars: 5, payout_usd: 5 }),
+      plainDeposit({ id: 'b', tiers: tiers(3), stars: 3, payout_usd: 12, monthly_fee: 10, bonus }),
+      plainDeposit({ id: 'c', tiers: tiers(4.5), stars: 4, payout_usd: 8, monthly_fee: 5 }),
     ]),
   );
-  const { orders } = rankDeposits(compiled.tables, depositorOf(saver), today, null);
-  const ids = idsOf(compiled, orders);
-  assert.deepEqual([ids[0], ids[4], ids[8], ids[12]], ['balanced', 'high-yield', 'bonus', 'paying']);
+  const ordersOf = (new_customer: boolean | null) => {
+    const borrower = depositorOf({ ...saver, new_customer });
+    const { orders } = rankDeposits(compiled.tables, borrower, today, null);
+    return {
+      orders: idsOf(compiled, orders).join(''),
+      values: calculateDepositPrices(compiled, [0, 1, 2], borrower).map(({ values }) => values),
+      scores: [0, 1, 2].map((offer) => {
+        depositPricer.computeSortKeys(
+          compiled.tables,
+          offer,
+          depositPricer.readApplicant(compiled.tables, borrower)!,
+          keys,
+        );
+        return -keys.recommended;
+      }),
+    };
+  };
+  const keys = { recommended: 0, lowestApr: 0, highestAmount: 0, revenue: 0 };
+  assert.deepEqual(ordersOf(true), {
+    orders: 'acbcabbacbca',
+    values: [
+      [4, 4, 400],
+      [3, 3, 480],
+      [4.5, 4.5, 390],
+    ],
+    scores: [66_666_640, 51_387_760, 57_292_120],
+  });
+  const other = ordersOf(null);
+  assert.equal(other.orders.slice(6, 9), 'acb');
+  assert.deepEqual(other.values[1], [3, 3, 180]);
 });
 
 test('offers a certificate of deposit only for its own term, and reports the reasons', async () => {
