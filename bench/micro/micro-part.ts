@@ -1,6 +1,7 @@
 import { Bench, type FnReturnedObject } from 'tinybench';
 import type { BenchPart } from '../bench-part.ts';
 import { apiKeyBenchmark, authenticatorBenchmarks } from './auth.ts';
+import { depositRankingBenchmarks } from './banking.ts';
 import { cardRankingBenchmarks } from './credit-cards.ts';
 import { errorReplyBenchmark, replyTextBenchmark } from './http.ts';
 import { clickIdBenchmarks, clickTokenBenchmarks, subIdBenchmarks, widgetTokenBenchmarks } from './ids.ts';
@@ -34,6 +35,7 @@ export function listMicroBenchmarks(quick: boolean, sessionsMax: number): MicroB
     ...matchBatchBenchmarks,
     ...createRankingBenchmarks(quick),
     ...cardRankingBenchmarks,
+    ...depositRankingBenchmarks,
     ...clickTokenBenchmarks,
     ...offerJsonBenchmarks,
     replyTextBenchmark,

@@ -10,7 +10,7 @@ const depositor = emptyDepositor();
  * Sort keys of deposit offers (docs/verticals/banking.md#orders). The offer with the lowest key comes first, so all keys are negative
  * numbers. Yields and amounts are compared as they are shown, after rounding.
  */
-const depositPricer: OfferPricer<DepositTables, Depositor> = {
+export const depositPricer: OfferPricer<DepositTables, Depositor> = {
   readApplicant: (tables, borrower) => (readDepositor(tables, borrower, depositor) ? depositor : null),
   computeSortKeys(tables, offer, applicant, keys) {
     if (!priceDeposit(tables, offer, applicant, price)) return false;

@@ -3,8 +3,14 @@ import { type CompiledCatalog, compileCatalog } from '../../../src/catalogs/comp
 import { banking } from '../../../src/verticals/banking/banking.ts';
 import type { DepositTables } from '../../../src/verticals/banking/deposit-tables.ts';
 import type { DepositCatalog, DepositOffer } from '../../../src/verticals/banking/offer-schema.ts';
-import { emptyFieldVector, type FieldVector } from '../../../src/verticals/field-vector.ts';
+import {
+  absentValue,
+  emptyFieldVector,
+  type FieldVector,
+  findFieldIndex,
+} from '../../../src/verticals/field-vector.ts';
 import { validatePocketFields } from '../../../src/verticals/pocket-fields.ts';
+import { type Random, randomBorrower } from '../../support/random-catalog.ts';
 
 /** Compact date on which all tests of deposits take place. */
 export const today = 20260801;
@@ -28,7 +34,7 @@ export function depositorOf(fields: Readonly<Record<string, unknown>>): FieldVec
 }
 
 /** Returns a savings offer for every borrower. The yields of the tiers are computed from the rates, unless `changes` has tiers with yields. */
-function plainDeposit(changes: Partial<DepositOffer> = {}): DepositOffer {
+export function plainDeposit(changes: Partial<DepositOffer> = {}): DepositOffer {
   const offer = {
     id: 'plain',
     stars: 4,
@@ -72,4 +78,18 @@ export function depositCatalogOf(offers: readonly DepositOffer[]): DepositCatalo
     disclosure: 'Made up for tests.',
     lenders: [{ name: 'Plain Bank', logo: 'plain.svg', offers: [...offers] }],
   };
+}
+
+/** Returns a random borrower whose deposit is often at the edge of a tier or of a minimum, and who rarely lacks a required field. */
+export function drawDepositor(random: Random, absentChance = 0.3): FieldVector {
+  const borrower = randomBorrower(random, banking, absentChance);
+  const edge = [
+    0, 1, 5, 25, 100, 300, 500, 1_000, 1_500, 2_500, 5_000, 10_000, 15_000, 25_000, 50_000, 100_000, 250_000,
+  ];
+  const deposit = edge[Math.floor(random() * edge.length * 2)];
+  if (deposit !== undefined) {
+    borrower[findFieldIndex(banking, 'deposit_amount')] = Math.max(0, deposit + Math.floor(random() * 3) - 1);
+  }
+  if (random() < 0.04) borrower[Math.floor(random() * borrower.length)] = absentValue;
+  return borrower;
 }

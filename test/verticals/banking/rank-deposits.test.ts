@@ -1,85 +1,205 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { generateBankingCatalog } from '../../../bench/catalogs/generate-banking-catalog.ts';
-import { sortOrderNames } from '../../../src/matching/matcher.ts';
-import { addOffer, emptyOfferSet } from '../../../src/matching/offer-set.ts';
-import { createOfferUrls } from '../../../src/operations/click-url.ts';
+import fc from 'fast-check';
+import { addYields, generateBankingCatalog } from '../../../bench/catalogs/generate-banking-catalog.ts';
+import { bounds } from '../../../src/bounds.ts';
+import { recountAvailableOffers } from '../../../src/matching/eligibility.ts';
+import { explainOffers } from '../../../src/matching/explain-offers.ts';
+import { allOffersAvailable, sortOrderNames } from '../../../src/matching/matcher.ts';
+import { addOffer, countOffers, emptyOfferSet, hasOffer, type OfferSet } from '../../../src/matching/offer-set.ts';
 import { banking } from '../../../src/verticals/banking/banking.ts';
 import { calculateDepositPrices } from '../../../src/verticals/banking/deposit-view.ts';
-import { rankDeposits } from '../../../src/verticals/banking/rank-deposits.ts';
-import { findFieldIndex } from '../../../src/verticals/field-vector.ts';
-import { randomBorrower, seededRandom } from '../../support/random-catalog.ts';
-import { compileDeposits, depositCatalogOf, depositorOf, depositWithRates, saver, today } from './deposit-fixtures.ts';
+import type { DepositCatalog } from '../../../src/verticals/banking/offer-schema.ts';
+import { depositPricer, rankDeposits } from '../../../src/verticals/banking/rank-deposits.ts';
+import { packed } from '../../matching/loan-fixtures.ts';
+import { type Random, seededRandom } from '../../support/random-catalog.ts';
+import {
+  type CompiledDeposits,
+  compileDeposits,
+  depositCatalogOf,
+  depositorOf,
+  drawDepositor,
+  plainDeposit,
+  saver,
+  today,
+} from './deposit-fixtures.ts';
 import { referenceDeposits, referenceOrder } from './reference-deposits.ts';
-import { slowFirstYearEarnings } from './slow-interest.ts';
 
-test('ranks random catalogs in the same orders as a reference that prices and sorts every offer', () => {
-  const random = seededRandom(4);
-  let compared = 0;
-  for (let seed = 1; seed <= 12; seed++) {
-    const catalog = generateBankingCatalog({ seed, offers: 120 });
-    const compiled = compileDeposits(catalog);
-    for (let draw = 0; draw < 40; draw++) {
-      const borrower = randomBorrower(random, banking);
-      const matches = referenceDeposits(catalog, borrower);
-      const unavailable = draw % 4 === 0 ? emptyOfferSet(compiled.offers.length) : null;
-      if (unavailable !== null) addOffer(unavailable, Math.floor(random() * compiled.offers.length));
-      const isOpen = (id: string) => {
-        const index = compiled.findOfferIndex(id);
-        return unavailable === null || (unavailable[index >>> 5]! & (1 << (index & 31))) === 0;
-      };
-      const ranked = rankDeposits(compiled.tables, borrower, today, unavailable);
-      assert.equal(ranked.total, matches.filter(({ id }) => isOpen(id)).length);
-      const ranking = ranked.availableOnly ? matches.filter(({ id }) => isOpen(id)) : matches;
-      assert.deepEqual(
-        [...ranked.orders].map((offer) => compiled.offers[offer]!.id),
-        sortOrderNames.flatMap((sort) => referenceOrder(ranking, sort).slice(0, compiled.tables.orderLength)),
-      );
-      compared += matches.length;
-    }
+/** Generates a catalog. In every second catalog, all offers are savings accounts with few different rates, so that many are equal. */
+function drawCatalog(seed: number, count: number): DepositCatalog {
+  const catalog = generateBankingCatalog({ seed, offers: count });
+  if (seed % 2 === 0) return catalog;
+  const random = seededRandom(seed);
+  for (const offer of catalog.lenders.flatMap(({ offers }) => offers)) {
+    Object.assign(offer, {
+      product_type: 'savings',
+      criteria: offer.criteria.filter(() => random() < 0.2),
+      stars: Math.round(offer.stars),
+      payout_usd: Math.ceil(offer.payout_usd / 5),
+    });
+    delete offer.term_months;
+    delete offer.early_withdrawal_penalty_days;
+    const tiers = offer.tiers.slice(0, 2).map(({ from, rate }) => ({ from, rate: Math.round(rate), apy: 0 }));
+    offer.tiers = addYields({ ...offer, tiers });
   }
-  assert.ok(compared > 500, `${compared} offers`);
-});
+  return catalog;
+}
 
-test('first_year_earnings equal a slow simulation of interest, bonus and fees within a cent', () => {
-  const conditions = { directDeposit: true, newCustomer: true };
-  for (const compounding of ['daily', 'monthly', 'quarterly', 'annual'] as const) {
-    for (const tier_method of ['whole_balance', 'marginal'] as const) {
-      const rates = [5.25, 5.5, 5.75].map((rate, at) => ({ from: [0, 2_500, 15_000][at]!, rate }));
-      const offer = depositWithRates(rates, { compounding, tier_method, monthly_fee: 4.5, fee_waived_from: 5_000 });
-      const compiled = compileDeposits(depositCatalogOf([offer]));
-      for (const deposit_amount of [100, 2_499, 2_500, 8_000, 20_000]) {
-        const borrower = depositorOf({ ...saver, deposit_amount });
-        const [, , earnings] = calculateDepositPrices(compiled, [0], borrower)[0]!.values;
-        const expected = slowFirstYearEarnings(offer, deposit_amount, conditions);
-        assert.ok(Math.abs(earnings! - expected) <= 0.01, `${earnings} instead of ${expected}`);
+function drawUnavailable(random: Random, count: number): OfferSet | null {
+  if (random() < 0.4) return null;
+  const share = random();
+  const unavailable = emptyOfferSet(count);
+  for (let offer = 0; offer < count; offer++) if (random() < share) addOffer(unavailable, offer);
+  return unavailable;
+}
+
+const idsOf = (catalog: CompiledDeposits, offers: ArrayLike<number>) =>
+  Array.from(offers, (offer) => catalog.offers[offer]!.id);
+
+test('ranks random catalogs in the same orders as a reference that prices and sorts every offer', async () => {
+  let matches = 0;
+  let truncated = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.nat(), fc.integer({ min: 1, max: 300 }), fc.nat(), async (catalogSeed, count, seed) => {
+      const file = drawCatalog(catalogSeed, count);
+      const compiled = compileDeposits(file);
+      const random = seededRandom(seed);
+      for (let i = 0; i < 8; i++) {
+        const borrower = drawDepositor(random);
+        const unavailable = drawUnavailable(random, count);
+        const expected = referenceDeposits(file, borrower);
+        const isOpen = (id: string, set = unavailable) => set === null || !hasOffer(set, compiled.findOfferIndex(id));
+        const open = expected.filter(({ id }) => isOpen(id));
+        const ranked = rankDeposits(compiled.tables, borrower, today, unavailable);
+        assert.equal(ranked.total, open.length);
+        const best = ranked.availableOnly ? open : expected;
+        assert.deepEqual(
+          idsOf(compiled, ranked.orders),
+          sortOrderNames.flatMap((sort) => referenceOrder(best, sort).slice(0, compiled.tables.orderLength)),
+        );
+
+        const figures = new Map(expected.map((match) => [match.id, match]));
+        for (const { index, slot, values } of calculateDepositPrices(compiled, [...new Set(ranked.orders)], borrower)) {
+          const { apy, rate, earnings, bonus } = figures.get(compiled.offers[index]!.id)!;
+          assert.deepEqual([values, slot % 2 === 1], [[apy, rate, earnings], bonus !== null]);
+        }
+
+        const explained = await explainOffers(compiled.tables, banking, borrower, today, (offer) =>
+          unavailable !== null && hasOffer(unavailable, offer) ? ['daily_cap'] : [],
+        );
+        assert.equal(explained.matched, open.length);
+        // Fewer offers change than make a new ranking necessary.
+        const later = unavailable?.slice() ?? emptyOfferSet(count);
+        for (let change = 0; change < 10; change++) addOffer(later, Math.floor(random() * count));
+        const before =
+          unavailable === null ? allOffersAvailable : { count: countOffers(unavailable), bits: unavailable };
+        const now = { count: countOffers(later), bits: later };
+        const ranking = { catalogVersion: compiled.version, ...packed(ranked) };
+        assert.equal(
+          recountAvailableOffers(compiled.tables, ranking, borrower, today, before, now),
+          expected.filter(({ id }) => isOpen(id, later)).length,
+        );
+        matches += expected.length;
+        if (expected.length > bounds.offersShownMax) truncated++;
       }
-    }
-  }
+    }),
+    { seed: 18, numRuns: 60 },
+  );
+  assert.ok(matches > 5_000 && truncated > 50, `${matches} matches, ${truncated} truncated orders`);
 });
 
-test('renders the same offers as text and as objects', () => {
-  const compiled = compileDeposits(generateBankingCatalog({ seed: 9, offers: 60 }));
-  const borrower = depositorOf(saver);
-  const { orders } = rankDeposits(compiled.tables, borrower, today, null);
-  const offers = calculateDepositPrices(compiled, orders.slice(0, 5), borrower);
-  const urls = createOfferUrls({ click: 'https://go.example', cdn: 'https://cdn.example' });
-  const list = { catalog: compiled, offers, subId: 'sub_1', clickToken: 'token' };
-  const renderer = compiled.offerRenderer(urls.logos);
-  assert.ok(offers.length > 0);
-  assert.equal(renderer.renderOffersJson(list, urls), JSON.stringify(renderer.createOfferViews(list, urls)));
+test('orders equal offers by id', () => {
+  const compiled = compileDeposits(depositCatalogOf(['c', 'a', 'd', 'b'].map((id) => plainDeposit({ id }))));
+  const { orders } = rankDeposits(compiled.tables, depositorOf(saver), today, null);
+  assert.deepEqual(idsOf(compiled, orders), [...'abcd'.repeat(4)]);
 });
 
-test('ZIP code and the age of adults change no order and no price', () => {
-  const random = seededRandom(8);
-  const compiled = compileDeposits(generateBankingCatalog({ seed: 3, offers: 200 }));
-  const [born, zip] = ['birthdate', 'address_zip'].map((name) => findFieldIndex(banking, name)) as [number, number];
-  for (let draw = 0; draw < 200; draw++) {
-    const borrower = randomBorrower(random, banking).with(born, 19_500_101);
-    const other = borrower.with(born, 19_450_101).with(zip, 90_210);
-    const [one, two] = [borrower, other].map((each) => rankDeposits(compiled.tables, each, today, null));
-    assert.deepEqual(one, two);
-    const prices = [borrower, other].map((each) => calculateDepositPrices(compiled, one!.orders, each));
-    assert.deepEqual(prices[0], prices[1]);
-  }
+// The example of docs/verticals/banking.md#example.
+test('each order ranks the offers of the documented example by its own measure', () => {
+  const tiers = (rate: number) => [{ from: 0, rate, apy: rate }];
+  const bonus = { amount: 300, requirement: 'Keep the deposit for 90 days', days: 90, new_customer: true as const };
+  const compiled = compileDeposits(
+    depositCatalogOf([
+      plainDeposit({ id: 'a', tiers: tiers(4), stars: 5, payout_usd: 5 }),
+      plainDeposit({ id: 'b', tiers: tiers(3), stars: 3, payout_usd: 12, monthly_fee: 10, bonus }),
+      plainDeposit({ id: 'c', tiers: tiers(4.5), stars: 4, payout_usd: 8, monthly_fee: 5 }),
+    ]),
+  );
+  const ordersOf = (new_customer: boolean | null) => {
+    const borrower = depositorOf({ ...saver, new_customer });
+    const { orders } = rankDeposits(compiled.tables, borrower, today, null);
+    return {
+      orders: idsOf(compiled, orders).join(''),
+      values: calculateDepositPrices(compiled, [0, 1, 2], borrower).map(({ values }) => values),
+      scores: [0, 1, 2].map((offer) => {
+        depositPricer.computeSortKeys(
+          compiled.tables,
+          offer,
+          depositPricer.readApplicant(compiled.tables, borrower)!,
+          keys,
+        );
+        return -keys.recommended;
+      }),
+    };
+  };
+  const keys = { recommended: 0, lowestApr: 0, highestAmount: 0, revenue: 0 };
+  assert.deepEqual(ordersOf(true), {
+    orders: 'acbcabbacbca',
+    values: [
+      [4, 4, 400],
+      [3, 3, 480],
+      [4.5, 4.5, 390],
+    ],
+    scores: [66_666_640, 51_387_760, 57_292_120],
+  });
+  const other = ordersOf(null);
+  assert.equal(other.orders.slice(6, 9), 'acb');
+  assert.deepEqual(other.values[1], [3, 3, 180]);
+});
+
+test('offers a certificate of deposit only for its own term, and reports the reasons', async () => {
+  const cd = (term_months: number) => plainDeposit({ id: `cd-${term_months}`, product_type: 'cd', term_months });
+  const compiled = compileDeposits(
+    depositCatalogOf([cd(6), cd(12), plainDeposit({ id: 'savings', minimum_deposit: 20_000 })]),
+  );
+  const explain = async (fields: object) => {
+    const borrower = depositorOf({ ...saver, ...fields });
+    const { matched, reasons } = await explainOffers(compiled.tables, banking, borrower, today, null);
+    return [matched, ...reasons.map(({ reason, field, offers }) => `${reason} ${field} ${offers}`)];
+  };
+  assert.deepEqual(await explain({ product_type: 'cd', cd_term_months: 12 }), [
+    1,
+    'amount_too_low deposit_amount 1',
+    'not_accepted cd_term_months 1',
+    'not_accepted product_type 1',
+  ]);
+  assert.deepEqual(await explain({ deposit_amount: 20_000 }), [
+    1,
+    'not_accepted product_type 2',
+    'not_told cd_term_months 2',
+  ]);
+  assert.deepEqual(await explain({ deposit_amount: null, cd_term_months: 6 }), [
+    0,
+    'not_told deposit_amount 3',
+    'not_accepted product_type 2',
+    'not_accepted cd_term_months 1',
+  ]);
+});
+
+test('skips an offer that asks for a direct deposit or a new customer, unless the borrower said yes', () => {
+  const criteria = (field: string) => [{ field, in: [true] }];
+  const compiled = compileDeposits(
+    depositCatalogOf([
+      plainDeposit({ id: 'direct', criteria: criteria('direct_deposit') }),
+      plainDeposit({ id: 'new', criteria: criteria('new_customer') }),
+    ]),
+  );
+  const shown = (fields: object) => {
+    const { orders, total } = rankDeposits(compiled.tables, depositorOf({ ...saver, ...fields }), today, null);
+    return idsOf(compiled, orders.subarray(0, total)).sort();
+  };
+  assert.deepEqual(shown({}), []);
+  assert.deepEqual(shown({ direct_deposit: false, new_customer: false }), []);
+  assert.deepEqual(shown({ direct_deposit: true }), ['direct']);
+  assert.deepEqual(shown({ direct_deposit: true, new_customer: true }), ['direct', 'new']);
 });

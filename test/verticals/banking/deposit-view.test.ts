@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import Type from 'typebox';
+import { Compile } from 'typebox/compile';
+import { generateBankingCatalog } from '../../../bench/catalogs/generate-banking-catalog.ts';
+import { createOfferUrls } from '../../../src/operations/click-url.ts';
+import { depositAccount } from '../../../src/verticals/banking/deposit-account.ts';
+import { calculateDepositPrices, depositViewSchema } from '../../../src/verticals/banking/deposit-view.ts';
+import type { DepositCatalog } from '../../../src/verticals/banking/offer-schema.ts';
+import { rankDeposits } from '../../../src/verticals/banking/rank-deposits.ts';
+import type { OfferList, OfferView } from '../../../src/verticals/offer-view.ts';
+import { seededRandom } from '../../support/random-catalog.ts';
+import {
+  compileDeposits,
+  depositCatalogOf,
+  depositorOf,
+  depositWithRates,
+  drawDepositor,
+  plainDeposit,
+  saver,
+  today,
+} from './deposit-fixtures.ts';
+
+const urls = createOfferUrls({ click: 'https://go.example', cdn: 'https://cdn.example/logos' });
+const validator = Compile(Type.Object(depositAccount.offerViewMembers));
+/** Rejects members that the schema does not describe. */
+const strictValidator = Compile(Type.Object(depositViewSchema.properties, { additionalProperties: false }));
+
+function renderDeposits(file: DepositCatalog, borrower: readonly number[], indexes?: readonly number[]) {
+  const catalog = compileDeposits(file);
+  const { orders } = rankDeposits(catalog.tables, borrower, today, null);
+  const shown = indexes ?? orders.subarray(0, Math.min(20, orders.length / 4));
+  const offers = calculateDepositPrices(catalog, shown, borrower);
+  const list: OfferList = { catalog, offers, subId: 'sub_1', clickToken: 'token' };
+  const renderer = catalog.offerRenderer(urls.logos);
+  return {
+    views: renderer.createOfferViews(list, urls) as (OfferView & { readonly deposit: Record<string, unknown> })[],
+    json: renderer.renderOffersJson(list, urls),
+    // The second text comes from the templates that the first call created.
+    again: renderer.renderOffersJson(list, urls),
+  };
+}
+
+test('the JSON text of offers equals JSON.stringify of the views, and the views match the documented schema', () => {
+  let rendered = 0;
+  fc.assert(
+    fc.property(fc.nat(), fc.nat(), (seed, borrowerSeed) => {
+      const file = generateBankingCatalog({ seed, offers: 80 });
+      const { views, json, again } = renderDeposits(file, drawDepositor(seededRandom(borrowerSeed)));
+      assert.equal(json, JSON.stringify(views));
+      assert.equal(again, json);
+      for (const view of views) {
+        assert.ok(validator.Check(view), JSON.stringify(validator.Errors(view)));
+        assert.ok(strictValidator.Check(view.deposit), JSON.stringify(view.deposit));
+        for (const name of depositAccount.nullOfferMembers) assert.equal(view[name], null);
+        assert.deepEqual(view.term_months, []);
+        assert.ok(view.legal?.includes(view.lender_name) && view.terms_url && view.as_of);
+        rendered++;
+      }
+    }),
+    { seed: 18, numRuns: 80 },
+  );
+  assert.ok(rendered > 200, `only ${rendered} offers were rendered`);
+});
+
+test('an offer has every documented member, with null for absent figures', () => {
+  const { views } = renderDeposits(depositCatalogOf([plainDeposit()]), depositorOf(saver));
+  assert.deepEqual(views, [
+    {
+      svc_offer_id: 'plain',
+      lender_name: 'Plain Bank',
+      logo_url: 'https://cdn.example/logos/plain.svg',
+      apr_range: null,
+      payment_term_months: null,
+      monthly_payment_estimate: null,
+      loan_amount_range: null,
+      svc_star_rating: 4,
+      features: [],
+      prequalification: true,
+      legal: 'Plain Bank pays the annual percentage yield (APY) shown. Member FDIC.',
+      terms_url: 'https://plain.example/terms',
+      as_of: '2026-07-01',
+      deposit: {
+        apy: 4,
+        rate: 4,
+        compounding: 'annual',
+        tiers: [{ from: 0, rate: 4, apy: 4 }],
+        tier_method: 'whole_balance',
+        term_months: null,
+        minimum_deposit: 0,
+        minimum_balance_for_apy: 0,
+        monthly_fee: 0,
+        fee_waived_from: null,
+        early_withdrawal_penalty_days: null,
+        bonus: null,
+        insured_by: 'fdic',
+        certificate_number: '999999',
+        variable: true,
+        first_year_earnings: 400,
+      },
+      click_url: 'https://go.example/c?sub=sub_1&offer=plain&v=token',
+      term_months: [],
+      position: 1,
+    },
+  ]);
+});
+
+test('a certificate of deposit shows its term and penalty, and its bonus without the conditions of the catalog', () => {
+  const cd = plainDeposit({
+    product_type: 'cd',
+    term_months: 12,
+    early_withdrawal_penalty_days: 90,
+    monthly_fee: 2,
+    fee_waived_from: 5_000,
+    bonus: { amount: 25, requirement: 'Become a customer', days: 30, minimum_deposit: 10, new_customer: true },
+  });
+  const fields = { ...saver, product_type: 'cd', cd_term_months: 12 };
+  const depositOf = (more: object) => {
+    const { term_months, early_withdrawal_penalty_days, fee_waived_from, bonus, first_year_earnings } = renderDeposits(
+      depositCatalogOf([cd]),
+      depositorOf({ ...fields, ...more }),
+    ).views[0]!.deposit;
+    return { term_months, early_withdrawal_penalty_days, fee_waived_from, bonus, first_year_earnings };
+  };
+  const shown = { term_months: 12, early_withdrawal_penalty_days: 90, fee_waived_from: 5_000 };
+  assert.deepEqual(depositOf({}), { ...shown, bonus: null, first_year_earnings: 400 });
+  const bonus = { amount: 25, requirement: 'Become a customer', days: 30 };
+  assert.deepEqual(depositOf({ new_customer: true }), { ...shown, bonus, first_year_earnings: 425 });
+});
+
+test('yield and rate are those of the deposit, and 0 below the minimum balance', () => {
+  const rates = [
+    { from: 0, rate: 2 },
+    { from: 1_000, rate: 4 },
+  ];
+  const file = depositCatalogOf([depositWithRates(rates, { tier_method: 'marginal', minimum_balance_for_apy: 100 })]);
+  const shownAt = (deposit_amount: number) => {
+    const { apy, rate, tiers, first_year_earnings } = renderDeposits(file, depositorOf({ ...saver, deposit_amount }))
+      .views[0]!.deposit;
+    assert.deepEqual(tiers, [
+      { from: 0, rate: 2, apy: 2 },
+      { from: 1_000, rate: 4, apy: 2 },
+    ]);
+    return [apy, rate, first_year_earnings];
+  };
+  assert.deepEqual(shownAt(99), [0, 0, 0]);
+  assert.deepEqual(shownAt(100), [2, 2, 2]);
+  assert.deepEqual(shownAt(4_000), [3.5, 4, 140]);
+});
+
+test('throws for an offer that was not ranked for the borrower', () => {
+  const file = depositCatalogOf([plainDeposit({ minimum_deposit: 50_000 })]);
+  assert.throws(() => renderDeposits(file, depositorOf(saver), [0]), /offer plain was not ranked/);
+  assert.throws(
+    () => renderDeposits(file, depositorOf({ ...saver, deposit_amount: null }), [0]),
+    /offer plain was not ranked/,
+  );
+});

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { parseCatalog } from '../../../src/catalogs/parse-catalog.ts';
+import { logoFolder, readLogos } from '../../../src/catalogs/read-logos.ts';
+import { banking } from '../../../src/verticals/banking/banking.ts';
+import { computeDepositStatistics } from '../../../src/verticals/banking/catalog-statistics.ts';
+import type { DepositCatalog } from '../../../src/verticals/banking/offer-schema.ts';
+import { rankDeposits } from '../../../src/verticals/banking/rank-deposits.ts';
+import { exampleCatalogFile } from '../../../src/verticals/registry.ts';
+import { usStateCodes } from '../../../src/verticals/us-states.ts';
+import { seededRandom } from '../../support/random-catalog.ts';
+import { compileDeposits, depositorOf, drawDepositor, saver, today } from './deposit-fixtures.ts';
+
+const exampleFile = exampleCatalogFile(banking);
+const sandboxFile = exampleFile.replace('example-catalog', 'sandbox-catalog');
+const cdTerms = [3, 6, 9, 12, 18, 24, 36, 48, 60];
+
+function read(file: string): DepositCatalog {
+  const parsed = parseCatalog(readFileSync(file, 'utf8'), banking);
+  assert.ok(parsed.ok, parsed.ok ? '' : parsed.errors.join('\n'));
+  return parsed.catalog as DepositCatalog;
+}
+
+const offersOf = (catalog: DepositCatalog) => catalog.lenders.flatMap(({ offers }) => offers);
+
+describe('the example catalog of banking', () => {
+  const catalog = read(exampleFile);
+  const compiled = compileDeposits(catalog);
+  const offers = offersOf(catalog);
+  const totalFor = (fields: object) =>
+    rankDeposits(compiled.tables, depositorOf({ ...saver, ...fields }), today, null).total;
+
+  test('has at least 76 offers of 26 institutions, of all kinds and terms, and only hosts of the reserved domain', () => {
+    assert.ok(offers.length >= 76 && catalog.lenders.length >= 26);
+    for (const type of ['savings', 'checking', 'money_market']) {
+      assert.ok(offers.filter(({ product_type }) => product_type === type).length >= 12, type);
+    }
+    for (const term of cdTerms)
+      assert.ok(offers.filter(({ term_months }) => term_months === term).length >= 4, `${term}`);
+    for (const { landing_url, terms_url } of offers) {
+      for (const url of [landing_url, terms_url]) assert.match(new URL(url).hostname, /\.example$/);
+    }
+  });
+
+  test('every institution has one insurer and one certificate number with more digits than real ones have', () => {
+    const numbers = catalog.lenders.map(({ name, offers: own }) => {
+      const marks = new Set(own.map(({ insured_by, certificate_number }) => `${insured_by} ${certificate_number}`));
+      assert.equal(marks.size, 1, name);
+      assert.match([...marks][0]!, /Credit Union/.test(name) ? /^ncua 9\d{5}$/ : /^fdic 9\d{5}$/, name);
+      return [...marks][0];
+    });
+    assert.equal(new Set(numbers).size, numbers.length);
+  });
+
+  test('every offer has its own disclosure, which states yields, fees and bonuses as the offer does', () => {
+    assert.equal(new Set(offers.map(({ legal }) => legal)).size, offers.length);
+    for (const { id, legal, tiers, as_of, monthly_fee, bonus } of offers) {
+      assert.ok(legal.includes(as_of), id);
+      for (const { apy } of tiers) assert.ok(legal.includes(`${apy.toFixed(2)}%`), id);
+      assert.equal(/Monthly fee/.test(legal), monthly_fee > 0, id);
+      assert.equal(/Bonus of/.test(legal), bonus !== undefined, id);
+    }
+  });
+
+  test('no offer with a monthly fee is called free', () => {
+    for (const { id, features, legal, monthly_fee } of offers.filter((offer) => offer.monthly_fee > 0)) {
+      assert.ok(!features.includes('no_monthly_fee') && !/free|no cost/i.test(legal), `${id}: ${monthly_fee}`);
+    }
+  });
+
+  test('about a third of the offers have a budget', () => {
+    const paced = offers.filter(({ budget }) => budget !== undefined).length;
+    assert.ok(paced >= offers.length / 4 && paced <= offers.length / 2, `${paced}`);
+  });
+
+  test('a borrower with 10,000 USD gets at least eight offers of every account and three certificates of every term', () => {
+    for (const state of usStateCodes.filter((code) => !['PR', 'GU', 'VI', 'AS', 'MP'].includes(code))) {
+      for (const product_type of ['savings', 'checking', 'money_market']) {
+        assert.ok(totalFor({ product_type, state, direct_deposit: true }) >= 8, `${product_type} in ${state}`);
+      }
+      for (const cd_term_months of cdTerms) {
+        assert.ok(totalFor({ product_type: 'cd', cd_term_months, state }) >= 3, `${cd_term_months} months in ${state}`);
+      }
+    }
+  });
+
+  test('the statistics report no offer that is never shown, and one group for each account and term', () => {
+    const { never_shown, groups, payouts, using } = computeDepositStatistics(catalog, banking);
+    assert.deepEqual(never_shown, []);
+    assert.deepEqual(
+      groups.map(({ name }) => name),
+      ['savings', 'checking', 'money_market', ...cdTerms.map((term) => `cd ${term} months`)],
+    );
+    assert.equal(
+      groups.reduce((sum, group) => sum + group.offers, 0),
+      offers.length,
+    );
+    for (const { figures } of groups) assert.ok(figures.apy_percent!.max >= figures.rate_percent!.max);
+    assert.equal(payouts.cost_per_click.offers, offers.length);
+    assert.equal(using.bonus, offers.filter(({ bonus }) => bonus !== undefined).length);
+  });
+
+  test('every offer of the example catalog is available to some borrower', () => {
+    const random = seededRandom(3);
+    const unseen = new Set(compiled.offers.keys());
+    for (let i = 0; i < 40_000 && unseen.size > 0; i++) {
+      const { orders } = rankDeposits(compiled.tables, drawDepositor(random, 0), today, null);
+      for (const offer of orders) unseen.delete(offer);
+    }
+    assert.deepEqual(
+      [...unseen].map((offer) => compiled.offers[offer]!.id),
+      [],
+    );
+  });
+});
+
+describe('the sandbox catalog of banking', () => {
+  const catalog = read(sandboxFile);
+  const compiled = compileDeposits(catalog);
+  const idsFor = (fields: object) => {
+    const { orders, total } = rankDeposits(compiled.tables, depositorOf({ ...saver, ...fields }), today, null);
+    return Array.from(orders.subarray(0, total), (offer) => compiled.offers[offer]!.id).sort();
+  };
+
+  test('has 12 to 16 offers with clearly fictional names', () => {
+    assert.ok(offersOf(catalog).length >= 12 && offersOf(catalog).length <= 16);
+    for (const { name } of catalog.lenders) assert.match(name, /^Sandbox /);
+    for (const { id } of offersOf(catalog)) assert.match(id, /^sandbox-/);
+  });
+
+  test('has the same offers for every adult in every state, except for offers with a condition', () => {
+    for (const state of usStateCodes) {
+      assert.deepEqual(idsFor({ state }), ['sandbox-alpha-savings', 'sandbox-alpha-tiers', 'sandbox-bravo-marginal']);
+      const cds = (cd_term_months: number) => idsFor({ state, product_type: 'cd', cd_term_months }).length;
+      assert.deepEqual(cdTerms.map(cds), [0, 1, 0, 3, 0, 0, 0, 0, 1]);
+    }
+  });
+
+  for (const [id, shown, hidden] of [
+    ['sandbox-bravo-direct-deposit', { direct_deposit: true }, {}],
+    ['sandbox-echo-age-21', { birthdate: '2005-08-01' }, { birthdate: '2005-08-02' }],
+    [
+      'sandbox-charlie-checking',
+      { product_type: 'checking', deposit_amount: 25 },
+      { product_type: 'checking', deposit_amount: 24 },
+    ],
+    ['sandbox-echo-money-market-ca', { product_type: 'money_market' }, { product_type: 'money_market', state: 'NV' }],
+    ['sandbox-bravo-cd-6', { product_type: 'cd', cd_term_months: 6 }, { product_type: 'cd', cd_term_months: 12 }],
+  ] as const) {
+    test(`the sandbox offer ${id} is available only to borrowers who meet its condition`, () => {
+      assert.deepEqual([idsFor(shown).includes(id), idsFor(hidden).includes(id)], [true, false]);
+    });
+  }
+});
+
+test('every institution of the catalogs has its own small logo, and there is no other logo', async () => {
+  const names: string[] = [];
+  for (const file of [exampleFile, sandboxFile]) {
+    const { lenders } = compileDeposits(read(file));
+    const { logos, problems } = await readLogos(logoFolder(file), lenders);
+    assert.deepEqual(problems, []);
+    assert.equal(new Set([...logos.values()].map(({ hash }) => hash)).size, lenders.length);
+    names.push(...lenders.map(({ logo }) => logo));
+    for (const { name, logo } of lenders) {
+      const svg = readFileSync(join(logoFolder(file), logo), 'utf8');
+      assert.ok(svg.length < 1_024, logo);
+      assert.ok(svg.includes(`<title>${name.replace('&', '&amp;')}</title>`), logo);
+    }
+  }
+  assert.deepEqual(readdirSync(logoFolder(exampleFile)).sort(), names.sort());
+});

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { generateBankingCatalog } from '../../../bench/catalogs/generate-banking-catalog.ts';
+import type { DepositOffer } from '../../../src/verticals/banking/offer-schema.ts';
+import { emptyDepositPrice, priceDeposit } from '../../../src/verticals/banking/price-deposit.ts';
+import { computeFixedScore, computeRecommendationScore } from '../../../src/verticals/banking/recommendation-score.ts';
+import { compileDeposits, depositCatalogOf, depositWithRates, plainDeposit } from './deposit-fixtures.ts';
+import { slowFirstYearEarnings } from './slow-interest.ts';
+
+/** Prices a single offer. `conditionsMet`: 1 for a direct deposit, 2 for a new customer, 3 for both. */
+function priceOf(offer: DepositOffer, deposit: number, conditionsMet = 0) {
+  const price = emptyDepositPrice();
+  const { tables } = compileDeposits(depositCatalogOf([offer]));
+  return priceDeposit(tables, 0, { deposit, conditionsMet }, price) ? price : null;
+}
+
+test('earnings equal a simulation of each period within a cent', () => {
+  let priced = 0;
+  fc.assert(
+    fc.property(fc.nat(), fc.integer({ min: 0, max: 10_000_000 }), fc.nat(3), (seed, amount, conditionsMet) => {
+      const file = generateBankingCatalog({ seed, offers: 20 });
+      const { tables, offers } = compileDeposits(file);
+      const price = emptyDepositPrice();
+      for (const [index, { source, id }] of offers.entries()) {
+        for (const deposit of [amount, amount % 20_000]) {
+          if (!priceDeposit(tables, index, { deposit, conditionsMet }, price)) continue;
+          const conditions = { directDeposit: (conditionsMet & 1) !== 0, newCustomer: (conditionsMet & 2) !== 0 };
+          const slow = slowFirstYearEarnings(source as DepositOffer, deposit, conditions);
+          assert.ok(Math.abs(price.earningsCents - slow * 100) < 1, `${id}: ${price.earningsCents}, not ${slow * 100}`);
+          priced++;
+        }
+      }
+    }),
+    { seed: 18, numRuns: 60 },
+  );
+  assert.ok(priced > 1_000);
+});
+
+test('a deposit below the minimum of the offer has no price', () => {
+  const offer = plainDeposit({ minimum_deposit: 500 });
+  assert.equal(priceOf(offer, 499), null);
+  assert.equal(priceOf(offer, 500)?.earningsCents, 2_000);
+});
+
+test('a deposit below the minimum balance earns no interest, but pays fees and can earn the bonus', () => {
+  const bonus = { amount: 50, requirement: 'Open the account', days: 30 };
+  const offer = plainDeposit({ minimum_balance_for_apy: 1_000, monthly_fee: 4.95, bonus });
+  const { earningsCents, apy, tier } = priceOf(offer, 999)!;
+  assert.deepEqual([earningsCents, apy, tier], [5_000 - 12 * 495, 0, -1]);
+  assert.deepEqual([priceOf(offer, 1_000)!.apy, priceOf(offer, 1_000)!.earningsCents], [400, 4_000 + 5_000 - 12 * 495]);
+});
+
+test('the monthly fee is charged until an earlier maturity, unless the deposit reaches the waiver', () => {
+  const cd = plainDeposit({ product_type: 'cd', term_months: 3, compounding: 'monthly', monthly_fee: 5 });
+  const free = { ...cd, tiers: [{ from: 0, rate: 0, apy: 0 }], fee_waived_from: 2_000 };
+  assert.equal(priceOf(free, 1_999)!.earningsCents, -1_500);
+  assert.equal(priceOf(free, 2_000)!.earningsCents, 0);
+  // 4 % for three of twelve months, compounded monthly, is 1.0033 % of 1,999 USD.
+  assert.equal(priceOf(cd, 1_999)!.earningsCents, 2_006 - 1_500);
+});
+
+test('a longer certificate of deposit counts the interest of its first year only', () => {
+  const cd = (term_months: number) => priceOf(plainDeposit({ product_type: 'cd', term_months }), 10_000)!;
+  assert.deepEqual(
+    [cd(6), cd(12), cd(60)].map(({ earningsCents }) => earningsCents),
+    [20_000, 40_000, 40_000],
+  );
+});
+
+for (const [name, condition, needed] of [
+  ['a direct deposit', { direct_deposit: true }, 1],
+  ['a new customer', { new_customer: true }, 2],
+  ['a direct deposit of a new customer', { direct_deposit: true, new_customer: true }, 3],
+] as const) {
+  test(`a bonus for ${name} is counted only for borrowers who told that they meet the condition`, () => {
+    const bonus = { amount: 100, requirement: 'See the terms', days: 90, minimum_deposit: 1_000, ...condition };
+    const offer = plainDeposit({ bonus });
+    for (const met of [0, 1, 2, 3]) {
+      const earns = (met & needed) === needed;
+      const { hasBonus, earningsCents } = priceOf(offer, 1_000, met)!;
+      assert.deepEqual([hasBonus, earningsCents], [earns, earns ? 14_000 : 4_000]);
+    }
+    assert.equal(priceOf(offer, 999, 3)!.hasBonus, false);
+  });
+}
+
+test('a deposit of 0 USD has the yield of the first tier and no earnings', () => {
+  const tiers = [
+    { from: 0, rate: 1 },
+    { from: 100, rate: 3 },
+  ];
+  for (const tier_method of ['whole_balance', 'marginal'] as const) {
+    const { apy, earningsCents } = priceOf(depositWithRates(tiers, { tier_method }), 0)!;
+    assert.deepEqual([apy, earningsCents], [100, 0]);
+  }
+});
+
+test('the tier of whole_balance applies from its first dollar, and the yield of marginal tiers rises gradually', () => {
+  const tiers = [
+    { from: 0, rate: 1 },
+    { from: 1_000, rate: 3 },
+  ];
+  const yieldsOf = (tier_method: DepositOffer['tier_method']) =>
+    [999, 1_000, 2_000, 4_000].map((deposit) => priceOf(depositWithRates(tiers, { tier_method }), deposit)!.apy);
+  assert.deepEqual(yieldsOf('whole_balance'), [100, 300, 300, 300]);
+  assert.deepEqual(yieldsOf('marginal'), [100, 100, 200, 250]);
+});
+
+// The example of docs/verticals/banking.md#score-for-the-order-recommended.
+test('the score of 600 USD on 12,000 USD without a fee and with five stars is 0.7', () => {
+  assert.equal(computeRecommendationScore(12_000, 60_000, computeFixedScore(0, 5)), 70_000_000);
+});
+
+test('the score falls with the fee, and counts a small deposit as 1,000 USD and a loss as no earnings', () => {
+  const scoreOf = (deposit: number, earningsCents: number, feeCents: number) =>
+    computeRecommendationScore(deposit, earningsCents, computeFixedScore(feeCents, 3)) / 1e6;
+  assert.equal(scoreOf(1_000, 0, 0), 30);
+  assert.equal(scoreOf(1_000, -5_000, 500), 26);
+  assert.equal(scoreOf(1_000, 0, 2_500), 10);
+  assert.equal(scoreOf(1_000, 0, 9_900), 10);
+  assert.equal(scoreOf(0, 5_000, 0), 60);
+  assert.equal(scoreOf(1_000, 5_000, 0), 60);
+  assert.equal(scoreOf(10_000, 50_000, 0), 60);
+});

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { generateBankingCatalog } from '../../../bench/catalogs/generate-banking-catalog.ts';
+import { parseCatalog } from '../../../src/catalogs/parse-catalog.ts';
+import { parseIsoDate } from '../../../src/domain/calendar.ts';
+import { banking } from '../../../src/verticals/banking/banking.ts';
+import type { DepositOffer } from '../../../src/verticals/banking/offer-schema.ts';
+import { depositCatalogOf, depositWithRates, plainDeposit } from './deposit-fixtures.ts';
+
+const at = 'lenders[0].offers[0]';
+
+function errorsOf(catalog: unknown): readonly string[] {
+  const parsed = parseCatalog(JSON.stringify(catalog), banking, parseIsoDate('2026-08-01')!);
+  return parsed.ok ? [] : parsed.errors;
+}
+
+const errorsWith = (changes: Readonly<Record<string, unknown>>) =>
+  errorsOf(depositCatalogOf([{ ...plainDeposit(), ...changes } as DepositOffer]));
+
+const tier = (from: number, rate: number, apy: number) => ({ from, rate, apy });
+const bonus = { amount: 100, requirement: 'Set up a direct deposit', days: 90 };
+
+test('accepts the plain offer of the tests, and offers with every optional member', () => {
+  assert.deepEqual(errorsWith({}), []);
+  assert.deepEqual(
+    errorsWith({
+      monthly_fee: 4.95,
+      fee_waived_from: 0,
+      bonus: { ...bonus, minimum_deposit: 1_000, direct_deposit: true, new_customer: true },
+      daily_cap: 10,
+      budget: { per_day_usd: 100, pacing: 'even' },
+    }),
+    [],
+  );
+  assert.deepEqual(errorsWith({ product_type: 'cd', term_months: 12, early_withdrawal_penalty_days: 90 }), []);
+});
+
+test('accepts generated catalogs, which use every optional member', () => {
+  for (const seed of [1, 2, 3]) {
+    const catalog = generateBankingCatalog({ seed, offers: 300, lenders: 40 });
+    assert.deepEqual(errorsOf(catalog), []);
+    assert.deepEqual([catalog.lenders.length, catalog.lenders.flatMap(({ offers }) => offers).length], [40, 300]);
+    const text = JSON.stringify(catalog);
+    for (const member of [
+      ...['marginal', 'whole_balance', 'fee_waived_from', 'early_withdrawal_penalty_days', 'term_months', 'daily_cap'],
+      ...['minimum_deposit', 'direct_deposit', 'new_customer', 'min_age', 'ncua', 'fdic', 'quarterly', 'annual'],
+    ]) {
+      assert.ok(text.includes(`"${member}"`), member);
+    }
+  }
+});
+
+describe('rejects an offer, and names the place in the file', () => {
+  for (const [name, changes, path, problem] of [
+    ['a first tier above 0', { tiers: [tier(100, 4, 4)] }, 'tiers[0].from', 'must be 0 in the first tier'],
+    [
+      'tiers out of order',
+      { tiers: [tier(0, 1, 1), tier(500, 2, 2), tier(500, 3, 3)] },
+      'tiers[2].from',
+      'must be greater than in the tier before',
+    ],
+    [
+      'a yield below the rate',
+      { tiers: [tier(0, 4, 3.99)] },
+      'tiers[0].apy',
+      'must not be below the rate; the annual percentage yield of this rate is 4.00',
+    ],
+    [
+      'a yield above the computed yield',
+      { compounding: 'daily', tiers: [tier(0, 4, 4.08), tier(1_000, 4.5, 4.61)] },
+      'tiers[1].apy',
+      'the annual percentage yield of this rate is 4.60',
+    ],
+    [
+      'a yield of another term',
+      { product_type: 'cd', term_months: 6, tiers: [tier(0, 4, 4)] },
+      'tiers[0].apy',
+      'the annual percentage yield of this rate is 4.04',
+    ],
+    [
+      'the yield of the rate instead of the yield at the beginning of a marginal tier',
+      { tier_method: 'marginal', tiers: [tier(0, 1, 1), tier(1_000, 4, 4)] },
+      'tiers[1].apy',
+      'the annual percentage yield of this rate is 1.00',
+    ],
+    ['an unknown kind of account', { product_type: 'gold' }, 'product_type', 'is not a value of product_type'],
+    ['a certificate without a term', { product_type: 'cd' }, 'term_months', 'is required if product_type is cd'],
+    [
+      'a term that no borrower can choose',
+      { product_type: 'cd', term_months: 11, tiers: [tier(0, 0, 0)] },
+      'term_months',
+      'must be one of 3, 6, 9, 12, 18, 24, 36, 48, 60',
+    ],
+    ['a term of a savings account', { term_months: 12 }, 'term_months', 'is allowed only if product_type is cd'],
+    [
+      'a penalty of a savings account',
+      { early_withdrawal_penalty_days: 90 },
+      'early_withdrawal_penalty_days',
+      'is allowed only if product_type is cd',
+    ],
+    ['a fee of a tenth of a cent', { monthly_fee: 4.999 }, 'monthly_fee', 'must have at most two decimals'],
+    ['a waiver without a fee', { fee_waived_from: 100 }, 'fee_waived_from', 'is not allowed if monthly_fee is 0'],
+    [
+      'a disclosure that only abbreviates the yield',
+      { legal: 'Plain Bank pays the APY shown.' },
+      'legal',
+      'must contain the words "annual percentage yield"',
+    ],
+    [
+      'a disclosure that does not name the institution',
+      { legal: 'Annual percentage yield as shown. Member FDIC.' },
+      'legal',
+      'must contain the name of the insured institution: the name of the lender',
+    ],
+    ['a date in the future', { as_of: '2026-08-02' }, 'as_of', 'must not be in the future'],
+  ] as const) {
+    test(name, () => {
+      assert.deepEqual(errorsWith(changes), [`${at}.${path}: ${problem}`]);
+    });
+  }
+
+  for (const [name, changes, path] of [
+    ['no tiers', { tiers: [] }, 'tiers'],
+    ['a negative rate', { tiers: [tier(0, -1, 0)] }, 'tiers[0].rate'],
+    ['an unknown compounding', { compounding: 'hourly' }, 'compounding'],
+    ['an unknown tier method', { tier_method: 'split' }, 'tier_method'],
+    ['a minimum above the largest deposit', { minimum_deposit: 10_000_001 }, 'minimum_deposit'],
+    ['a bonus of 0 USD', { bonus: { ...bonus, amount: 0 } }, 'bonus.amount'],
+    ['a bonus after a year', { bonus: { ...bonus, days: 366 } }, 'bonus.days'],
+    ['a bonus that excludes direct deposits', { bonus: { ...bonus, direct_deposit: false } }, 'bonus.direct_deposit'],
+    ['a certificate number with letters', { certificate_number: '12A' }, 'certificate_number'],
+    ['an unknown insurer', { insured_by: 'sipc' }, 'insured_by'],
+    ['a payout model', { payout_model: 'cost_per_lead' }, 'payout_model'],
+    ['no disclosure', { legal: undefined }, ''],
+    ['no date', { as_of: undefined }, ''],
+    ['no terms', { terms_url: undefined }, ''],
+  ] as const) {
+    test(name, () => {
+      const errors = errorsWith(changes);
+      assert.equal(errors.length, 1, errors.join('\n'));
+      assert.ok(errors[0]!.startsWith(path === '' ? `${at}: ` : `${at}.${path}: `), errors[0]);
+    });
+  }
+
+  test('a lender whose name is not a text is reported only once', () => {
+    const catalog = depositCatalogOf([plainDeposit()]);
+    const errors = errorsOf({ ...catalog, lenders: [{ ...catalog.lenders[0], name: 7 }] });
+    assert.deepEqual(errors, ['lenders[0].name: must be string']);
+  });
+});
+
+test('accepts a yield that is rounded below a rate with three decimals', () => {
+  assert.deepEqual(errorsOf(depositCatalogOf([depositWithRates([{ from: 0, rate: 4.004 }])])), []);
+});
