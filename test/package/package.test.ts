@@ -32,13 +32,13 @@ const examples = [...readFileSync(join(checkout, 'docs/embedding.md'), 'utf8').m
 test('the package contains the compiled program, its data files, and the documents', () => {
   const expected = [
     /^(package\.json|LICENSE|(README|CHANGELOG|CONTRIBUTING|SECURITY)\.md)$/,
-    /^docs\/(openapi\.json|(contributing\/(decisions\/)?)?[a-zA-Z-]+\.md|images\/[a-z-]+\.(png|svg))$/,
+    /^docs\/(openapi\.json|(contributing\/(decisions\/)?|verticals\/)?[a-zA-Z-]+\.md|images\/[a-z-]+\.(png|svg))$/,
     /^ops\/(alerts\.yml|grafana-dashboard\.json)$/,
     /^(bench|bench\/population|examples\/landing-page)\/README\.md$/,
     /^dist\/bin\/(launch|heap-megabytes)\.(js|d\.ts)$/,
     /^dist\/(src|workers)\/([a-z-]+\/)*[a-z0-9-]+(\.d\.ts|\.js)$/,
     /^dist\/src\/capacity\/reference-result\.json$/,
-    /^dist\/src\/verticals\/personal-loans\/([a-z-]+\.json|logos\/[a-z-]+\.svg)$/,
+    /^dist\/src\/verticals\/[a-z-]+\/([a-z-]+\.json|logos\/[a-z-]+\.svg)$/,
     /^dist\/src\/web\/widget\/dist\/widget\.js(\.br|\.gz)?$/,
     /^dist\/src\/openapi\/(reference\.css|examples\/[a-z-]+\.json)$/,
     /^dist\/src\/openapi\/swagger-ui\/(swagger-ui(-bundle)?\.[a-zA-Z.]+|LICENSE|NOTICE)$/,

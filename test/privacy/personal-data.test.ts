@@ -36,9 +36,9 @@ const numbers = {
   'transfer amount': 71_863,
   'monthly spend': 93_517,
   'carried balance': 83_621,
-  'property value': 3_712_549,
-  'down payment': 912_347,
-  'mortgage balance': 1_612_873,
+  'property value': 612_549,
+  'down payment': 212_347,
+  'mortgage balance': 312_873,
   'deposit amount': 2_917_463,
   'birth date as a number': 19_570_311,
   'a number out of range': 4_123_987_651,
@@ -190,7 +190,7 @@ async function driveSiblingVerticals(client: RecordingClient, operatorToken: str
       operations: true,
       method: 'POST',
       headers: { Authorization: `Bearer ${operatorToken}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ account: text('issued account'), vertical, mode: 'live' }),
+      body: JSON.stringify({ account: text('account'), vertical, mode: 'live' }),
     });
     const { key } = JSON.parse(issued.text) as { key: string };
     keys.push(key);
