@@ -1,8 +1,6 @@
 import { Bench, type FnReturnedObject } from 'tinybench';
 import type { BenchPart } from '../bench-part.ts';
 import { apiKeyBenchmark, authenticatorBenchmarks } from './auth.ts';
-import { depositRankingBenchmarks } from './banking.ts';
-import { cardRankingBenchmarks } from './credit-cards.ts';
 import { errorReplyBenchmark, replyTextBenchmark } from './http.ts';
 import { clickIdBenchmarks, clickTokenBenchmarks, subIdBenchmarks, widgetTokenBenchmarks } from './ids.ts';
 import { analyticsUpdateBenchmark, ledgerAppendBenchmarks, ledgerRecordBenchmarks } from './ledger.ts';
@@ -15,6 +13,7 @@ import {
 } from './micro-benchmark.ts';
 import { fieldValidationBenchmark, sessionCreationBenchmark, sessionResponseBenchmark } from './operations.ts';
 import { fieldMergeBenchmark, sessionStoreBenchmarks } from './sessions.ts';
+import { verticalRankingBenchmarks } from './verticals.ts';
 
 /** Numbers of sessions in the measured session stores. Store sizes above `sessionsMax` are not measured. */
 const storeSizes = [1_000, 10_000, 100_000, 1_000_000];
@@ -34,8 +33,7 @@ export function listMicroBenchmarks(quick: boolean, sessionsMax: number): MicroB
     fieldMergeBenchmark,
     ...matchBatchBenchmarks,
     ...createRankingBenchmarks(quick),
-    ...cardRankingBenchmarks,
-    ...depositRankingBenchmarks,
+    ...verticalRankingBenchmarks,
     ...clickTokenBenchmarks,
     ...offerJsonBenchmarks,
     replyTextBenchmark,

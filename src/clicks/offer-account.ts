@@ -94,8 +94,8 @@ export class OfferAccount {
   }
 
   /**
-   * Whether the budget cannot take one more click. A click is first assumed to have the smallest amount of the offer. After a click with a
-   * larger amount was refused on this day, a click is assumed to have the largest amount, so that the offer is no longer shown.
+   * Whether one more click would exceed the budget. Clicks of different credit bands can have different amounts. The method assumes the
+   * smallest amount; after the budget has refused a click on this day, the method assumes the largest amount.
    */
   hasUsedUpBudget(day: number): boolean {
     const { minMicros, maxMicros } = this.clickMicros;

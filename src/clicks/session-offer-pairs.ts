@@ -25,7 +25,7 @@ const unknownShownMs = 0xffff_ffff;
  * A session-offer pair takes only twelve bytes outside the JavaScript heap, because there can be millions of pairs.
  *
  * A pair is identified by a 62-bit number computed from the sub_id and `OfferKeyBits`. In a set of four million pairs, the probability that
- * two pairs have the same number is two in a million. Each hash table contains the sessions created in one minute. The tables are small, so
+ * any two pairs share a number is 0.000002. Each hash table contains the sessions created in one minute. The tables are small, so
  * that growing a table is fast. The oldest hash table is evicted when clicks in its sessions no longer count, or when the set has too many
  * pairs.
  */

@@ -80,7 +80,7 @@ const inSrc = sources.filter(({ path }) => path.startsWith('src/'));
 
 /**
  * Returns the key of a file in the import table: its folder in `src/`, or the subfolder for `http` and `web`. All subfolders of `verticals`
- * have the same key, so that a new vertical needs no new row.
+ * share the row `verticals/*`.
  */
 function placeOf(path: string): string {
   const [, folder = '', below = '', file] = path.split('/');

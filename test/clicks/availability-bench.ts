@@ -15,7 +15,7 @@ export type Budget = NonNullable<LoanOffer['budget']>;
 export const clickUsd = { low: 0.75, high: 2.5 } as const;
 export type Band = keyof typeof clickUsd;
 
-/** Creates a catalog with one offer for each id. Clicks on the offers have the revenue of `clickUsd`. */
+/** Creates a catalog that contains one offer for each id. A click on an offer earns `clickUsd`. */
 export function catalogWithOffers(
   offers: Readonly<Record<string, Partial<LoanOffer>>>,
   vertical: Vertical = personalLoans,

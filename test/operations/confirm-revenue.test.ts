@@ -236,7 +236,7 @@ describe('confirmRevenue', () => {
       'accepted',
       'exceeds_booked',
     ]);
-    // The same rows in a later request have the same outcomes, because the ledger contains the accepted rows.
+    // A later request that repeats the rows finds the accepted rows in the ledger.
     assert.deepEqual(await bench.outcomes(...first.slice(0, 1), ...first.slice(4)), [
       'repeated',
       'repeated',

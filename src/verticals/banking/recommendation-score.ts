@@ -1,5 +1,5 @@
 /**
- * Weights of the parts of the `recommended` score, in percent (docs/verticals/banking.md#score-for-the-order-recommended). The payout must
+ * Weights of the parts of the `recommended` score, in percent (docs/verticals/banking.md#recommended-score). The payout must
  * not influence the `recommended` score.
  */
 const weights = {

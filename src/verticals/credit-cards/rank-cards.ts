@@ -12,7 +12,7 @@ const { starsMillionths } = offerFigureColumns;
 const { aprSortKey, approvalMillionths } = bandFigureColumns;
 
 /**
- * Weights of the parts of the `recommended` score, in percent (docs/verticals/credit-cards.md#recommended). The payout must not influence
+ * Weights of the parts of the `recommended` score, in percent (docs/verticals/credit-cards.md#recommended-score). The payout must not influence
  * the score.
  */
 export const recommendationWeights = {

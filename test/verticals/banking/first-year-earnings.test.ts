@@ -107,7 +107,7 @@ test('the tier of whole_balance applies from its first dollar, and the yield of 
   assert.deepEqual(yieldsOf('marginal'), [100, 100, 200, 250]);
 });
 
-// The example of docs/verticals/banking.md#score-for-the-order-recommended.
+// The example of docs/verticals/banking.md#recommended-score.
 test('the score of 600 USD on 12,000 USD without a fee and with five stars is 0.7', () => {
   assert.equal(computeRecommendationScore(12_000, 60_000, computeFixedScore(0, 5)), 70_000_000);
 });

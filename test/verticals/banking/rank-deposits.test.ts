@@ -3,18 +3,14 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { addYields, generateBankingCatalog } from '../../../bench/catalogs/generate-banking-catalog.ts';
 import { bounds } from '../../../src/bounds.ts';
-import { recountAvailableOffers } from '../../../src/matching/eligibility.ts';
 import { explainOffers } from '../../../src/matching/explain-offers.ts';
-import { allOffersAvailable, sortOrderNames } from '../../../src/matching/matcher.ts';
-import { addOffer, countOffers, emptyOfferSet, hasOffer, type OfferSet } from '../../../src/matching/offer-set.ts';
 import { banking } from '../../../src/verticals/banking/banking.ts';
 import { calculateDepositPrices } from '../../../src/verticals/banking/deposit-view.ts';
 import type { DepositCatalog } from '../../../src/verticals/banking/offer-schema.ts';
 import { depositPricer, rankDeposits } from '../../../src/verticals/banking/rank-deposits.ts';
-import { packed } from '../../matching/loan-fixtures.ts';
-import { type Random, seededRandom } from '../../support/random-catalog.ts';
+import { compareRanking, drawUnavailable, idsOf } from '../../matching/priced-rankings.ts';
+import { seededRandom } from '../../support/random-catalog.ts';
 import {
-  type CompiledDeposits,
   compileDeposits,
   depositCatalogOf,
   depositorOf,
@@ -45,17 +41,6 @@ function drawCatalog(seed: number, count: number): DepositCatalog {
   return catalog;
 }
 
-function drawUnavailable(random: Random, count: number): OfferSet | null {
-  if (random() < 0.4) return null;
-  const share = random();
-  const unavailable = emptyOfferSet(count);
-  for (let offer = 0; offer < count; offer++) if (random() < share) addOffer(unavailable, offer);
-  return unavailable;
-}
-
-const idsOf = (catalog: CompiledDeposits, offers: ArrayLike<number>) =>
-  Array.from(offers, (offer) => catalog.offers[offer]!.id);
-
 test('ranks random catalogs in the same orders as a reference that prices and sorts every offer', async () => {
   let matches = 0;
   let truncated = 0;
@@ -68,37 +53,16 @@ test('ranks random catalogs in the same orders as a reference that prices and so
         const borrower = drawDepositor(random);
         const unavailable = drawUnavailable(random, count);
         const expected = referenceDeposits(file, borrower);
-        const isOpen = (id: string, set = unavailable) => set === null || !hasOffer(set, compiled.findOfferIndex(id));
-        const open = expected.filter(({ id }) => isOpen(id));
-        const ranked = rankDeposits(compiled.tables, borrower, today, unavailable);
-        assert.equal(ranked.total, open.length);
-        const best = ranked.availableOnly ? open : expected;
-        assert.deepEqual(
-          idsOf(compiled, ranked.orders),
-          sortOrderNames.flatMap((sort) => referenceOrder(best, sort).slice(0, compiled.tables.orderLength)),
-        );
-
+        const shown = await compareRanking({
+          ...{ compiled, borrower, today, unavailable, expected, random },
+          rank: rankDeposits,
+          sortMatches: referenceOrder,
+        });
         const figures = new Map(expected.map((match) => [match.id, match]));
-        for (const { index, slot, values } of calculateDepositPrices(compiled, [...new Set(ranked.orders)], borrower)) {
+        for (const { index, slot, values } of calculateDepositPrices(compiled, shown, borrower)) {
           const { apy, rate, earnings, bonus } = figures.get(compiled.offers[index]!.id)!;
           assert.deepEqual([values, slot % 2 === 1], [[apy, rate, earnings], bonus !== null]);
         }
-
-        const explained = await explainOffers(compiled.tables, banking, borrower, today, (offer) =>
-          unavailable !== null && hasOffer(unavailable, offer) ? ['daily_cap'] : [],
-        );
-        assert.equal(explained.matched, open.length);
-        // Fewer offers change than make a new ranking necessary.
-        const later = unavailable?.slice() ?? emptyOfferSet(count);
-        for (let change = 0; change < 10; change++) addOffer(later, Math.floor(random() * count));
-        const before =
-          unavailable === null ? allOffersAvailable : { count: countOffers(unavailable), bits: unavailable };
-        const now = { count: countOffers(later), bits: later };
-        const ranking = { catalogVersion: compiled.version, ...packed(ranked) };
-        assert.equal(
-          recountAvailableOffers(compiled.tables, ranking, borrower, today, before, now),
-          expected.filter(({ id }) => isOpen(id, later)).length,
-        );
         matches += expected.length;
         if (expected.length > bounds.offersShownMax) truncated++;
       }

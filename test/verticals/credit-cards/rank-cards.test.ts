@@ -2,15 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../../src/bounds.ts';
-import { recountAvailableOffers } from '../../../src/matching/eligibility.ts';
 import { explainOffers } from '../../../src/matching/explain-offers.ts';
-import { allOffersAvailable, sortOrderNames } from '../../../src/matching/matcher.ts';
-import { addOffer, countOffers, emptyOfferSet, hasOffer, type OfferSet } from '../../../src/matching/offer-set.ts';
 import { priceCards } from '../../../src/verticals/credit-cards/card-view.ts';
 import { creditCards } from '../../../src/verticals/credit-cards/credit-cards.ts';
 import { rankCards } from '../../../src/verticals/credit-cards/rank-cards.ts';
 import { absentValue, type FieldVector, findFieldIndex } from '../../../src/verticals/field-vector.ts';
-import { packed } from '../../matching/loan-fixtures.ts';
+import { compareRanking, drawUnavailable, idsOf } from '../../matching/priced-rankings.ts';
 import { type Random, seededRandom } from '../../support/random-catalog.ts';
 import {
   type CompiledCards,
@@ -33,17 +30,6 @@ function drawBorrower(random: Random): FieldVector {
   return borrower;
 }
 
-function drawUnavailable(random: Random, count: number): OfferSet | null {
-  if (random() < 0.4) return null;
-  const share = random();
-  const unavailable = emptyOfferSet(count);
-  for (let offer = 0; offer < count; offer++) if (random() < share) addOffer(unavailable, offer);
-  return unavailable;
-}
-
-const idsOf = (catalog: CompiledCards, offers: ArrayLike<number>) =>
-  Array.from(offers, (offer) => catalog.offers[offer]!.id);
-
 test('ranks random catalogs in the same orders as a reference that prices and sorts every card', async () => {
   let matches = 0;
   let truncated = 0;
@@ -56,37 +42,15 @@ test('ranks random catalogs in the same orders as a reference that prices and so
         const borrower = drawBorrower(random);
         const unavailable = drawUnavailable(random, count);
         const expected = findReferenceCards(file, borrower, today);
-        const isOpen = (id: string, set = unavailable) => set === null || !hasOffer(set, compiled.findOfferIndex(id));
-        const open = expected.filter(({ id }) => isOpen(id));
-        const ranked = rankCards(compiled.tables, borrower, today, unavailable);
-        assert.equal(ranked.total, open.length);
-        const best = ranked.availableOnly ? open : expected;
-        assert.deepEqual(
-          idsOf(compiled, ranked.orders),
-          sortOrderNames.flatMap((sort) => sortReferenceCards(best, sort).slice(0, compiled.tables.orderLength)),
-        );
-
+        const shown = await compareRanking({
+          ...{ compiled, borrower, today, unavailable, expected, random },
+          rank: rankCards,
+          sortMatches: sortReferenceCards,
+        });
         const firstYearUsd = new Map(expected.map(({ id, firstYearCents }) => [id, firstYearCents / 100]));
-        const shown = [...new Set(ranked.orders)];
         for (const { index, values } of priceCards(compiled, shown, borrower)) {
           assert.deepEqual(values, [firstYearUsd.get(compiled.offers[index]!.id)]);
         }
-
-        const explained = await explainOffers(compiled.tables, creditCards, borrower, today, (offer) =>
-          unavailable !== null && hasOffer(unavailable, offer) ? ['daily_cap'] : [],
-        );
-        assert.equal(explained.matched, open.length);
-        // Fewer offers change than make a new ranking necessary.
-        const later = unavailable?.slice() ?? emptyOfferSet(count);
-        for (let change = 0; change < 10; change++) addOffer(later, Math.floor(random() * count));
-        const before =
-          unavailable === null ? allOffersAvailable : { count: countOffers(unavailable), bits: unavailable };
-        const now = { count: countOffers(later), bits: later };
-        const ranking = { catalogVersion: compiled.version, ...packed(ranked) };
-        assert.equal(
-          recountAvailableOffers(compiled.tables, ranking, borrower, today, before, now),
-          expected.filter(({ id }) => isOpen(id, later)).length,
-        );
         matches += expected.length;
         if (expected.length > bounds.offersShownMax) truncated++;
       }

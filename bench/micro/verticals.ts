@@ -1,0 +1,44 @@
+import { getVerticalProduct } from '../../src/verticals/registry.ts';
+import { randomBorrower, seededRandom } from '../../test/support/random-catalog.ts';
+import { catalogGenerators } from '../catalogs/catalog-generators.ts';
+import { visitorPopulations } from '../population/visitor.ts';
+import { fixedCurrentDate } from './fixtures.ts';
+import type { MicroBenchmark } from './micro-benchmark.ts';
+
+const population = 1_000;
+
+/** File of the ranker, by the segment of the vertical. */
+const rankers: Readonly<Record<string, string>> = {
+  'credit-cards': 'rank-cards',
+  mortgage: 'rank-mortgages',
+  banking: 'rank-deposits',
+};
+
+/** Benchmarks of ranking offers for the next 100 of 1,000 borrowers, after all indexes are built, for each vertical except personal loans. */
+export const verticalRankingBenchmarks: readonly MicroBenchmark[] = visitorPopulations.flatMap(({ vertical }) =>
+  [200, 10_000].map((offers) => ({
+    name: `verticals/${vertical.segment}/${rankers[vertical.segment]}: rank ${offers.toLocaleString('en-US')} offers in all four orders`,
+    prepare: () => {
+      const product = getVerticalProduct(vertical);
+      const catalog = catalogGenerators[vertical.segment]!({ seed: 200, offers, vertical });
+      const tables = product.compileCatalogTables(catalog, vertical);
+      const rank = (borrower: readonly number[]) => product.rankOffers(tables, borrower, fixedCurrentDate, null).total;
+      const random = seededRandom(5);
+      const borrowers = Array.from({ length: population }, () => randomBorrower(random, vertical));
+      for (const borrower of borrowers) rank(borrower);
+      const calls = 100;
+      let next = 0;
+      return {
+        calls,
+        run: () => {
+          let total = 0;
+          for (let i = 0; i < calls; i++) {
+            total += rank(borrowers[next]!);
+            next = (next + 1) % population;
+          }
+          return total;
+        },
+      };
+    },
+  })),
+);
