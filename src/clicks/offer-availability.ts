@@ -69,11 +69,9 @@ export class OfferAvailability implements LedgerSubscriber {
     const tenants = [...this.#tenants.values()];
     if (tenants.every(({ trackedCount }) => trackedCount === 0)) return Number.POSITIVE_INFINITY;
     const recountsClicks = tenants.some((tenant) => tenant.recountsClicks);
-    const day = daysSinceEpoch(this.#startMs - bounds.clockSetBackMsMax);
-    return Math.min(
-      pairStartMs(this.#startMs, this.#snapshot),
-      recountsClicks ? dayStartMs(day) - pairRetentionMs : Number.POSITIVE_INFINITY,
-    );
+    return recountsClicks
+      ? pairStartMs(this.#startMs, this.#snapshot)
+      : snapshotPairStartMs(this.#startMs, this.#snapshot);
   }
 
   /** Position from which the records must be replayed. */
@@ -279,11 +277,19 @@ function bookedRevenueStartMs(nowMs: number): number {
   return dayStartMs(firstDay) - pairRetentionMs;
 }
 
-/** Returns the time since which session-offer pairs are collected: those of all clicks that the snapshot does not contain. */
+/**
+ * Returns the time since which session-offer pairs are collected: those of all clicks that the snapshot does not contain, and those of the
+ * clicks of the day, which are counted again when an offer got its first limit after the snapshot.
+ */
 function pairStartMs(nowMs: number, snapshot: BookedRevenueSnapshot | null): number {
-  return snapshot === null
-    ? bookedRevenueStartMs(nowMs)
-    : Math.min(nowMs, snapshot.lastRecord.wallMs) - pairRetentionMs;
+  if (snapshot === null) return bookedRevenueStartMs(nowMs);
+  const day = daysSinceEpoch(nowMs - bounds.clockSetBackMsMax);
+  return Math.min(snapshotPairStartMs(nowMs, snapshot), dayStartMs(day) - pairRetentionMs);
+}
+
+/** Returns the time since which sessions can have clicks that the snapshot does not contain. */
+function snapshotPairStartMs(nowMs: number, { lastRecord }: BookedRevenueSnapshot): number {
+  return Math.min(nowMs, lastRecord.wallMs) - pairRetentionMs;
 }
 
 function keyOfCatalog({ vertical, mode }: CompiledCatalog): number {

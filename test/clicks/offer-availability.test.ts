@@ -360,6 +360,23 @@ function bookedByDay(ledger: readonly LedgerRecord[]): Map<string, number> {
   return booked;
 }
 
+/** An offer gets its first limit after the snapshot. The clicks of the day include one of an older session that did not get the offer. */
+const firstLimitAfterSnapshot: (typeof event extends fc.Arbitrary<infer Event> ? Event : never)[] = [
+  { kind: 'wait', hours: 0.5 },
+  { kind: 'reload', caps: { a: null, b: null } },
+  { kind: 'click', session: 1, offer: 'a', taken: true },
+  { kind: 'wait', hours: 11 },
+  { kind: 'view', session: 0, offers: ['b'] },
+  { kind: 'wait', hours: 0.5 },
+  { kind: 'click', session: 1, offer: 'b', taken: true },
+  { kind: 'wait', hours: 11 },
+  { kind: 'wait', hours: 3 },
+  { kind: 'click', session: 0, offer: 'b', taken: true },
+  { kind: 'snapshot' },
+  { kind: 'reload', caps: { a: null, b: 2 } },
+  { kind: 'restart', lost: 0 },
+];
+
 it('an offer is unavailable if and only if its counted clicks of the day reach the cap, for any order of events', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(event, { maxLength: 120, size: 'max' }), async (events) => {
@@ -412,6 +429,6 @@ it('an offer is unavailable if and only if its counted clicks of the day reach t
         assert.deepEqual(bench.closed(), full);
       }
     }),
-    { numRuns: 200 },
+    { numRuns: 200, examples: [[firstLimitAfterSnapshot]] },
   );
 });
