@@ -281,7 +281,7 @@ export class LedgerProjection {
       confirmsRevenue,
     }: { readonly clickedMs: number; readonly valueMicros: number; readonly confirmsRevenue: boolean },
   ): void {
-    // A sandbox click has no revenue (docs/contract.md#test-keys-and-the-sandbox), even if its ledger record contains an amount.
+    // A sandbox click has no revenue (docs/contract.md#test-keys-and-the-sandbox). The amount in its record counts only towards a budget.
     click.attributedMicros = decodeSubId(sub).mode === 'test' ? 0 : valueMicros;
     click.clickedMs = clickedMs;
     const { position } = session;

@@ -34,7 +34,7 @@ function copyToSharedBuffer(numbers: NumericArray): NumericArray {
 }
 
 interface CompileCatalogOptions {
-  /** Mode of the catalog. Clicks of a test catalog have no revenue (docs/contract.md#test-keys-and-the-sandbox). */
+  /** Mode of the API keys that get the offers of the catalog (docs/contract.md#test-keys-and-the-sandbox). */
   readonly mode: ApiKeyMode;
 }
 
@@ -104,9 +104,11 @@ export class CompiledCatalog implements CompiledCatalogData {
     return this.offers[offerIndex]!.landingUrlParts.join(encodeURIComponent(clickId));
   }
 
-  /** Returns the preliminary revenue of a click in micro-dollars (docs/contract.md#click-revenue); 0 in a test catalog. */
+  /**
+   * Returns the preliminary revenue of a click in micro-dollars (docs/contract.md#click-revenue). In a test catalog, this amount counts only
+   * towards the budget of the offer.
+   */
   clickValueMicros(offerIndex: number, creditBand: number): number {
-    if (this.mode === 'test') return 0;
     return this.tables.expectedRevenueMicros[offerIndex * this.tables.bandCount + creditBand]!;
   }
 

@@ -75,7 +75,7 @@ function applyClick(
     if (isBooked !== false && account.recountsClicks) account.addBookedClick(clickedMs, 0);
     return false;
   }
-  if (isBooked !== false) account.addBookedClick(clickedMs, decodeSubId(sub).mode === 'test' ? 0 : valueMicros);
+  if (isBooked !== false) account.addBookedClick(clickedMs, valueMicros);
   else if (reason === unbookedReasonIndex.budget) account.markClickRefused(clickedMs);
   else return false;
   return true;

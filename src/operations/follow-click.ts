@@ -76,7 +76,7 @@ export async function followClick(deps: FollowClickDeps, request: ClickRequest):
     countable &&
     isWithinAttributionWindow(clickedMs, createdMs) &&
     deps.clickLimiter.tryCountClick(request.sub, subBytes, request.offer);
-  const fullValueMicros = mode === 'test' ? 0 : catalog.clickValueMicros(offerIndex, payload.creditBand);
+  const fullValueMicros = catalog.clickValueMicros(offerIndex, payload.creditBand);
   const decision = deps.availability.decideClick(subBytes, request.offer, clickedMs, fullValueMicros);
   const valueMicros = decision.hasValue ? fullValueMicros : 0;
   const clickId = deps.clickIds.issue({ sub: subBytes, offerId: request.offer, clickedMs, valueMicros, countable });

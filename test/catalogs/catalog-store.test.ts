@@ -80,11 +80,13 @@ test('stores a separate catalog for each vertical and mode', () => {
   assert.equal(store.currentCatalogVersions.length, 3);
 });
 
-test('a test catalog with the offers of a live catalog has another catalog version and no revenue', () => {
+test('a test catalog with the offers of a live catalog has another catalog version', () => {
   const store = open([live(textWith('a')), { vertical: personalLoans, mode: 'test', text: textWith('a') }]);
   const [liveVersion, testVersion] = store.currentCatalogVersions as [string, string];
-  assert.ok(store.findCatalogByVersion(liveVersion)!.clickValueMicros(0, 4) > 0);
-  assert.equal(store.findCatalogByVersion(testVersion)!.clickValueMicros(0, 4), 0);
+  assert.deepEqual(
+    [liveVersion, testVersion].map((version) => store.findCatalogByVersion(version)?.mode),
+    ['live', 'test'],
+  );
 });
 
 test('finds a replaced catalog until exactly 28 hours after its replacement', async () => {

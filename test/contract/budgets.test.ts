@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import type { LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
-import { withBudgets } from '../support/changeable-catalogs.ts';
+import { withBudgets, withDailyCap } from '../support/changeable-catalogs.ts';
 import { describePersonalLoans, type ServiceUnderTest } from '../support/contract-suite.ts';
 import { Scrape } from '../support/scrape.ts';
 import { totalClickMicros } from '../support/vertical-fixture.ts';
@@ -12,7 +12,7 @@ import { allFixtures, personalLoansFixture } from '../support/vertical-fixtures.
 // Increases the timeouts, because many sessions and their clicks at once may take long on a busy machine.
 Object.assign(bounds, { requestDeadlineMs: 60_000, analyticsQueryTimeoutMs: 60_000 });
 
-const { catalogFiles, creditBand, complete, clickMicros } = personalLoansFixture;
+const { vertical, catalogFiles, creditBand, complete, clickMicros } = personalLoansFixture;
 /** Number of clicks of a complete borrower that fit into the budget of each offer. */
 const clicksPerBudget = 3;
 
@@ -23,12 +23,30 @@ function budgetOf(offer: LoanOffer): LoanOffer['budget'] {
   return micros === 0 ? undefined : { per_day_usd: usd, pacing: 'asap' };
 }
 
+/**
+ * Limits of the first three sandbox offers: a cap of one click, a budget of one click, and a month's budget of one click for each of the
+ * twelve days that remain on the day of the test clock.
+ */
+const [cappedId, spentId, pacedId] = catalogFiles.test.lenders.flatMap(({ offers }) => offers.map(({ id }) => id)) as [
+  string,
+  string,
+  string,
+];
+
+function sandboxBudgetOf(offer: LoanOffer): LoanOffer['budget'] {
+  const clickUsd = () => clickMicros(offer, complete[creditBand] as string) / 1_000_000;
+  if (offer.id === spentId) return { per_day_usd: clickUsd(), pacing: 'asap' };
+  return offer.id === pacedId ? { per_month_usd: 12 * clickUsd(), pacing: 'even' } : undefined;
+}
+
+const limited = {
+  live: withBudgets(catalogFiles.live, budgetOf),
+  test: withBudgets(withDailyCap(catalogFiles.test, 1, [cappedId]), sandboxBudgetOf),
+};
 const catalogs = allFixtures
   .flatMap((fixture) => fixture.catalogs)
   .map((source) =>
-    source.vertical === personalLoansFixture.vertical && source.mode === 'live'
-      ? { vertical: source.vertical, mode: source.mode, text: JSON.stringify(withBudgets(catalogFiles.live, budgetOf)) }
-      : source,
+    source.vertical === vertical ? { vertical, mode: source.mode, text: JSON.stringify(limited[source.mode]) } : source,
   );
 
 describePersonalLoans(
@@ -74,6 +92,24 @@ describePersonalLoans(
       const summary = await caller.summary({ referrer_tag: 'at-once' });
       const booked = clicksPerBudget * totalClickMicros(door.fixture, ids);
       assert.equal(summary.rev_attributed, Math.floor((booked + 5_000) / 10_000) / 100);
+    });
+
+    test('sandbox clicks use up a budget without revenue, and explain=true returns the reasons', async () => {
+      const caller = door.market.caller(door.fixture, { mode: 'test' });
+      const visits = [await visit(caller, 'sandbox'), await visit(caller, 'sandbox')];
+      for (const { offers } of visits) {
+        for (const { click_url: url } of offers) assert.equal((await caller.click(url)).status, 302);
+      }
+      const { explain, offers } = await caller.offers(visits[0]!.subId, { max_offers: 20, explain: 'true' });
+      const reasons = explain!.reasons.filter(({ field }) => field === null);
+      assert.deepEqual(
+        reasons.map(({ reason, offers: count, alone }) => [reason, count, alone]),
+        ['budget', 'daily_cap', 'paced'].map((reason) => [reason, 1, 1]),
+      );
+      const shown = offers.map(({ svc_offer_id: id }) => id);
+      assert.ok([cappedId, spentId, pacedId].every((id) => !shown.includes(id)));
+      const { offer_clicks, rev_attributed } = await caller.summary({ referrer_tag: 'sandbox' });
+      assert.deepEqual([offer_clicks, rev_attributed], [visits.flatMap((each) => each.offers).length, 0]);
     });
   },
   { catalogs },
