@@ -1,3 +1,4 @@
+import { type ReversalReason, reversalReasons, type UnbookedReason, unbookedReasons } from '../ledger/ledger-record.ts';
 import { type EventLogIncidentKind, type EventLogName, eventLogNames, incidentKinds } from './gauges.ts';
 import {
   BucketHistogram,
@@ -43,8 +44,6 @@ class RequestCounter {
 }
 
 const rateLimitKinds = ['minute', 'analytics', 'day'] as const;
-/** Reasons of `unbookedReasons` in the ledger. */
-const unbookedReasonNames = ['cap', 'budget', 'too_fast', 'too_many_offers'] as const;
 const uncountedClickKinds = ['bot', 'not_get', 'prefetch'] as const;
 const unauthorizedKinds = ['unauthorized', 'vertical_mismatch'] as const;
 
@@ -84,6 +83,11 @@ export class Metrics {
     'Recorded clicks that count but book no revenue, by reason.',
     ['reason'],
   );
+  readonly #reversedClicks = this.registry.createCounter(
+    'marketplace_reversed_clicks_total',
+    'Accepted reversals of clicks that confirmed their own revenue, by reason.',
+    ['reason'],
+  );
   readonly #uncountedClicks = this.registry.createCounter(
     'marketplace_uncounted_clicks_total',
     'Requests for click URLs that are not clicks of a person, by kind.',
@@ -120,7 +124,8 @@ export class Metrics {
     this.requests = new RequestCounter(routes);
     this.#registerRequestMetrics(routes);
     this.#registerEventLogMetrics();
-    for (const reason of unbookedReasonNames) this.#unbookedClicks.inc({ reason }, 0);
+    for (const reason of unbookedReasons) this.#unbookedClicks.inc({ reason }, 0);
+    for (const reason of reversalReasons) this.#reversedClicks.inc({ reason }, 0);
     for (const kind of uncountedClickKinds) this.#uncountedClicks.inc({ kind }, 0);
     this.registry.registerHistogram(
       'marketplace_match_batch_requests',
@@ -133,8 +138,11 @@ export class Metrics {
   readonly countWidgetEvents = (types: readonly string[]): void => {
     for (const type of types) this.#widgetEvents.inc({ type });
   };
-  readonly countUnbookedClick = (reason: (typeof unbookedReasonNames)[number]): void => {
+  readonly countUnbookedClick = (reason: UnbookedReason): void => {
     this.#unbookedClicks.inc({ reason });
+  };
+  readonly countReversedClick = (reason: ReversalReason): void => {
+    this.#reversedClicks.inc({ reason });
   };
   readonly countUncountedClick = (kind: (typeof uncountedClickKinds)[number]): void => {
     this.#uncountedClicks.inc({ kind });

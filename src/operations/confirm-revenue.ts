@@ -17,6 +17,7 @@ import {
   ledgerRecordKind,
   type RevenueConfirmedRecord,
   type RevenueReversedRecord,
+  type ReversalReason,
   reversalReasons,
 } from '../ledger/ledger-record.ts';
 import { awaitDurableRecord } from './await-durable.ts';
@@ -31,6 +32,8 @@ export interface ConfirmRevenueDeps {
   readonly queue: SerialQueue;
   /** Numbers of the verticals in which clicks confirm their own revenue (`Vertical.clicksConfirmRevenue`). */
   readonly verticalsWithConfirmedClicks: ReadonlySet<number>;
+  /** Called for each accepted reversal of a click that confirmed its own revenue. */
+  readonly onClickReversed: (reason: ReversalReason) => void;
 }
 
 /** Outcome of one row. `index` is the position of the row in the request, from 0. */
@@ -94,7 +97,7 @@ type RowResult = Omit<ConfirmationResult, 'index'>;
 
 /** Validates and records one batch. Returns null while the ledger cannot be written. */
 async function processBatch(
-  { clock, ledger, analytics, catalogs }: ConfirmRevenueDeps,
+  { clock, ledger, analytics, catalogs, onClickReversed }: ConfirmRevenueDeps,
   rows: readonly (Confirmation | RejectionReason)[],
   signal: CancelSignal | null,
 ): Promise<readonly RowResult[] | null> {
@@ -129,6 +132,7 @@ async function processBatch(
     // If the ledger refuses a row, the rows after it are skipped, because one of them may reverse the payout of the refused row.
     if (appended === null) break;
     lastRecord = appended;
+    if (row.reason !== null) onClickReversed(row.reason);
     payoutStates.applyAcceptedConfirmation(row, lenderName);
     results.push({ outcome: 'accepted' });
   }

@@ -154,6 +154,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
         .filter(({ clicksConfirmRevenue }) => clicksConfirmRevenue === true)
         .map(({ number }) => number),
     ),
+    onClickReversed: metrics.countReversedClick,
   };
   const confirm: Service['confirmRevenue'] = (rows, text, signal) =>
     confirmRevenue(confirmationDeps, rows, text, signal);

@@ -30,7 +30,7 @@ journal: bounds domain event-log ids secrets verticals
 ledger: bounds domain event-log ids
 logging: bounds domain http/engines
 matching: bounds catalogs domain verticals
-metrics: bounds domain
+metrics: bounds domain ledger
 openapi: bounds catalogs config domain http/routes ids ledger matching operations verticals
   widgets
 operations: analytics auth bounds catalogs clicks confirmations domain event-log ids journal ledger matching

@@ -17,6 +17,7 @@ import { type ClickDecision, offerClickedRecord } from '../support/ledger-record
 import { ManualClock } from '../support/manual-clock.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
+import { Scrape } from '../support/scrape.ts';
 import { equipmentLeasesFixture as fixture } from '../support/vertical-fixtures.ts';
 
 const dayMs = 86_400_000;
@@ -81,11 +82,11 @@ async function startWithClicks(t: TestContext) {
     ...{ sub_id, svc_offer_id: ids[offer], txid: 'r-1', status: 'reversed', amount: 1, reason: 'bot' },
     ...{ occurred_at: new Date(clock.wallMs()).toISOString(), ...more },
   });
-  return { marketplace, caller, confirm, row };
+  return { marketplace, caller, operations, confirm, row };
 }
 
 test('a click that confirms its own revenue counts as confirmed at once, and a lender can only take its revenue back', async (t) => {
-  const { marketplace, caller, confirm, row } = await startWithClicks(t);
+  const { marketplace, caller, operations, confirm, row } = await startWithClicks(t);
   const figures = async () => {
     const summary = await caller.summary({ referrer_tag: 'clicks' });
     return [summary.offer_clicks, summary.rev_attributed, summary.rev_confirmed, summary.clicks_not_booked.too_fast];
@@ -110,6 +111,9 @@ test('a click that confirms its own revenue counts as confirmed at once, and a l
     'click_unknown',
   ]);
   assert.deepEqual(await figures(), [2, clickUsd, 1.5, 1]);
+  const reversed = async (reason: string) =>
+    (await Scrape.of(operations)).value('marketplace_reversed_clicks_total', { reason });
+  assert.deepEqual([await reversed('bot'), await reversed('duplicate')], [1, 0]);
   // The embedded API has the same rules.
   const embedded = await marketplace.confirmations.submit([row(0, {}), row(0, { txid: 'r-2', amount: 1.5 })]);
   assert.ok(embedded.ok);

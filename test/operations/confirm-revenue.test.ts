@@ -54,6 +54,7 @@ class Bench {
       analytics: history,
       queue: new SerialQueue(bounds.confirmationQueueBatchesMax),
       verticalsWithConfirmedClicks: new Set([confirmedVertical]),
+      onClickReversed: () => {},
     };
   }
 

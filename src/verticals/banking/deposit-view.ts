@@ -1,6 +1,7 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import type { CompiledCatalog } from '../../catalogs/compile-catalog.ts';
 import type { FieldVector } from '../field-vector.ts';
+import type { OfferView } from '../offer-view.ts';
 import type { FiguresOfOffer, TemplatePricedOffer } from '../template-offer-renderer.ts';
 import { compoundings, tierMethods } from './annual-yield.ts';
 import type { DepositTables } from './deposit-tables.ts';
@@ -55,6 +56,12 @@ export const depositViewSchema = Type.Object(
   },
   { description: 'Figures of the deposit account.' },
 );
+
+/** Figures of the member `deposit` of an offer. */
+export type DepositView = Static<typeof depositViewSchema>;
+
+/** Offer of a deposit account in a marketplace response. */
+export type DepositOfferView = OfferView & { readonly deposit: DepositView };
 
 /** Number of templates per offer: one without and one with the bonus. */
 const slotsPerOffer = 2;

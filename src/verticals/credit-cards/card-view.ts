@@ -1,7 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import type { CompiledCatalog } from '../../catalogs/compile-catalog.ts';
 import type { FieldVector } from '../field-vector.ts';
-import type { CompiledOffer, OfferRendererOptions } from '../offer-view.ts';
+import type { CompiledOffer, OfferRendererOptions, OfferView } from '../offer-view.ts';
 import { type OfferFigures, TemplateOfferRenderer, type TemplatePricedOffer } from '../template-offer-renderer.ts';
 import type { CardTables } from './card-tables.ts';
 import { balanceMethods, type CardOffer } from './offer-schema.ts';
@@ -72,6 +72,9 @@ export const cardViewMembers = { card: cardSchema };
 
 /** Figures of the member `card` of an offer. */
 export type CardView = Static<typeof cardSchema>;
+
+/** Offer of a credit card in a marketplace response. */
+export type CardOfferView = OfferView & { readonly card: CardView };
 
 const applicant = createEmptyApplicant();
 

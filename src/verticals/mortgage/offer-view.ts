@@ -1,8 +1,8 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import type { CompiledCatalog } from '../../catalogs/compile-catalog.ts';
 import { roundHalfUp } from '../../domain/money.ts';
 import type { FieldVector } from '../field-vector.ts';
-import type { OfferRendererOptions } from '../offer-view.ts';
+import type { OfferRendererOptions, OfferView } from '../offer-view.ts';
 import { type OfferFigures, TemplateOfferRenderer, type TemplatePricedOffer } from '../template-offer-renderer.ts';
 import { lenderFeesFigure, type MortgageTables, pointsFigure, scheduleFigure } from './mortgage-tables.ts';
 import { loanTypes, type MortgageOffer, rateTypeOf } from './offer-schema.ts';
@@ -34,6 +34,12 @@ export const mortgageViewMembers = {
     { additionalProperties: false },
   ),
 };
+
+/** Figures of the member `mortgage` of an offer. */
+export type MortgageView = Static<typeof mortgageViewMembers.mortgage>;
+
+/** Offer of a mortgage in a marketplace response. */
+export type MortgageOfferView = OfferView & { readonly mortgage: MortgageView };
 
 const applicant = emptyApplicant();
 const quote = emptyLoanQuote();
