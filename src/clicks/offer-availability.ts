@@ -22,7 +22,7 @@ export type LedgerReader = (sinceMs: number, visit: (record: LedgerRecord, posit
 
 /**
  * Decides which offers are unavailable, and whether a click books revenue (docs/contract.md#daily-caps,
- * docs/contract.md#budgets-and-pacing, docs/contract.md#clicks-that-confirm-revenue). All accounts share the limits of an offer. Live
+ * docs/contract.md#budgets-and-pacing, docs/contract.md#clicks-that-are-not-booked). All accounts share the limits of an offer. Live
  * sessions and test sessions are counted separately.
  *
  * The state is computed from the ledger. A click is checked, recorded and counted in one turn of the event loop, so that concurrent clicks
