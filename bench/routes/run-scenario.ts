@@ -34,7 +34,7 @@ export function rotateServerOrder<Server>(servers: readonly Server[], round: num
 }
 
 /** Sends a load to one server and returns the measurement. Throws for an unexpected reply. */
-async function measureLoad(target: LoadTarget, client: LoadClient, plan: LoadPlan): Promise<ServerMeasurement> {
+export async function measureLoad(target: LoadTarget, client: LoadClient, plan: LoadPlan): Promise<ServerMeasurement> {
   const { result: loaded, usage, process } = await measureServerUsage(target, () => client.run(plan));
   const { unexpected, ...result } = loaded;
   if (unexpected > 0) {

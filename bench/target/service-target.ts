@@ -9,6 +9,7 @@ import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { keyFilePath } from '../../src/auth/key-file.ts';
 import { KeyRegistry } from '../../src/auth/key-registry.ts';
 import { defaultLimitOverrides } from '../../src/auth/rate-limits.ts';
+import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import { catalogGenerators } from '../catalogs/catalog-generators.ts';
@@ -76,6 +77,8 @@ export interface ServiceTargetOptions {
   readonly vertical?: Vertical | undefined;
   /** Number of offers in a generated catalog. Without `catalogOffers`, the service uses the example catalog. */
   readonly catalogOffers?: number | undefined;
+  /** Catalog instead of a generated catalog or the example catalog. */
+  readonly catalog?: CatalogFile;
   /** Writes data into the data folder before the service starts. All keys belong to account 1. */
   readonly prepareDataDir?: (dataDir: string) => Promise<void>;
 }
@@ -86,14 +89,8 @@ export async function startServiceTarget(options: ServiceTargetOptions): Promise
   const keys = createApiKeys(dataDir, options.keys, options.vertical);
   await options.prepareDataDir?.(dataDir);
   const catalogFile = join(options.folder, 'catalog.json');
-  if (options.catalogOffers !== undefined) {
-    const { vertical = personalLoans } = options;
-    const generate = catalogGenerators[vertical.segment]!;
-    await writeFile(
-      catalogFile,
-      JSON.stringify(generate({ seed: catalogSeed, offers: options.catalogOffers, vertical })),
-    );
-  }
+  const catalog = options.catalog ?? generateCatalog(options);
+  if (catalog !== null) await writeFile(catalogFile, JSON.stringify(catalog));
   const port = await findFreePort();
   const operationsPort = await findFreePort();
   const child = spawnChildProcess(launcherPath, ['serve'], {
@@ -103,7 +100,7 @@ export async function startServiceTarget(options: ServiceTargetOptions): Promise
       SVC_OPS_PORT: String(operationsPort),
       SVC_DATA_DIR: dataDir,
       SVC_LOG_LEVEL: 'warn',
-      ...(options.catalogOffers === undefined ? {} : { SVC_CATALOG: catalogFile }),
+      ...(catalog === null ? {} : { SVC_CATALOG: catalogFile }),
       // NODE_OPTIONS sets the heap size, because otherwise the launcher would restart Node.js and close the IPC channel of the probe.
       NODE_OPTIONS: `--max-old-space-size=${defaultHeapMegabytes()}`,
     }),
@@ -134,6 +131,13 @@ export async function startServiceTarget(options: ServiceTargetOptions): Promise
     throw error;
   }
   return { port, pid: child.pid!, probe: new ProcessProbe(child), keys, lastLogLines: () => log, close };
+}
+
+function generateCatalog({
+  catalogOffers: offers,
+  vertical = personalLoans,
+}: ServiceTargetOptions): CatalogFile | null {
+  return offers === undefined ? null : catalogGenerators[vertical.segment]!({ seed: catalogSeed, offers, vertical });
 }
 
 /** Starts the service, calls the function `use`, and stops the service. If `use` throws, the error contains the end of the service log. */
