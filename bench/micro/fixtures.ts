@@ -17,7 +17,8 @@ import {
   subIdBytes,
 } from '../../test/support/ledger-records.ts';
 import { createRandomBorrower } from '../population/borrower.ts';
-import { seededRandom } from '../population/random.ts';
+import { type Random, seededRandom } from '../population/random.ts';
+import type { VisitorPopulation } from '../population/visitor.ts';
 
 /** Content of a secret file with one secret. */
 export function createSecretSet(): SecretSet {
@@ -43,15 +44,24 @@ export function createLedgerRecords(count: number): LedgerRecord[] {
   });
 }
 
+const loanPopulation = {
+  vertical: personalLoans,
+  createVisitor: (random: Random) => ({ ...createRandomBorrower(random) }),
+};
+
 /** Fixed current day, from which ages are computed. */
 export const fixedCurrentDate = 20260101;
 
-/** Returns random borrowers as field vectors, the format in which a session stores inputs. */
-export function createBorrowers(count: number, seed: number): FieldVector[] {
+/** Returns random visitors of a vertical as field vectors, the format in which a session stores inputs. */
+export function createBorrowers(
+  count: number,
+  seed: number,
+  { vertical, createVisitor }: Pick<VisitorPopulation, 'vertical' | 'createVisitor'> = loanPopulation,
+): FieldVector[] {
   const random = seededRandom(seed);
   return Array.from({ length: count }, () => {
-    const vector = emptyFieldVector(personalLoans);
-    const { changes } = validatePocketFields(personalLoans, createRandomBorrower(random), fixedCurrentDate);
+    const vector = emptyFieldVector(vertical);
+    const { changes } = validatePocketFields(vertical, createVisitor(random), fixedCurrentDate);
     for (let i = 0; i < changes.length; i += 2) vector[changes[i]!] = changes[i + 1]!;
     return vector;
   });

@@ -1,11 +1,10 @@
 import { getVerticalProduct } from '../../src/verticals/registry.ts';
-import { randomBorrower, seededRandom } from '../../test/support/random-catalog.ts';
 import { catalogGenerators } from '../catalogs/catalog-generators.ts';
 import { visitorPopulations } from '../population/visitor.ts';
-import { fixedCurrentDate } from './fixtures.ts';
+import { createBorrowers, fixedCurrentDate } from './fixtures.ts';
 import type { MicroBenchmark } from './micro-benchmark.ts';
 
-const population = 1_000;
+const visitors = 1_000;
 
 /** File of the ranker, by the segment of the vertical. */
 const rankers: Readonly<Record<string, string>> = {
@@ -14,17 +13,17 @@ const rankers: Readonly<Record<string, string>> = {
   banking: 'rank-deposits',
 };
 
-/** Benchmarks of ranking offers for the next 100 of 1,000 borrowers, after all indexes are built, for each vertical except personal loans. */
-export const verticalRankingBenchmarks: readonly MicroBenchmark[] = visitorPopulations.flatMap(({ vertical }) =>
+/** Benchmarks of ranking offers for the next 100 of 1,000 visitors, after all indexes are built, for each vertical except personal loans. */
+export const verticalRankingBenchmarks: readonly MicroBenchmark[] = visitorPopulations.flatMap((population) =>
   [200, 10_000].map((offers) => ({
-    name: `verticals/${vertical.segment}/${rankers[vertical.segment]}: rank ${offers.toLocaleString('en-US')} offers in all four orders`,
+    name: `verticals/${population.vertical.segment}/${rankers[population.vertical.segment]}: rank ${offers.toLocaleString('en-US')} offers in all four orders`,
     prepare: () => {
+      const { vertical } = population;
       const product = getVerticalProduct(vertical);
       const catalog = catalogGenerators[vertical.segment]!({ seed: 200, offers, vertical });
       const tables = product.compileCatalogTables(catalog, vertical);
       const rank = (borrower: readonly number[]) => product.rankOffers(tables, borrower, fixedCurrentDate, null).total;
-      const random = seededRandom(5);
-      const borrowers = Array.from({ length: population }, () => randomBorrower(random, vertical));
+      const borrowers = createBorrowers(visitors, 5, population);
       for (const borrower of borrowers) rank(borrower);
       const calls = 100;
       let next = 0;
@@ -34,7 +33,7 @@ export const verticalRankingBenchmarks: readonly MicroBenchmark[] = visitorPopul
           let total = 0;
           for (let i = 0; i < calls; i++) {
             total += rank(borrowers[next]!);
-            next = (next + 1) % population;
+            next = (next + 1) % visitors;
           }
           return total;
         },
