@@ -4,6 +4,7 @@ import { CriteriaIndex } from './criteria-index.ts';
 import { type MatchTables, meetsStateMinimumAge } from './match-tables.ts';
 import type { RankedOffers } from './matcher.ts';
 import { emptyOfferSet, lowestBitIndex, type OfferSet, removeOffer } from './offer-set.ts';
+import { TopOffers } from './top-offers.ts';
 
 /** Sort keys of one offer. In each sort order, the offer with the lowest key comes first; equal keys are ordered by offer number. */
 export interface OfferSortKeys {
@@ -37,7 +38,7 @@ export type OfferRanker<Tables extends MatchTables> = (
 interface RankerState {
   readonly criteria: CriteriaIndex;
   readonly eligible: OfferSet;
-  /** Offers and lower bounds of their keys, packed into one number each; see `packAprBound`. */
+  /** Lower bounds of the keys of `lowest_apr`, by offer; NaN for an offer whose key was computed. */
   readonly aprBounds: Float64Array;
 }
 
@@ -50,6 +51,7 @@ export function createPricingRanker<Tables extends MatchTables, Applicant>(
 ): OfferRanker<Tables> {
   const states = new WeakMap<Tables, RankerState>();
   const best = new BestOffers();
+  const leastAprBounds = new TopOffers();
   const keys: OfferSortKeys = { recommended: 0, lowestApr: 0, highestAmount: 0, revenue: 0 };
   const computeAprKey = pricer.computeAprKey?.bind(pricer);
 
@@ -80,8 +82,8 @@ export function createPricingRanker<Tables extends MatchTables, Applicant>(
 
   function rankEligible({ tables, state, applicant }: typeof context): void {
     const { eligible, aprBounds } = state!;
-    let bounded = 0;
     best.reset(tables!);
+    leastAprBounds.reset(tables!.orderLength);
     for (let word = 0; word < eligible.length; word++) {
       for (let bits = eligible[word]!; bits !== 0; bits &= bits - 1) {
         const offer = (word << 5) + lowestBitIndex(bits);
@@ -93,25 +95,27 @@ export function createPricingRanker<Tables extends MatchTables, Applicant>(
         best.highestAmount.add(offer, keys.highestAmount);
         best.revenue.add(offer, keys.revenue);
         if (computeAprKey === undefined) best.lowestApr.add(offer, keys.lowestApr);
-        else aprBounds[bounded++] = packAprBound(keys.lowestApr, offer);
+        else {
+          aprBounds[offer] = keys.lowestApr;
+          leastAprBounds.add(offer, keys.lowestApr);
+        }
       }
     }
     if (computeAprKey === undefined) return;
-    const sorted = aprBounds.subarray(0, bounded).sort();
-    for (let at = 0; at < bounded; at++) {
-      const bound = Math.floor(sorted[at]! / offersPerAprBound);
-      if (bound > best.lowestApr.highestAcceptedSortKey) return;
-      const offer = sorted[at]! - bound * offersPerAprBound;
+    // The offers with the lowest bounds are likely the best. Their APRs exclude nearly all other offers.
+    leastAprBounds.forEachOffer((offer) => {
       best.lowestApr.add(offer, computeAprKey(tables!, offer, applicant!));
+      aprBounds[offer] = Number.NaN;
+    });
+    for (let word = 0; word < eligible.length; word++) {
+      for (let bits = eligible[word]!; bits !== 0; bits &= bits - 1) {
+        const offer = (word << 5) + lowestBitIndex(bits);
+        if (aprBounds[offer]! <= best.lowestApr.highestAcceptedSortKey) {
+          best.lowestApr.add(offer, computeAprKey(tables!, offer, applicant!));
+        }
+      }
     }
   }
-}
-
-const offersPerAprBound = 2 ** 15;
-
-/** Packs a lower bound, an integer below 2^37, and an offer number into one number, because sorting numbers is faster than objects. */
-function packAprBound(bound: number, offer: number): number {
-  return bound * offersPerAprBound + offer;
 }
 
 function fillOfferSet(offers: OfferSet, offerCount: number): void {

@@ -37,6 +37,11 @@ export class TopOffers {
     offers[index] = offer;
   }
 
+  /** Calls `visit` with each offer, in order. */
+  forEachOffer(visit: (offer: number) => void): void {
+    for (let index = 0; index < this.#size; index++) visit(this.#offers[index]!);
+  }
+
   copyOffers(orders: Uint16Array, from: number): void {
     for (let index = 0; index < this.#size; index++) orders[from + index] = this.#offers[index]!;
   }
