@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { parseCatalog } from '../../../src/catalogs/parse-catalog.ts';
-import { logoFolder, readLogos } from '../../../src/catalogs/read-logos.ts';
 import { banking } from '../../../src/verticals/banking/banking.ts';
 import { computeDepositStatistics } from '../../../src/verticals/banking/catalog-statistics.ts';
 import type { DepositCatalog } from '../../../src/verticals/banking/offer-schema.ts';
@@ -147,21 +145,4 @@ describe('the sandbox catalog of banking', () => {
       assert.deepEqual([idsFor(shown).includes(id), idsFor(hidden).includes(id)], [true, false]);
     });
   }
-});
-
-test('every institution of the catalogs has its own small logo, and there is no other logo', async () => {
-  const names: string[] = [];
-  for (const file of [exampleFile, sandboxFile]) {
-    const { lenders } = compileDeposits(read(file));
-    const { logos, problems } = await readLogos(logoFolder(file), lenders);
-    assert.deepEqual(problems, []);
-    assert.equal(new Set([...logos.values()].map(({ hash }) => hash)).size, lenders.length);
-    names.push(...lenders.map(({ logo }) => logo));
-    for (const { name, logo } of lenders) {
-      const svg = readFileSync(join(logoFolder(file), logo), 'utf8');
-      assert.ok(svg.length < 1_024, logo);
-      assert.ok(svg.includes(`<title>${name.replace('&', '&amp;')}</title>`), logo);
-    }
-  }
-  assert.deepEqual(readdirSync(logoFolder(exampleFile)).sort(), names.sort());
 });

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { parseCatalog } from '../../../src/catalogs/parse-catalog.ts';
-import { logoFolder, readLogos } from '../../../src/catalogs/read-logos.ts';
 import { meetsStateMinimumAge } from '../../../src/matching/match-tables.ts';
 import { computeCardStatistics } from '../../../src/verticals/credit-cards/catalog-statistics.ts';
 import { creditCards } from '../../../src/verticals/credit-cards/credit-cards.ts';
@@ -141,22 +139,4 @@ describe('the sandbox catalog of credit cards', () => {
       assert.deepEqual([isShown(shown), isShown(hidden)], [true, false]);
     });
   }
-});
-
-test('every issuer of the catalogs has its own small logo, and there is no other logo', async () => {
-  const files = [exampleFile, exampleFile.replace('example-catalog', 'sandbox-catalog')];
-  const names: string[] = [];
-  for (const file of files) {
-    const { lenders } = compileCards(read(file));
-    const { logos, problems } = await readLogos(logoFolder(file), lenders);
-    assert.deepEqual(problems, []);
-    assert.equal(new Set([...logos.values()].map(({ hash }) => hash)).size, lenders.length);
-    names.push(...lenders.map(({ logo }) => logo));
-    for (const { name, logo } of lenders) {
-      const svg = readFileSync(join(logoFolder(file), logo), 'utf8');
-      assert.ok(svg.length < 1_024, logo);
-      assert.ok(svg.includes(`<title>${name.replace('&', '&amp;')}</title>`), logo);
-    }
-  }
-  assert.deepEqual(readdirSync(logoFolder(exampleFile)).sort(), names.sort());
 });

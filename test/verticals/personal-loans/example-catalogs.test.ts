@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { parseCatalog } from '../../../src/catalogs/parse-catalog.ts';
-import { logoFolder, readLogos } from '../../../src/catalogs/read-logos.ts';
 import { meetsStateMinimumAge } from '../../../src/matching/match-tables.ts';
 import type { LoanCatalog } from '../../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../../src/verticals/personal-loans/personal-loans.ts';
 import { rankLoans } from '../../../src/verticals/personal-loans/rank-loans.ts';
-import { exampleCatalogs } from '../../../src/verticals/registry.ts';
 import { usStateCodes } from '../../../src/verticals/us-states.ts';
 import { borrowerOf, compileLoans, goodBorrower, quote, today } from '../../matching/loan-fixtures.ts';
 import { randomBorrower, seededRandom } from '../../support/random-catalog.ts';
@@ -123,38 +120,6 @@ describe('sandbox-catalog.json', () => {
         const borrower = borrowerOf({ ...poorest, loan_amount, state });
         assert.ok(rankLoans(compiled.tables, borrower, today).total >= 5, state);
       }
-    }
-  });
-});
-
-const files = exampleCatalogs().map((source) => ('file' in source ? source.file : ''));
-const lendersOf = (file: string): { name: string; logo: string }[] => JSON.parse(readFileSync(file, 'utf8')).lenders;
-const loanFiles = exampleCatalogs().flatMap((source) =>
-  source.vertical === personalLoans && 'file' in source ? [source.file] : [],
-);
-const folder = logoFolder(loanFiles[0]!);
-const names = new Map(loanFiles.flatMap(lendersOf).map(({ name, logo }) => [logo, name]));
-
-describe('the logos of the example catalogs', () => {
-  test('every lender has its own valid logo, and every logo file belongs to a lender', async () => {
-    for (const file of files) {
-      const { logos, problems } = await readLogos(logoFolder(file), lendersOf(file));
-      assert.deepEqual(problems, []);
-      assert.equal(new Set([...logos.values()].map(({ hash }) => hash)).size, logos.size);
-    }
-    assert.deepEqual(readdirSync(folder).sort(), [...names.keys()].sort());
-  });
-
-  test('the logos of the example catalogs are small square SVG images without scripts, styles or links', () => {
-    const head = '<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64" viewBox="0 0 64 64">\n';
-    const drawing = ['svg', 'title', 'g', 'rect', 'circle', 'ellipse', 'path'];
-    for (const [file, name] of names) {
-      const text = readFileSync(join(folder, file), 'utf8');
-      assert.ok(text.length < 2_048 && text.startsWith(head), file);
-      for (const [, tag] of text.matchAll(/<([^\s/>]+)/g)) assert.ok(drawing.includes(tag!), `${file} has <${tag}>`);
-      assert.equal(/^<title>(.*)<\/title>$/m.exec(text)?.[1]?.replace('&amp;', '&'), name);
-      const rest = text.slice(head.length).replace('&amp;', '');
-      assert.doesNotMatch(rest, /\son\w+\s*=|href|url\(|:\/\/|style|&/i, file);
     }
   });
 });
