@@ -87,7 +87,7 @@ async function assertEarned({ site, landings, complaints }: Visit, tag: string, 
 test('variant A of the landing page can be used by keyboard, with the iframe widget and with the script widget', async (t) => {
   const visit = await visitPage(t);
   const { site, page } = visit;
-  await page.goto(`${site.origin}/?variant=a`);
+  await page.goto(`${site.url}?variant=a`);
   await assertGoodPage(page);
   await typeInto(page, 'loan_amount', '10,000');
   await typeInto(page, 'loan_purpose', 'Paying');
@@ -98,7 +98,7 @@ test('variant A of the landing page can be used by keyboard, with the iframe wid
   await typeInto(page, 'employment_status', 'Empl');
   await typeInto(page, 'state', 'Calif');
   await pressOn(page, 'submit', 'Enter');
-  assert.equal(new URL(page.url()).pathname, '/offers');
+  assert.equal(new URL(page.url()).pathname, '/personal-loans/offers');
   const firstOffer = (widget: Page | FrameLocator) =>
     widget.getByRole('link', { name: / at .*\(opens in a new tab\)/ }).first();
   const link = firstOffer(page.frameLocator('iframe'));
@@ -109,7 +109,7 @@ test('variant A of the landing page can be used by keyboard, with the iframe wid
   await tab.waitForLoadState();
   assert.equal(await tab.title(), 'A lender');
 
-  await page.goto(`${site.origin}/offers?embed=js`);
+  await page.goto(`${site.url}/offers?embed=js`);
   await firstOffer(page).waitFor();
   await assertGoodPage(page);
   await assertEarned(visit, 'lp-calm-form', 2);
@@ -118,7 +118,7 @@ test('variant A of the landing page can be used by keyboard, with the iframe wid
 test('variant B of the landing page (one question per page, offers as cards) can be used by keyboard', async (t) => {
   const visit = await visitPage(t);
   const { site, page } = visit;
-  await page.goto(`${site.origin}/?variant=b`);
+  await page.goto(`${site.url}?variant=b`);
   await assertGoodPage(page);
   await tabTo(page, 'loan_purpose');
   await page.keyboard.press('Space');
@@ -140,7 +140,7 @@ test('variant B of the landing page (one question per page, offers as cards) can
   await assertGoodPage(page);
   await pressOn(page, 'skip', 'Enter');
 
-  assert.equal(new URL(page.url()).pathname, '/offers');
+  assert.equal(new URL(page.url()).pathname, '/personal-loans/offers');
   await assertGoodPage(page, ['light', 'dark']);
   const cards = page.getByRole('article');
   assert.ok((await cards.count()) > 1);
@@ -156,7 +156,7 @@ test('variant B of the landing page (one question per page, offers as cards) can
 
 test('a form with errors moves the keyboard focus to the summary of errors', async (t) => {
   const { site, page } = await visitPage(t);
-  await page.goto(`${site.origin}/?variant=a`);
+  await page.goto(`${site.url}?variant=a`);
   await typeInto(page, 'loan_amount', '12');
   await pressOn(page, 'submit', 'Enter');
   assert.match(await page.title(), /^Error: /);
