@@ -170,3 +170,35 @@ export const goodAnswers = {
   employment_status: 'employed',
   state: 'CA',
 } as const;
+
+/** Form values of visitors who match offers, by product. Each purpose shows a conditional field. */
+export const visitorAnswers: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'personal-loans': { ...goodAnswers, loan_purpose: 'debt_consolidation', monthly_debt_payments: '500' },
+  'credit-cards': {
+    card_purpose: 'balance_transfer',
+    transfer_amount: '$4,000',
+    annual_fee_accepted: 'false',
+    credit_score_range: '750-799',
+    annual_income: '85,000',
+    state: 'TX',
+  },
+  mortgage: {
+    loan_purpose: 'purchase',
+    property_value: '400,000',
+    down_payment: '60,000',
+    property_type: 'single_family',
+    occupancy: 'primary',
+    state: 'TX',
+    credit_score_range: '750-799',
+    annual_income: '140,000',
+    monthly_debt_payments: '600',
+  },
+  banking: {
+    product_type: 'cd',
+    cd_term_months: '12',
+    deposit_amount: '12,000',
+    state: 'TX',
+    new_customer: 'true',
+    direct_deposit: 'false',
+  },
+};

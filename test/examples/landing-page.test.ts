@@ -9,19 +9,23 @@ import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { findFreePort } from '../../bench/target/free-port.ts';
+import type { Offer } from '../../examples/landing-page/api/marketplace-api.ts';
 import { readSettings } from '../../examples/landing-page/settings.ts';
 import { bounds } from '../../src/bounds.ts';
+import { availableVerticals } from '../../src/verticals/registry.ts';
 import { browsers } from '../support/browsers.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import {
   apiUrlAt,
   apiUrlOf,
+  findProduct,
   goodAnswers,
   type StartedLandingPage,
   sharedApiPort,
   startLandingPage,
   useMarketplace,
   Visitor,
+  visitorAnswers,
   type Wanted,
 } from './landing-page-fixture.ts';
 
@@ -100,7 +104,7 @@ test('variant B of the landing page asks one question per page, and the results 
   assert.equal(policyOf(offers.headers).get('img-src'), `'self' ${new URL(answered.offers[0]!.logo_url).origin}`);
 
   assert.equal((await page.caller.click(clickUrls(offers.text)[0]!)).status, 302);
-  assert.match(textOf((await visitor.get('/results')).text), /Clicks offers followed, each once a session 0 1 /);
+  assert.match(textOf((await visitor.get('/results')).text), /Clicks offers followed, each once per session 0 1 /);
 });
 
 test('visitors may skip only the last question, and going back retains all answers', async (t) => {
@@ -375,6 +379,65 @@ test('cookies are restricted to HTTPS if the page runs behind a proxy', async (t
   const cookies = landing.headers.getSetCookie();
   assert.equal(cookies.length, 2);
   for (const cookie of cookies) assert.match(cookie, /^__Host-[\w-]+=.*; Secure$/);
+});
+
+for (const [segment, answers] of Object.entries(visitorAnswers)) {
+  test(`${segment}: the quiz leads to offer cards, and a click on a card is counted`, async (t) => {
+    const { page, visitor, landing } = await visiting(t, 'b', { segment });
+    const { questions, quizTitle, offers } = findProduct(segment);
+    assert.ok(textOf(landing.text).includes(quizTitle));
+    let location = `/questions/${questions[0]!.id}`;
+    for (let asked = 0; location !== '/offers'; asked++) {
+      assert.ok(asked < questions.length, location);
+      location = await visitor.answer(location.split('/').at(-1)!, answers);
+    }
+    const { status, text } = await visitor.get('/offers');
+    assert.equal(status, 200);
+    const [session] = await sessions(page, 'b');
+    const [first] = (await page.caller.offers(session!.sub_id, {})).offers;
+    const [, card = ''] = /<article(.+?)<\/article>/s.exec(text)!;
+    for (const { label, value, note = '' } of offers.figures(first as Offer, answers)) {
+      assert.ok(textOf(card).includes(`${label} ${value}`) && textOf(card).includes(note), `${label} ${value} ${note}`);
+    }
+    assert.equal(card.includes('class="legal"'), first!.legal !== undefined);
+    assert.equal((await page.caller.click(clickUrls(text)[0]!)).status, 302);
+    assert.equal((await figures(page, 'b')).offer_clicks, 1);
+    assert.match(textOf((await visitor.get('/results')).text), new RegExp(findProduct(segment).revenue.confirmed));
+  });
+}
+
+test('the form asks for a field that is required under a condition only while the condition holds', async (t) => {
+  const { visitor } = await visiting(t, 'a', { segment: 'mortgage' });
+  const answers = visitorAnswers.mortgage!;
+  const refused = await visitor.post('/answers', { ...answers, down_payment: '', annual_income: '' });
+  assert.equal(refused.status, 422);
+  assert.equal(errorBeside(refused.text, 'down_payment'), 'Please answer this question.');
+  assert.equal(errorBeside(refused.text, 'annual_income'), 'Please answer this question.');
+  assert.ok(!refused.text.includes('mortgage_balance-error'));
+  const invalid = await visitor.post('/answers', { ...answers, down_payment: '', property_value: '1' });
+  assert.equal(errorBeside(invalid.text, 'property_value'), 'Please enter an amount from $50,000 to $20,000,000.');
+  assert.equal(errorBeside(invalid.text, 'down_payment'), 'Please answer this question.');
+  assert.ok(!invalid.text.includes('mortgage_balance-error'));
+  const refinance = { ...answers, loan_purpose: 'refinance', mortgage_balance: '300,000' };
+  assert.equal(await visitor.posted('/answers', refinance), '/offers');
+});
+
+test('the form shows the rule of the API for values that are impossible together', async (t) => {
+  const { visitor } = await visiting(t, 'a', { segment: 'mortgage' });
+  const { text, status } = await visitor.post('/answers', { ...visitorAnswers.mortgage, down_payment: '400,000' });
+  assert.equal(status, 422);
+  assert.equal(errorBeside(text, 'down_payment'), 'The down payment of a purchase must be less than property value.');
+});
+
+test('the start page links the landing pages of all verticals, and a page without an API key is not available', async (t) => {
+  const { page } = await visiting(t, 'a');
+  const start = await fetch(`${page.origin}/`);
+  assert.equal(start.status, 200);
+  const html = await start.text();
+  for (const { segment } of availableVerticals()) assert.ok(html.includes(`<a class="button" href="/${segment}">`));
+  const other = await fetch(`${page.origin}/mortgage`);
+  assert.equal(other.status, 404);
+  assert.match(textOf(await other.text()), /no API key for Mortgages/);
 });
 
 /** Starts the program of the landing page with only these settings. */

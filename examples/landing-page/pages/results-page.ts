@@ -17,8 +17,12 @@ interface Row {
 const earlyRows: readonly Row[] = [
   { label: 'Sessions', explanation: 'page loads', format: (s) => formatCount(s.sessions_total) },
   { label: 'Views', explanation: 'times offers were shown', format: (s) => formatCount(s.marketplace_views) },
-  { label: 'Clicks', explanation: 'offers followed, each once a session', format: (s) => formatCount(s.offer_clicks) },
-  { label: 'Click rate', explanation: 'clicks a view', format: (s) => formatPercent(s.click_rate) },
+  {
+    label: 'Clicks',
+    explanation: 'offers followed, each once per session',
+    format: (s) => formatCount(s.offer_clicks),
+  },
+  { label: 'Click rate', explanation: 'clicks per view', format: (s) => formatPercent(s.click_rate) },
   {
     label: 'Attributed',
     explanation: 'what the clicks are expected to earn',
@@ -33,13 +37,13 @@ const maturedRows = ({ revenue }: Product): readonly Row[] => [
     format: (s) => formatDollars(s.rev_confirmed),
   },
   {
-    label: 'Confirmed a session',
+    label: 'Confirmed per session',
     explanation: 'over all sessions, also those too young to have earned',
     format: (s) => formatDollars(s.rev_per_session),
   },
   { label: 'Matured sessions', explanation: 'older than 45 days', format: (s) => formatCount(s.sessions_matured) },
   {
-    label: 'Confirmed a matured session',
+    label: 'Confirmed per matured session',
     explanation: 'judge by this one',
     format: (s) => (s.rev_per_session_matured === null ? 'none yet' : formatDollars(s.rev_per_session_matured)),
     decides: true,
@@ -75,7 +79,7 @@ ${rowGroup('After weeks: what is it worth?', maturedRows(product), results)}
 </div>
 <section class="prose">
 <h2>Which figure to judge by, and when</h2>
-<p><strong>Judge by “confirmed a matured session”, once both intervals are there and do not overlap.</strong>
+<p><strong>Judge by “confirmed per matured session”, once both intervals are there and do not overlap.</strong>
 ${product.revenue.timing}</p>
 <p>Click rate and attributed revenue come the same day. They show early that something is broken, or that a page persuades
 nobody. They do not decide: offers that many people follow may be offers that few of them get. Offers shown again, as by

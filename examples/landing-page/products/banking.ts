@@ -81,9 +81,12 @@ export const banking: Product = {
         note: `as of ${offer.as_of}; ${offer.deposit!.variable ? 'the rate may change' : 'fixed rate'}`,
       },
       { label: 'Earnings in the first year, about', value: formatDollars(offer.deposit!.first_year_earnings) },
-      { label: 'Minimum to open', value: amountOrNone(offer.deposit!.minimum_deposit) },
-      { label: 'Minimum to earn the APY', value: amountOrNone(offer.deposit!.minimum_balance_for_apy) },
-      { label: 'Monthly fee', value: amountOrNone(offer.deposit!.monthly_fee) },
+      { label: 'Minimum to open', value: formatWholeDollars(offer.deposit!.minimum_deposit) },
+      { label: 'Minimum to earn the APY', value: formatWholeDollars(offer.deposit!.minimum_balance_for_apy) },
+      {
+        label: 'Monthly fee',
+        value: offer.deposit!.monthly_fee === 0 ? 'None' : formatDollars(offer.deposit!.monthly_fee),
+      },
       ...depositFigures(offer.deposit!),
     ],
   },
@@ -94,10 +97,6 @@ export const banking: Product = {
       'ones. Matured sessions are older than 45 days, and few of their clicks are still taken back.',
   },
 };
-
-function amountOrNone(usd: number): string {
-  return usd === 0 ? 'None' : formatDollars(usd);
-}
 
 /** Figures that only some accounts have. A bonus is shown only with its requirement (12 CFR 1030.8(d)). */
 function depositFigures(deposit: NonNullable<Offer['deposit']>): readonly OfferFigure[] {
