@@ -308,7 +308,7 @@ describe('iframe widgets of all verticals', () => {
         .locator('html')
         .evaluate((root) => [root.scrollHeight - root.clientHeight, root.scrollWidth - root.clientWidth]);
       assert.deepEqual(overflow, [0, 0]);
-      assert.deepEqual(await findBrokenWords(frame.locator('.figure, th')), []);
+      assert.deepEqual(await findBrokenWords(frame.locator('.figure, table')), []);
     });
   }
 });

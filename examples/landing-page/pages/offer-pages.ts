@@ -3,7 +3,7 @@ import type { Answers, Visit } from '../experiment/visit.ts';
 import { parseAmount } from '../form/form-answers.ts';
 import type { Product } from '../products/product.ts';
 import { type Html, html, trustedHtml } from '../web/html.ts';
-import { formatCount, formatWholeDollars } from './formatting.ts';
+import { formatCount, formatDate, formatWholeDollars } from './formatting.ts';
 import { layout } from './layout.ts';
 
 interface OffersPage {
@@ -41,6 +41,7 @@ ${offers.length < total && html`<p>The ${offers.length} that fit you best come f
 }
 
 function offerCard(offer: Offer, product: Product, answers: Answers): Html {
+  const { prequalification, figures } = product.offers;
   const { lender_name: lender, legal, terms_url: termsUrl, as_of: asOf } = offer;
   return html`<article class="card offer" aria-labelledby="offer-${offer.svc_offer_id}">
 <div class="lender">
@@ -48,19 +49,19 @@ function offerCard(offer: Offer, product: Product, answers: Answers): Html {
 <h2 id="offer-${offer.svc_offer_id}">${lender}</h2>
 <p class="stars"><span aria-hidden="true">★</span> ${offer.svc_star_rating.toFixed(1)} of 5, editors’ rating</p>
 </div>
-<dl>${product.offers.figures(offer, answers).map(
+<dl>${figures(offer, answers).map(
     ({ label, value, note }, place) => html`
 <div${place === 0 && html` class="main-figure"`}><dt>${label}</dt><dd><strong>${value}</strong>${note !== undefined && html` <span class="figure-note">${note}</span>`}</dd></div>`,
   )}
 </dl>
 <ul class="features">
-${offer.prequalification && html`<li>Check your rate before you apply</li>`}
+${offer.prequalification && prequalification !== null && html`<li>${prequalification}</li>`}
 ${offer.features.map((feature) => html`<li>${featureText(feature)}</li>`)}
 </ul>
 <a class="button" href="${offer.click_url}" rel="nofollow sponsored">See the offer<span class="hidden"> of ${lender}</span></a>
 ${
   legal !== undefined &&
-  html`<p class="legal">${legal}${asOf !== undefined && ` Figures as of ${asOf}.`}${
+  html`<p class="legal">${legal}${asOf !== undefined && ` Figures as of ${formatDate(asOf)}.`}${
     termsUrl !== undefined &&
     html` <a href="${termsUrl}" rel="nofollow">Terms<span class="hidden"> of ${lender}</span></a>`
   }</p>`

@@ -1,6 +1,6 @@
 import type { Offer } from '../api/marketplace-api.ts';
 import { stateField, yesOrNo } from '../form/fields.ts';
-import { formatDollars, formatRate, formatWholeDollars } from '../pages/formatting.ts';
+import { formatDate, formatDollars, formatRate, formatWholeDollars } from '../pages/formatting.ts';
 import type { OfferFigure, Product } from './product.ts';
 
 export const banking: Product = {
@@ -74,11 +74,12 @@ export const banking: Product = {
       text: 'None of the banks and credit unions we compare has an account for these answers today. What often helps:',
       advice: ['another kind of account, or another term,', 'a larger deposit,'],
     },
+    prequalification: null,
     figures: (offer) => [
       {
         label: 'APY',
         value: formatRate(offer.deposit!.apy),
-        note: `as of ${offer.as_of}; ${offer.deposit!.variable ? 'the rate may change' : 'fixed rate'}`,
+        note: `as of ${formatDate(offer.as_of!)}; ${offer.deposit!.variable ? 'the rate may change' : 'fixed rate'}`,
       },
       { label: 'Earnings in the first year, about', value: formatDollars(offer.deposit!.first_year_earnings) },
       { label: 'Minimum to open', value: formatWholeDollars(offer.deposit!.minimum_deposit) },

@@ -84,6 +84,7 @@ export const creditCards: Product = {
       text: 'None of the issuers we compare has a card for these answers today. What often helps:',
       advice: ['a card for another purpose, such as building credit,', 'accepting an annual fee,'],
     },
+    prequalification: 'See if you qualify before you apply',
     figures: ({ apr_range: apr, card }) => [
       { label: 'Value in the first year, about', value: formatDollars(card!.first_year_value) },
       { label: 'Purchase APR', value: formatPercentRange(apr!) },

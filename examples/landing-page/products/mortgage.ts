@@ -122,6 +122,7 @@ export const mortgage: Product = {
       text: 'None of the lenders we compare has a mortgage for these answers today. What often helps:',
       advice: ['a larger down payment, or a smaller loan,', 'telling us what you pay for other debts,'],
     },
+    prequalification: 'Check your rate before you apply',
     // The APR is at least as prominent as the rate, and amount and term follow the payment (12 CFR 1026.24).
     figures: ({ apr_range: apr, monthly_payment_estimate: payment, payment_term_months: term, mortgage: loan }) => [
       { label: 'APR', value: formatRate(apr!.min) },

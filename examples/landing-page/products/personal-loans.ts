@@ -105,6 +105,7 @@ export const personalLoans: Product = {
       text: 'None of the lenders we compare would lend this amount on these answers today. What often helps:',
       advice: ['a smaller amount, or a longer time to pay it back,', 'somebody who borrows together with you,'],
     },
+    prequalification: 'Check your rate before you apply',
     figures: (offer, answers) => {
       const { apr_range: apr, loan_amount_range: amounts, payment_term_months: term } = offer;
       const amount = parseAmount(answers.loan_amount);

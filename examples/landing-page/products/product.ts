@@ -34,8 +34,10 @@ export interface Product {
     readonly caveat: string;
     /** Explanation and advice if no offer matches. */
     readonly none: { readonly text: string; readonly advice: readonly string[] };
+    /** Text for an offer that the visitor can check before applying; null for products without such a check. */
+    readonly prequalification: string | null;
     /** Returns the figures of an offer card, most important first. */
-    figures(offer: Offer, answers: Answers): readonly OfferFigure[];
+    readonly figures: (offer: Offer, answers: Answers) => readonly OfferFigure[];
   };
   readonly revenue: {
     /** Explains the confirmed revenue in one line. */
