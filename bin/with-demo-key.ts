@@ -128,8 +128,7 @@ async function waitForKey(apiUrl: string, { vertical, key }: DemoKey, dataDir: s
   }
   throw new SetupError(
     `the server at ${apiUrl} does not use the data folder ${dataDir}, where the key was created; ` +
-      'set SVC_DATA_DIR to the data folder of this server, or ' +
-      `${keyName(vertical)} to a key of this server`,
+      `set SVC_DATA_DIR to the data folder of this server, or ${keyName(vertical)} to a key of this server`,
   );
 }
 

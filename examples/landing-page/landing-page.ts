@@ -128,7 +128,9 @@ export class LandingPage {
     if (next === 'offers') return this.#seeOther('/offers', cookies);
     if (next !== null && next !== question) return this.#seeOther(`/questions/${next.id}`, cookies);
     // All values are valid, but the API reports missing fields.
-    const missing = [...result.answer.missing_required, ...result.answer.missing_conditional];
+    const { missing_required: required, missing_conditional: conditional } = result.answer;
+    // Only a question of variant B must be answered or skipped. In the form of variant A, conditional fields can be empty.
+    const missing = question === null ? required : [...required, ...conditional];
     const errors = missingFieldErrors(missing.filter((name) => asked.includes(name)));
     return { status: 422, body: this.#formPage(now, question ?? this.#firstQuestion, { errors }), cookies };
   }

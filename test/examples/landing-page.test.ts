@@ -422,6 +422,15 @@ test('the form asks for a field that is required under a condition only while th
   assert.equal(await visitor.posted('/answers', refinance), '/offers');
 });
 
+test('an optional field of the form can be empty', async (t) => {
+  const { visitor } = await visiting(t, 'a', { segment: 'credit-cards' });
+  const answers = { ...visitorAnswers['credit-cards'], transfer_amount: '' };
+  const refused = await visitor.post('/answers', { ...answers, state: '' });
+  assert.equal(errorBeside(refused.text, 'state'), 'Please answer this question.');
+  assert.ok(!refused.text.includes('transfer_amount-error'));
+  assert.equal(await visitor.posted('/answers', answers), '/offers');
+});
+
 test('the form shows the rule of the API for values that are impossible together', async (t) => {
   const { visitor } = await visiting(t, 'a', { segment: 'mortgage' });
   const { text, status } = await visitor.post('/answers', { ...visitorAnswers.mortgage, down_payment: '400,000' });
