@@ -75,9 +75,9 @@ demo: $(INSTALLED) $(WIDGET) ## send a few dozen borrowers through a running ser
 	@$(WITH_NODE) node bin/with-demo-key.ts demo -- node bench/demo/main.ts $(ARGS)
 
 .PHONY: demo-page
-demo-page: $(INSTALLED) ## start a landing page with two variants on 127.0.0.1:3000 for the server of `run`; PORT=n changes the port
-	@$(WITH_NODE) node bin/with-demo-key.ts demo-page --origin http://127.0.0.1:$${PORT:-3000} --origin http://localhost:$${PORT:-3000} \
-	  -- node examples/landing-page/main.ts
+demo-page: $(INSTALLED) ## start landing pages for all verticals on 127.0.0.1:3000, with the server of `run`; PORT=n changes the port
+	@$(WITH_NODE) node bin/with-demo-key.ts demo-page $(addprefix --vertical ,personal-loans credit-cards mortgage banking) \
+	  --origin http://127.0.0.1:$${PORT:-3000} --origin http://localhost:$${PORT:-3000} -- node examples/landing-page/main.ts
 
 bench: $(INSTALLED) $(WIDGET) ## measure the figures of bench/README.md
 	@$(WITH_NODE) node bench/main.ts

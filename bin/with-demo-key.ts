@@ -1,11 +1,13 @@
 /**
- * Runs a program with a new API key for a running server:
+ * Runs a program with new API keys for a running server:
  *
- * node bin/with-demo-key.ts ACCOUNT [--origin ORIGIN]... -- PROGRAM [ARGUMENT]...
+ * node bin/with-demo-key.ts ACCOUNT [--vertical VERTICAL]... [--origin ORIGIN]... -- PROGRAM [ARGUMENT]...
  *
- * Creates a live key for ACCOUNT in the data folder (SVC_DATA_DIR), allows the origins for its widgets, and starts the program with API_KEY
- * and API_URL in its environment. The key is revoked when the program ends, also after Ctrl-C or SIGTERM. A key that is not revoked expires
- * the next day. If API_KEY or API_URL is already in the environment, its value is not changed.
+ * Creates a live key for ACCOUNT and each VERTICAL (default: personal-loans) in the data folder (SVC_DATA_DIR), allows the origins for its
+ * widgets, and starts the program. The environment of the program contains each key in a variable such as API_KEY_CREDIT_CARDS, and the URL
+ * of the API without a vertical in API_URL. Verticals that the server does not serve get no key. The keys are revoked when the program ends,
+ * also after Ctrl-C or SIGTERM. A key that is not revoked expires the next day. A variable that is already set is not changed, and its
+ * vertical gets no new key.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { constants } from 'node:os';
@@ -28,7 +30,6 @@ const newKeyTimeoutMs = 4_000;
 const newKeyPollMs = 250;
 const responseTimeoutMs = 10_000;
 const dayMs = 24 * 60 * 60 * 1000;
-const vertical = 'personal-loans';
 
 /** Error that is reported as one line and states what to do. */
 class SetupError extends Error {}
@@ -36,7 +37,10 @@ class SetupError extends Error {}
 const projectFolder = fileURLToPath(new URL('..', import.meta.url));
 
 const { positionals, values } = parseArgs({
-  options: { origin: { type: 'string', multiple: true, default: [] } },
+  options: {
+    vertical: { type: 'string', multiple: true, default: ['personal-loans'] },
+    origin: { type: 'string', multiple: true, default: [] },
+  },
   allowPositionals: true,
 });
 const [account, program, ...programArguments] = positionals as [string, string, ...string[]];
@@ -59,26 +63,53 @@ try {
   process.exitCode = 1;
 }
 
-/** Creates a key, runs the program and returns its exit code. */
+interface DemoKey {
+  readonly vertical: string;
+  readonly id: string;
+  readonly key: string;
+}
+
+/** Creates the keys, runs the program and returns its exit code. */
 async function run(): Promise<number> {
   const { settings } = JSON.parse(runMarketplace('check-config', '--json')) as CheckedConfig;
-  const apiUrl = process.env.API_URL || `${serverUrl(settings)}/v1/${vertical}`;
-  await statusOf(apiUrl);
-  if (process.env.API_KEY) return runProgram({ API_URL: apiUrl });
-
-  const tomorrow = new Date(Date.now() + dayMs).toISOString().slice(0, 10);
-  const keyOptions = ['--account', account, '--vertical', vertical, '--mode', 'live', '--expires', tomorrow];
-  const { id, key } = JSON.parse(runMarketplace('keys', 'create', ...keyOptions, '--json')) as {
-    id: string;
-    key: string;
-  };
+  const apiUrl = process.env.API_URL || `${serverUrl(settings)}/v1`;
+  const verticals = await findServedVerticals(apiUrl);
+  const keys: DemoKey[] = [];
   try {
-    if (values.origin.length > 0) runMarketplace('origins', 'allow', '--account', account, ...values.origin);
-    await waitForKey(apiUrl, key, String(settings.SVC_DATA_DIR.value));
-    return await runProgram({ API_URL: apiUrl, API_KEY: key });
+    for (const vertical of verticals) {
+      if (!process.env[keyName(vertical)]) keys.push(createKey(vertical));
+    }
+    if (keys.length > 0 && values.origin.length > 0) {
+      runMarketplace('origins', 'allow', '--account', account, ...values.origin);
+    }
+    for (const key of keys) await waitForKey(apiUrl, key, String(settings.SVC_DATA_DIR.value));
+    const environment = Object.fromEntries(keys.map(({ vertical, key }) => [keyName(vertical), key]));
+    return await runProgram({ API_URL: apiUrl, ...environment });
   } finally {
-    runMarketplace('keys', 'revoke', id);
+    for (const { id } of keys) runMarketplace('keys', 'revoke', id);
   }
+}
+
+/** Returns the requested verticals that the server serves. Throws `SetupError` if there are none. */
+async function findServedVerticals(apiUrl: string): Promise<readonly string[]> {
+  const served: string[] = [];
+  for (const vertical of values.vertical) {
+    if ((await statusOf(`${apiUrl}/${vertical}`)) !== 404) served.push(vertical);
+  }
+  if (served.length > 0) return served;
+  throw new SetupError(`${apiUrl} does not serve ${values.vertical.join(', ')}; another program may use this port`);
+}
+
+/** Returns the name of the environment variable with the key of a vertical. */
+function keyName(vertical: string): string {
+  return `API_KEY_${vertical.toUpperCase().replaceAll('-', '_')}`;
+}
+
+function createKey(vertical: string): DemoKey {
+  const tomorrow = new Date(Date.now() + dayMs).toISOString().slice(0, 10);
+  const options = ['--account', account, '--vertical', vertical, '--mode', 'live', '--expires', tomorrow];
+  const { id, key } = JSON.parse(runMarketplace('keys', 'create', ...options, '--json')) as Omit<DemoKey, 'vertical'>;
+  return { vertical, id, key };
 }
 
 /** Returns the URL of the public listener on this machine, or the public URL if the server uses TLS. */
@@ -90,30 +121,29 @@ function serverUrl({ SVC_HOST, SVC_PORT, SVC_TLS_CERT, SVC_PUBLIC_URL }: Checked
   return `http://${host.includes(':') ? `[${host}]` : host}:${SVC_PORT.value}`;
 }
 
-async function waitForKey(apiUrl: string, key: string, dataDir: string): Promise<void> {
+async function waitForKey(apiUrl: string, { vertical, key }: DemoKey, dataDir: string): Promise<void> {
   for (let waitedMs = 0; waitedMs < newKeyTimeoutMs; waitedMs += newKeyPollMs) {
-    if (earlySignal !== undefined || (await statusOf(apiUrl, key)) !== 401) return;
+    if (earlySignal !== undefined || (await statusOf(`${apiUrl}/${vertical}`, key)) !== 401) return;
     await sleep(newKeyPollMs);
   }
   throw new SetupError(
     `the server at ${apiUrl} does not use the data folder ${dataDir}, where the key was created; ` +
-      'set SVC_DATA_DIR to the data folder of this server, or API_KEY to a key of this server',
+      `set SVC_DATA_DIR to the data folder of this server, or ${keyName(vertical)} to a key of this server`,
   );
 }
 
 /** Sends a request for offers and returns the HTTP status. A healthy server returns 401 without a valid key. */
-async function statusOf(apiUrl: string, key = 'none'): Promise<number> {
-  let status: number;
+async function statusOf(verticalUrl: string, key = 'none'): Promise<number> {
   try {
     const headers = { Authorization: `Bearer ${key}` };
-    ({ status } = await fetch(`${apiUrl}/marketplace`, { headers, signal: AbortSignal.timeout(responseTimeoutMs) }));
+    const signal = AbortSignal.timeout(responseTimeoutMs);
+    const { status } = await fetch(`${verticalUrl}/marketplace`, { headers, signal });
+    return status;
   } catch {
     throw new SetupError(
-      `no answer from ${apiUrl}; start the server with \`make run\` in another terminal, with the same SVC_ settings as here`,
+      `no answer from ${verticalUrl}; start the server with \`make run\` in another terminal, with the same SVC_ settings as here`,
     );
   }
-  if (status === 404) throw new SetupError(`there is no marketplace at ${apiUrl}; another program may use this port`);
-  return status;
 }
 
 /** Runs a subcommand of `marketplace` and returns its standard output. The standard error of the subcommand goes to the terminal. */

@@ -27,8 +27,8 @@ import {
 
 const usage = `Usage: make demo [ARGS="options"], or bin/with-node node bench/demo/main.ts --key KEY [options]
 
-  --url URL         API URL of the server (default: API_URL, or http://127.0.0.1:8080/v1/personal-loans)
-  --key KEY         a personal-loans API key (default: API_KEY; make demo creates a key and revokes it at the end)
+  --url URL         API URL of the server (default: API_URL, or http://127.0.0.1:8080/v1)
+  --key KEY         a personal-loans API key (default: API_KEY_PERSONAL_LOANS; make demo creates a key and revokes it at the end)
   --borrowers N     number of borrowers, 1 to 1000 (default 36)
   --seed N          seed of the random borrowers (default 7)
   --full            print all requests and responses; default: those of the first borrower
@@ -54,8 +54,8 @@ const userAgents: WeightedTable<string> = [
 await runBenchMain('demo', async () => {
   const { values } = parseArgs({
     options: {
-      url: { type: 'string', default: process.env.API_URL || 'http://127.0.0.1:8080/v1/personal-loans' },
-      key: { type: 'string', default: process.env.API_KEY || '' },
+      url: { type: 'string', default: process.env.API_URL || 'http://127.0.0.1:8080/v1' },
+      key: { type: 'string', default: process.env.API_KEY_PERSONAL_LOANS || '' },
       borrowers: { type: 'string', default: '36' },
       seed: { type: 'string', default: '7' },
       full: { type: 'boolean', default: false },
@@ -64,8 +64,7 @@ await runBenchMain('demo', async () => {
   });
   if (values.help) process.stdout.write(usage);
   else {
-    if (!URL.canParse(values.url))
-      throw new Error('--url must be a URL such as http://127.0.0.1:8080/v1/personal-loans');
+    if (!URL.canParse(values.url)) throw new Error('--url must be a URL such as http://127.0.0.1:8080/v1');
     const borrowers = parseIntegerOption('--borrowers', values.borrowers, 1, 1_000);
     const seed = parseIntegerOption('--seed', values.seed, 0, 2 ** 31 - 1);
     if (values.key === '')

@@ -39,7 +39,7 @@ export interface ApiResponse {
 const responseTimeoutMs = 10_000;
 const rateLimitRetries = 3;
 
-/** Calls the public API, as the server of a partner does. */
+/** Calls the public API of personal loans, as the server of a partner does. */
 export class MarketplaceClient {
   readonly #baseUrl: string;
   readonly #key: string;
@@ -47,7 +47,7 @@ export class MarketplaceClient {
 
   /** @param onWait called before each wait for a rate limit, with the duration of the wait in seconds */
   constructor(apiUrl: string, key: string, onWait: (seconds: number) => void) {
-    this.#baseUrl = apiUrl.replace(/\/+$/, '');
+    this.#baseUrl = `${apiUrl.replace(/\/+$/, '')}/personal-loans`;
     this.#key = key;
     this.#onWait = onWait;
   }
@@ -104,6 +104,6 @@ export function expectStatus<Body>(answer: ApiResponse, status: number, operatio
   if (answer.status === status) return answer.body as Body;
   const { error, message } = (answer.body ?? {}) as { error?: string; message?: string };
   const said = error === undefined ? '' : ` ${error}: ${message}`;
-  const hint = answer.status === 401 ? ' Pass a key of that server with --key or API_KEY.' : '';
+  const hint = answer.status === 401 ? ' Pass a key of that server with --key or API_KEY_PERSONAL_LOANS.' : '';
   throw new Error(`${operation} returned status ${answer.status}${said}${hint}`);
 }

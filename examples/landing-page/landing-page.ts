@@ -10,14 +10,15 @@ import {
   VisitSessions,
   visitKeyPurpose,
 } from './experiment/visit.ts';
-import { fields, irrelevantFields } from './form/fields.ts';
+import { type Field, irrelevantFields } from './form/fields.ts';
 import { type FieldErrors, invalidFieldErrors, missingFieldErrors, parseAnswers } from './form/form-answers.ts';
-import { askedFields, findQuestion, firstQuestion, nextQuestion, type Question } from './form/questions.ts';
+import { askedFields, findQuestion, nextQuestion, type Question } from './form/questions.ts';
 import { questionPage, singleFormPage } from './pages/form-pages.ts';
 import { formatWait } from './pages/formatting.ts';
-import { messagePage } from './pages/layout.ts';
+import { errorPage, messagePage, notFoundPage } from './pages/layout.ts';
 import { offerCardsPage, widgetPage } from './pages/offer-pages.ts';
 import { resultsPage } from './pages/results-page.ts';
+import { fieldsOf, type Product } from './products/product.ts';
 import type { Settings } from './settings.ts';
 import { CookieCipher, cookieHeader, cookieName, readCookie } from './web/cookies.ts';
 import type { Html } from './web/html.ts';
@@ -30,8 +31,11 @@ const variantCookieSeconds = 90 * 86_400;
 /** Default delay before a retry if the response of the API has none. */
 const retryAfterSeconds = 10;
 
-/** Handles the routes of the landing page. Each route has one method. */
+/** Handles the routes of one product. Each route has one method. Paths are relative to the first page of the product. */
 export class LandingPage {
+  readonly #product: Product;
+  readonly #fields: readonly Field[];
+  readonly #firstQuestion: Question;
   readonly #api: MarketplaceApi;
   readonly #visits: VisitSessions;
   readonly #results: ResultsCache;
@@ -39,17 +43,20 @@ export class LandingPage {
   readonly #settings: Settings;
   readonly #log: (line: string) => void;
 
-  constructor(api: MarketplaceApi, settings: Settings, log: (line: string) => void) {
+  /** @param apiKey key of the product's vertical. The cookies use it as secret, because its owner has access to every session anyway. */
+  constructor(product: Product, api: MarketplaceApi, apiKey: string, settings: Settings, log: (line: string) => void) {
+    this.#product = product;
+    this.#fields = fieldsOf(product);
+    this.#firstQuestion = product.questions[0]!;
     this.#api = api;
-    this.#visits = new VisitSessions(api);
+    this.#visits = new VisitSessions(api, this.#fields);
     this.#results = new ResultsCache(api);
-    // The API key can be the secret, because its owner has access to every session anyway.
-    this.#cookieCipher = new CookieCipher(settings.apiKey, visitKeyPurpose);
+    this.#cookieCipher = new CookieCipher(apiKey, visitKeyPurpose);
     this.#settings = settings;
     this.#log = log;
   }
 
-  /** GET /: creates a session for the page load. `?variant=` forces a variant, `?embed=` the format of the offers. */
+  /** GET: creates a session for the page load. `?variant=` forces a variant, `?embed=` the format of the offers. */
   async landing(request: IncomingMessage, query: URLSearchParams): Promise<Reply> {
     const forced = parseVariant(query.get('variant'));
     const known = parseVariant(this.#readCookie(request, 'variant'));
@@ -63,12 +70,12 @@ export class LandingPage {
       },
       request.headers['user-agent'],
     );
-    if (!begun.ok) return this.#apiFailurePage(begun, '/');
+    if (!begun.ok) return this.#apiFailurePage(begun, '');
     // A forced variant does not change the assigned variant of the visitor.
     const sticky = forced === null ? [this.#cookie('variant', variant, variantCookieSeconds)] : [];
     return {
       status: 200,
-      body: formPage(begun.answer, firstQuestion),
+      body: this.#formPage(begun.answer, this.#firstQuestion),
       cookies: [...sticky, this.#visitCookie(begun.answer)],
     };
   }
@@ -76,54 +83,62 @@ export class LandingPage {
   /** GET /answers: shows the form with the earlier answers. */
   form(request: IncomingMessage): Reply {
     const visit = this.#readVisit(request);
-    return visit === null ? seeOther('/') : { status: 200, body: formPage(visit, firstQuestion) };
+    return visit === null ? this.#seeOther('') : { status: 200, body: this.#formPage(visit, this.#firstQuestion) };
   }
 
   /** GET /questions/ID: shows a question of variant B. */
   question(request: IncomingMessage, id: string): Reply {
     const visit = this.#readVisit(request);
-    if (visit === null) return seeOther('/');
-    const question = findQuestion(id);
-    const isAsked = visit.variant === 'b' && question !== null && askedFields(question, visit.answers).length > 0;
-    return isAsked ? { status: 200, body: formPage(visit, question) } : seeOther('/answers');
+    if (visit === null) return this.#seeOther('');
+    const question = findQuestion(this.#product, id);
+    const isAsked =
+      visit.variant === 'b' && question !== null && askedFields(this.#product, question, visit.answers).length > 0;
+    return isAsked ? { status: 200, body: this.#formPage(visit, question) } : this.#seeOther('/answers');
   }
 
   /** POST /answers: accepts the whole form of variant A, or one question of variant B. */
   async submit(request: IncomingMessage): Promise<Reply> {
-    if (!isSameOrigin(request)) return errorPage(403, 'This form came from another site', 'Please fill it in here.');
+    if (!isSameOrigin(request))
+      return this.#errorPage(403, 'This form came from another site', 'Please fill it in here.');
     const read = await readForm(request);
     // The rest of the request body is not read, so the connection must be closed.
     if (!read.ok)
-      return { ...errorPage(read.status, 'This is not our form', startAgainTitle), headers: { Connection: 'close' } };
+      return {
+        ...this.#errorPage(read.status, 'This is not our form', startAgainTitle),
+        headers: { Connection: 'close' },
+      };
     const visit = this.#readVisit(request);
     if (visit === null) {
-      return errorPage(
+      return this.#errorPage(
         400,
         startAgainTitle,
         'Your visit is over, or your browser keeps no cookies, which this page needs.',
       );
     }
-    const question = visit.variant === 'a' ? null : (findQuestion(read.form.get('question')) ?? firstQuestion);
-    const asked = question === null ? [...fields.keys()] : askedFields(question, visit.answers);
+    const question =
+      visit.variant === 'a' ? null : (findQuestion(this.#product, read.form.get('question')) ?? this.#firstQuestion);
+    const asked = question === null ? this.#fieldNames : askedFields(this.#product, question, visit.answers);
     const skipped = question?.optional === true && read.form.get('skip') === 'yes';
-    const entered = skipped ? {} : clearUnaskedAnswers(visit.answers, parseAnswers(read.form, asked));
+    const entered = skipped ? {} : this.#clearUnaskedAnswers(visit.answers, parseAnswers(read.form, asked));
 
     const { visit: now, result } = await this.#visits.submit(visit, entered, request.headers['user-agent']);
     const cookies = [this.#visitCookie(now)];
     if (!result.ok) return { ...this.#rejectedForm(now, question, entered, result), cookies };
-    const next = nextStep(question, result.answer, skipped);
-    if (next === 'offers') return seeOther('/offers', cookies);
-    if (next !== null && next !== question) return seeOther(`/questions/${next.id}`, cookies);
+    const next = this.#nextStep(question, result.answer, skipped);
+    if (next === 'offers') return this.#seeOther('/offers', cookies);
+    if (next !== null && next !== question) return this.#seeOther(`/questions/${next.id}`, cookies);
     // All values are valid, but the API reports missing fields.
-    const missing = [...result.answer.missing_required, ...result.answer.missing_conditional];
+    const { missing_required: required, missing_conditional: conditional } = result.answer;
+    // Only a question of variant B must be answered or skipped. In the form of variant A, conditional fields can be empty.
+    const missing = question === null ? required : [...required, ...conditional];
     const errors = missingFieldErrors(missing.filter((name) => asked.includes(name)));
-    return { status: 422, body: formPage(now, question ?? firstQuestion, { errors }), cookies };
+    return { status: 422, body: this.#formPage(now, question ?? this.#firstQuestion, { errors }), cookies };
   }
 
   /** GET /offers: shows the offers. `?embed=` selects another format. */
   async offers(request: IncomingMessage, query: URLSearchParams): Promise<Reply> {
     const visit = this.#readVisit(request);
-    if (visit === null) return seeOther('/');
+    if (visit === null) return this.#seeOther('');
     const embed = parseEmbedFormat(query.get('embed')) ?? visit.embed ?? variants[visit.variant].embed;
     return embed === 'json' ? this.#offerCards(request, visit) : this.#widget(request, visit, embed);
   }
@@ -131,26 +146,14 @@ export class LandingPage {
   /** GET /results: shows the results of the experiment to its operator. */
   async results(request: IncomingMessage): Promise<Reply> {
     const access = checkResultsAccess(request, this.#settings.resultsPassword);
-    if (access === 'closed') return this.notFound();
+    if (access === 'closed') return notFoundPage(this.#product);
     if (access === 'ask') {
       const asking = { 'WWW-Authenticate': 'Basic realm="Results", charset="UTF-8"' };
-      return { ...errorPage(401, 'Results', 'Please reload this page and give the password.'), headers: asking };
+      return { ...this.#errorPage(401, 'Results', 'Please reload this page and give the password.'), headers: asking };
     }
     const results = await this.#results.read();
-    return 'ok' in results ? this.#apiFailurePage(results, '/results') : { status: 200, body: resultsPage(results) };
-  }
-
-  notFound(): Reply {
-    return errorPage(404, 'There is no such page', 'The address may have a slip in it.');
-  }
-
-  tooManyRequests(seconds: number): Reply {
-    const said = errorPage(429, 'That was a lot at once', `Please wait ${formatWait(seconds)} and reload this page.`);
-    return { ...said, headers: { 'Retry-After': String(seconds) } };
-  }
-
-  internalError(): Reply {
-    return errorPage(500, 'Something went wrong on our side', 'Please try again in a moment.');
+    if ('ok' in results) return this.#apiFailurePage(results, '/results');
+    return { status: 200, body: resultsPage(this.#product, results) };
   }
 
   /** Renders offers from the JSON response of the API. The API counts each such response as a view. */
@@ -161,7 +164,7 @@ export class LandingPage {
     if (!done.result.ok) return this.#offersFailed(request, done.visit, done.result);
     const { answer } = done.result;
     const hosts = { images: answer.offers.map(({ logo_url }) => new URL(logo_url).origin) };
-    const body = offerCardsPage(done.visit, answer, done.renewed);
+    const body = offerCardsPage({ product: this.#product, ...done }, answer);
     return { status: 200, body, hosts, cookies: [this.#visitCookie(done.visit)] };
   }
 
@@ -175,7 +178,7 @@ export class LandingPage {
     const hosts = this.#widgetHosts(embed, new URL(answer.src).origin);
     return {
       status: 200,
-      body: widgetPage(done.visit, answer, done.renewed),
+      body: widgetPage({ product: this.#product, ...done }, answer),
       hosts,
       cookies: [this.#visitCookie(done.visit)],
     };
@@ -195,24 +198,30 @@ export class LandingPage {
     // A submission without fields changes nothing, and its response lists the missing fields.
     const { result, visit: now } = await this.#visits.submit(visit, {}, request.headers['user-agent']);
     if (!result.ok) return this.#apiFailurePage(result, '/offers');
-    const question = nextQuestion(result.answer, true) ?? firstQuestion;
-    const asked = now.variant === 'a' ? [...fields.keys()] : question.fields;
+    const question = nextQuestion(this.#product, result.answer, true) ?? this.#firstQuestion;
+    const asked = now.variant === 'a' ? this.#fieldNames : question.fields;
     const errors = missingFieldErrors(result.answer.missing_required.filter((name) => asked.includes(name)));
     const notice = 'We need a few more answers before we can look for offers.';
-    return { status: 422, body: formPage(now, question, { errors, notice }), cookies: [this.#visitCookie(now)] };
+    return { status: 422, body: this.#formPage(now, question, { errors, notice }), cookies: [this.#visitCookie(now)] };
   }
 
   /** Returns the form with the submitted answers and the errors of the API. */
   #rejectedForm(visit: Visit, question: Question | null, entered: Answers, failure: ApiFailure): Reply {
     const shown = { ...visit, answers: { ...visit.answers, ...entered } };
-    const show = (more: FormRemarks) => formPage(shown, question ?? firstQuestion, more);
+    const show = (more: FormRemarks) => this.#formPage(shown, question ?? this.#firstQuestion, more);
     if (failure.code === 'INVALID_FIELD_VALUE') {
       // The API reports invalid values before missing fields. The form shows both in one response.
-      const empty = Object.keys(entered).filter((name) => fields.get(name)!.required && entered[name] === '');
-      const errors = { ...missingFieldErrors(empty), ...invalidFieldErrors(failure.invalidFields) };
+      const irrelevant = irrelevantFields(this.#fields, shown.answers);
+      const empty = this.#fields
+        .filter(({ name, required }) => required && entered[name] === '')
+        .map(({ name }) => name);
+      const errors = {
+        ...missingFieldErrors(empty.filter((name) => !irrelevant.includes(name))),
+        ...invalidFieldErrors(this.#fields, failure.invalidFields),
+      };
       return { status: 422, body: show({ errors }) };
     }
-    const failed = this.#apiFailurePage(failure, '/');
+    const failed = this.#apiFailurePage(failure, '');
     const seconds = retryDelaySeconds(failure);
     return seconds === null ? failed : { ...failed, body: show({ notice: retryLaterText(seconds) }) };
   }
@@ -222,10 +231,51 @@ export class LandingPage {
     this.#log(failure.description);
     const seconds = retryDelaySeconds(failure);
     if (seconds === null) {
-      return errorPage(502, 'Something went wrong on our side', 'We have noted it. Please try again later.');
+      return this.#errorPage(502, 'Something went wrong on our side', 'We have noted it. Please try again later.');
     }
-    const body = messagePage('We are very busy', retryLaterText(seconds), { to: retryPath, text: 'Try again' });
+    const body = messagePage({
+      title: 'We are very busy',
+      text: retryLaterText(seconds),
+      link: { to: this.#path(retryPath), text: 'Try again' },
+      product: this.#product,
+    });
     return { status: 503, body, headers: { 'Retry-After': String(seconds) } };
+  }
+
+  /** Renders the whole form in variant A, or one question in variant B. */
+  #formPage(visit: Visit, question: Question, { errors = {}, notice }: FormRemarks = {}): Html {
+    const state = { product: this.#product, answers: visit.answers, errors, notice: notice ?? null };
+    return visit.variant === 'a' ? singleFormPage(state) : questionPage(question, state);
+  }
+
+  /** Returns the submitted answers, and empty answers for earlier fields whose condition no longer holds. */
+  #clearUnaskedAnswers(before: Answers, entered: Answers): Answers {
+    const answers = { ...before, ...entered };
+    const stale = irrelevantFields(this.#fields, answers).filter((name) => (answers[name] ?? '') !== '');
+    return { ...entered, ...Object.fromEntries(stale.map((name) => [name, ''])) };
+  }
+
+  /** Returns the next page after accepted answers: the offers, a question, or null for the form of variant A again. */
+  #nextStep(question: Question | null, inputs: InputsResponse, skipped: boolean): Question | 'offers' | null {
+    // The single form can be submitted without the optional fields. Fewer offers may match then.
+    if (question === null) return inputs.match_readiness === 'insufficient' ? null : 'offers';
+    return nextQuestion(this.#product, inputs, skipped) ?? 'offers';
+  }
+
+  get #fieldNames(): readonly string[] {
+    return this.#fields.map(({ name }) => name);
+  }
+
+  #path(path: string): string {
+    return `/${this.#product.segment}${path}`;
+  }
+
+  #seeOther(path: string, cookies?: readonly string[]): Reply {
+    return seeOther(this.#path(path), cookies);
+  }
+
+  #errorPage(status: number, title: string, text: string): Reply {
+    return errorPage(status, title, text, this.#product);
   }
 
   #readVisit(request: IncomingMessage): Visit | null {
@@ -238,11 +288,16 @@ export class LandingPage {
   }
 
   #cookie(name: string, value: string, maxAgeSeconds: number | null): string {
-    return cookieHeader(name, value, { secure: this.#settings.behindProxy, maxAgeSeconds });
+    return cookieHeader(this.#cookieName(name), value, { secure: this.#settings.behindProxy, maxAgeSeconds });
   }
 
   #readCookie(request: IncomingMessage, name: string): string | undefined {
-    return readCookie(request.headers.cookie, cookieName(name, this.#settings.behindProxy));
+    return readCookie(request.headers.cookie, cookieName(this.#cookieName(name), this.#settings.behindProxy));
+  }
+
+  /** Returns the name of a cookie of this product, because a visitor can have a visit of each product. */
+  #cookieName(name: string): string {
+    return `${name}-${this.#product.segment}`;
   }
 }
 
@@ -253,26 +308,6 @@ interface FormRemarks {
 
 const startAgainTitle = 'Please start again';
 
-/** Renders the whole form in variant A, or one question in variant B. */
-function formPage(visit: Visit, question: Question, { errors = {}, notice }: FormRemarks = {}): Html {
-  const state = { answers: visit.answers, errors, notice: notice ?? null };
-  return visit.variant === 'a' ? singleFormPage(state) : questionPage(question, state);
-}
-
-/** Returns the submitted answers, and empty answers for earlier fields that do not apply to the loan purpose. */
-function clearUnaskedAnswers(before: Answers, entered: Answers): Answers {
-  const answers = { ...before, ...entered };
-  const stale = irrelevantFields(answers.loan_purpose).filter((name) => (answers[name] ?? '') !== '');
-  return { ...entered, ...Object.fromEntries(stale.map((name) => [name, ''])) };
-}
-
-/** Returns the next page after accepted answers: the offers, a question, or null for the form of variant A again. */
-function nextStep(question: Question | null, inputs: InputsResponse, skipped: boolean): Question | 'offers' | null {
-  // The single form can be submitted without the optional fields. Fewer offers may match then.
-  if (question === null) return inputs.match_readiness === 'insufficient' ? null : 'offers';
-  return nextQuestion(inputs, skipped) ?? 'offers';
-}
-
 /** Returns the delay before a retry in seconds; null if a retry cannot succeed. */
 function retryDelaySeconds({ code, retryAfterSeconds: seconds }: ApiFailure): number | null {
   const passing = ['RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE', 'UNREACHABLE'].includes(code);
@@ -281,8 +316,4 @@ function retryDelaySeconds({ code, retryAfterSeconds: seconds }: ApiFailure): nu
 
 function retryLaterText(seconds: number): string {
   return `We cannot look for offers at the moment. Please try again in ${formatWait(seconds)}.`;
-}
-
-function errorPage(status: number, title: string, text: string): Reply {
-  return { status, body: messagePage(title, text, { to: '/', text: 'To the first page' }) };
 }

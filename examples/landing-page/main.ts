@@ -1,6 +1,6 @@
 /**
- * Example landing page for loans in two variants, which uses the server of `make run`. `make demo-page` starts the page. README.md
- * describes the design and the settings.
+ * Example landing pages in two variants, one for each product, which use the server of `make run`. `make demo-page` starts the pages.
+ * README.md describes the design and the settings.
  */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -8,7 +8,8 @@ import process from 'node:process';
 import { MarketplaceApi } from './api/marketplace-api.ts';
 import { LandingPage } from './landing-page.ts';
 import { createPageServer } from './page-server.ts';
-import { readSettings, type Settings, SettingsError } from './settings.ts';
+import { products } from './products/products.ts';
+import { apiKeyName, readSettings, type Settings, SettingsError } from './settings.ts';
 
 /** Maximum time for pending requests after a stop signal. */
 const drainMs = 5_000;
@@ -23,11 +24,18 @@ try {
 }
 
 async function serve(settings: Settings): Promise<void> {
-  const { apiKey, apiUrl, host, port, behindProxy } = settings;
-  const api = new MarketplaceApi(apiUrl, apiKey);
-  await checkApi(api, apiUrl);
+  const { apiUrl, apiKeys, host, port, behindProxy } = settings;
+  const pages = new Map<string, LandingPage>();
+  for (const product of products) {
+    const key = apiKeys.get(product.segment);
+    if (key === undefined) continue;
+    const url = `${apiUrl}/${product.segment}`;
+    const api = new MarketplaceApi(url, key);
+    await checkApi(api, url, apiKeyName(product.segment));
+    pages.set(product.segment, new LandingPage(product, api, key, settings, log));
+  }
 
-  const server = createPageServer(new LandingPage(api, settings, log), behindProxy, log);
+  const server = createPageServer(pages, behindProxy, log);
   server.listen(port, host);
   try {
     await once(server, 'listening');
@@ -44,22 +52,23 @@ async function serve(settings: Settings): Promise<void> {
   };
   process.once('SIGINT', stop);
   process.once('SIGTERM', stop);
-  printAddress(`http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`);
+  printAddress(`http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`, [
+    ...pages.keys(),
+  ]);
 }
 
-function printAddress(page: string): void {
-  process.stdout.write(`The landing page is open. Ctrl-C closes it.
+function printAddress(page: string, segments: readonly string[]): void {
+  process.stdout.write(`The landing pages are available. Ctrl-C stops them.
 
-  ${page}/            as a visitor: one of the two variants, always the same one
-  ${page}/?variant=a  one calm form, offers in the widget
-  ${page}/?variant=b  one question at a time, offers as cards
-  ${page}/results     what both have earned
+  ${page}/            start page
+${segments.map((segment) => `  ${page}/${segment}\n`).join('')}
+The demo bar at the end of each page links both variants and their results.
 
 `);
 }
 
 /** Checks that the API responds and accepts the key. Throws `SettingsError` with a one-line message otherwise. */
-async function checkApi(api: MarketplaceApi, url: string): Promise<void> {
+async function checkApi(api: MarketplaceApi, url: string, keyName: string): Promise<void> {
   const fault = await api.checkAccess();
   if (fault === null) return;
   if (fault.code === 'UNREACHABLE') {
@@ -67,6 +76,11 @@ async function checkApi(api: MarketplaceApi, url: string): Promise<void> {
       `no answer from ${url}: start the server with \`make run\` in another terminal, or set API_URL`,
     );
   }
-  if (fault.code !== 'UNAUTHORIZED') throw new SettingsError(`${url} does not serve this page. ${fault.description}`);
-  throw new SettingsError(`${url} does not know the key in API_KEY: it may have expired, or be of another data folder`);
+  if (fault.code === 'UNAUTHORIZED') {
+    throw new SettingsError(
+      `${url} rejects the key in ${keyName}: it may have expired, or belong to another data folder`,
+    );
+  }
+  if (fault.code === 'VERTICAL_MISMATCH') throw new SettingsError(`the key in ${keyName} is for another vertical`);
+  throw new SettingsError(`${url} does not serve this page. ${fault.description}`);
 }

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Browser, FrameLocator, Page } from 'playwright-core';
 import { findAccessibilityViolations } from '../support/accessibility.ts';
 import { browsers } from '../support/browsers.ts';
 import { startChromium } from '../support/chromium.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
-import { type StartedLandingPage, startLandingPage, useMarketplace } from './landing-page-fixture.ts';
+import { type StartedLandingPage, startLandingPage, useMarketplace, visitorAnswers } from './landing-page-fixture.ts';
 
 useMarketplace();
 let browser: Browser;
@@ -23,8 +24,8 @@ interface Visit {
   readonly complaints: string[];
 }
 
-async function visitPage(t: TestContext): Promise<Visit> {
-  const site = await startLandingPage(t);
+async function visitPage(t: TestContext, segment = 'personal-loans'): Promise<Visit> {
+  const site = await startLandingPage(t, { segment });
   // The default user agent of Playwright identifies a bot, whose clicks do not count.
   const { userAgent } = browsers[0]!;
   const context = await browser.newContext({ userAgent, viewport: { width: 1000, height: 800 } });
@@ -54,6 +55,27 @@ async function assertGoodPage(page: Page, colorSchemes: readonly ('light' | 'dar
     assert.ok(wide <= width, `${page.url()} is ${wide} px wide on a screen of ${width}`);
   }
   await page.setViewportSize({ width: 1000, height: 800 });
+}
+
+/** Asserts that a page and its frames have no accessibility violations and no horizontal scroll bar on any screen. */
+async function assertGoodOnAllScreens(page: Page): Promise<void> {
+  for (const width of [320, 768, 1200]) {
+    await page.setViewportSize({ width, height: 800 });
+    assert.deepEqual(await findAccessibilityViolations(page), [], `${width} px`);
+    for (const frame of page.frames()) {
+      const excess = await frame.evaluate('document.documentElement.scrollWidth - innerWidth');
+      assert.equal(excess, 0, `${frame.url()} on a screen of ${width} px`);
+    }
+  }
+}
+
+/** Asserts that all content of a frame is visible without a scroll bar in the frame. */
+async function assertNoInnerScrolling(page: Page): Promise<void> {
+  const excess = () =>
+    page.frames()[1]!.evaluate<number>('document.documentElement.scrollHeight - document.documentElement.clientHeight');
+  // The page sets the height of the frame after a message of the frame.
+  for (let polls = 0; polls < 100 && (await excess()) > 0; polls++) await pause(50);
+  assert.equal(await excess(), 0);
 }
 
 /** Presses Tab until the control with this name has the focus. */
@@ -87,7 +109,7 @@ async function assertEarned({ site, landings, complaints }: Visit, tag: string, 
 test('variant A of the landing page can be used by keyboard, with the iframe widget and with the script widget', async (t) => {
   const visit = await visitPage(t);
   const { site, page } = visit;
-  await page.goto(`${site.origin}/?variant=a`);
+  await page.goto(`${site.url}?variant=a`);
   await assertGoodPage(page);
   await typeInto(page, 'loan_amount', '10,000');
   await typeInto(page, 'loan_purpose', 'Paying');
@@ -98,7 +120,7 @@ test('variant A of the landing page can be used by keyboard, with the iframe wid
   await typeInto(page, 'employment_status', 'Empl');
   await typeInto(page, 'state', 'Calif');
   await pressOn(page, 'submit', 'Enter');
-  assert.equal(new URL(page.url()).pathname, '/offers');
+  assert.equal(new URL(page.url()).pathname, '/personal-loans/offers');
   const firstOffer = (widget: Page | FrameLocator) =>
     widget.getByRole('link', { name: / at .*\(opens in a new tab\)/ }).first();
   const link = firstOffer(page.frameLocator('iframe'));
@@ -109,7 +131,7 @@ test('variant A of the landing page can be used by keyboard, with the iframe wid
   await tab.waitForLoadState();
   assert.equal(await tab.title(), 'A lender');
 
-  await page.goto(`${site.origin}/offers?embed=js`);
+  await page.goto(`${site.url}/offers?embed=js`);
   await firstOffer(page).waitFor();
   await assertGoodPage(page);
   await assertEarned(visit, 'lp-calm-form', 2);
@@ -118,7 +140,7 @@ test('variant A of the landing page can be used by keyboard, with the iframe wid
 test('variant B of the landing page (one question per page, offers as cards) can be used by keyboard', async (t) => {
   const visit = await visitPage(t);
   const { site, page } = visit;
-  await page.goto(`${site.origin}/?variant=b`);
+  await page.goto(`${site.url}?variant=b`);
   await assertGoodPage(page);
   await tabTo(page, 'loan_purpose');
   await page.keyboard.press('Space');
@@ -140,7 +162,7 @@ test('variant B of the landing page (one question per page, offers as cards) can
   await assertGoodPage(page);
   await pressOn(page, 'skip', 'Enter');
 
-  assert.equal(new URL(page.url()).pathname, '/offers');
+  assert.equal(new URL(page.url()).pathname, '/personal-loans/offers');
   await assertGoodPage(page, ['light', 'dark']);
   const cards = page.getByRole('article');
   assert.ok((await cards.count()) > 1);
@@ -154,9 +176,48 @@ test('variant B of the landing page (one question per page, offers as cards) can
   await assertEarned(visit, 'lp-quick-quiz', 1);
 });
 
+/** Conditional fields that the answers of `visitorAnswers` show, and fields of another purpose. */
+const conditionalFields = [
+  ['credit-cards', 'transfer_amount', 'monthly_spend'],
+  ['mortgage', 'down_payment', 'mortgage_balance'],
+  ['banking', 'cd_term_months', null],
+] as const;
+
+for (const [segment, shownField, hiddenField] of conditionalFields) {
+  test(`${segment}: a visitor fills in the form, sees offers in the widget and clicks one`, async (t) => {
+    const visit = await visitPage(t, segment);
+    const { site, page } = visit;
+    await page.goto(site.origin);
+    await assertGoodOnAllScreens(page);
+    assert.equal(await page.locator(`main a[href="/${segment}"]`).isVisible(), true);
+    await page.goto(`${site.url}?variant=a`);
+    assert.equal(await page.locator(`#${shownField}`).isVisible(), false);
+    for (const [name, value] of Object.entries(visitorAnswers[segment]!)) {
+      const control = page.locator(`#${name}`);
+      if ((await control.getAttribute('type')) === 'text') await control.fill(value);
+      else await control.selectOption(value);
+    }
+    if (hiddenField !== null) assert.equal(await page.locator(`#${hiddenField}`).isVisible(), false);
+    await assertGoodOnAllScreens(page);
+    await page.getByRole('button', { name: 'See my offers' }).click();
+    const widget = page.frameLocator('iframe');
+    await widget.locator('.card .go').first().waitFor();
+    for (const summary of await widget.locator('summary').all()) await summary.click();
+    await assertGoodOnAllScreens(page);
+    for (const width of [320, 768, 1200]) {
+      await page.setViewportSize({ width, height: 800 });
+      await assertNoInnerScrolling(page);
+    }
+    const [tab] = await Promise.all([page.context().waitForEvent('page'), widget.locator('.card .go').first().click()]);
+    await tab.waitForLoadState();
+    assert.equal(await tab.title(), 'A lender');
+    await assertEarned(visit, 'lp-calm-form', 1);
+  });
+}
+
 test('a form with errors moves the keyboard focus to the summary of errors', async (t) => {
   const { site, page } = await visitPage(t);
-  await page.goto(`${site.origin}/?variant=a`);
+  await page.goto(`${site.url}?variant=a`);
   await typeInto(page, 'loan_amount', '12');
   await pressOn(page, 'submit', 'Enter');
   assert.match(await page.title(), /^Error: /);

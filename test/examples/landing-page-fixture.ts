@@ -5,11 +5,13 @@ import { after, before, type TestContext } from 'node:test';
 import { MarketplaceApi } from '../../examples/landing-page/api/marketplace-api.ts';
 import { LandingPage } from '../../examples/landing-page/landing-page.ts';
 import { createPageServer } from '../../examples/landing-page/page-server.ts';
-import { readSettings } from '../../examples/landing-page/settings.ts';
+import type { Product } from '../../examples/landing-page/products/product.ts';
+import { products } from '../../examples/landing-page/products/products.ts';
+import { apiKeyName, readSettings } from '../../examples/landing-page/settings.ts';
+import { availableVerticals, exampleCatalogs } from '../../src/verticals/registry.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { type ApiKeyOptions, RunningMarketplace, type StartOptions } from '../support/running-marketplace.ts';
-import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 
 export interface StartedLandingPage {
   readonly market: RunningMarketplace;
@@ -18,11 +20,15 @@ export interface StartedLandingPage {
   readonly caller: ApiCaller;
   /** Origin of the landing page, such as `http://127.0.0.1:43210`. */
   readonly origin: string;
+  /** URL of the first page of the product, such as `http://127.0.0.1:43210/personal-loans`. */
+  readonly url: string;
   /** Returns the text that the page has logged so far. */
   log(): string;
 }
 
 export interface Wanted {
+  /** Segment of the product. Default: personal loans. */
+  readonly segment?: string;
   /** Starts another service with these options, for tests that change its clock or its limits. */
   readonly market?: StartOptions;
   readonly key?: ApiKeyOptions;
@@ -41,7 +47,7 @@ export function useMarketplace(): void {
 }
 
 async function startMarketplace(options?: StartOptions): Promise<RunningMarketplace> {
-  const market = await RunningMarketplace.start('uws', options);
+  const market = await RunningMarketplace.start('uws', { catalogs: exampleCatalogs(), ...options });
   // The page requests analytics up to the current day of its own clock.
   market.clock.setWall(Date.now());
   return market;
@@ -52,19 +58,27 @@ export async function startLandingPage(t: TestContext, wanted: Wanted = {}): Pro
   const market = wanted.market === undefined ? shared : await startMarketplace(wanted.market);
   if (market !== shared) runAfterTest(t, () => market.close());
   const account = `landing page ${++pages}`;
-  const { key } = market.issueKey(personalLoansFixture, { account, ...wanted.key });
-  const settings = readSettings({ API_KEY: key, API_URL: apiUrlOf(market), ...wanted.settings });
+  const { segment = 'personal-loans' } = wanted;
+  const fixture = { vertical: availableVerticals().find((vertical) => vertical.segment === segment)! };
+  const { key } = market.issueKey(fixture, { account, ...wanted.key });
+  const settings = readSettings({ [apiKeyName(segment)]: key, API_URL: apiUrlOf(market), ...wanted.settings });
   let logged = '';
   const log = (line: string): void => {
     logged += `${line}\n`;
   };
-  const page = new LandingPage(new MarketplaceApi(settings.apiUrl, key), settings, log);
-  const server = createPageServer(page, settings.behindProxy, log);
+  const api = new MarketplaceApi(`${settings.apiUrl}/${segment}`, key);
+  const page = new LandingPage(findProduct(segment), api, key, settings, log);
+  const server = createPageServer(new Map([[segment, page]]), settings.behindProxy, log);
   await once(server.listen(0, '127.0.0.1'), 'listening');
   runAfterTest(t, () => server.close().closeAllConnections());
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   market.marketplace.origins.allow(account, origin);
-  return { market, key, caller: market.callerWithKey(personalLoansFixture, key), origin, log: () => logged };
+  const caller = market.callerWithKey(fixture, key);
+  return { market, key, caller, origin, url: `${origin}/${segment}`, log: () => logged };
+}
+
+export function findProduct(segment: string): Product {
+  return products.find((product) => product.segment === segment)!;
 }
 
 export function apiUrlOf({ marketplace }: RunningMarketplace): string {
@@ -72,7 +86,7 @@ export function apiUrlOf({ marketplace }: RunningMarketplace): string {
 }
 
 export function apiUrlAt(port: number): string {
-  return `http://127.0.0.1:${port}/v1/personal-loans`;
+  return `http://127.0.0.1:${port}/v1`;
 }
 
 /** Port of the API that the landing pages of a test file share. */
@@ -87,11 +101,12 @@ interface Seen {
 
 /** A simulated browser that stores cookies and does not follow redirects automatically. */
 export class Visitor {
-  readonly #origin: string;
+  readonly #url: string;
   readonly cookies = new Map<string, string>();
 
-  constructor(origin: string) {
-    this.#origin = origin;
+  /** @param url URL of the first page of a product. All paths and locations are relative to it. */
+  constructor(url: string) {
+    this.#url = url;
   }
 
   get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Seen> {
@@ -106,7 +121,15 @@ export class Visitor {
   async posted(path: string, form: Readonly<Record<string, string>>): Promise<string> {
     const { status, headers, text } = await this.post(path, form);
     if (status !== 303) throw new Error(`${status} instead of a redirect: ${text}`);
-    return headers.get('location')!;
+    return this.location(headers);
+  }
+
+  /** Returns the location of a redirect. */
+  location(headers: Headers): string {
+    const { pathname } = new URL(this.#url);
+    const location = headers.get('location')!;
+    assert.ok(location.startsWith(pathname), location);
+    return location.slice(pathname.length);
   }
 
   /** Answers one question of the quiz. Returns the location of the next page. */
@@ -125,7 +148,7 @@ export class Visitor {
 
   async #ask(path: string, init: RequestInit): Promise<Seen> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const response = await fetch(this.#origin + path, {
+    const response = await fetch(this.#url + path, {
       ...init,
       redirect: 'manual',
       headers: { ...(cookie === '' ? {} : { cookie }), ...(init.headers as Record<string, string>) },
@@ -147,3 +170,35 @@ export const goodAnswers = {
   employment_status: 'employed',
   state: 'CA',
 } as const;
+
+/** Form values of visitors who match offers, by product. Each purpose shows a conditional field. */
+export const visitorAnswers: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'personal-loans': { ...goodAnswers, loan_purpose: 'debt_consolidation', monthly_debt_payments: '500' },
+  'credit-cards': {
+    card_purpose: 'balance_transfer',
+    transfer_amount: '$4,000',
+    annual_fee_accepted: 'false',
+    credit_score_range: '750-799',
+    annual_income: '85,000',
+    state: 'TX',
+  },
+  mortgage: {
+    loan_purpose: 'purchase',
+    property_value: '400,000',
+    down_payment: '60,000',
+    property_type: 'single_family',
+    occupancy: 'primary',
+    state: 'TX',
+    credit_score_range: '750-799',
+    annual_income: '140,000',
+    monthly_debt_payments: '600',
+  },
+  banking: {
+    product_type: 'cd',
+    cd_term_months: '12',
+    deposit_amount: '12,000',
+    state: 'TX',
+    new_customer: 'true',
+    direct_deposit: 'false',
+  },
+};

@@ -3,9 +3,10 @@ import { test } from 'node:test';
 import type { SummaryResponse } from '../../examples/landing-page/api/marketplace-api.ts';
 import { decideWinner } from '../../examples/landing-page/experiment/results.ts';
 import { drawVariant } from '../../examples/landing-page/experiment/variants.ts';
-import { fields } from '../../examples/landing-page/form/fields.ts';
-import { questions } from '../../examples/landing-page/form/questions.ts';
+import { fieldsOf } from '../../examples/landing-page/products/product.ts';
+import { products } from '../../examples/landing-page/products/products.ts';
 import { VisitorRateLimiter } from '../../examples/landing-page/web/visitor-rate-limiter.ts';
+import { availableVerticals } from '../../src/verticals/registry.ts';
 
 function summary(interval: SummaryResponse['rev_per_session_ci95'], matured = 100): SummaryResponse {
   return { sessions_matured: matured, rev_per_session_ci95: interval } as SummaryResponse;
@@ -39,8 +40,48 @@ test('drawVariant sometimes returns variant A and sometimes variant B', () => {
   assert.equal(new Set(Array.from({ length: 100 }, drawVariant)).size, 2);
 });
 
-test('both variants of the landing page ask for the same fields', () => {
-  assert.deepEqual(questions.flatMap((question) => question.fields).sort(), [...fields.keys()].sort());
+test('both variants of each landing page ask for the same fields of the vertical, with the required fields', () => {
+  assert.deepEqual(
+    products.map(({ segment }) => segment).sort(),
+    availableVerticals()
+      .map(({ segment }) => segment)
+      .sort(),
+  );
+  for (const product of products) {
+    const vertical = availableVerticals().find(({ segment }) => segment === product.segment)!;
+    const fields = fieldsOf(product);
+    const names = fields.map(({ name }) => name).sort();
+    assert.deepEqual(product.questions.flatMap((question) => question.fields).sort(), names);
+    const required = [
+      ...vertical.required,
+      ...vertical.conditional.filter(({ isRequired }) => isRequired).map(({ field }) => field),
+    ];
+    assert.deepEqual(
+      fields
+        .filter(({ required }) => required)
+        .map(({ name }) => name)
+        .sort(),
+      [...new Set(required)].sort(),
+    );
+    for (const { name, choices, when } of fields) {
+      const field = vertical.fields.find((known) => known.name === name)!;
+      const values = 'values' in field ? field.values : field.kind === 'boolean' ? [true, false] : [];
+      assert.deepEqual(
+        (choices ?? [])
+          .map(([value]) => value)
+          .map(String)
+          .sort(),
+        values.map(String).sort(),
+        name,
+      );
+      const conditions = vertical.conditional.filter((condition) => condition.field === name);
+      assert.deepEqual(
+        when?.is ?? [],
+        conditions.map(({ when: { is } }) => is),
+        name,
+      );
+    }
+  }
 });
 
 test('the rate limiter blocks an IP address until one minute after its first request, and does not block other addresses', () => {

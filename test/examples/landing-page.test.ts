@@ -9,19 +9,23 @@ import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { findFreePort } from '../../bench/target/free-port.ts';
+import type { Offer } from '../../examples/landing-page/api/marketplace-api.ts';
 import { readSettings } from '../../examples/landing-page/settings.ts';
 import { bounds } from '../../src/bounds.ts';
+import { availableVerticals } from '../../src/verticals/registry.ts';
 import { browsers } from '../support/browsers.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import {
   apiUrlAt,
   apiUrlOf,
+  findProduct,
   goodAnswers,
   type StartedLandingPage,
   sharedApiPort,
   startLandingPage,
   useMarketplace,
   Visitor,
+  visitorAnswers,
   type Wanted,
 } from './landing-page-fixture.ts';
 
@@ -31,7 +35,7 @@ const tags = { a: 'lp-calm-form', b: 'lp-quick-quiz' } as const;
 
 async function visiting(t: TestContext, variant: 'a' | 'b', wanted: Wanted = {}) {
   const page = await startLandingPage(t, wanted);
-  const visitor = new Visitor(page.origin);
+  const visitor = new Visitor(page.url);
   const landing = await visitor.get(`/?variant=${variant}`);
   return { page, visitor, landing };
 }
@@ -100,7 +104,7 @@ test('variant B of the landing page asks one question per page, and the results 
   assert.equal(policyOf(offers.headers).get('img-src'), `'self' ${new URL(answered.offers[0]!.logo_url).origin}`);
 
   assert.equal((await page.caller.click(clickUrls(offers.text)[0]!)).status, 302);
-  assert.match(textOf((await visitor.get('/results')).text), /Clicks offers followed, each once a session 0 1 /);
+  assert.match(textOf((await visitor.get('/results')).text), /Clicks offers followed, each once per session 0 1 /);
 });
 
 test('visitors may skip only the last question, and going back retains all answers', async (t) => {
@@ -200,7 +204,7 @@ test('a borrower without matching offers sees a message that no offer fits', asy
 test('the offers page shows a notice if the API key is a test key', async (t) => {
   const { visitor } = await visiting(t, 'a', { key: { mode: 'test' } });
   await visitor.posted('/answers', goodAnswers);
-  assert.match(textOf((await visitor.get('/offers')).text), /Made up by the sandbox/);
+  assert.match(textOf((await visitor.get('/offers')).text), /these offers are fictional/);
 });
 
 test('after the session expires, the visitor gets a new session that contains the earlier answers', async (t) => {
@@ -214,7 +218,7 @@ test('after the session expires, the visitor gets a new session that contains th
   await visitor.answer('you', { annual_income, employment_status, state });
   page.market.clock.advance(bounds.sessionTtlMs);
   const offers = await visitor.get('/offers');
-  assert.match(textOf(offers.text), /It has been a while/);
+  assert.match(textOf(offers.text), /Your visit had expired/);
   assert.ok(clickUrls(offers.text).length > 0);
   assert.ok(!textOf((await visitor.get('/offers')).text).includes('It has been a while'));
   assert.equal((await figures(page, 'b')).sessions_total, 3);
@@ -222,10 +226,10 @@ test('after the session expires, the visitor gets a new session that contains th
 
 test('a visitor keeps the assigned variant, also after a visit to the other variant', async (t) => {
   const page = await startLandingPage(t);
-  const visitor = new Visitor(page.origin);
+  const visitor = new Visitor(page.url);
   const shown = async (path: string) => ((await visitor.get(path)).text.includes('Question 1 of 4') ? 'b' : 'a');
   const first = await shown('/');
-  assert.equal(visitor.cookies.get('variant'), first);
+  assert.equal(visitor.cookies.get('variant-personal-loans'), first);
   const other = first === 'a' ? 'b' : 'a';
   assert.equal(await shown(`/?variant=${other}`), other);
   assert.equal(await shown('/'), first);
@@ -236,8 +240,8 @@ test('a visitor keeps the assigned variant, also after a visit to the other vari
 
 test('a page load creates a session with the device of the visitor; prefetches and HEAD requests create no session', async (t) => {
   const page = await startLandingPage(t);
-  const visitor = new Visitor(page.origin);
-  const head = await fetch(`${page.origin}/?variant=a`, { method: 'HEAD' });
+  const visitor = new Visitor(page.url);
+  const head = await fetch(`${page.url}?variant=a`, { method: 'HEAD' });
   assert.equal(head.status, 200);
   assert.equal((await visitor.get('/?variant=a', { 'Sec-Purpose': 'prefetch;prerender' })).status, 503);
   assert.equal((await figures(page, 'a')).sessions_total, 0);
@@ -265,12 +269,12 @@ test('no response contains the API key, and no cookie contains the sub_id in pla
 test('a forged visit cookie is ignored', async (t) => {
   const { visitor } = await visiting(t, 'a');
   await visitor.posted('/answers', goodAnswers);
-  const sealed = visitor.cookies.get('visit')!;
+  const sealed = visitor.cookies.get('visit-personal-loans')!;
   const changed = sealed.slice(0, -6) + (sealed.at(-6) === 'A' ? 'B' : 'A') + sealed.slice(-5);
   for (const forged of [changed, '', 'AAAA', 'sub_00']) {
-    visitor.cookies.set('visit', forged);
+    visitor.cookies.set('visit-personal-loans', forged);
     const { status, headers } = await visitor.get('/offers');
-    assert.deepEqual([status, headers.get('location')], [303, '/']);
+    assert.deepEqual([status, visitor.location(headers)], [303, '']);
     assert.equal((await visitor.post('/answers', goodAnswers)).status, 400);
   }
 });
@@ -285,7 +289,7 @@ test('forms are accepted only from the same origin, up to a maximum size, and wi
   assert.equal((await visitor.post('/answers', { ...goodAnswers, state: 'x'.repeat(20_000) })).status, 413);
   assert.equal(await from({ 'Content-Type': 'text/plain' }), 415);
   const chunked = { 'Content-Type': 'application/x-www-form-urlencoded', 'Transfer-Encoding': 'chunked' };
-  assert.equal(await rawStatus(`${page.origin}/answers`, 'POST', chunked, 'x'.repeat(20_000)), 413);
+  assert.equal(await rawStatus(`${page.url}/answers`, 'POST', chunked, 'x'.repeat(20_000)), 413);
 });
 
 test('limits the page requests of an IP address per minute, and sends Retry-After', async (t) => {
@@ -305,9 +309,9 @@ test('the landing page rejects unsupported methods and unknown paths', async (t)
   for (const path of ['/nowhere', '//', '/../settings.ts', '/assets/style.css', '/%']) {
     assert.equal((await fetch(page.origin + path)).status, 404, path);
   }
-  const put = await fetch(`${page.origin}/answers`, { method: 'PUT' });
+  const put = await fetch(`${page.url}/answers`, { method: 'PUT' });
   assert.deepEqual([put.status, put.headers.get('allow')], [405, 'GET, POST']);
-  assert.equal((await visitor.get('/questions/none')).headers.get('location'), '/answers');
+  assert.equal(visitor.location((await visitor.get('/questions/none')).headers), '/answers');
 });
 
 test('creates one session if the first response of the API is lost', async (t) => {
@@ -358,23 +362,91 @@ test('the results page requires the configured password; without a password, onl
   // More reloads than the limit of the API allows.
   for (let reload = 0; reload < 20; reload++) assert.equal((await visitor.get('/results')).status, 200);
   assert.equal((await visitor.get('/results', { 'X-Forwarded-For': '203.0.113.7' })).status, 404);
-  assert.equal(await rawStatus(`${page.origin}/results`, 'GET', { Host: 'rebound.example' }), 404);
+  assert.equal(await rawStatus(`${page.url}/results`, 'GET', { Host: 'rebound.example' }), 404);
 
   const locked = await startLandingPage(t, { settings: { RESULTS_PASSWORD: 'sesame: open' } });
   const basic = (text: string) => ({ Authorization: `Basic ${Buffer.from(text).toString('base64')}` });
-  const asked = await fetch(`${locked.origin}/results`);
+  const asked = await fetch(`${locked.url}/results`);
   assert.equal(asked.status, 401);
   assert.match(asked.headers.get('www-authenticate')!, /^Basic /);
-  assert.equal((await fetch(`${locked.origin}/results`, { headers: basic('me:sesame') })).status, 401);
-  assert.equal((await fetch(`${locked.origin}/results`, { headers: basic('me:sesame: open') })).status, 200);
+  assert.equal((await fetch(`${locked.url}/results`, { headers: basic('me:sesame') })).status, 401);
+  assert.equal((await fetch(`${locked.url}/results`, { headers: basic('me:sesame: open') })).status, 200);
 });
 
 test('cookies are restricted to HTTPS if the page runs behind a proxy', async (t) => {
   const page = await startLandingPage(t, { settings: { BEHIND_PROXY: '1' } });
-  const landing = await fetch(`${page.origin}/`);
+  const landing = await fetch(page.url);
   const cookies = landing.headers.getSetCookie();
   assert.equal(cookies.length, 2);
-  for (const cookie of cookies) assert.match(cookie, /^__Host-\w+=.*; Secure$/);
+  for (const cookie of cookies) assert.match(cookie, /^__Host-[\w-]+=.*; Secure$/);
+});
+
+for (const [segment, answers] of Object.entries(visitorAnswers)) {
+  test(`${segment}: the quiz leads to offer cards, and a click on a card is counted`, async (t) => {
+    const { page, visitor, landing } = await visiting(t, 'b', { segment });
+    const { questions, quizTitle, offers } = findProduct(segment);
+    assert.ok(textOf(landing.text).includes(quizTitle));
+    let location = `/questions/${questions[0]!.id}`;
+    for (let asked = 0; location !== '/offers'; asked++) {
+      assert.ok(asked < questions.length, location);
+      location = await visitor.answer(location.split('/').at(-1)!, answers);
+    }
+    const { status, text } = await visitor.get('/offers');
+    assert.equal(status, 200);
+    const [session] = await sessions(page, 'b');
+    const [first] = (await page.caller.offers(session!.sub_id, {})).offers;
+    const [, card = ''] = /<article(.+?)<\/article>/s.exec(text)!;
+    for (const { label, value, note = '' } of offers.figures(first as Offer, answers)) {
+      assert.ok(textOf(card).includes(`${label} ${value}`) && textOf(card).includes(note), `${label} ${value} ${note}`);
+    }
+    assert.equal(card.includes('class="legal"'), first!.legal !== undefined);
+    assert.equal((await page.caller.click(clickUrls(text)[0]!)).status, 302);
+    assert.equal((await figures(page, 'b')).offer_clicks, 1);
+    assert.match(textOf((await visitor.get('/results')).text), new RegExp(findProduct(segment).revenue.confirmed));
+  });
+}
+
+test('the form asks for a field that is required under a condition only while the condition holds', async (t) => {
+  const { visitor } = await visiting(t, 'a', { segment: 'mortgage' });
+  const answers = visitorAnswers.mortgage!;
+  const refused = await visitor.post('/answers', { ...answers, down_payment: '', annual_income: '' });
+  assert.equal(refused.status, 422);
+  assert.equal(errorBeside(refused.text, 'down_payment'), 'Please answer this question.');
+  assert.equal(errorBeside(refused.text, 'annual_income'), 'Please answer this question.');
+  assert.ok(!refused.text.includes('mortgage_balance-error'));
+  const invalid = await visitor.post('/answers', { ...answers, down_payment: '', property_value: '1' });
+  assert.equal(errorBeside(invalid.text, 'property_value'), 'Please enter an amount from $50,000 to $20,000,000.');
+  assert.equal(errorBeside(invalid.text, 'down_payment'), 'Please answer this question.');
+  assert.ok(!invalid.text.includes('mortgage_balance-error'));
+  const refinance = { ...answers, loan_purpose: 'refinance', mortgage_balance: '300,000' };
+  assert.equal(await visitor.posted('/answers', refinance), '/offers');
+});
+
+test('an optional field of the form can be empty', async (t) => {
+  const { visitor } = await visiting(t, 'a', { segment: 'credit-cards' });
+  const answers = { ...visitorAnswers['credit-cards'], transfer_amount: '' };
+  const refused = await visitor.post('/answers', { ...answers, state: '' });
+  assert.equal(errorBeside(refused.text, 'state'), 'Please answer this question.');
+  assert.ok(!refused.text.includes('transfer_amount-error'));
+  assert.equal(await visitor.posted('/answers', answers), '/offers');
+});
+
+test('the form shows the rule of the API for values that are impossible together', async (t) => {
+  const { visitor } = await visiting(t, 'a', { segment: 'mortgage' });
+  const { text, status } = await visitor.post('/answers', { ...visitorAnswers.mortgage, down_payment: '400,000' });
+  assert.equal(status, 422);
+  assert.equal(errorBeside(text, 'down_payment'), 'The down payment of a purchase must be less than property value.');
+});
+
+test('the start page links the landing pages of all verticals, and a page without an API key is not available', async (t) => {
+  const { page } = await visiting(t, 'a');
+  const start = await fetch(`${page.origin}/`);
+  assert.equal(start.status, 200);
+  const html = await start.text();
+  for (const { segment } of availableVerticals()) assert.ok(html.includes(`<a class="button" href="/${segment}">`));
+  const other = await fetch(`${page.origin}/mortgage`);
+  assert.equal(other.status, 404);
+  assert.match(textOf(await other.text()), /no API key for Mortgages/);
 });
 
 /** Starts the program of the landing page with only these settings. */
@@ -391,19 +463,20 @@ test('if the start fails, the landing page prints the reason on one line', async
   const nobody = apiUrlAt(await findFreePort());
   const other = new URL(page.origin).port;
   for (const [settings, reason] of [
-    [{ API_KEY: 'a key' }, /API_KEY holds characters/],
-    [{ API_KEY: 'key', API_URL: 'somewhere' }, /API_URL takes an address/],
-    [{ API_KEY: 'key', HOST: 'example' }, /HOST takes an IP address/],
-    [{ API_KEY: 'key', PORT: '70000' }, /PORT takes a whole number/],
+    [{ API_KEY_PERSONAL_LOANS: 'a key' }, /API_KEY_PERSONAL_LOANS contains characters/],
+    [{ API_KEY_PERSONAL_LOANS: 'key', API_URL: 'somewhere' }, /API_URL takes an address/],
+    [{ API_KEY_PERSONAL_LOANS: 'key', HOST: 'example' }, /HOST takes an IP address/],
+    [{ API_KEY_PERSONAL_LOANS: 'key', PORT: '70000' }, /PORT takes a whole number/],
   ] as const) {
     assert.throws(() => readSettings(settings), { name: 'SettingsError', message: reason });
   }
-  const known = { API_KEY: page.key, API_URL: url };
+  const known = { API_KEY_PERSONAL_LOANS: page.key, API_URL: url };
   for (const [settings, reason] of [
-    [{}, /API_KEY is not set: /],
-    [{ API_KEY: 'key', API_URL: nobody }, /no answer from .*: start the server with `make run`/],
-    [{ API_KEY: 'svc_pl_live_unknown', API_URL: url }, /does not know the key in API_KEY/],
-    [{ ...known, API_URL: url.replace('personal-loans', 'mortgage') }, /does not serve this page.*404 NOT_FOUND/],
+    [{}, /no API key is set; set at least one of API_KEY_PERSONAL_LOANS, /],
+    [{ API_KEY_PERSONAL_LOANS: 'key', API_URL: nobody }, /no answer from .*: start the server with `make run`/],
+    [{ API_KEY_PERSONAL_LOANS: 'svc_pl_live_unknown', API_URL: url }, /rejects the key in API_KEY_PERSONAL_LOANS: /],
+    [{ ...known, API_URL: url.replace('v1', 'v2') }, /does not serve this page.*404 NOT_FOUND/],
+    [{ API_KEY_MORTGAGE: page.key, API_URL: url }, /the key in API_KEY_MORTGAGE is for another vertical/],
     [{ ...known, PORT: other }, /cannot listen on 127\.0\.0\.1:\d+ \(EADDRINUSE\)/],
   ] as const) {
     const { ended, log } = spawnLandingPage(settings as Record<string, string>);
@@ -417,14 +490,17 @@ test('if the start fails, the landing page prints the reason on one line', async
 test('SIGINT and SIGTERM stop the landing page with exit code 0', async (t) => {
   const { page } = await visiting(t, 'a');
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    const { child, ended, log } = spawnLandingPage({ API_KEY: page.key, API_URL: apiUrlOf(page.market) });
+    const { child, ended, log } = spawnLandingPage({
+      API_KEY_PERSONAL_LOANS: page.key,
+      API_URL: apiUrlOf(page.market),
+    });
     let printed = '';
     for await (const line of createInterface({ input: child.stdout })) {
       printed += line;
-      if (printed.includes('/results')) break;
+      if (printed.includes('/personal-loans')) break;
     }
     // A keep-alive connection does not delay the stop.
-    assert.equal((await fetch(`${/(http:\/\/\S+)\/results/.exec(printed)![1]}/?variant=a`)).status, 200);
+    assert.equal((await fetch(`${/http:\/\/\S+\/personal-loans/.exec(printed)![0]}?variant=a`)).status, 200);
     child.kill(signal);
     assert.deepEqual([await ended, await log], [0, '']);
   }

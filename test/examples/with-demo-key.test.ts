@@ -28,8 +28,8 @@ after(async () => {
 /** Settings of the server and of the script. */
 const served = () => ({ SVC_DATA_DIR: dataDir, SVC_PORT: String(server.port) });
 
-function withDemoKey(settings: Readonly<Record<string, string>>, ...command: string[]) {
-  const child = spawn(process.execPath, [script, 'visitor', '--', ...command], {
+function withDemoKey(settings: Readonly<Record<string, string>>, args: readonly string[]) {
+  const child = spawn(process.execPath, [script, 'visitor', ...args], {
     env: { ...plainEnvironment(), ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -46,7 +46,7 @@ async function keyStates(settings: Readonly<Record<string, string>>): Promise<st
 
 test('the demo works with a server on a custom port and data folder, and revokes the API key of the demo', async () => {
   const settings = served();
-  const { ended, stdout, stderr } = withDemoKey(settings, process.execPath, demo, '--borrowers', '2');
+  const { ended, stdout, stderr } = withDemoKey(settings, ['--', process.execPath, demo, '--borrowers', '2']);
   assert.deepEqual([await ended, await stderr], [0, '']);
   assert.match(await stdout, /^ +sessions_total +1 +1$/m);
   assert.deepEqual(await keyStates(settings), ['revoked']);
@@ -55,26 +55,47 @@ test('the demo works with a server on a custom port and data folder, and revokes
 test('Ctrl-C ends the program and revokes the API key', async () => {
   const settings = served();
   const waiting = `process.once('SIGINT', () => process.exit(3)); console.log('ready'); setInterval(() => {}, 1000)`;
-  const { child, ended, stderr } = withDemoKey(settings, process.execPath, '-e', waiting);
+  const { child, ended, stderr } = withDemoKey(settings, ['--', process.execPath, '-e', waiting]);
   child.stdout.once('data', () => child.kill('SIGINT'));
   assert.deepEqual([await ended, await stderr], [3, '']);
   // The first key was created in the previous test.
   assert.deepEqual(await keyStates(settings), ['revoked', 'revoked']);
 });
 
+test('the program gets a key for each served vertical, except for verticals whose key is already set', async () => {
+  const settings = { ...served(), API_KEY_BANKING: 'my key' };
+  const before = (await keyStates(settings)).length;
+  const print = `console.log(JSON.stringify(Object.entries(process.env).filter(([name]) => name.startsWith('API_'))))`;
+  const verticals = ['credit-cards', 'mortgage', 'banking', 'find-advisor'];
+  const options = verticals.flatMap((vertical) => ['--vertical', vertical]);
+  const { ended, stdout, stderr } = withDemoKey(settings, [...options, '--', process.execPath, '-e', print]);
+  assert.deepEqual([await ended, await stderr], [0, '']);
+  const environment = Object.fromEntries(JSON.parse(await stdout) as [string, string][]);
+  assert.equal(environment.API_URL, `http://127.0.0.1:${server.port}/v1`);
+  assert.equal(environment.API_KEY_BANKING, 'my key');
+  assert.match(environment.API_KEY_CREDIT_CARDS!, /^svc_cc_live_/);
+  assert.match(environment.API_KEY_MORTGAGE!, /^svc_mo_live_/);
+  assert.equal(Object.keys(environment).length, 4);
+  assert.deepEqual((await keyStates(settings)).slice(before), ['revoked', 'revoked']);
+});
+
 test('if demo and server have different data folders, the demo revokes its API key and prints the path of its data folder', async (t) => {
   const settings = { ...served(), SVC_DATA_DIR: createFolder(t) };
-  const { ended, stdout, stderr } = withDemoKey(settings, process.execPath, '-e', '');
+  const { ended, stdout, stderr } = withDemoKey(settings, ['--', process.execPath, '-e', '']);
   assert.deepEqual([await ended, await stdout], [1, '']);
   const said = await stderr;
   assert.ok(said.includes(`:${settings.SVC_PORT}/`) && said.includes(settings.SVC_DATA_DIR), said);
   assert.deepEqual(await keyStates(settings), ['revoked']);
 });
 
-test('no API key is created if no server is running', async (t) => {
+test('no API key is created if no server is running, or the server serves none of the verticals', async (t) => {
   const settings = { SVC_DATA_DIR: createFolder(t), SVC_PORT: String(await findFreePort()) };
-  const { ended, stderr } = withDemoKey(settings, process.execPath, '-e', '');
+  const { ended, stderr } = withDemoKey(settings, ['--', process.execPath, '-e', '']);
   assert.equal(await ended, 1);
   assert.match(await stderr, /^visitor: no answer from .*make run.*\n$/);
   assert.deepEqual(await keyStates(settings), []);
+
+  const unserved = withDemoKey(served(), ['--vertical', 'find-advisor', '--', process.execPath, '-e', '']);
+  assert.equal(await unserved.ended, 1);
+  assert.match(await unserved.stderr, /^visitor: http:\S+ does not serve find-advisor; .*\n$/);
 });

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import type { FrameLocator, Page, Request } from 'playwright-core';
 import { startChromium } from '../support/chromium.ts';
@@ -10,6 +9,7 @@ import {
   countedViews,
   countOfferRequests,
   eventually,
+  iframeHeightScript,
   offerCards,
   offerLink,
   offersAddress,
@@ -64,10 +64,9 @@ describe('a widget in an iframe', () => {
   });
 
   test('an iframe adapts its height to the offers if the page includes the script of docs/widget.md', async (t) => {
-    const [snippet] = /<script>\naddEventListener.+?<\/script>/s.exec(readFileSync('docs/widget.md', 'utf8'))!;
     const { caller, subId } = await pages.widget({ mode: 'live', allowed: true });
     const { html } = await caller.getEmbedCode(subId, 'iframe');
-    const page = await pages.open(t, html, { viewport: { width: 800, height: 600 } }, snippet);
+    const page = await pages.open(t, html, { viewport: { width: 800, height: 600 } }, iframeHeightScript());
     const frame = page.frameLocator('iframe');
     const outerHeight = (): Promise<number> => page.locator('iframe').evaluate(({ clientHeight }) => clientHeight);
     /** Whether the iframe is as tall as its content, and whether the iframe has a scroll bar. */

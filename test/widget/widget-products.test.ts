@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import type { Vertical } from '../../src/index.ts';
 import type { OfferView } from '../../src/verticals/offer-view.ts';
 import { availableVerticals, exampleCatalogs } from '../../src/verticals/registry.ts';
@@ -14,6 +14,7 @@ import {
   collectErrors,
   countedEvents,
   eventually,
+  iframeHeightScript,
   messageTitle,
   offerCards,
   offerLink,
@@ -278,6 +279,59 @@ describe('widgets of all verticals', () => {
     });
   }
 });
+
+describe('iframe widgets of all verticals', () => {
+  for (const vertical of availableVerticals()) {
+    const { segment } = vertical;
+
+    test(`${segment}: on a screen of 320 px, opened details fit into the iframe and no word is broken`, async (t) => {
+      const { caller, subId } = await pages.widget({
+        vertical,
+        fields: sampleBorrowers[segment]!,
+        mode: 'live',
+        allowed: true,
+      });
+      const { html } = await caller.getEmbedCode(subId, 'iframe', { max_offers: 10 });
+      const head = `${iframeHeightScript()}<style>main { padding: 1rem }</style>`;
+      const page = await pages.open(t, html, { viewport: { width: 320, height: 640 } }, head);
+      const frame = page.frameLocator('iframe');
+      await offerLink(frame).waitFor();
+      const closed = await frame.locator('.frame').evaluate((content) => content.getBoundingClientRect().height);
+      for (const summary of await frame.locator('summary').all()) await summary.click();
+      const opened = await frame.locator('.frame').evaluate((content) => content.getBoundingClientRect().height);
+      assert.ok(opened > closed);
+      await eventually(
+        () => page.locator('iframe').evaluate(({ clientHeight, clientWidth }) => [clientHeight, clientWidth]),
+        [Math.ceil(opened), 288],
+      );
+      const overflow = await frame
+        .locator('html')
+        .evaluate((root) => [root.scrollHeight - root.clientHeight, root.scrollWidth - root.clientWidth]);
+      assert.deepEqual(overflow, [0, 0]);
+      assert.deepEqual(await findBrokenWords(frame.locator('.figure, table')), []);
+    });
+  }
+});
+
+/** Returns the words that are on more than one line in the text nodes of these elements. */
+async function findBrokenWords(elements: Locator): Promise<string[]> {
+  return elements.evaluateAll((nodes) => {
+    const broken: string[] = [];
+    for (const node of nodes) {
+      const { ownerDocument: document } = node;
+      const walker = document.createTreeWalker(node, 4);
+      for (let text = walker.nextNode(); text !== null; text = walker.nextNode()) {
+        for (const { index, 0: word } of (text.data as string).matchAll(/[^\s\-–]+/g)) {
+          const range = document.createRange();
+          range.setStart(text, index);
+          range.setEnd(text, index + word.length);
+          if (new Set([...range.getClientRects()].map(({ top }) => top)).size > 1) broken.push(word);
+        }
+      }
+    }
+    return broken;
+  });
+}
 
 describe('widgets with unusual offers', () => {
   const productVerticals = availableVerticals().filter(({ segment }) => expectedByVertical[segment]?.member != null);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, type TestContext } from 'node:test';
@@ -157,6 +158,11 @@ export function useWidgetTestPages(options: StartOptions = {}): WidgetTestPages 
   before(() => pages.start(options));
   after(() => pages.close());
   return pages;
+}
+
+/** Returns the script element of docs/widget.md that adapts the height of an iframe. */
+export function iframeHeightScript(): string {
+  return /<script>\naddEventListener.+?<\/script>/s.exec(readFileSync('docs/widget.md', 'utf8'))![0];
 }
 
 /** Addresses of the widget's requests, for `page.route`. */

@@ -22,18 +22,57 @@ export interface Offer {
   readonly svc_offer_id: string;
   readonly lender_name: string;
   readonly logo_url: string;
-  /** APR in percent. */
-  readonly apr_range: NumberRange;
-  /** Estimated monthly payment in USD for the requested amount. */
-  readonly monthly_payment_estimate: number;
+  /** APR in percent; null for products without an APR. */
+  readonly apr_range: NumberRange | null;
+  /** Estimated monthly payment in USD for the requested amount; null for products without payments. */
+  readonly monthly_payment_estimate: number | null;
   /** Term in months on which the estimated payment is based. */
-  readonly payment_term_months?: number;
-  readonly loan_amount_range: NumberRange;
+  readonly payment_term_months?: number | null;
+  readonly loan_amount_range: NumberRange | null;
   readonly term_months: readonly number[];
   readonly svc_star_rating: number;
   readonly features: readonly string[];
   readonly prequalification: boolean;
   readonly click_url: string;
+  /** Disclosure of the lender. */
+  readonly legal?: string;
+  readonly terms_url?: string;
+  /** Date on which the lender confirmed the figures, `YYYY-MM-DD`. */
+  readonly as_of?: string;
+  readonly card?: CardFigures;
+  readonly mortgage?: MortgageFigures;
+  readonly deposit?: DepositFigures;
+}
+
+/** Figures of a credit card. Rates are in percent and amounts in USD, as in all offers. */
+interface CardFigures {
+  readonly annual_fee: number;
+  readonly annual_fee_first_year: number;
+  readonly transfer_apr: NumberRange;
+  readonly intro_transfer_apr: { readonly percent: number; readonly months: number } | null;
+  readonly first_year_value: number;
+}
+
+interface MortgageFigures {
+  readonly rate_type: 'fixed' | 'adjustable';
+  readonly rate: number;
+  readonly points_percent: number;
+  readonly lender_fees: number;
+  readonly loan_amount: number;
+  readonly nmls_id: string;
+}
+
+/** Figures of a deposit account. */
+interface DepositFigures {
+  readonly apy: number;
+  readonly minimum_deposit: number;
+  readonly minimum_balance_for_apy: number;
+  readonly monthly_fee: number;
+  readonly term_months: number | null;
+  readonly early_withdrawal_penalty_days: number | null;
+  readonly bonus: { readonly amount: number; readonly requirement: string } | null;
+  readonly variable: boolean;
+  readonly first_year_earnings: number;
 }
 
 export interface OffersResponse {

@@ -7,7 +7,10 @@ export type EmbedFormat = 'iframe' | 'js' | 'json';
 
 interface VariantConfig {
   readonly name: string;
-  /** Referrer tag of the sessions in analytics. A changed page needs a new tag, because old figures describe the old page. */
+  /**
+   * Referrer tag of the sessions in analytics. A changed page needs a new tag, because old figures describe the old page. All products use
+   * the same tags, because the analytics of an API key contain only the sessions of one vertical.
+   */
   readonly referrerTag: string;
   readonly idea: string;
   readonly embed: EmbedFormat;

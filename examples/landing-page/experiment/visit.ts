@@ -1,4 +1,5 @@
 import type { ApiResult, InputsResponse, MarketplaceApi } from '../api/marketplace-api.ts';
+import type { Field } from '../form/fields.ts';
 import { toApiFields } from '../form/form-answers.ts';
 import type { CookieCipher } from '../web/cookies.ts';
 import { type EmbedFormat, type Variant, variants } from './variants.ts';
@@ -47,9 +48,11 @@ interface SessionCallResult<Answer> {
 /** Calls the API in the session of a visit, and replaces an expired session. */
 export class VisitSessions {
   readonly #api: MarketplaceApi;
+  readonly #fields: readonly Field[];
 
-  constructor(api: MarketplaceApi) {
+  constructor(api: MarketplaceApi, fields: readonly Field[]) {
     this.#api = api;
+    this.#fields = fields;
   }
 
   /** Creates a session with the tag of the variant, for a new page load. */
@@ -67,7 +70,7 @@ export class VisitSessions {
     userAgent: string | undefined,
   ): Promise<SessionCallResult<InputsResponse>> {
     const done = await this.callInSession(visit, userAgent, (subId) =>
-      this.#api.submitInputs(subId, toApiFields(entered)),
+      this.#api.submitInputs(subId, toApiFields(this.#fields, entered)),
     );
     if (!done.result.ok) return done;
     return { ...done, visit: { ...done.visit, answers: { ...done.visit.answers, ...entered } } };
@@ -86,7 +89,7 @@ export class VisitSessions {
     }
     const begun = await this.start(visit, userAgent);
     if (!begun.ok) return { visit, renewed: false, result: begun };
-    const inputs = await this.#api.submitInputs(begun.answer.subId, toApiFields(visit.answers));
+    const inputs = await this.#api.submitInputs(begun.answer.subId, toApiFields(this.#fields, visit.answers));
     if (!inputs.ok) return { visit, renewed: false, result: inputs };
     return { visit: begun.answer, renewed: true, result: await ask(begun.answer.subId) };
   }

@@ -1,7 +1,7 @@
 import type { ApiFields, InvalidField } from '../api/marketplace-api.ts';
 import type { Answers } from '../experiment/visit.ts';
 import { formatWholeDollars } from '../pages/formatting.ts';
-import { type Field, fields } from './fields.ts';
+import type { Field } from './fields.ts';
 
 /** Maximum number of characters of an answer, because the cookie that contains the answers must be small. */
 const answerLengthMax = 40;
@@ -12,26 +12,28 @@ export function parseAnswers(form: URLSearchParams, names: readonly string[]): A
 }
 
 /**
- * Converts answers to API fields. An amount that is not a number is sent unchanged: the API validates every value, and its error
- * is shown beside the field. An empty answer clears the field.
+ * Converts answers to API fields. An answer that is no amount or choice is sent unchanged: the API validates every value, and its
+ * error is shown beside the field. An empty answer clears the field.
  */
-export function toApiFields(answers: Answers): ApiFields {
+export function toApiFields(fields: readonly Field[], answers: Answers): ApiFields {
   return Object.fromEntries(
-    [...fields.values()]
+    fields
       .filter(({ name }) => answers[name] !== undefined)
       .map((field) => [field.name, toApiValue(field, answers[field.name]!)]),
   );
 }
 
-/** Returns the requested loan amount in USD, or null if the answer is not a number. */
-export function parseLoanAmount(answers: Answers): number | null {
-  const amount = toNumber(answers.loan_amount ?? '');
+/** Returns the amount of an answer in USD, or null if the answer is not a number. */
+export function parseAmount(text: string | undefined): number | null {
+  const amount = toNumber(text ?? '');
   return typeof amount === 'number' ? amount : null;
 }
 
-function toApiValue({ kind }: Field, text: string): unknown {
+function toApiValue({ choices }: Field, text: string): unknown {
   if (text === '') return null;
-  return kind === 'dollars' ? toNumber(text) : text;
+  if (choices === undefined) return toNumber(text);
+  const [value] = choices.find(([choice]) => String(choice) === text) ?? [text];
+  return value;
 }
 
 /** Parses amounts such as `15000`, `15,000` and `$15,000.00`; returns the text if it is not a number. */
@@ -47,17 +49,26 @@ export function missingFieldErrors(names: readonly string[]): FieldErrors {
   return Object.fromEntries(names.map((name) => [name, 'Please answer this question.']));
 }
 
-export function invalidFieldErrors(invalid: readonly InvalidField[]): FieldErrors {
-  return Object.fromEntries(invalid.map((fault) => [fault.field, describeInvalidField(fault)]));
+export function invalidFieldErrors(fields: readonly Field[], invalid: readonly InvalidField[]): FieldErrors {
+  return Object.fromEntries(
+    invalid.map((fault) => [
+      fault.field,
+      describeInvalidField(
+        fields.find(({ name }) => name === fault.field),
+        fault,
+      ),
+    ]),
+  );
 }
 
-function describeInvalidField({ field: name, code, message, min, max }: InvalidField): string {
-  const kind = fields.get(name)?.kind;
-  if (kind === 'dollars' && code === 'type') return 'Please enter whole dollars, such as 15,000.';
-  if (kind === 'dollars' && code === 'range' && min !== undefined && max !== undefined) {
+function describeInvalidField(field: Field | undefined, { code, message, min, max }: InvalidField): string {
+  const isAmount = field?.choices === undefined;
+  if (isAmount && code === 'type') return 'Please enter whole dollars, such as 15,000.';
+  if (isAmount && code === 'range' && min !== undefined && max !== undefined) {
     return `Please enter an amount from ${formatWholeDollars(min)} to ${formatWholeDollars(max)}.`;
   }
   if (code === 'enum') return 'Please choose one of the answers.';
-  // An unknown rule: shows the message of the API.
-  return `This ${message}.`;
+  // Another rule: shows the message of the API, such as `the down_payment of a purchase must be less than property_value`.
+  const rule = message.replaceAll('_', ' ');
+  return rule.startsWith('must ') ? `This ${rule}.` : `${rule.charAt(0).toUpperCase()}${rule.slice(1)}.`;
 }

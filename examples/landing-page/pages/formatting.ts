@@ -5,6 +5,8 @@ const wholeDollarsFormat = new Intl.NumberFormat('en-US', {
   maximumFractionDigits: 0,
 });
 const plainNumber = new Intl.NumberFormat('en-US');
+const dateFormat = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'UTC' });
+const rateFormat = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 3 });
 const percentFormat = new Intl.NumberFormat('en-US', {
   style: 'percent',
   minimumFractionDigits: 1,
@@ -19,6 +21,15 @@ export const formatWholeDollars = (usd: number): string => wholeDollarsFormat.fo
 export const formatCount = (number: number): string => plainNumber.format(number);
 /** Formats a ratio as a percentage: `12.3%`. */
 export const formatPercent = (ratio: number): string => percentFormat.format(ratio);
+
+/** Formats a rate in percent: `6.50%`, `6.375%`. */
+export const formatRate = (percent: number): string => `${rateFormat.format(percent)}%`;
+/** Formats a range of rates: `6.50% to 9.25%`. */
+export const formatPercentRange = ({ min, max }: { readonly min: number; readonly max: number }): string =>
+  min === max ? formatRate(min) : `${formatRate(min)} to ${formatRate(max)}`;
+
+/** Formats a date `YYYY-MM-DD`: `May 20, 2026`. */
+export const formatDate = (date: string): string => dateFormat.format(Date.parse(date));
 
 /** Formats a duration, rounded up: `10 seconds`, `3 minutes`, `2 hours`. */
 export function formatWait(seconds: number): string {

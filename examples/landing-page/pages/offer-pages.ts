@@ -1,73 +1,89 @@
 import type { EmbedResponse, Offer, OffersResponse } from '../api/marketplace-api.ts';
-import type { Visit } from '../experiment/visit.ts';
-import { parseLoanAmount } from '../form/form-answers.ts';
+import type { Answers, Visit } from '../experiment/visit.ts';
+import { parseAmount } from '../form/form-answers.ts';
+import type { Product } from '../products/product.ts';
 import { type Html, html, trustedHtml } from '../web/html.ts';
-import { formatCount, formatDollars, formatWholeDollars } from './formatting.ts';
+import { formatCount, formatDate, formatWholeDollars } from './formatting.ts';
 import { layout } from './layout.ts';
 
-/** Renders the top of both pages with offers. */
-function offersHeading(title: string, { answers, sandbox }: Visit, renewed: boolean): Html {
-  const amount = parseLoanAmount(answers);
-  return html`${sandbox && html`<p class="note">Made up by the sandbox: these offers lead nowhere.</p>`}
-${renewed && html`<p class="note" role="status">It has been a while, so we looked for offers anew.</p>`}
+interface OffersPage {
+  readonly product: Product;
+  readonly visit: Visit;
+  /** Whether a new session replaced an expired session. */
+  readonly renewed: boolean;
+}
+
+/** Renders the top of all pages with offers. */
+function offersHeading(title: string, { product, visit, renewed }: OffersPage): Html {
+  const { request } = product.offers;
+  const amount = request === undefined ? null : parseAmount(visit.answers[request.field]);
+  return html`${visit.sandbox && html`<p class="note">Test key: these offers are fictional and their links lead nowhere.</p>`}
+${renewed && html`<p class="note" role="status">Your visit had expired, so we looked for offers again.</p>`}
 <h1>${title}</h1>
-<p class="lead">${amount !== null && html`For a loan of ${formatWholeDollars(amount)}. `}<a href="/answers">Change my answers</a></p>`;
+<p class="lead">${amount !== null && html`${request!.text} ${formatWholeDollars(amount)}. `}<a href="/${product.segment}/answers">Change my answers</a></p>`;
 }
 
 /** Renders the page with offers from the JSON response. */
-export function offerCardsPage(visit: Visit, answer: OffersResponse, renewed: boolean): Html {
+export function offerCardsPage(page: OffersPage, answer: OffersResponse): Html {
   const { offers, total_offers: total, disclosure } = answer;
-  const amount = parseLoanAmount(visit.answers);
-  if (offers.length === 0) return noOffersPage(visit, renewed);
+  const { product, visit } = page;
+  if (offers.length === 0) return noOffersPage(page);
   const title = total === 1 ? 'One offer for you' : `${formatCount(total)} offers for you`;
   return layout({
     title,
-    main: html`${offersHeading(title, visit, renewed)}
+    product,
+    main: html`${offersHeading(title, page)}
 <p class="disclosure">${disclosure}</p>
 ${offers.length < total && html`<p>The ${offers.length} that fit you best come first.</p>`}
-<ol class="offers">${offers.map((offer) => html`<li>${offerCard(offer, amount)}</li>`)}</ol>
-<p class="small">No credit decision has been made. Each lender checks your application and decides by itself, and what it
-offers you may differ from these estimates.</p>`,
+<ol class="offers">${offers.map((offer) => html`<li>${offerCard(offer, product, visit.answers)}</li>`)}</ol>
+<p class="small">${product.offers.caveat}</p>`,
   });
 }
 
-function offerCard(offer: Offer, amount: number | null): Html {
-  const { lender_name: lender, apr_range: apr, loan_amount_range: amounts, payment_term_months: term } = offer;
+function offerCard(offer: Offer, product: Product, answers: Answers): Html {
+  const { prequalification, figures } = product.offers;
+  const { lender_name: lender, legal, terms_url: termsUrl, as_of: asOf } = offer;
   return html`<article class="card offer" aria-labelledby="offer-${offer.svc_offer_id}">
 <div class="lender">
 <img src="${offer.logo_url}" alt="" width="120" height="40">
 <h2 id="offer-${offer.svc_offer_id}">${lender}</h2>
 <p class="stars"><span aria-hidden="true">★</span> ${offer.svc_star_rating.toFixed(1)} of 5, editors’ rating</p>
 </div>
-<dl>
-<div class="payment"><dt>Monthly payment, about</dt><dd><strong>${formatDollars(offer.monthly_payment_estimate)}</strong>
-<span>${amount !== null && ` for ${formatWholeDollars(amount)}`}${term !== undefined && ` over ${term} months`}</span></dd></div>
-<div><dt>APR</dt><dd>${apr.min.toFixed(2)}% to ${apr.max.toFixed(2)}%</dd></div>
-<div><dt>Amounts</dt><dd>${formatWholeDollars(amounts.min)} to ${formatWholeDollars(amounts.max)}</dd></div>
-<div><dt>Terms</dt><dd>${offer.term_months.join(', ')} months</dd></div>
+<dl>${figures(offer, answers).map(
+    ({ label, value, note }, place) => html`
+<div${place === 0 && html` class="main-figure"`}><dt>${label}</dt><dd><strong>${value}</strong>${note !== undefined && html` <span class="figure-note">${note}</span>`}</dd></div>`,
+  )}
 </dl>
 <ul class="features">
-${offer.prequalification && html`<li>Check your rate before you apply</li>`}
+${offer.prequalification && prequalification !== null && html`<li>${prequalification}</li>`}
 ${offer.features.map((feature) => html`<li>${featureText(feature)}</li>`)}
 </ul>
 <a class="button" href="${offer.click_url}" rel="nofollow sponsored">See the offer<span class="hidden"> of ${lender}</span></a>
+${
+  legal !== undefined &&
+  html`<p class="legal">${legal}${asOf !== undefined && ` Figures as of ${formatDate(asOf)}.`}${
+    termsUrl !== undefined &&
+    html` <a href="${termsUrl}" rel="nofollow">Terms<span class="hidden"> of ${lender}</span></a>`
+  }</p>`
+}
 </article>`;
 }
 
-function noOffersPage(visit: Visit, renewed: boolean): Html {
+function noOffersPage(page: OffersPage): Html {
   const title = 'No offer fits right now';
+  const { segment, offers } = page.product;
   return layout({
     title,
+    product: page.product,
     width: 'narrow',
-    main: html`${offersHeading(title, visit, renewed)}
+    main: html`${offersHeading(title, page)}
 <div class="card">
-<p>None of the lenders we compare would lend this amount on these answers today. What often helps:</p>
+<p>${offers.none.text}</p>
 <ul>
-<li>a smaller amount, or a longer time to pay it back,</li>
-<li>somebody who borrows together with you,</li>
-<li>checking the answers for a slip of the keyboard.</li>
+${offers.none.advice.map((advice) => html`<li>${advice}</li>`)}
+<li>checking the answers for a typing error.</li>
 </ul>
-<p><a class="button" href="/answers">Change my answers</a></p>
+<p><a class="button" href="/${segment}/answers">Change my answers</a></p>
 </div>`,
   });
 }
@@ -78,14 +94,17 @@ function featureText(tag: string): string {
 }
 
 /** Renders the page with the widget: the unchanged embed code of the API. The widget shows the disclosure and reports views. */
-export function widgetPage(visit: Visit, embed: EmbedResponse, renewed: boolean): Html {
+export function widgetPage(page: OffersPage, embed: EmbedResponse): Html {
+  const { product } = page;
+  const { title } = product.offers;
   return layout({
-    title: 'What lenders may offer you',
-    main: html`${offersHeading('What lenders may offer you', visit, renewed)}
+    title,
+    product,
+    main: html`${offersHeading(title, page)}
 ${embed.format === 'iframe' && html`<script src="/size-widget.js"></script>`}
 <div class="widget">
 ${trustedHtml(embed.html)}
 </div>
-<noscript><p class="note">These offers need JavaScript. <a href="/offers?embed=json">See them without it</a></p></noscript>`,
+<noscript><p class="note">These offers need JavaScript. <a href="/${product.segment}/offers?embed=json">See them without it</a></p></noscript>`,
   });
 }

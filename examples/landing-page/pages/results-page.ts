@@ -1,6 +1,7 @@
 import type { SummaryResponse } from '../api/marketplace-api.ts';
 import { decideWinner, type Results, resultDays } from '../experiment/results.ts';
 import { variants } from '../experiment/variants.ts';
+import type { Product } from '../products/product.ts';
 import { type Html, html } from '../web/html.ts';
 import { formatCount, formatDollars, formatPercent } from './formatting.ts';
 import { layout } from './layout.ts';
@@ -16,8 +17,12 @@ interface Row {
 const earlyRows: readonly Row[] = [
   { label: 'Sessions', explanation: 'page loads', format: (s) => formatCount(s.sessions_total) },
   { label: 'Views', explanation: 'times offers were shown', format: (s) => formatCount(s.marketplace_views) },
-  { label: 'Clicks', explanation: 'offers followed, each once a session', format: (s) => formatCount(s.offer_clicks) },
-  { label: 'Click rate', explanation: 'clicks a view', format: (s) => formatPercent(s.click_rate) },
+  {
+    label: 'Clicks',
+    explanation: 'offers followed, each once per session',
+    format: (s) => formatCount(s.offer_clicks),
+  },
+  { label: 'Click rate', explanation: 'clicks per view', format: (s) => formatPercent(s.click_rate) },
   {
     label: 'Attributed',
     explanation: 'what the clicks are expected to earn',
@@ -25,20 +30,20 @@ const earlyRows: readonly Row[] = [
   },
 ];
 
-const maturedRows: readonly Row[] = [
+const maturedRows = ({ revenue }: Product): readonly Row[] => [
   {
     label: 'Confirmed',
-    explanation: 'what lenders owe for funded loans',
+    explanation: revenue.confirmed,
     format: (s) => formatDollars(s.rev_confirmed),
   },
   {
-    label: 'Confirmed a session',
+    label: 'Confirmed per session',
     explanation: 'over all sessions, also those too young to have earned',
     format: (s) => formatDollars(s.rev_per_session),
   },
   { label: 'Matured sessions', explanation: 'older than 45 days', format: (s) => formatCount(s.sessions_matured) },
   {
-    label: 'Confirmed a matured session',
+    label: 'Confirmed per matured session',
     explanation: 'judge by this one',
     format: (s) => (s.rev_per_session_matured === null ? 'none yet' : formatDollars(s.rev_per_session_matured)),
     decides: true,
@@ -53,13 +58,14 @@ const maturedRows: readonly Row[] = [
 ];
 
 /** Renders the results page for the operator of the experiment. */
-export function resultsPage(results: Results): Html {
+export function resultsPage(product: Product, results: Results): Html {
   const { headline, reason } = decideWinner(results);
   const { as_of: asOf } = results.a;
   return layout({
-    title: 'Results',
+    title: `Results of ${product.name}`,
+    product,
     main: html`<h1>Which page earns more?</h1>
-<p class="lead">The last ${resultDays} days, from ${results.since} on. Reload for newer figures.</p>
+<p class="lead">${product.name}: the last ${resultDays} days, from ${results.since} on. Reload for newer figures.</p>
 <section class="card verdict" aria-labelledby="verdict"><h2 id="verdict">${headline}</h2><p>${reason}</p></section>
 <div class="scroll" role="region" aria-label="Figures of both variants" tabindex="0">
 <table>
@@ -68,14 +74,13 @@ export function resultsPage(results: Results): Html {
 <span class="means">${variants[variant].idea}</span> <code class="means">${variants[variant].referrerTag}</code></th>`,
     )}</tr></thead>
 ${rowGroup('At once: does the page work at all?', earlyRows, results)}
-${rowGroup('After weeks: what is it worth?', maturedRows, results)}
+${rowGroup('After weeks: what is it worth?', maturedRows(product), results)}
 </table>
 </div>
 <section class="prose">
 <h2>Which figure to judge by, and when</h2>
-<p><strong>Judge by “confirmed a matured session”, once both intervals are there and do not overlap.</strong> A lender confirms
-a loan two to six weeks after the click. Until then a session has earned nothing, whatever it will be worth, so that the
-sessions of the last weeks pull “confirmed a session” down. Matured sessions have had their 45 days.</p>
+<p><strong>Judge by “confirmed per matured session”, once both intervals are there and do not overlap.</strong>
+${product.revenue.timing}</p>
 <p>Click rate and attributed revenue come the same day. They show early that something is broken, or that a page persuades
 nobody. They do not decide: offers that many people follow may be offers that few of them get. Offers shown again, as by
 reloading the page, are one more view each.</p>

@@ -77,7 +77,7 @@ function createContent(offer: Offer, mortgage: MortgageFigures): CardContent {
         paymentNotes.filter((note) => note !== null).join(' '),
       ),
       createFigure(
-        'insurance',
+        'wide insurance',
         'Mortgage insurance',
         formatIfPresent(insurance, (usd) => (usd === 0 ? 'None' : `${formatDollarsAndCents(usd)}/month`)),
         insurance ? formatInsuranceNote(insuranceMonths) : null,
@@ -90,12 +90,12 @@ function createContent(offer: Offer, mortgage: MortgageFigures): CardContent {
         ),
       ),
       createFigure('fees', 'Lender fees', formatIfPresent(mortgage.lender_fees, formatFeeOrNone)),
-      createFigure('type', 'Loan type', formatLoanType(mortgage)),
       createFigure(
         'lock',
         'Rate lock',
         formatIfPresent(mortgage.lock_days, (days) => `${days} days`),
       ),
+      createFigure('wide type', 'Loan type', formatLoanType(mortgage)),
     ],
     details: [
       createTable('The loan', null, [

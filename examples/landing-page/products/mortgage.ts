@@ -1,0 +1,148 @@
+import { annualIncomeField, creditScoreField, type Field, stateField } from '../form/fields.ts';
+import { formatDollars, formatRate, formatWholeDollars } from '../pages/formatting.ts';
+import type { Product } from './product.ts';
+
+const homeStateField: Field = { ...stateField, label: 'In which state is the home?', autocomplete: 'off' };
+
+export const mortgage: Product = {
+  segment: 'mortgage',
+  name: 'Mortgages',
+  summary: 'Buy a home, or replace your mortgage with a better one.',
+  pitch: {
+    title: 'Buy a home or refinance, with every cost in view',
+    text: 'Tell us about the home and your plans. We show what lenders would offer you: the rate, the APR, the payment and the fees.',
+    benefits: [
+      'Conventional, FHA, VA and USDA loans',
+      'Lenders do not pay for a better place in the list',
+      'No name, e-mail address or phone number',
+    ],
+  },
+  sections: [
+    {
+      title: 'Your loan',
+      fields: [
+        {
+          name: 'loan_purpose',
+          label: 'What are your plans?',
+          required: true,
+          choices: [
+            ['purchase', 'Buying a home'],
+            ['refinance', 'Refinancing'],
+            ['cash_out', 'Refinancing with cash out'],
+          ],
+        },
+        {
+          name: 'property_value',
+          label: 'What is the home worth?',
+          hint: 'The price, or your estimate if you own it',
+          required: true,
+        },
+        {
+          name: 'down_payment',
+          label: 'How much will you pay down?',
+          hint: 'The part of the price that you do not borrow',
+          required: true,
+          when: { field: 'loan_purpose', is: ['purchase'] },
+        },
+        {
+          name: 'mortgage_balance',
+          label: 'What do you still owe on the home?',
+          required: true,
+          when: { field: 'loan_purpose', is: ['refinance', 'cash_out'] },
+        },
+        {
+          name: 'cash_out_amount',
+          label: 'How much cash would you like to take out?',
+          required: true,
+          when: { field: 'loan_purpose', is: ['cash_out'] },
+        },
+      ],
+    },
+    {
+      title: 'The home',
+      fields: [
+        {
+          name: 'property_type',
+          label: 'What kind of home is it?',
+          required: true,
+          choices: [
+            ['single_family', 'House for one family'],
+            ['condo', 'Condo'],
+            ['townhouse', 'Townhouse'],
+            ['multi_family', 'House with 2 to 4 units'],
+            ['manufactured', 'Manufactured home'],
+          ],
+        },
+        {
+          name: 'occupancy',
+          label: 'How will you use it?',
+          required: true,
+          choices: [
+            ['primary', 'I will live there'],
+            ['second_home', 'As a second home'],
+            ['investment', 'I will rent it out'],
+          ],
+        },
+        homeStateField,
+      ],
+    },
+    {
+      title: 'About you',
+      fields: [
+        creditScoreField,
+        annualIncomeField,
+        {
+          name: 'monthly_debt_payments',
+          label: 'What do you pay each month for other debts?',
+          hint: 'Cards and loans, without rent or this mortgage. More lenders match if you tell us.',
+          required: false,
+        },
+      ],
+    },
+  ],
+  quizTitle: 'Your mortgage offers in two minutes',
+  questions: [
+    { id: 'purpose', title: 'What are your plans?', fields: ['loan_purpose'] },
+    { id: 'home', title: 'The home', fields: ['property_type', 'occupancy', 'state'] },
+    {
+      id: 'amounts',
+      title: 'The amounts',
+      fields: ['property_value', 'down_payment', 'mortgage_balance', 'cash_out_amount'],
+    },
+    { id: 'credit', title: 'What is your credit score, roughly?', fields: ['credit_score_range'] },
+    { id: 'you', title: 'A little about you', fields: ['annual_income', 'monthly_debt_payments'] },
+  ],
+  offers: {
+    title: 'Mortgages that lenders may offer you',
+    request: { text: 'For a home worth', field: 'property_value' },
+    caveat:
+      'Figures are estimates and no commitment to lend. Payments do not include taxes and insurance premiums for the home, so the actual ' +
+      'payment will be greater.',
+    none: {
+      text: 'None of the lenders we compare has a mortgage for these answers today. What often helps:',
+      advice: ['a larger down payment, or a smaller loan,', 'telling us what you pay for other debts,'],
+    },
+    prequalification: 'Check your rate before you apply',
+    // The APR is at least as prominent as the rate, and amount and term follow the payment (12 CFR 1026.24).
+    figures: ({ apr_range: apr, monthly_payment_estimate: payment, payment_term_months: term, mortgage: loan }) => [
+      { label: 'APR', value: formatRate(apr!.min) },
+      loan!.rate_type === 'adjustable'
+        ? { label: 'Initial interest rate', value: formatRate(loan!.rate), note: 'adjustable, may change later' }
+        : { label: 'Interest rate', value: formatRate(loan!.rate), note: 'fixed' },
+      {
+        label: 'Monthly payment, about',
+        value: formatDollars(payment!),
+        note: `for a loan of ${formatWholeDollars(loan!.loan_amount)} over ${term} months`,
+      },
+      { label: 'Points', value: `${loan!.points_percent}%` },
+      { label: 'Lender fees', value: formatWholeDollars(loan!.lender_fees) },
+      { label: 'NMLS ID', value: loan!.nmls_id },
+    ],
+  },
+  revenue: {
+    confirmed: 'what lenders owe for accepted applications',
+    timing:
+      'A lender confirms an application that it accepts some weeks after the click. Until then a session has no confirmed revenue, so the ' +
+      'sessions of the last weeks lower “confirmed per session”. Matured sessions are older than 45 days.',
+  },
+};
