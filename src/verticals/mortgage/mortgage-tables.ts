@@ -105,14 +105,15 @@ type MortgageFieldIndexes = Readonly<
 
 /** Returns the position of a slot in `MortgageTables.prices`. `localTerm` is the number of the term among the terms of the offer. */
 export function slotOf(
-  { firstLtvBand, firstSlot, termCount }: Pick<MortgageTables, 'firstLtvBand' | 'firstSlot' | 'termCount'>,
+  { firstLtvBand, firstSlot }: Pick<MortgageTables, 'firstLtvBand' | 'firstSlot'>,
   offer: number,
   band: number,
   ltvBand: number,
   localTerm: number,
 ): number {
   const ltvBands = firstLtvBand[offer + 1]! - firstLtvBand[offer]!;
-  return (firstSlot[offer]! + (band * ltvBands + ltvBand) * termCount[offer]! + localTerm) * figuresPerSlot;
+  const slotsPerBand = firstSlot[firstSlot.length - 1]!;
+  return (band * slotsPerBand + firstSlot[offer]! + localTerm * ltvBands + ltvBand) * figuresPerSlot;
 }
 
 /** Compiles a catalog that `parseCatalog` accepted for this vertical. */
@@ -133,9 +134,9 @@ export function compileMortgageTables(catalog: MortgageCatalog, vertical: Vertic
   const firstSlot = new Uint32Array(offers.length + 1);
   for (const [at, { ltv_bands }] of offers.entries()) {
     firstLtvBand[at + 1] = firstLtvBand[at]! + ltv_bands.length;
-    firstSlot[at + 1] = firstSlot[at]! + bands.length * ltv_bands.length * termCount[at]!;
+    firstSlot[at + 1] = firstSlot[at]! + ltv_bands.length * termCount[at]!;
   }
-  const slots = firstSlot[offers.length]!;
+  const slots = bands.length * firstSlot[offers.length]!;
   const collector = new ScheduleCollector();
   const tables = {
     ...common,
