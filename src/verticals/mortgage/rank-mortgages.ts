@@ -6,20 +6,13 @@ import { costOverFiveYearsCents, emptyLoanPrice, leastAprPercent, loanAprPercent
 import { type Applicant, emptyApplicant, emptyLoanQuote, largestLoan, quoteLoan, readApplicant } from './quote-loan.ts';
 import { computeRecommendationScore } from './recommendation-score.ts';
 
-/** Computes the `recommended` score of an offer in millionths. Offers with higher scores come first. */
-export type MortgageScorer = (tables: MortgageTables, offer: number, applicant: Applicant, costCents: number) => number;
-
-const scoreMortgage: MortgageScorer = (tables, offer, { amount, creditBand }, costCents) =>
-  computeRecommendationScore(tables.fixedScore[offer * tables.bandCount + creditBand]!, amount, costCents);
-
 /** Largest cost in whole USD in a sort key of `highest_amount`; higher costs count as this cost. */
 const costUsdMax = 2 ** 27 - 1;
 
 /** Rounding errors of the APR and its lower bound, in hundredths of a percent, are smaller than this. */
 const aprTolerance = 1e-6;
 
-/** Creates the pricer of mortgage rankings. `score` computes the `recommended` score. */
-function createMortgagePricer(score: MortgageScorer): OfferPricer<MortgageTables, Applicant> {
+function createMortgagePricer(): OfferPricer<MortgageTables, Applicant> {
   const applicant = emptyApplicant();
   const quote = emptyLoanQuote();
   const price = emptyLoanPrice();
@@ -31,7 +24,8 @@ function createMortgagePricer(score: MortgageScorer): OfferPricer<MortgageTables
       if (!quoteLoan(tables, offer, borrower, quote)) return false;
       priceLoan(tables, offer, borrower, quote, price);
       const costCents = costOverFiveYearsCents(tables, offer, borrower, quote, price);
-      const recommended = -score(tables, offer, borrower, costCents);
+      const fixedScore = tables.fixedScore[offer * tables.bandCount + borrower.creditBand]!;
+      const recommended = -computeRecommendationScore(fixedScore, borrower.amount, costCents);
       keys.recommended = recommended;
       // No list is ordered by payout (docs/verticals/mortgage.md#law).
       keys.revenue = recommended;
@@ -54,4 +48,7 @@ export function toAprKey(percent: number): number {
   return roundHalfUp(percent * 100, 0);
 }
 
-export const rankMortgages = createPricingRanker(createMortgagePricer(scoreMortgage));
+/** Pricer of mortgage rankings. */
+export const mortgagePricer = createMortgagePricer();
+
+export const rankMortgages = createPricingRanker(mortgagePricer);

@@ -1,0 +1,69 @@
+import { generateMortgageCatalog } from '../../../bench/catalogs/generate-mortgage-catalog.ts';
+import { type CompiledCatalog, compileCatalog } from '../../../src/catalogs/compile-catalog.ts';
+import { type FieldVector, findFieldIndex } from '../../../src/verticals/field-vector.ts';
+import { mortgage } from '../../../src/verticals/mortgage/mortgage.ts';
+import type { MortgageTables } from '../../../src/verticals/mortgage/mortgage-tables.ts';
+import type { MortgageCatalog, MortgageOffer } from '../../../src/verticals/mortgage/offer-schema.ts';
+import { type Random, randomBorrower } from '../../support/random-catalog.ts';
+
+/** Day on which the tests compute ages. */
+export const today = 20_260_801;
+
+export const field = (name: string) => findFieldIndex(mortgage, name);
+
+/** Draws a borrower whose figures are in the ranges of most offers. */
+export function drawBorrower(random: Random): FieldVector {
+  // Every third home is expensive enough for a jumbo loan.
+  const value = (random() < 0.3 ? 1_000_000 : 150_000) + Math.floor(random() * 600) * 1_000;
+  return randomBorrower(random, mortgage)
+    .with(field('loan_purpose'), Math.floor(random() * 2))
+    .with(field('property_value'), value)
+    .with(field('down_payment'), Math.floor(value * (0.03 + 0.4 * random())))
+    .with(field('mortgage_balance'), Math.floor(value * (0.5 + 0.45 * random())))
+    .with(field('annual_income'), Math.floor(value * (0.2 + 0.5 * random())))
+    .with(field('monthly_debt_payments'), Math.floor(random() * 1_000));
+}
+
+type CompiledMortgages = CompiledCatalog & { readonly tables: MortgageTables };
+
+export function compileMortgages(catalog: MortgageCatalog): CompiledMortgages {
+  return compileCatalog(catalog, mortgage, { mode: 'live' }) as CompiledMortgages;
+}
+
+export function generateMortgages(seed: number, offers: number): MortgageCatalog {
+  return generateMortgageCatalog({ seed, offers, vertical: mortgage });
+}
+
+/** Returns a fixed conventional loan for the credit band 750-799, without insurance, points or fees. */
+export function plainMortgage(changes: Partial<MortgageOffer> = {}): MortgageOffer {
+  return {
+    id: 'plain',
+    stars: 4,
+    features: [],
+    prequalification: true,
+    landing_url: 'https://plain.example/?c={click_id}',
+    terms_url: 'https://plain.example/terms',
+    legal: 'A mortgage of tests.',
+    as_of: '2026-05-01',
+    criteria: [],
+    payout_usd: 50,
+    loan_type: 'conventional',
+    amount: { min: 50_000, max: 750_000 },
+    lock_days: 30,
+    terms: { '360': { rate_percent: 6.5 } },
+    ltv_bands: [{ max_ltv_percent: 80 }],
+    bands: { '750-799': { max_ltv_percent: 80, approval_likelihood: 0.8, confirm_rate: 0.05 } },
+    ...changes,
+  };
+}
+
+/** Returns a catalog of one lender with these offers. */
+export function mortgageCatalogOf(offers: readonly MortgageOffer[], nmlsId = '123456'): MortgageCatalog {
+  return {
+    format: 1,
+    vertical: mortgage.segment,
+    disclosure: 'Mortgages of tests.',
+    max_age_days: null,
+    lenders: [{ name: 'Plain Home Loans', logo: 'plain.svg', nmls_id: nmlsId, offers: [...offers] }],
+  };
+}
