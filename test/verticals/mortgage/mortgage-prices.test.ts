@@ -11,7 +11,15 @@ import type { Price } from '../../../src/verticals/mortgage/price-parts.ts';
 import { rankMortgages } from '../../../src/verticals/mortgage/rank-mortgages.ts';
 import { computeRecommendationScore } from '../../../src/verticals/mortgage/recommendation-score.ts';
 import { seededRandom } from '../../support/random-catalog.ts';
-import { compileMortgages, drawBorrower, field, generateMortgages, today } from './mortgage-fixtures.ts';
+import {
+  compileMortgages,
+  drawBorrower,
+  field,
+  generateMortgages,
+  mortgageCatalogOf,
+  plainMortgage,
+  today,
+} from './mortgage-fixtures.ts';
 
 /** Finds by bisection the APR at which the payments are worth `financed`. `payments[i]` is paid after `i + 1` months. */
 function bisectAprPercent(financed: number, payments: readonly number[]): number {
@@ -164,6 +172,34 @@ test('the figures of all kinds of loans equal a simulation month by month', () =
   }
   for (const kind of ['conventional', 'conventional, insured', 'jumbo'].map((each) => `adjustable ${each}`)) {
     assert.ok(compared.get(kind)! >= 10, `${kind}: ${compared.get(kind)}`);
+  }
+});
+
+test('an adjustable loan reaches its caps in several steps, upwards and downwards', () => {
+  for (const [indexPercent, lastRate] of [
+    [9, 11.5],
+    [0.5, 3.25],
+  ] as const) {
+    const adjustable = {
+      fixed_months: 60,
+      adjustment_months: 6,
+      index_percent: indexPercent,
+      margin_percent: 2.75,
+      caps_percent: { first: 1.5, periodic: 1, lifetime: 5 },
+    } as const;
+    const offer = plainMortgage({ adjustable });
+    assert.equal(listMonthlyRates(offer, 6.5, 360).at(-1), lastRate);
+    const compiled = compileMortgages(mortgageCatalogOf([offer]));
+    const borrower = drawBorrower(seededRandom(1))
+      .with(field('loan_purpose'), 0)
+      .with(field('property_value'), 400_000)
+      .with(field('down_payment'), 100_000)
+      .with(field('credit_score_range'), getChoiceValues(mortgage, 'credit_score_range').indexOf('750-799'))
+      .with(field('loan_term_months'), 360);
+    const [{ values }] = priceMortgages(compiled, [0], borrower) as unknown as [{ values: readonly number[] }];
+    const { price } = listOfferPrices(offer)[0]!;
+    const loan = simulateLoan({ offer, price, amount: 300_000, value: 400_000, rate: 6.5, termMonths: 360 });
+    assert.ok(Math.abs(values[0]! - loan.aprPercent) <= 0.0051, `${values[0]} instead of ${loan.aprPercent}`);
   }
 });
 
