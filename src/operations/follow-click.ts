@@ -79,7 +79,15 @@ export async function followClick(deps: FollowClickDeps, request: ClickRequest):
   const fullValueMicros = catalog.clickValueMicros(offerIndex, payload.creditBand);
   const decision = deps.availability.decideClick(subBytes, request.offer, clickedMs, fullValueMicros);
   const valueMicros = decision.hasValue ? fullValueMicros : 0;
-  const clickId = deps.clickIds.issue({ sub: subBytes, offerId: request.offer, clickedMs, valueMicros, countable });
+  // The amount of a sandbox click counts only towards the budget of its offer.
+  const confirmableMicros = mode === 'test' ? 0 : valueMicros;
+  const clickId = deps.clickIds.issue({
+    sub: subBytes,
+    offerId: request.offer,
+    clickedMs,
+    valueMicros: confirmableMicros,
+    countable,
+  });
   const location =
     mode === 'test' ? `${deps.sandboxLandingUrl}?click_id=${clickId}` : catalog.landingUrl(offerIndex, clickId);
 

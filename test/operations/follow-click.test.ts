@@ -230,13 +230,13 @@ describe('followClick', () => {
     assert.equal(bench.unrecorded, 0);
   });
 
-  it('redirects a sandbox click to the sandbox page, and records a click value of 0', async (t) => {
+  it('redirects a sandbox click to the sandbox page, and records its amount, which counts towards the budget of the offer', async (t) => {
     const bench = await openBench(t);
     const { location, clickId, click } = await bench.redirect(bench.link(testTenant));
     assert.equal(location, `${sandboxLandingUrl}?click_id=${clickId}`);
     assert.equal(click.valueMicros, 0);
     const [record] = await bench.ledger.records();
-    assert.equal(record!.at(-1), 0);
+    assert.equal(record!.at(-1), clickMicros);
   });
 
   it('redirects HEAD requests and bots without recording a click', async (t) => {
