@@ -399,16 +399,20 @@ describe('widgets with unusual offers', () => {
     assert.equal(await page.locator('.panel').count(), 0);
   });
 
-  test('widgets of custom verticals, and embed code without a vertical, show loans', async (t) => {
+  test('embed code without a vertical shows loans, and custom verticals get general texts', async (t) => {
     const personalLoans = await pages.widget({ fields: sampleBorrowers['personal-loans']! });
     const leases = await pages.widget({ vertical: equipmentLeases, fields: equipmentLeasesFixture.complete });
     assert.ok(leases.html.includes(` data-vertical="${equipmentLeases.segment}"`));
     const withoutVertical = personalLoans.html.replace(' data-vertical="personal-loans"', '');
     assert.notEqual(withoutVertical, personalLoans.html);
-    for (const html of [leases.html, withoutVertical]) {
+    for (const [html, title, disclosure] of [
+      [withoutVertical, 'Your loan offers', 'Lenders pay us'],
+      [leases.html, 'Your offers', 'Providers pay us'],
+    ] as const) {
       const page = await pages.open(t, html);
       await offerLink(page).waitFor();
-      assert.equal(await page.locator('.title').textContent(), 'Your loan offers');
+      assert.equal(await page.locator('.title').textContent(), title);
+      assert.ok((await page.locator('.disclosure-text').textContent())!.includes(disclosure));
       assert.match((await page.locator('.count').textContent())!, /for \$1[05],000$/);
       assert.match((await offerCards(page).first().textContent())!, /\$[\d,.]+\/month for \$1[05],000 over \d+ months/);
     }

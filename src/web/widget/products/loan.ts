@@ -33,6 +33,21 @@ export const loanView: ProductView = {
   createCardContent: createLoanContent,
 };
 
+/** Shows the offers of verticals without a view of their own, with texts that hold for every product. */
+export const generalView: ProductView = {
+  ...loanView,
+  title: 'Your offers',
+  orderDisclosure: [
+    '“Recommended” puts first what should serve you best. What a provider pays us plays no part in it.',
+  ],
+  paymentDisclosure:
+    'Providers pay us when you follow an offer. We show offers of those we work with; there are others.',
+  caveat: 'Figures are estimates. The terms of an offer are up to the provider.',
+  action: { text: 'View offer', prequalificationText: 'View offer', prequalificationNote: null },
+  adviseWithoutOffers: () =>
+    'None of our providers has an offer for these answers today. Other answers may change that; so may checking that every answer is right.',
+};
+
 /** The card shows the loan amount, term and APR range after the monthly payment (Regulation Z, 12 CFR 1026.24(d)). */
 function createLoanContent(offer: Offer, loanAmount: number | null): CardContent {
   const { monthly_payment_estimate: paymentUsd, payment_term_months: term, loan_amount_range: amounts } = offer;
