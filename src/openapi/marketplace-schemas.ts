@@ -62,7 +62,10 @@ const anyOfferSchema = defineSchema<OfferView>()(
   ),
 );
 
-const nullSchema = Type.Unsafe<null>({ type: 'null', description: 'Not used for this product.' });
+const nullSchema = Type.Unsafe<null>({
+  type: 'null',
+  description: 'Always null, as an exception of this vertical: the product has no such figure.',
+});
 
 /** Creates the schema of an offer of one vertical, in which each member has the types that the vertical's product uses. */
 function createOfferSchema(vertical: Vertical): typeof anyOfferSchema {
@@ -71,6 +74,12 @@ function createOfferSchema(vertical: Vertical): typeof anyOfferSchema {
   for (const name of ['apr_range', 'payment_term_months', 'monthly_payment_estimate', 'loan_amount_range'] as const) {
     const { type, ...schema } = properties[name] as TSchema & { readonly type: readonly [string, 'null'] };
     properties[name] = nullOfferMembers.includes(name) ? nullSchema : { ...schema, type: type[0] };
+  }
+  if (nullOfferMembers.includes('payment_term_months')) {
+    properties.term_months = Type.Array(Type.Integer(), {
+      maxItems: 0,
+      description: 'Always empty, as an exception of this vertical: the product has no terms.',
+    });
   }
   if (Object.keys(offerViewMembers).length > 0) {
     Object.assign(properties, { legal: legalSchema, terms_url: termsUrlSchema, as_of: asOfSchema });

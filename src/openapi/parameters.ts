@@ -4,6 +4,7 @@ import type { WidgetLinkParameters } from '../http/routes/widget-routes.ts';
 import { sortOrderNames } from '../matching/matcher.ts';
 import type { MarketplaceRequest } from '../operations/get-marketplace.ts';
 import type { AnalyticsRequest } from '../operations/query-analytics.ts';
+import { getVerticalProduct } from '../verticals/registry.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { OpenApiParameter } from './schema-parts.ts';
 import { isoDateSchema, referrerTagSchema, stringEnum, subIdSchema, widgetLoadIdSchema } from './schema-parts.ts';
@@ -14,17 +15,24 @@ function queryParameters(parameters: Readonly<Record<string, ParameterDescriptio
   return Object.entries(parameters).map(([name, parameter]) => ({ name, in: 'query', ...parameter }));
 }
 
-const selectionParameters = ({ sortOrders = sortOrderNames, segment }: Vertical) => ({
+function describeSortOrders(vertical: Vertical): string {
+  const { sortOrders = sortOrderNames } = vertical;
+  const { sortOrderDescriptions } = getVerticalProduct(vertical);
+  const meanings = sortOrders.map((order) => `\`${order}\`: ${sortOrderDescriptions[order]}`);
+  const refused = sortOrderNames
+    .filter((order) => !sortOrders.includes(order))
+    .map((order) => ` As an exception of this vertical, \`${order}\` gets 400 \`INVALID_REQUEST\`.`);
+  return `Order of the offers. ${meanings.join('; ')}.${refused.join('')}`;
+}
+
+const selectionParameters = (vertical: Vertical) => ({
   max_offers: {
     description: 'Maximum number of offers in the response.',
     schema: Type.Integer({ minimum: 1, maximum: bounds.offersShownMax, default: bounds.offersShownDefault }),
   },
   sort: {
-    description:
-      sortOrders.length === sortOrderNames.length
-        ? 'Best fit, lowest APR, highest amount, or highest expected revenue. The documentation of the vertical says what they mean.'
-        : `One of the orders of ${segment}; other orders get 400 \`INVALID_REQUEST\`.`,
-    schema: stringEnum(sortOrders, { default: 'recommended' }),
+    description: describeSortOrders(vertical),
+    schema: stringEnum(vertical.sortOrders ?? sortOrderNames, { default: 'recommended' }),
   },
 });
 

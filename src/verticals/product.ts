@@ -5,7 +5,7 @@ import type { CatalogStatistics } from '../catalogs/catalog-statistics.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import type { MismatchCallback } from '../matching/explain-offers.ts';
 import type { MatchTables } from '../matching/match-tables.ts';
-import type { RankedOffers } from '../matching/matcher.ts';
+import type { RankedOffers, SortOrder } from '../matching/matcher.ts';
 import type { FieldVector } from './field-vector.ts';
 import type { OfferRenderer, OfferRendererOptions, OfferView, PricedOffer } from './offer-view.ts';
 import type { FieldRoles, Vertical } from './vertical.ts';
@@ -52,6 +52,8 @@ export interface VerticalProduct {
   readonly offerViewMembers: TProperties;
   /** Members of an offer view that have no meaning for the product, so that they are always null. */
   readonly nullOfferMembers: readonly (keyof OfferView)[];
+  /** Meaning of each sort order, as a phrase for the OpenAPI document. A vertical may allow only some of the sort orders. */
+  readonly sortOrderDescriptions: Readonly<Partial<Record<SortOrder, string>>>;
   /** Builds the slowest indexes in advance, so that the first requests are not slow. */
   buildRankingIndexes(tables: MatchTables): void;
   /** @param unavailable bit set of the unavailable offers (`UnavailableOffers`) */

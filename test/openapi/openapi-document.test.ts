@@ -77,6 +77,34 @@ test('the document contains the fields of the vertical with their allowed values
   }
 });
 
+test('the document of each vertical states what its sort orders mean, and which members of an offer it does not use', () => {
+  const describe = (segment: string) => {
+    const vertical = availableVerticals().find((candidate) => candidate.segment === segment)!;
+    const { paths, components } = openApiDocument(vertical, urls);
+    const { sort } = Object.fromEntries(
+      paths['/marketplace']!.get!.parameters!.map((parameter) => [parameter.name, parameter.description]),
+    );
+    const { properties } = components.schemas['Offer'] as {
+      properties: Record<string, { readonly description: string }>;
+    };
+    return { sort: sort!, terms: properties['term_months']!.description };
+  };
+  assert.match(
+    describe('personal-loans').sort,
+    /`lowest_apr`: `apr_range`, ascending; .*`svc_revenue`: highest expected revenue/,
+  );
+  assert.match(describe('credit-cards').sort, /`highest_amount`: `card\.first_year_value`, descending/);
+  assert.match(describe('banking').sort, /`lowest_apr`: `deposit\.apy`, descending/);
+  assert.match(
+    describe('mortgage').sort,
+    /first\. As an exception of this vertical, `svc_revenue` gets 400 `INVALID_REQUEST`\.$/,
+  );
+  const usesTerms = ['personal-loans', 'mortgage', 'credit-cards', 'banking'].map(
+    (segment) => !describe(segment).terms.startsWith('Always empty'),
+  );
+  assert.deepEqual(usesTerms, [true, true, false, false]);
+});
+
 test('extractComponents extracts a schema with a title once, even if the schema is used several times', () => {
   const item = Type.Object({ n: Type.Integer() }, { title: 'Item' });
   const list = Type.Object({ items: Type.Array(item), first: Type.Optional(item) }, { title: 'List' });

@@ -18,6 +18,12 @@ export const depositAccount = {
   createOfferRenderer: (...options) => new TemplateOfferRenderer(options, copyDepositFigures),
   offerViewMembers: { deposit: depositViewSchema },
   nullOfferMembers: ['apr_range', 'payment_term_months', 'monthly_payment_estimate', 'loan_amount_range'],
+  sortOrderDescriptions: {
+    recommended: 'best value for the depositor',
+    lowest_apr: '`deposit.apy`, descending, because deposits have no APR',
+    highest_amount: '`deposit.first_year_earnings`, descending',
+    svc_revenue: 'highest payout of a click first',
+  },
   // A ranking uses no index that is built in advance.
   buildRankingIndexes: () => {},
   rankOffers: rankDeposits,

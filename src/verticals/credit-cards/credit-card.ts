@@ -19,6 +19,12 @@ export const creditCard = {
   offerViewMembers: cardViewMembers,
   nullOfferMembers: ['payment_term_months', 'monthly_payment_estimate', 'loan_amount_range'],
   // The ranker has no indexes that are slow to build.
+  sortOrderDescriptions: {
+    recommended: 'best value for the borrower',
+    lowest_apr: '`apr_range`, ascending',
+    highest_amount: '`card.first_year_value`, descending',
+    svc_revenue: 'highest payout of a click first',
+  },
   buildRankingIndexes: () => {},
   rankOffers: rankCards,
   priceOffers: priceCards,

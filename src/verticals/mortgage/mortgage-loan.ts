@@ -21,6 +21,11 @@ export const mortgageLoan = {
   createOfferRenderer: createMortgageRenderer,
   offerViewMembers: mortgageViewMembers,
   nullOfferMembers: [],
+  sortOrderDescriptions: {
+    recommended: 'best value for the borrower',
+    lowest_apr: '`apr_range`, ascending',
+    highest_amount: 'largest amount of `loan_amount_range` first',
+  },
   // The ranker builds no index whose first use is slow.
   buildRankingIndexes() {},
   rankOffers: rankMortgages,

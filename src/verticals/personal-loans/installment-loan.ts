@@ -24,6 +24,12 @@ export const installmentLoan = {
   createOfferRenderer: (...options) => new LoanOfferRenderer(...options),
   offerViewMembers: {},
   nullOfferMembers: [],
+  sortOrderDescriptions: {
+    recommended: 'best value for the borrower',
+    lowest_apr: '`apr_range`, ascending',
+    highest_amount: 'largest amount of `loan_amount_range` first',
+    svc_revenue: 'highest expected revenue of a click first',
+  },
   buildRankingIndexes,
   rankOffers: rankLoans,
   priceOffers: calculateLoanPrices,
