@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { copyToFlatString } from '../domain/text.ts';
 import {
   type CompiledOffer,
@@ -29,8 +30,9 @@ export type OfferFigures = Pick<
 /** Creates the members of an offer view from the values of a `TemplatePricedOffer`. Must copy each value without calculations. */
 export type FiguresOfOffer = (offer: CompiledOffer, slot: number, values: readonly (number | null)[]) => OfferFigures;
 
-/** Name of a value in a template, between two characters that no other text of an offer contains. */
-const placeholder = /"\\u0001(\d+)\\u0001"/;
+/** Random text at the start of the placeholders of a template, so that no text of an offer can be a placeholder. */
+const placeholderPrefix = randomBytes(16).toString('hex');
+const placeholder = new RegExp(`"${placeholderPrefix}(\\d+)"`);
 
 /**
  * Creates the offers of responses from templates: JSON texts with gaps for the values that depend on the borrower. A template is created
@@ -89,7 +91,7 @@ export class TemplateOfferRenderer implements OfferRenderer {
 
   /** Returns the fragments of a template: texts, and indexes of values, followed by the index of the click URL and of the position. */
   #createTemplate(index: number, slot: number, valueCount: number): readonly (string | number)[] {
-    const names = Array.from({ length: valueCount + 2 }, (_, at) => `\u0001${at}\u0001`);
+    const names = Array.from({ length: valueCount + 2 }, (_, at) => `${placeholderPrefix}${at}`);
     const view = this.#createOfferView(
       index,
       slot,
