@@ -16,7 +16,7 @@ export class BestOffers {
   readonly #lists = [this.recommended, this.lowestApr, this.highestAmount, this.revenue];
 
   /**
-   * Ranks the offers in `eligible` and counts the offers that are available. `rankEligible` must reset the lists, add the offers of `eligible`
+   * Ranks the offers in `eligible` and counts the offers that are available. `rankEligible` gets the number of offers in `eligible`. It must reset the lists, add the offers of `eligible`
    * to the lists, and remove from `eligible` the offers that the borrower cannot get.
    *
    * Unavailable offers are ranked like available offers, but are not counted in `RankedOffers.total`. Because a ranking also contains
@@ -25,21 +25,20 @@ export class BestOffers {
    *
    * @param unavailable bit set of the offers that responses omit (`UnavailableOffers`); null if all offers are available
    */
-  rank<Context>(
+  rank(
     tables: MatchTables,
     eligible: OfferSet,
     unavailable: Int32Array | null,
-    rankEligible: (context: Context, count: number) => void,
-    context: Context,
+    rankEligible: (count: number) => void,
   ): RankedOffers {
-    rankEligible(context, countOffers(eligible));
+    rankEligible(countOffers(eligible));
     const matching = countOffers(eligible);
     const orders = this.#copyOrders(tables, matching);
     if (unavailable === null) return { total: matching, availableOnly: false, orders };
     subtractOffers(eligible, unavailable);
     const total = countOffers(eligible);
     if (hasEnoughAvailable(orders, eligible, total)) return { total, availableOnly: false, orders };
-    rankEligible(context, total);
+    rankEligible(total);
     return { total, availableOnly: true, orders: this.#copyOrders(tables, total) };
   }
 

@@ -55,14 +55,17 @@ export function createPricingRanker<Tables extends MatchTables, Applicant>(
   const keys: OfferSortKeys = { recommended: 0, lowestApr: 0, highestAmount: 0, revenue: 0 };
   const computeAprKey = pricer.computeAprKey?.bind(pricer);
 
-  const context: { tables: Tables | null; state: RankerState | null; applicant: Applicant | null } = {
-    tables: null,
-    state: null,
-    applicant: null,
-  };
   return (tables, borrower, today, unavailable) => {
     const applicant = pricer.readApplicant(tables, borrower);
     if (applicant === null || !meetsStateMinimumAge(tables, borrower, today)) return emptyRanking;
+    const state = stateFor(tables);
+    const { criteria, eligible } = state;
+    fillOfferSet(eligible, tables.offerCount);
+    criteria.filterOffers(eligible, borrower, today);
+    return best.rank(tables, eligible, unavailable, () => rankEligible(tables, state, applicant));
+  };
+
+  function stateFor(tables: Tables): RankerState {
     let state = states.get(tables);
     if (state === undefined) {
       state = {
@@ -72,22 +75,17 @@ export function createPricingRanker<Tables extends MatchTables, Applicant>(
       };
       states.set(tables, state);
     }
-    fillOfferSet(state.eligible, tables.offerCount);
-    state.criteria.filterOffers(state.eligible, borrower, today);
-    context.tables = tables;
-    context.state = state;
-    context.applicant = applicant;
-    return best.rank(tables, state.eligible, unavailable, rankEligible, context);
-  };
+    return state;
+  }
 
-  function rankEligible({ tables, state, applicant }: typeof context): void {
-    const { eligible, aprBounds } = state!;
-    best.reset(tables!);
-    leastAprBounds.reset(tables!.orderLength);
+  /** Finds the best of the eligible offers for each sort order. Removes from `eligible` the offers that the applicant cannot get. */
+  function rankEligible(tables: Tables, { eligible, aprBounds }: RankerState, applicant: Applicant): void {
+    best.reset(tables);
+    leastAprBounds.reset(tables.orderLength);
     for (let word = 0; word < eligible.length; word++) {
       for (let bits = eligible[word]!; bits !== 0; bits &= bits - 1) {
         const offer = (word << 5) + lowestBitIndex(bits);
-        if (!pricer.computeSortKeys(tables!, offer, applicant!, keys)) {
+        if (!pricer.computeSortKeys(tables, offer, applicant, keys)) {
           removeOffer(eligible, offer);
           continue;
         }
@@ -104,14 +102,14 @@ export function createPricingRanker<Tables extends MatchTables, Applicant>(
     if (computeAprKey === undefined) return;
     // The offers with the lowest bounds are likely the best. Their APRs exclude nearly all other offers.
     leastAprBounds.forEachOffer((offer) => {
-      best.lowestApr.add(offer, computeAprKey(tables!, offer, applicant!));
+      best.lowestApr.add(offer, computeAprKey(tables, offer, applicant));
       aprBounds[offer] = Number.NaN;
     });
     for (let word = 0; word < eligible.length; word++) {
       for (let bits = eligible[word]!; bits !== 0; bits &= bits - 1) {
         const offer = (word << 5) + lowestBitIndex(bits);
         if (aprBounds[offer]! <= best.lowestApr.highestAcceptedSortKey) {
-          best.lowestApr.add(offer, computeAprKey(tables!, offer, applicant!));
+          best.lowestApr.add(offer, computeAprKey(tables, offer, applicant));
         }
       }
     }

@@ -71,11 +71,6 @@ export function createRanker(score: OfferScorer): Ranker {
   const price = createEmptyLoanPrice();
   const best = new BestOffers();
   const { recommended, lowestApr, highestAmount, revenue } = best;
-  const context: { tables: LoanTables; state: RankerState; borrower: Readonly<FieldVector> } = {
-    tables: null!,
-    state: null!,
-    borrower: [],
-  };
 
   const rank: LoanRanker = (tables, borrower, today, unavailable = null) => {
     if (!readApplicant(tables, borrower, applicant) || !meetsStateMinimumAge(tables, borrower, today))
@@ -83,10 +78,7 @@ export function createRanker(score: OfferScorer): Ranker {
     const state = stateFor(tables);
     const { index, eligible } = state;
     selectEligibleOffers(tables, index, borrower, applicant, today, eligible);
-    context.tables = tables;
-    context.state = state;
-    context.borrower = borrower;
-    return best.rank(tables, eligible, unavailable, rankEligible, context);
+    return best.rank(tables, eligible, unavailable, (count) => rankEligible(tables, state, borrower, count));
   };
   return Object.assign(rank, { indexFor: (tables: LoanTables) => stateFor(tables).index });
 
@@ -94,7 +86,7 @@ export function createRanker(score: OfferScorer): Ranker {
    * Finds the best of the `count` eligible offers for each sort order. Removes from `eligible` the offers whose debt-to-income limit the
    * borrower would exceed.
    */
-  function rankEligible({ tables, state, borrower }: typeof context, count: number): void {
+  function rankEligible(tables: LoanTables, state: RankerState, borrower: Readonly<FieldVector>, count: number): void {
     const { index, eligible } = state;
     best.reset(tables);
     if (shouldPriceAll(tables, count)) {
