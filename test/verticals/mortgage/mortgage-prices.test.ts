@@ -221,7 +221,7 @@ test('ranks random catalogs as a reference that prices and sorts every offer', (
         const fixed = tables.fixedScore[index * tables.bandCount + borrower[field('credit_score_range')]!]!;
         const costCents = Math.round(values[13]! * 100);
         const score = computeRecommendationScore(fixed, values[8]!, costCents);
-        return [{ index, apr: values[0]!, largest: values[4]!, costUsd: Math.round(costCents / 100), score }];
+        return [{ index, apr: values[0]!, largest: values[4]!, score }];
       });
       const sorted = (compare: (one: (typeof matches)[0], other: (typeof matches)[0]) => number) =>
         [...matches]
@@ -236,7 +236,7 @@ test('ranks random catalogs as a reference that prices and sorts every offer', (
         [
           ...recommended,
           ...sorted((one, other) => one.apr - other.apr),
-          ...sorted((one, other) => other.largest - one.largest || one.costUsd - other.costUsd),
+          ...sorted((one, other) => other.largest - one.largest || one.apr - other.apr),
           ...recommended,
         ],
       );
