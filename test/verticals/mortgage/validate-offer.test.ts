@@ -53,6 +53,10 @@ test('accepts the plain offer of the tests, and offers with every optional membe
   );
 });
 
+test('accepts a lifetime cap that index and margin cannot reach', () => {
+  assert.deepEqual(errorsWith(adjustableWith({ caps_percent: { ...caps, lifetime: 31 } })), []);
+});
+
 test('accepts generated catalogs, which contain loans of every type', () => {
   for (const seed of [1, 2, 3]) {
     const catalog = generateMortgages(seed, 300);
@@ -154,6 +158,21 @@ describe('rejects an offer, and names the place in the file', () => {
       { amount: { min: 9_000, max: 750_000 }, ...band({ lender_fees_usd: 8_900 }) },
       'amount.min',
       `is so small that the APR could exceed ${bounds.aprPercentMax} %`,
+    ],
+    [
+      'a rate whose APR with points is too high, whatever the amount',
+      { terms: { '360': { rate_percent: 35.5, points_percent: 5 } }, ...band({ lender_fees_usd: 8_900 }) },
+      'bands.750-799.rate_percent',
+      `plus the parts in terms.360 and ltv_bands[0] is so high that the APR could exceed ${bounds.aprPercentMax} %`,
+    ],
+    [
+      'an index and a margin that exceed the APR with points',
+      {
+        ...adjustableWith({ index_percent: 33, caps_percent: { ...caps, lifetime: 36 } }),
+        ...band({ points_percent: 5 }),
+      },
+      'adjustable.margin_percent',
+      `plus index_percent is so high that the APR could exceed ${bounds.aprPercentMax} %`,
     ],
     ['a date in the future', { as_of: '2026-08-02' }, 'as_of', 'must not be in the future'],
   ] as const) {
