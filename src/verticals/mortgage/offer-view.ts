@@ -16,6 +16,9 @@ export const mortgageViewMembers = {
     {
       loan_type: Type.Enum([...loanTypes], { description: 'Program of the loan.' }),
       rate_type: Type.Enum(['fixed', 'adjustable']),
+      fixed_months: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
+        description: 'Months before the rate of an adjustable loan may change; `null` for a fixed rate.',
+      }),
       rate: Type.Number({ description: 'Yearly note rate in percent; the initial rate of an adjustable loan.' }),
       points_percent: Type.Number({ minimum: 0, description: 'Points paid at closing, in percent of `loan_amount`.' }),
       lender_fees: Type.Number({ minimum: 0, description: 'Fees of the lender paid at closing, in USD.' }),
@@ -72,15 +75,13 @@ function priceMortgage(tables: MortgageTables, index: number): TemplatePricedOff
   const { slot } = quote;
   const { schedules } = tables;
   const schedule = tables.prices[slot + scheduleFigure]!;
-  const principalAndInterestCents = roundHalfUp(price.principalAndInterest * 100, 0);
-  const premiumCents = roundHalfUp(price.firstPremium * 100, 0);
   return {
     index,
     slot: index * 2 ** tables.termMonths.length + availableTerms(tables, index, applicant, quote),
     values: [
       toAprKey(loanAprPercent(tables, index, applicant, quote, price)) / 100,
       schedules.termMonths[schedule]!,
-      (principalAndInterestCents + premiumCents) / 100,
+      roundHalfUp(price.principalAndInterest + price.firstPremium, 2),
       tables.amountMin[index]!,
       largestLoan(tables, index, applicant, quote),
       schedules.rate[schedule]! / 1_000,
@@ -88,8 +89,8 @@ function priceMortgage(tables: MortgageTables, index: number): TemplatePricedOff
       tables.prices[slot + lenderFeesFigure]!,
       amount,
       roundHalfUp((amount * 100) / value, 2),
-      principalAndInterestCents / 100,
-      premiumCents / 100,
+      roundHalfUp(price.principalAndInterest, 2),
+      roundHalfUp(price.firstPremium, 2),
       price.premiumMonths,
       costOverFiveYearsCents(tables, index, applicant, quote, price) / 100,
     ],
@@ -122,6 +123,7 @@ function createFigures(
     mortgage: {
       loan_type: offer.loan_type,
       rate_type: rateTypeOf(offer),
+      fixed_months: offer.adjustable?.fixed_months ?? null,
       rate: rate!,
       points_percent: points!,
       lender_fees: fees!,
