@@ -24,7 +24,7 @@ export function drawBorrower(random: Random): FieldVector {
   // Every second down payment leaves a loan of exactly the upper end of a loan-to-value band.
   const downShare = random() < 0.5 ? randomElement(random, [0.03, 0.05, 0.1, 0.2, 0.25]) : 0.03 + 0.4 * random();
   const borrower = randomBorrower(random, mortgage)
-    .with(field('loan_purpose'), Math.floor(random() * 3))
+    .with(field('loan_purpose'), randomElement(random, [0, 0, 1, 1, 2]))
     .with(field('property_value'), value)
     .with(field('down_payment'), Math.floor(Math.round(value * downShare * 1e6) / 1e6))
     .with(field('mortgage_balance'), Math.floor(value * (0.4 + 0.5 * random())))
