@@ -31,11 +31,13 @@ export interface DepositTables extends MatchTables {
   readonly tierFrom: Float64Array;
   /** Yield at the beginning of the tier, in hundredths of a percent. With `whole_balance`, the yield is the same in the whole tier. */
   readonly tierApy: Uint16Array;
-  /** Interest in the first year, or until an earlier maturity, in cents: `yearOffset + deposit * yearGrowth`. */
-  readonly yearOffset: Float64Array;
+  /** Balance in USD from which the rate of the tier applies: `tierFrom`, or 0 with `whole_balance`. */
+  readonly rateFrom: Float64Array;
+  /** Interest in the first year, or until an earlier maturity, in cents: `yearBase + (deposit - rateFrom) * yearGrowth`. */
+  readonly yearBase: Float64Array;
   readonly yearGrowth: Float64Array;
-  /** Interest in the term for which the yield is computed, in USD: `termOffset + deposit * termGrowth`. */
-  readonly termOffset: Float64Array;
+  /** Interest in the term for which the yield is computed, in USD: `termBase + (deposit - rateFrom) * termGrowth`. */
+  readonly termBase: Float64Array;
   readonly termGrowth: Float64Array;
 
   /** 1 if the yield depends on the deposit within a tier (`marginal`), otherwise 0. */
@@ -125,9 +127,10 @@ function compileTiers(offers: readonly DepositOffer[]) {
     firstTier,
     tierFrom: Float64Array.from(tiers, ({ from }) => from),
     tierApy: Uint16Array.from(tiers, ({ apy }) => roundHalfUp(apy * 100, 0)),
-    yearOffset: Float64Array.from(tiers, ({ year }) => year.offset * 100),
+    rateFrom: Float64Array.from(tiers, ({ year }) => year.from),
+    yearBase: Float64Array.from(tiers, ({ year }) => year.base * 100),
     yearGrowth: Float64Array.from(tiers, ({ year }) => year.growth * 100),
-    termOffset: Float64Array.from(tiers, ({ term }) => term.offset),
+    termBase: Float64Array.from(tiers, ({ term }) => term.base),
     termGrowth: Float64Array.from(tiers, ({ term }) => term.growth),
   };
 }

@@ -64,7 +64,9 @@ export function priceDeposit(
     const tier = findTier(tables, offer, deposit);
     price.tier = tier;
     price.apy = yieldAtDeposit(tables, offer, tier, deposit);
-    interestCents = roundToInteger(tables.yearOffset[tier]! + deposit * tables.yearGrowth[tier]!);
+    interestCents = roundToInteger(
+      tables.yearBase[tier]! + (deposit - tables.rateFrom[tier]!) * tables.yearGrowth[tier]!,
+    );
   }
   price.feeCents = deposit >= tables.feeWaivedFrom[offer]! ? 0 : tables.monthlyFeeCents[offer]!;
   const bonusCents = tables.bonusCents[offer]!;
@@ -86,7 +88,7 @@ function findTier({ firstTier, tierFrom }: DepositTables, offer: number, deposit
 function yieldAtDeposit(tables: DepositTables, offer: number, tier: number, deposit: number): number {
   // The yield at the beginning of a tier is also the yield of every deposit in the first tier.
   if (tables.hasMarginalTiers[offer] === 0 || tier === tables.firstTier[offer]) return tables.tierApy[tier]!;
-  const interest = tables.termOffset[tier]! + deposit * tables.termGrowth[tier]!;
+  const interest = tables.termBase[tier]! + (deposit - tables.rateFrom[tier]!) * tables.termGrowth[tier]!;
   return roundToInteger(annualPercentageYield(interest, deposit, tables.termYears[offer]!) * 100);
 }
 
