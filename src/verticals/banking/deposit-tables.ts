@@ -5,7 +5,7 @@ import {
   listOffersSortedById,
   type MatchTables,
 } from '../../matching/match-tables.ts';
-import { findFieldIndex } from '../field-vector.ts';
+import { findFieldIndex, getChoiceValues } from '../field-vector.ts';
 import type { Vertical } from '../vertical.ts';
 import { compileTierInterest, computeTierYields, yieldMonths } from './annual-yield.ts';
 import type { DepositCatalog, DepositOffer } from './offer-schema.ts';
@@ -21,10 +21,14 @@ export const bonusCondition = { directDeposit: 1, newCustomer: 2 } as const;
 export interface DepositTables extends MatchTables {
   /** Positions of pocket fields in the field vector of a borrower. */
   readonly fields: {
+    readonly productType: number;
     readonly depositAmount: number;
+    readonly cdTermMonths: number;
     readonly directDeposit: number;
     readonly newCustomer: number;
   };
+  /** Encoded value of `product_type` for a certificate of deposit. */
+  readonly cdCode: number;
   /** Index of the offer's first tier in the tables of tiers. Has one more value, the total number of tiers. */
   readonly firstTier: Uint32Array;
   /** Balance in USD from which the tier applies. */
@@ -79,10 +83,13 @@ export function compileDepositTables(catalog: DepositCatalog, vertical: Vertical
   return {
     ...common,
     fields: {
+      productType: requireField(vertical, 'product_type'),
       depositAmount: requireField(vertical, 'deposit_amount'),
+      cdTermMonths: requireField(vertical, 'cd_term_months'),
       directDeposit: requireField(vertical, 'direct_deposit'),
       newCustomer: requireField(vertical, 'new_customer'),
     },
+    cdCode: getChoiceValues(vertical, 'product_type').indexOf('cd'),
     ...compileTiers(offers),
     hasMarginalTiers: Uint8Array.from(offers, ({ tier_method }) => Number(tier_method === 'marginal')),
     termYears: perOffer((offer) => yieldMonths(offer) / 12),
@@ -135,10 +142,16 @@ function compileTiers(offers: readonly DepositOffer[]) {
   };
 }
 
-/** Rules that apply in addition to the criteria of offers: the kind of account, and the term of a certificate of deposit. */
+/**
+ * Rules that apply in addition to the criteria of offers: the kind of account, and the term of a certificate of deposit. A missing term
+ * excludes no offer, because only a depositor who asks for a certificate needs a term. `readDepositor` checks the term.
+ */
 const fieldRules: readonly ChoiceFieldRule<DepositOffer>[] = [
   { field: 'product_type', admits: ({ product_type }, value) => value === product_type },
-  { field: 'cd_term_months', admits: ({ term_months }, value) => term_months === undefined || value === term_months },
+  {
+    field: 'cd_term_months',
+    admits: ({ term_months }, value) => term_months === undefined || value === undefined || value === term_months,
+  },
 ];
 
 function requireField(vertical: Vertical, name: string): number {

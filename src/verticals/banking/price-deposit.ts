@@ -33,20 +33,22 @@ export function emptyDepositPrice(): DepositPrice {
   return { tier: -1, apy: 0, feeCents: 0, hasBonus: false, earningsCents: 0 };
 }
 
-/** Copies values of a borrower into `depositor`. Returns false if the deposit or the state is missing. */
-export function readDepositor(
-  { fields, roles }: DepositTables,
-  borrower: Readonly<FieldVector>,
-  depositor: Depositor,
-): boolean {
+/** Copies submitted values into `depositor`. Returns false if the deposit, the state or the term of a certificate is missing. */
+export function readDepositor(tables: DepositTables, borrower: Readonly<FieldVector>, depositor: Depositor): boolean {
+  const { fields, roles } = tables;
   const deposit = borrower[fields.depositAmount]!;
-  if (deposit === absentValue || borrower[roles.state] === absentValue) return false;
+  if (deposit === absentValue || borrower[roles.state] === absentValue || lacksTerm(tables, borrower)) return false;
   depositor.deposit = deposit;
   // A condition that the borrower did not answer counts as not met.
   depositor.conditionsMet =
     (borrower[fields.directDeposit] === 1 ? bonusCondition.directDeposit : 0) |
     (borrower[fields.newCustomer] === 1 ? bonusCondition.newCustomer : 0);
   return true;
+}
+
+/** Whether the depositor asks for a certificate of deposit without a term. */
+function lacksTerm({ fields, cdCode }: DepositTables, borrower: Readonly<FieldVector>): boolean {
+  return borrower[fields.productType] === cdCode && borrower[fields.cdTermMonths] === absentValue;
 }
 
 /** Prices an offer and writes the result into `price`. Returns false if the deposit is below the minimum of the offer. */
@@ -102,7 +104,7 @@ export function findDepositMismatches(
   tables: DepositTables,
   borrower: Readonly<FieldVector>,
 ): (offer: number, add: MismatchCallback) => void {
-  const { depositAmount } = tables.fields;
+  const { depositAmount, cdTermMonths } = tables.fields;
   const depositor = emptyDepositor();
   if (readDepositor(tables, borrower, depositor)) {
     return (offer, add) => {
@@ -110,6 +112,7 @@ export function findDepositMismatches(
     };
   }
   const missing = [depositAmount, tables.roles.state].filter((field) => borrower[field] === absentValue);
+  if (lacksTerm(tables, borrower)) missing.push(cdTermMonths);
   return (_offer, add) => {
     for (const field of missing) add('not_told', field);
   };
