@@ -19,7 +19,7 @@ export const bonusCondition = { directDeposit: 1, newCustomer: 2 } as const;
  * tables have one value per offer.
  */
 export interface DepositTables extends MatchTables {
-  /** Positions of pocket fields in the field vector of a borrower. */
+  /** Positions of pocket fields in the field vector. */
   readonly fields: {
     readonly productType: number;
     readonly depositAmount: number;

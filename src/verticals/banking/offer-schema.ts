@@ -74,7 +74,7 @@ export type DepositOffer = Static<typeof offer>;
 /** The term that 12 CFR 1030.8 requires in an advertisement that states a yield, at least once. */
 const yieldPhrase = 'annual percentage yield';
 
-/** Reports members of a deposit offer that contradict each other or the law, or that no borrower could meet. */
+/** Reports members of a deposit offer that contradict each other or the law, or that no depositor could meet. */
 export function validateDepositOffer(
   offer: DepositOffer,
   path: CatalogValuePath,
@@ -99,7 +99,7 @@ export function validateDepositOffer(
   }
 }
 
-/** Only certificates of deposit have a term and a penalty, and borrowers can choose only the terms of the pocket field. */
+/** Only certificates of deposit have a term and a penalty, and depositors can choose only the terms of the pocket field. */
 function checkProductType(
   { product_type, term_months, early_withdrawal_penalty_days }: DepositOffer,
   path: CatalogValuePath,

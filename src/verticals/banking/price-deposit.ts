@@ -3,11 +3,11 @@ import { absentValue, type FieldVector } from '../field-vector.ts';
 import { annualPercentageYield } from './annual-yield.ts';
 import { bonusCondition, type DepositTables } from './deposit-tables.ts';
 
-/** Values of a borrower that determine prices and rankings. */
+/** Submitted values that determine prices and rankings. */
 export interface Depositor {
   /** Deposit in whole USD. */
   deposit: number;
-  /** Bits of `bonusCondition` that the borrower meets. */
+  /** Bits of `bonusCondition` that the depositor meets. */
   conditionsMet: number;
 }
 
@@ -19,7 +19,7 @@ export interface DepositPrice {
   apy: number;
   /** Monthly fee at the deposit, in cents. */
   feeCents: number;
-  /** Whether the borrower can earn the bonus of the offer; false if the offer has none. */
+  /** Whether the depositor can earn the bonus of the offer; false if the offer has none. */
   hasBonus: boolean;
   /** Interest plus bonus minus fees in the first year, in cents. */
   earningsCents: number;
@@ -39,7 +39,7 @@ export function readDepositor(tables: DepositTables, borrower: Readonly<FieldVec
   const deposit = borrower[fields.depositAmount]!;
   if (deposit === absentValue || borrower[roles.state] === absentValue || lacksTerm(tables, borrower)) return false;
   depositor.deposit = deposit;
-  // A condition that the borrower did not answer counts as not met.
+  // A condition that the depositor did not answer counts as not met.
   depositor.conditionsMet =
     (borrower[fields.directDeposit] === 1 ? bonusCondition.directDeposit : 0) |
     (borrower[fields.newCustomer] === 1 ? bonusCondition.newCustomer : 0);
@@ -99,7 +99,7 @@ function roundToInteger(value: number): number {
   return Math.floor(value * (1 + 4 * Number.EPSILON) + 0.5);
 }
 
-/** Returns a function that reports why `priceDeposit` returns false for an offer and this borrower. */
+/** Returns a function that reports why `priceDeposit` returns false for an offer and this depositor. */
 export function findDepositMismatches(
   tables: DepositTables,
   borrower: Readonly<FieldVector>,

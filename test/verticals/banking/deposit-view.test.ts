@@ -149,7 +149,7 @@ test('yield and rate are those of the deposit, and 0 below the minimum balance',
   assert.deepEqual(shownAt(4_000), [3.5, 4, 140]);
 });
 
-test('throws for an offer that was not ranked for the borrower', () => {
+test('throws for an offer that was not ranked for the depositor', () => {
   const file = depositCatalogOf([plainDeposit({ minimum_deposit: 50_000 })]);
   assert.throws(() => renderDeposits(file, depositorOf(saver), [0]), /offer plain was not ranked/);
   assert.throws(

@@ -73,7 +73,7 @@ describe('the example catalog of banking', () => {
     assert.ok(paced >= offers.length / 4 && paced <= offers.length / 2, `${paced}`);
   });
 
-  test('a borrower with 10,000 USD gets at least eight offers of every account and three certificates of every term', () => {
+  test('a depositor with 10,000 USD gets at least eight offers of every account and three certificates of every term', () => {
     for (const state of usStateCodes.filter((code) => !['PR', 'GU', 'VI', 'AS', 'MP'].includes(code))) {
       for (const product_type of ['savings', 'checking', 'money_market']) {
         assert.ok(totalFor({ product_type, state, direct_deposit: true }) >= 8, `${product_type} in ${state}`);
@@ -100,7 +100,7 @@ describe('the example catalog of banking', () => {
     assert.equal(using.bonus, offers.filter(({ bonus }) => bonus !== undefined).length);
   });
 
-  test('every offer of the example catalog is available to some borrower', () => {
+  test('every offer of the example catalog is available to some depositor', () => {
     assert.deepEqual(
       listUnseenOffers(compiled, rankDeposits, (random) => drawDepositor(random, 0), today),
       [],
@@ -141,7 +141,7 @@ describe('the sandbox catalog of banking', () => {
     ['sandbox-echo-money-market-ca', { product_type: 'money_market' }, { product_type: 'money_market', state: 'NV' }],
     ['sandbox-bravo-cd-6', { product_type: 'cd', cd_term_months: 6 }, { product_type: 'cd', cd_term_months: 12 }],
   ] as const) {
-    test(`the sandbox offer ${id} is available only to borrowers who meet its condition`, () => {
+    test(`the sandbox offer ${id} is available only to depositors who meet its condition`, () => {
       assert.deepEqual([idsFor(shown).includes(id), idsFor(hidden).includes(id)], [true, false]);
     });
   }

@@ -82,7 +82,7 @@ for (const [name, condition, needed] of [
   ['a new customer', { new_customer: true }, 2],
   ['a direct deposit of a new customer', { direct_deposit: true, new_customer: true }, 3],
 ] as const) {
-  test(`a bonus for ${name} is counted only for borrowers who told that they meet the condition`, () => {
+  test(`a bonus for ${name} is counted only for depositors who told that they meet the condition`, () => {
     const bonus = { amount: 100, requirement: 'See the terms', days: 90, minimum_deposit: 1_000, ...condition };
     const offer = plainDeposit({ bonus });
     for (const met of [0, 1, 2, 3]) {

@@ -151,7 +151,7 @@ test('offers a certificate of deposit only for its own term, and reports the rea
   ]);
 });
 
-test('skips an offer that asks for a direct deposit or a new customer, unless the borrower said yes', () => {
+test('skips an offer that asks for a direct deposit or a new customer, unless the depositor said yes', () => {
   const criteria = (field: string) => [{ field, in: [true] }];
   const compiled = compileDeposits(
     depositCatalogOf([

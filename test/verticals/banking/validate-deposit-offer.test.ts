@@ -86,7 +86,7 @@ describe('rejects an offer, and names the place in the file', () => {
     ['an unknown kind of account', { product_type: 'gold' }, 'product_type', 'is not a value of product_type'],
     ['a certificate without a term', { product_type: 'cd' }, 'term_months', 'is required if product_type is cd'],
     [
-      'a term that no borrower can choose',
+      'a term that no depositor can choose',
       { product_type: 'cd', term_months: 11, tiers: [tier(0, 0, 0)] },
       'term_months',
       'must be one of 3, 6, 9, 12, 18, 24, 36, 48, 60',
