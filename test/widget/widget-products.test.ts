@@ -176,7 +176,9 @@ const expectedByVertical: Readonly<Record<string, Expected>> = {
         `Minimum to earn the APY${fee(deposit!.minimum_balance_for_apy)}`,
         `Monthly fee${fee(deposit!.monthly_fee)}${waived === null ? '' : ` none from a balance of ${whole(waived)}`}`,
         `Estimated first-year earnings${cents(deposit!.first_year_earnings)} `,
-        bonus === null ? '' : `Bonus${fee(bonus.amount)} ${bonus.requirement}`,
+        bonus === null
+          ? ''
+          : `Bonus${fee(bonus.amount)} ${bonus.requirement}; to be met within ${bonus.days} days of opening`,
         term === null ? '' : `Term${monthCount(term)}`,
         penalty === null ? '' : `Early withdrawal penalty${penalty} days of interest`,
       ];
@@ -185,7 +187,12 @@ const expectedByVertical: Readonly<Record<string, Expected>> = {
       `Interest rate: ${rate(deposit!.rate)}`,
       ...(deposit!.tiers.length < 2
         ? []
-        : deposit!.tiers.map((tier: Figures) => `${whole(tier.from)}${rate(tier.rate)}${rate(tier.apy)}`)),
+        : deposit!.tiers.map((tier: Figures, at: number) => {
+            const next = deposit!.tiers[at + 1];
+            const isRange = deposit!.tier_method === 'marginal' && next?.apy !== tier.apy;
+            const [before, after] = !isRange ? ['', ''] : next ? ['', ` to ${rate(next.apy)}`] : ['up to ', ''];
+            return `${whole(tier.from)}${rate(tier.rate)}${before}${rate(tier.apy)}${after}`;
+          })),
     ],
     member: 'deposit',
   },
@@ -372,6 +379,52 @@ describe('widgets with unusual offers', () => {
       assert.deepEqual(links, []);
       assert.deepEqual(errors, []);
     }
+  });
+
+  test('tables of marginal tiers show ranges of yields, and bonuses show their text and deadline', async (t) => {
+    const vertical = availableVerticals().find(({ segment }) => segment === 'banking')!;
+    const tiers = (...values: readonly (readonly [from: number, rate: number, apy: number])[]) =>
+      values.map(([from, rate, apy]) => ({ from, rate, apy }));
+    const daily = { compounding: 'daily', term_months: null };
+    const rising = tiers([0, 5.25, 5.39], [2_500, 5.5, 5.39], [15_000, 5.75, 5.61]);
+    const accounts = [
+      // The example of 12 CFR 1030, Appendix A.
+      [{ ...daily, tier_method: 'marginal', tiers: rising }, ['5.39%', '5.39% to 5.61%', 'from 5.61%']],
+      [{ ...daily, tier_method: 'whole_balance', tiers: rising }, ['5.39%', '5.39%', '5.61%']],
+      [
+        { ...daily, tier_method: 'marginal', tiers: tiers([0, 5.84, 6.01], [10_000, 0.1, 6.01], [20_000, 0.05, 3.06]) },
+        ['6.01%', '6.01% to 3.06%', 'up to 3.06%'],
+      ],
+      // Half a year of annual compounding earns simple interest: 1.016 times 1.016 are 1.0323.
+      [
+        {
+          ...{ compounding: 'annual', term_months: 6, tier_method: 'marginal' },
+          tiers: tiers([0, 3.2, 3.23], [1_000, 3.201, 3.23]),
+        },
+        ['3.23%', '3.23%'],
+      ],
+    ] as const;
+    const bonus = { amount: 50, requirement: 'Deposit $100 within 15 days and keep it for 90 days', days: 5 };
+    const { page, url } = await pages.prepare(t, { vertical, fields: sampleBorrowers.banking! });
+    await page.route(offersAddress, async (route) => {
+      const response = await route.fetch();
+      const json = await response.json();
+      const offers = accounts.map(([deposit], at) => ({ ...json.offers[at], deposit: { ...deposit, bonus } }));
+      await route.fulfill({ response, json: { ...json, offers } });
+    });
+    await page.goto(url);
+    await offerLink(page).waitFor();
+    const shown = await offerCards(page).evaluateAll((cards) =>
+      cards.map((card) =>
+        [...card.querySelectorAll('tr td:last-child')].map(({ textContent }) => textContent as string),
+      ),
+    );
+    assert.deepEqual(
+      shown,
+      accounts.map(([, yields]) => yields),
+    );
+    const notes = await page.locator('.bonus .note').allTextContents();
+    assert.deepEqual(new Set(notes), new Set([`${bonus.requirement}; to be met within 5 days of opening`]));
   });
 
   test('a negative first-year value is shown with a minus sign', async (t) => {

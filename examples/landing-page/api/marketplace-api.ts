@@ -68,9 +68,12 @@ interface DepositFigures {
   readonly minimum_deposit: number;
   readonly minimum_balance_for_apy: number;
   readonly monthly_fee: number;
+  /** Balance from which there is no monthly fee; null if the fee is never waived. */
+  readonly fee_waived_from: number | null;
   readonly term_months: number | null;
   readonly early_withdrawal_penalty_days: number | null;
-  readonly bonus: { readonly amount: number; readonly requirement: string } | null;
+  /** `days` is the deadline of the requirement, counted from the opening of the account. */
+  readonly bonus: { readonly amount: number; readonly requirement: string; readonly days: number } | null;
   readonly variable: boolean;
   readonly first_year_earnings: number;
 }
