@@ -117,8 +117,6 @@ export const bounds = {
   offersShownMax: 20,
   /** Number of offers per sort order in a cached ranking; more than a response shows, because some offers may become unavailable. */
   offersRankedMax: 32,
-  /** Maximum number of offers whose availability may change before a cached ranking is recomputed. */
-  offersRecountedMax: 64,
   /** Maximum number of offers in a catalog. Offer indices are 16-bit integers. */
   catalogOffersMax: 20_000,
   catalogFileBytesMax: 64 * 1024 * 1024,

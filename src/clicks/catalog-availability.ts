@@ -1,8 +1,8 @@
 import { bounds } from '../bounds.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import { dayStartMs, daysSinceEpoch } from '../domain/calendar.ts';
-import { allOffersAvailable, type UnavailableOffers } from '../matching/matcher.ts';
-import { addOffer, countOffers, emptyOfferSet, hasOffer, removeOffer } from '../matching/offer-set.ts';
+import { allOffersAvailable, createUnavailableOffers, type UnavailableOffers } from '../matching/matcher.ts';
+import { addOffer, emptyOfferSet, hasOffer, removeOffer } from '../matching/offer-set.ts';
 import type { ClickRhythm } from './click-rhythm.ts';
 import type { OfferAccount } from './offer-account.ts';
 
@@ -111,8 +111,7 @@ export class CatalogAvailability {
       else removeOffer(bits, index);
     }
     if (bits === null) return;
-    const count = countOffers(bits);
-    this.#unavailable = count === 0 ? allOffersAvailable : { count, bits };
+    this.#unavailable = createUnavailableOffers(bits);
   }
 
   /** Returns the reasons of one offer as a bit set, and updates `#pacedUntil`. */

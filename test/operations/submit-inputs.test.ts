@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { SubIds } from '../../src/ids/sub-id.ts';
-import { allOffersAvailable } from '../../src/matching/matcher.ts';
 import { submitInputs } from '../../src/operations/submit-inputs.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import type { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
@@ -164,7 +163,7 @@ describe('submitInputs', () => {
     const session = bench.sessions.get(sub_id)!;
     const ranked: CachedRanking = {
       ranking: { catalogVersion: 'catalog-1', total: 1, availableOnly: false, orders: '\0\0\0\0' },
-      ...{ rankedOn: 20260520, unavailableOffers: allOffersAvailable, creditBand: 3, clickToken: 'sealed' },
+      ...{ rankedOn: 20260520, unavailableSet: 0, creditBand: 3, clickToken: 'sealed' },
     };
     session.cacheRanking(ranked, session.fieldsRevision);
     await bench.submit(sub_id, { shoe_size: 44 });

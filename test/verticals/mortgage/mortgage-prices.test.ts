@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { countAvailableOffers } from '../../../src/matching/eligibility.ts';
+import { createUnavailableOffers } from '../../../src/matching/matcher.ts';
 import { createOfferUrls } from '../../../src/operations/click-url.ts';
 import { getChoiceValues } from '../../../src/verticals/field-vector.ts';
 import { monthlyPaymentPerDollar } from '../../../src/verticals/loan-math.ts';
@@ -212,8 +214,11 @@ test('ranks random catalogs as a reference that prices and sorts every offer', (
     for (let draw = 0; draw < 20; draw++) {
       const borrower = drawBorrower(random);
       const isAvailable = (index: number) => {
-        const { total } = rankMortgages(tables, borrower, today, onlyOffer(index, compiled.offers.length));
-        return total === 1;
+        const others = createUnavailableOffers(onlyOffer(index, compiled.offers.length));
+        return (
+          countAvailableOffers(tables, rankMortgages(tables, borrower, today, null).total, borrower, today, others) ===
+          1
+        );
       };
       const matches = compiled.offers.flatMap((_offer, index) => {
         if (!isAvailable(index)) return [];
