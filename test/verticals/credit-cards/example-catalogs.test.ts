@@ -5,7 +5,7 @@ import { parseCatalog } from '../../../src/catalogs/parse-catalog.ts';
 import { meetsStateMinimumAge } from '../../../src/matching/match-tables.ts';
 import { computeCardStatistics } from '../../../src/verticals/credit-cards/catalog-statistics.ts';
 import { creditCards } from '../../../src/verticals/credit-cards/credit-cards.ts';
-import type { CardCatalog } from '../../../src/verticals/credit-cards/offer-schema.ts';
+import type { AprRange, CardCatalog, CardOffer } from '../../../src/verticals/credit-cards/offer-schema.ts';
 import { rankCards } from '../../../src/verticals/credit-cards/rank-cards.ts';
 import { getChoiceValues } from '../../../src/verticals/field-vector.ts';
 import { exampleCatalogFile } from '../../../src/verticals/registry.ts';
@@ -26,6 +26,74 @@ const offersOf = (catalog: CardCatalog) => catalog.lenders.flatMap(({ offers }) 
 
 /** Values of the conditional fields, which fit every purpose. */
 const amounts = { monthly_spend: 1_500, transfer_amount: 5_000, carried_balance: 2_000 };
+
+/** Statements with figures in the disclosures of the example catalog. */
+const statements = {
+  intro: /([\d.]+)% introductory APR on (purchases and balance transfers|purchases|transfers) for (\d+) months/g,
+  apr: /(?:([\d.]+)% to )?([\d.]+)%(?: variable)? APR(?: on (purchases|transfers))?/g,
+  annualFee: /No annual fee|Annual fee: (?:\$(\d+) in the first year, then )?\$(\d+)/g,
+  transferFee: /No balance transfer fee|Balance transfer fee: (\d+)% of each transfer, at least \$(\d+)/g,
+  bonus: /bonus of \$([\d,]+) after \$([\d,]+) in purchases within (\d+) months/g,
+  deposit: /security deposit of at least \$(\d+)/g,
+  date: /Terms as of (\w+ \d+, \d+)/g,
+  ageOfIndependentIncome: /under 21/g,
+} as const;
+
+/** Returns the figures that a disclosure states, in the form of the members of an offer; undefined for figures that it does not state. */
+function parseDisclosure(legal: string) {
+  const find = (name: keyof typeof statements) => [...legal.matchAll(statements[name])];
+  const number = (text: string | undefined) => Number(text?.replaceAll(',', '') ?? 0);
+  const aprOf = (kind: string) => {
+    const [, min, max] = find('apr').find(([, , , named = kind]) => named === kind)!;
+    return { min: number(min ?? max), max: number(max) };
+  };
+  const introOf = (kind: string) =>
+    find('intro')
+      .filter(([, , kinds]) => kinds!.includes(kind))
+      .map(([, percent, , months]) => ({ percent: number(percent), months: number(months) }))[0];
+  const [, firstFee, fee] = find('annualFee')[0]!;
+  return {
+    purchase_apr: aprOf('purchases'),
+    transfer_apr: aprOf('transfers'),
+    intro_purchase_apr: introOf('purchases'),
+    intro_transfer_apr: introOf('transfers'),
+    annual_fees: [number(firstFee ?? fee), number(fee)],
+    transfer_fee: find('transferFee').map(([, percent, min]) => ({ percent: number(percent), min: number(min) }))[0],
+    bonus: find('bonus').map(([, value, spend, months]) => ({
+      value: number(value),
+      spend: number(spend),
+      months: number(months),
+    }))[0],
+    security_deposit_min: find('deposit').map(([, usd]) => number(usd))[0],
+    as_of: find('date').map(([, date]) => date)[0],
+    otherNumbers: Object.values(statements)
+      .reduce((text, statement) => text.replaceAll(statement, ''), legal)
+      .match(/\d+/g),
+  };
+}
+
+/** Returns the range from the lowest to the highest rate of all bands. */
+function mergeRanges(ranges: readonly AprRange[]): AprRange {
+  return { min: Math.min(...ranges.map(({ min }) => min)), max: Math.max(...ranges.map(({ max }) => max)) };
+}
+
+function expectedDisclosure(offer: CardOffer) {
+  const { annual_fee, annual_fee_first_year = annual_fee, intro_transfer_apr, transfer_fee } = offer;
+  const bands = Object.values(offer.bands);
+  return {
+    purchase_apr: mergeRanges(bands.map(({ purchase_apr }) => purchase_apr)),
+    transfer_apr: mergeRanges(bands.map(({ purchase_apr, transfer_apr = purchase_apr }) => transfer_apr)),
+    intro_purchase_apr: offer.intro_purchase_apr,
+    intro_transfer_apr,
+    annual_fees: [annual_fee_first_year, annual_fee],
+    // An introductory rate for transfers is stated with the fee for transfers.
+    transfer_fee: intro_transfer_apr !== undefined || transfer_fee.percent === 0 ? transfer_fee : undefined,
+    bonus: offer.bonus,
+    security_deposit_min: offer.security_deposit_min,
+    as_of: new Date(offer.as_of).toLocaleDateString('en-US', { timeZone: 'UTC', dateStyle: 'long' }),
+    otherNumbers: null,
+  };
+}
 
 describe('the example catalog of credit cards', () => {
   const catalog = read(exampleFile);
@@ -48,6 +116,12 @@ describe('the example catalog of credit cards', () => {
   test('every card has its own disclosure', () => {
     const texts = offersOf(catalog).map(({ legal }) => legal);
     assert.equal(new Set(texts).size, texts.length);
+  });
+
+  test('all figures that a disclosure states agree with the offer', () => {
+    for (const offer of offersOf(catalog)) {
+      assert.deepEqual(parseDisclosure(offer.legal), expectedDisclosure(offer), offer.id);
+    }
   });
 
   test('credit unions charge at most 18 %, the highest rate that federal credit unions may charge', () => {
