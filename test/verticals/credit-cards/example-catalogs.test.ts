@@ -9,12 +9,13 @@ import type { AprRange, CardCatalog, CardOffer } from '../../../src/verticals/cr
 import { rankCards } from '../../../src/verticals/credit-cards/rank-cards.ts';
 import { getChoiceValues } from '../../../src/verticals/field-vector.ts';
 import { exampleCatalogFile } from '../../../src/verticals/registry.ts';
-import { listUnseenOffers } from '../../matching/priced-rankings.ts';
+import { idsOf, listUnseenOffers } from '../../matching/priced-rankings.ts';
 import { seededRandom } from '../../support/random-catalog.ts';
 import { cardBorrowerOf, compileCards, goodCardBorrower, randomCardBorrower, today } from './card-fixtures.ts';
 
 const exampleFile = exampleCatalogFile(creditCards);
 const purposes = getChoiceValues(creditCards, 'card_purpose');
+const bandNames = getChoiceValues(creditCards, 'credit_score_range');
 
 function read(file: string): CardCatalog {
   const parsed = parseCatalog(readFileSync(file, 'utf8'), creditCards);
@@ -124,6 +125,47 @@ describe('the example catalog of credit cards', () => {
     }
   });
 
+  test('the approval likelihood of a card rises from band to band', () => {
+    for (const { id, bands } of offersOf(catalog)) {
+      const rising = bandNames.flatMap((name) => bands[name]?.approval_likelihood ?? []);
+      assert.deepEqual(rising, [...new Set(rising)].sort(), id);
+    }
+  });
+
+  test('in each band, secured cards have the highest approval likelihoods, and cards with a high fee have low ones', () => {
+    for (const band of bandNames) {
+      const likelihoods = (isOfKind: (offer: CardOffer) => boolean) =>
+        offersOf(catalog)
+          .filter(isOfKind)
+          .flatMap(({ bands }) => bands[band]?.approval_likelihood ?? []);
+      const secured = likelihoods(({ security_deposit_min }) => security_deposit_min !== undefined);
+      const costly = likelihoods(
+        ({ annual_fee, purposes: served }) => annual_fee >= 95 && !served.includes('build_credit'),
+      );
+      const others = likelihoods(({ annual_fee, security_deposit_min: deposit }) => annual_fee < 95 && !deposit);
+      assert.ok(Math.min(...secured) > Math.max(...others), band);
+      assert.ok(Math.max(...costly) < others.reduce((sum, value) => sum + value, 0) / others.length, band);
+    }
+  });
+
+  test('no condition on a choice field lists all its values', () => {
+    for (const { id, criteria } of offersOf(catalog)) {
+      for (const criterion of criteria.filter((each) => each.in !== undefined)) {
+        assert.ok(criterion.in!.length < getChoiceValues(creditCards, criterion.field).length, id);
+      }
+    }
+  });
+
+  test('no card has a tag that contradicts its disclosure or its fees', () => {
+    for (const { id, features, legal, annual_fee, annual_fee_first_year, security_deposit_min } of offersOf(catalog)) {
+      const has = (tag: string) => features.includes(tag);
+      assert.ok(!has('no_credit_check') || !legal.includes('Subject to credit approval'), id);
+      assert.equal(has('no_annual_fee'), annual_fee === 0, id);
+      assert.equal(has('fee_waived_first_year'), annual_fee > 0 && annual_fee_first_year === 0, id);
+      assert.equal(has('secured'), security_deposit_min !== undefined, id);
+    }
+  });
+
   test('credit unions charge at most 18 %, the highest rate that federal credit unions may charge', () => {
     for (const { name, offers } of catalog.lenders.filter((lender) => /Credit Union/.test(lender.name))) {
       for (const { bands, cash_advance_apr, penalty_apr = 0 } of offers) {
@@ -183,6 +225,17 @@ describe('the sandbox catalog of credit cards', () => {
     assert.ok(offersOf(catalog).length >= 8 && offersOf(catalog).length <= 12);
     for (const { name } of catalog.lenders) assert.match(name, /^Sandbox /);
     for (const { id } of offersOf(catalog)) assert.match(id, /^sandbox-/);
+  });
+
+  test('pays different amounts for its cards, so that partners can see the order svc_revenue', () => {
+    const offers = offersOf(catalog);
+    assert.equal(new Set(offers.map(({ payout_usd }) => payout_usd)).size, offers.length);
+    const { orders } = rankCards(compiled.tables, cardBorrowerOf(goodCardBorrower), today, null);
+    const ids = idsOf(compiled, orders);
+    const [recommended, lowestApr, highestAmount, revenue] = [0, 1, 2, 3].map((order) =>
+      ids.slice((order * ids.length) / 4, ((order + 1) * ids.length) / 4).join(),
+    );
+    assert.ok(![recommended, lowestApr, highestAmount].includes(revenue), revenue);
   });
 
   test('has at least five cards for every adult borrower with the required fields', () => {
