@@ -165,6 +165,8 @@ export const bounds = {
   offerAmountUsdMax: 100_000_000,
   /** Largest monthly spend, carried balance or balance transfer of a card applicant (docs/verticals/credit-cards.md#fields). */
   cardAmountUsdMax: 100_000,
+  /** Maximum length of the product name of a card, in Unicode code points. */
+  cardNameCodePointsMax: 80,
   /** Largest fee, bonus or security deposit of a card. */
   cardFeeUsdMax: 10_000,
   /** Highest fee of a card as a percentage of an amount, such as a transfer fee. */

@@ -25,6 +25,16 @@ function read(file: string): CardCatalog {
 
 const offersOf = (catalog: CardCatalog) => catalog.lenders.flatMap(({ offers }) => offers);
 
+/** Asserts that the names of an issuer's cards are unique, and that each disclosure names its card and its issuer. */
+function assertNamesAgree({ lenders }: CardCatalog): void {
+  for (const { name: issuer, offers } of lenders) {
+    assert.equal(new Set(offers.map(({ name }) => name)).size, offers.length, issuer);
+    for (const { legal, name } of offers) {
+      assert.ok(legal.includes(` ${name} card `) && legal.includes(issuer), `${issuer}: ${name}`);
+    }
+  }
+}
+
 /** Values of the conditional fields, which fit every purpose. */
 const amounts = { monthly_spend: 1_500, transfer_amount: 5_000, carried_balance: 2_000 };
 
@@ -117,6 +127,10 @@ describe('the example catalog of credit cards', () => {
   test('every card has its own disclosure', () => {
     const texts = offersOf(catalog).map(({ legal }) => legal);
     assert.equal(new Set(texts).size, texts.length);
+  });
+
+  test('an issuer has no two cards of one name, and the disclosures have the same names', () => {
+    assertNamesAgree(catalog);
   });
 
   test('all figures that a disclosure states agree with the offer', () => {
@@ -225,6 +239,10 @@ describe('the sandbox catalog of credit cards', () => {
     assert.ok(offersOf(catalog).length >= 8 && offersOf(catalog).length <= 12);
     for (const { name } of catalog.lenders) assert.match(name, /^Sandbox /);
     for (const { id } of offersOf(catalog)) assert.match(id, /^sandbox-/);
+  });
+
+  test('the disclosures have the names of the cards and issuers', () => {
+    assertNamesAgree(catalog);
   });
 
   test('pays different amounts for its cards, so that partners can see the order svc_revenue', () => {

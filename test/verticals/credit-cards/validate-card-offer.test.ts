@@ -23,6 +23,7 @@ test('accepts the plain card of the tests, and a card with every optional member
   assert.deepEqual(errorsWith({}), []);
   assert.deepEqual(
     errorsWith({
+      name: '💳'.repeat(80),
       annual_fee: 95.5,
       annual_fee_first_year: 0,
       penalty_apr: 29.99,
@@ -40,6 +41,9 @@ test('accepts the plain card of the tests, and a card with every optional member
 
 describe('rejects a card, and names the place in the file', () => {
   for (const [name, changes, path, problem] of [
+    ['a blank name', { name: ' \u00a0' }, 'name', 'must not be blank'],
+    ['a name with a control character', { name: 'Every\u0007day' }, 'name', 'must not contain control characters'],
+    ['a name with half a character', { name: 'Every\ud83dday' }, 'name', 'must not contain a lone surrogate'],
     ['an unknown purpose', { purposes: ['cash_back', 'gold'] }, 'purposes[1]', 'is not a value of card_purpose'],
     ['a repeated purpose', { purposes: ['travel', 'travel'] }, 'purposes', 'must not repeat a value'],
     [
@@ -143,6 +147,9 @@ describe('rejects a card, and names the place in the file', () => {
 
   for (const [name, changes, path] of [
     ['a payout model', { payout_model: 'cost_per_lead' }, ''],
+    ['no name', { name: undefined }, ''],
+    ['an empty name', { name: '' }, 'name'],
+    ['a name of 81 characters', { name: 'n'.repeat(81) }, 'name'],
     ['no legal text', { legal: undefined }, ''],
     ['no terms URL', { terms_url: undefined }, ''],
     ['no confirmation date', { as_of: undefined }, ''],
