@@ -129,6 +129,33 @@ describe('the example catalog of credit cards', () => {
     assert.equal(new Set(texts).size, texts.length);
   });
 
+  test('the documentation has the ranges of the figures that have a source', () => {
+    const document = readFileSync(new URL('../../../docs/verticals/credit-cards.md', import.meta.url), 'utf8');
+    const rangeOf = (figures: readonly (number | undefined)[]) => {
+      const known = figures.filter((figure) => figure !== undefined);
+      return `${Math.min(...known)} to ${Math.max(...known).toLocaleString('en-US')}`;
+    };
+    const offersFor = (purpose: string) => offersOf(catalog).filter((offer) => offer.purposes.includes(purpose));
+    const rates = (offers: readonly CardOffer[]) =>
+      rangeOf(
+        offers.flatMap(({ bands }) => Object.values(bands).flatMap(({ purchase_apr: { min, max } }) => [min, max])),
+      );
+    const secured = offersOf(catalog).filter(({ security_deposit_min }) => security_deposit_min !== undefined);
+    for (const text of [
+      `low-interest cards: ${rates(offersFor('low_interest'))} %`,
+      `travel cards: ${rates(offersFor('travel'))} %`,
+      `deposits: ${rangeOf(secured.map(({ security_deposit_min }) => security_deposit_min))} USD`,
+      `secured cards: ${rates(secured)} %`,
+      `transfer fees: ${rangeOf(offersOf(catalog).map(({ transfer_fee }) => transfer_fee.percent))} %`,
+      `introductory transfer periods: ${rangeOf(offersOf(catalog).map((offer) => offer.intro_transfer_apr?.months))} months`,
+      `cash-back bonuses: ${rangeOf(offersFor('cash_back').map(({ bonus }) => bonus?.value))} USD`,
+      `travel bonuses: ${rangeOf(offersFor('travel').map(({ bonus }) => bonus?.value))} USD`,
+      `late fees: ${rangeOf(offersOf(catalog).map(({ late_fee_max }) => late_fee_max))} USD`,
+    ]) {
+      assert.ok(document.includes(text), text);
+    }
+  });
+
   test('an issuer has no two cards of one name, and the disclosures have the same names', () => {
     assertNamesAgree(catalog);
   });

@@ -147,6 +147,8 @@ describe('rejects a card, and names the place in the file', () => {
 
   for (const [name, changes, path] of [
     ['a payout model', { payout_model: 'cost_per_lead' }, ''],
+    ['a loan amount', { amount: { min: 1_000, max: 2_000 } }, ''],
+    ['state rules of an offer', { state_rules: {} }, ''],
     ['no name', { name: undefined }, ''],
     ['an empty name', { name: '' }, 'name'],
     ['a name of 81 characters', { name: 'n'.repeat(81) }, 'name'],
