@@ -59,6 +59,8 @@ interface Expected {
   figures(offer: Offer): readonly string[];
   /** Returns texts that the details of an offer must contain. */
   details(offer: Offer): readonly string[];
+  /** Returns the heading of the card of an offer. Default: the lender's name. */
+  heading?(offer: Offer): string;
   /** Member of an offer with the figures of the product; null for loans. */
   readonly member: 'card' | 'mortgage' | 'deposit' | null;
 }
@@ -78,19 +80,26 @@ const expectedByVertical: Readonly<Record<string, Expected>> = {
   'credit-cards': {
     title: 'Your card offers',
     sortOrders: ['Recommended', 'Lowest purchase APR', 'Highest first-year value'],
-    phrases: ['What an issuer pays us plays no part in it', 'less fees and interest', 'up to the issuer'],
-    figures: ({ card }) => {
+    phrases: [
+      'What an issuer pays us plays no part in it',
+      'less fees and interest',
+      'base rewards (the rate for “all other purchases”)',
+      'up to the issuer',
+    ],
+    heading: ({ card }) => card!.name,
+    figures: ({ lender_name: issuer, card }) => {
       const { intro_purchase_apr: purchases, intro_transfer_apr: transfers, bonus, rewards } = card!;
       const firstFee = card!.annual_fee_first_year;
       const best = rewards.toSorted((a: Figures, b: Figures) => b.percent - a.percent)[0];
       return [
+        `${card!.name}${issuer}`,
         `Purchase APR${rateRange(card!.purchase_apr, '–')}`,
         `Annual fee${
           firstFee === card!.annual_fee
             ? fee(firstFee)
             : `${whole(firstFee)} in the first year, then ${whole(card!.annual_fee)}`
         }`,
-        `Estimated first-year value${cents(card!.first_year_value)} `,
+        `Estimated first-year value${cents(card!.first_year_value)} base rewards and bonus, less fees and interest`,
         purchases === null
           ? ''
           : `Intro APR, purchases${rate(purchases.percent)} for ${monthCount(purchases.months)} then ${rateRange(card!.purchase_apr)}`,
@@ -242,14 +251,16 @@ describe('widgets of all verticals', () => {
             .join('\n'),
           details: card.querySelector('.details').textContent as string,
           name: card.querySelector('h3').textContent as string,
+          links: [...card.querySelectorAll('a, summary')].map(({ textContent }) => textContent as string),
           terms: (card.querySelector('.terms')?.href ?? null) as string | null,
           legal: (card.querySelector('.legal')?.textContent ?? null) as string | null,
         })),
       );
       assert.equal(cards.length, offers.length);
       for (const [place, offer] of offers.entries()) {
-        const { visible, details, name, terms, legal } = cards[place]!;
-        assert.equal(name, offer.lender_name);
+        const { visible, details, name, links, terms, legal } = cards[place]!;
+        assert.equal(name, expected.heading?.(offer) ?? offer.lender_name);
+        for (const link of links) assert.ok(link.includes(offer.lender_name) && link.includes(name), link);
         for (const text of expected.figures(offer)) assert.ok(visible.includes(text), `"${text}" in ${visible}`);
         for (const text of expected.details(offer)) assert.ok(details.includes(text), `"${text}" in ${details}`);
         assert.deepEqual([legal, terms], [offer.legal ?? null, offer.terms_url ?? null]);
@@ -425,6 +436,26 @@ describe('widgets with unusual offers', () => {
     );
     const notes = await page.locator('.bonus .note').allTextContents();
     assert.deepEqual(new Set(notes), new Set([`${bonus.requirement}; to be met within 5 days of opening`]));
+  });
+
+  test('two cards of one issuer have different headings, and their links have different names', async (t) => {
+    const vertical = availableVerticals().find(({ segment }) => segment === 'credit-cards')!;
+    const widget = await pages.prepare(t, { vertical, fields: sampleBorrowers['credit-cards']!, maxOffers: 5 });
+    const { page } = widget;
+    await page.route(offersAddress, async (route) => {
+      const response = await route.fetch();
+      const json = await response.json();
+      const { lender_name } = json.offers[0];
+      const offers = json.offers.slice(0, 2).map((offer: Offer) => ({ ...offer, lender_name }));
+      await route.fulfill({ response, json: { ...json, offers } });
+    });
+    await page.goto(widget.url);
+    await offerLink(page).waitFor();
+    const names = await offerCards(page)
+      .locator('h3, .go, summary, .terms')
+      .evaluateAll((nodes) => nodes.map(({ className, textContent }) => `${className} ${textContent}`));
+    assert.equal(names.length, 8);
+    assert.equal(new Set(names).size, 8, names.join());
   });
 
   test('a negative first-year value is shown with a minus sign', async (t) => {

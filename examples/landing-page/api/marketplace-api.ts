@@ -46,10 +46,15 @@ export interface Offer {
 
 /** Figures of a credit card. Rates are in percent and amounts in USD, as in all offers. */
 interface CardFigures {
+  readonly name: string;
   readonly annual_fee: number;
   readonly annual_fee_first_year: number;
   readonly transfer_apr: NumberRange;
+  readonly intro_purchase_apr: { readonly percent: number; readonly months: number } | null;
   readonly intro_transfer_apr: { readonly percent: number; readonly months: number } | null;
+  /** Rewards by category; `base` is the rate of all other purchases. */
+  readonly rewards: readonly { readonly category: string; readonly percent: number }[];
+  readonly bonus: { readonly value: number; readonly spend: number; readonly months: number } | null;
   readonly first_year_value: number;
 }
 
