@@ -105,9 +105,7 @@ export function validateDepositOffer(
     addError('legal', `must not contain "${otherInsurance}" if insured_by is ${offer.insured_by}`);
   }
   checkInstitution(offer, lender.offers, path, errors);
-  if (offer.bonus !== undefined) {
-    checkRequirement(offer.bonus.requirement, [...path, 'bonus', 'requirement'], errors);
-  }
+  if (offer.bonus !== undefined) errors.checkLine(offer.bonus.requirement, [...path, 'bonus', 'requirement']);
 }
 
 /** A lender is one insured institution, so its offers have the insurer and the certificate number of its first offer. */
@@ -120,13 +118,6 @@ function checkInstitution(offer: DepositOffer, offers: unknown, path: CatalogVal
       errors.add([...path, member], 'must be the same in all offers of a lender');
     }
   }
-}
-
-/** Checks the text of a bonus as the names of lenders are checked. */
-function checkRequirement(text: string, path: CatalogValuePath, errors: CatalogErrors): void {
-  if (text.trim() === '') errors.add(path, 'must not be blank');
-  if (/\p{Cc}/u.test(text)) errors.add(path, 'must not contain control characters');
-  if (!text.isWellFormed()) errors.add(path, 'must not contain a lone surrogate');
 }
 
 /** Only certificates of deposit have a term and a penalty, and depositors can choose only the terms of the pocket field. */

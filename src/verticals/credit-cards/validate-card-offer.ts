@@ -11,7 +11,7 @@ export function validateCardOffer(
   vertical: Vertical,
   errors: CatalogErrors,
 ): void {
-  checkName(offer, path, errors);
+  errors.checkLine(offer.name, [...path, 'name']);
   checkPurposes(offer, path, vertical, errors);
   checkRewards(offer, path, errors);
   checkBands(offer, path, vertical, errors);
@@ -51,13 +51,6 @@ function checkDecimals(value: unknown, path: CatalogValuePath, errors: CatalogEr
       checkDecimals(member, [...path, Array.isArray(value) ? Number(name) : name], errors);
     }
   }
-}
-
-/** Reports a name that cannot be displayed or stored. */
-function checkName({ name }: CardOffer, path: CatalogValuePath, errors: CatalogErrors): void {
-  if (name.trim() === '') errors.add([...path, 'name'], 'must not be blank');
-  if (/\p{Cc}/u.test(name)) errors.add([...path, 'name'], 'must not contain control characters');
-  if (!name.isWellFormed()) errors.add([...path, 'name'], 'must not contain a lone surrogate');
 }
 
 function checkPurposes({ purposes }: CardOffer, path: CatalogValuePath, vertical: Vertical, errors: CatalogErrors) {
