@@ -260,7 +260,10 @@ export const bounds = {
    * Maximum number of offers of one vertical and mode whose booked revenue is stored, besides the offers of the active catalog. Offers that
    * were removed from the catalog are stored until the end of the month.
    */
-  removedOfferAccountsMax: 50_000,
+  removedOfferBookingsMax: 50_000,
+  /** Number of UTC days and months of an offer's booked revenue in memory. A wrong clock can add days and months in the future. */
+  bookedDaysStoredMax: 4,
+  bookedMonthsStoredMax: 3,
   /** Number of days before today from which the usual distribution of the clicks over a day is computed. */
   clickRhythmDays: 14,
   /** Minimum number of clicks in these days. With fewer clicks, the distribution is uniform. */
