@@ -194,8 +194,8 @@ test('after a restart, clicks from earlier on the same UTC day still count towar
 
 /** Replaces the snapshot of the booked revenue by a snapshot without revenue, whose last record is not in the ledger. */
 function replaceSnapshot(file: string, otherRecord: Partial<BookedRevenueSnapshot['lastRecord']>): void {
-  const { lastRecord } = readSnapshot(file).snapshot!;
-  writeFileSync(file, encodeSnapshot({ lastRecord: { ...lastRecord, ...otherRecord }, tenants: [] }));
+  const { lastRecord, ...snapshot } = readSnapshot(file).snapshot!;
+  writeFileSync(file, encodeSnapshot({ ...snapshot, lastRecord: { ...lastRecord, ...otherRecord }, verticals: [] }));
 }
 
 for (const { damage, what } of [
