@@ -119,6 +119,8 @@ export const bounds = {
   offersRankedMax: 32,
   /** Maximum number of offers in a catalog. Offer indices are 16-bit integers. */
   catalogOffersMax: 20_000,
+  /** Maximum number of cached templates of offers in one catalog. A template has about 2 kB. */
+  offerTemplatesMax: 8_192,
   catalogFileBytesMax: 64 * 1024 * 1024,
   /** Maximum number of JSON values in a catalog file, which allows on average 200 JSON values per offer in the largest catalog. */
   catalogValuesMax: 4_000_000,
