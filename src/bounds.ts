@@ -117,10 +117,10 @@ export const bounds = {
   offersShownMax: 20,
   /** Number of offers per sort order in a cached ranking; more than a response shows, because some offers may become unavailable. */
   offersRankedMax: 32,
-  /** Maximum number of offers whose availability may change before a cached ranking is recomputed. */
-  offersRecountedMax: 64,
   /** Maximum number of offers in a catalog. Offer indices are 16-bit integers. */
   catalogOffersMax: 20_000,
+  /** Maximum number of cached templates of offers in one catalog. A template has about 2 kB. */
+  offerTemplatesMax: 8_192,
   catalogFileBytesMax: 64 * 1024 * 1024,
   /** Maximum number of JSON values in a catalog file, which allows on average 200 JSON values per offer in the largest catalog. */
   catalogValuesMax: 4_000_000,
@@ -165,6 +165,8 @@ export const bounds = {
   offerAmountUsdMax: 100_000_000,
   /** Largest monthly spend, carried balance or balance transfer of a card applicant (docs/verticals/credit-cards.md#fields). */
   cardAmountUsdMax: 100_000,
+  /** Maximum length of the product name of a card, in Unicode code points. */
+  cardNameCodePointsMax: 80,
   /** Largest fee, bonus or security deposit of a card. */
   cardFeeUsdMax: 10_000,
   /** Highest fee of a card as a percentage of an amount, such as a transfer fee. */
@@ -260,7 +262,10 @@ export const bounds = {
    * Maximum number of offers of one vertical and mode whose booked revenue is stored, besides the offers of the active catalog. Offers that
    * were removed from the catalog are stored until the end of the month.
    */
-  removedOfferAccountsMax: 50_000,
+  removedOfferBookingsMax: 50_000,
+  /** Number of UTC days and months of an offer's booked revenue in memory. A wrong clock can add days and months in the future. */
+  bookedDaysStoredMax: 4,
+  bookedMonthsStoredMax: 3,
   /** Number of days before today from which the usual distribution of the clicks over a day is computed. */
   clickRhythmDays: 14,
   /** Minimum number of clicks in these days. With fewer clicks, the distribution is uniform. */
@@ -514,12 +519,15 @@ assert((24 * 60 * 60 * 1000) % bounds.clickRhythmSlotMs === 0);
 // A sort key combines an amount and two interest rates in one safe integer. Rates are in hundredths of a percent.
 assert(bounds.aprPercentMax * 100 < 2 ** 12 && bounds.offerAmountUsdMax * 2 ** 24 < 2 ** 53);
 assert(bounds.catalogTermsMax < 31);
-// Before it is rounded, a first-year value is an integer in parts of a cent, and each of its terms is at most the largest of these products.
+// Before it is rounded, a first-year value is an integer in parts of a cent (`unitsPerCent` of the credit cards). Each of its terms is below
+// 2^50: rewards on the purchases of 12 months, a transfer fee in percent or in cents, and interest. Interest is the sum of the opening
+// balances of 12 months (78 twelfths of the amount) times both ends of an APR range, in hundredths of a percent.
+const cardUnitsPerCent = 12 * 12 * 100 * 2;
 assert(
-  bounds.cardAmountUsdMax * bounds.cardRewardPercentMax * 345_600 < 2 ** 50 &&
-    bounds.cardAmountUsdMax * bounds.cardFeePercentMax * 28_800 < 2 ** 50 &&
-    bounds.cardAmountUsdMax * bounds.aprPercentMax * 15_600 < 2 ** 50 &&
-    bounds.cardFeeUsdMax * 2_880_000 < 2 ** 50,
+  bounds.cardAmountUsdMax * bounds.cardRewardPercentMax * 12 * cardUnitsPerCent < 2 ** 50 &&
+    bounds.cardAmountUsdMax * bounds.cardFeePercentMax * cardUnitsPerCent < 2 ** 50 &&
+    bounds.cardFeeUsdMax * 100 * cardUnitsPerCent < 2 ** 50 &&
+    bounds.cardAmountUsdMax * 78 * (2 * bounds.aprPercentMax * 100) < 2 ** 50,
 );
 // A sort key of a mortgage combines an amount and an APR of 12 bits in one safe integer. Schedule numbers have 16 bits.
 assert(bounds.mortgagePropertyValueUsdMax * 2 ** 12 < 2 ** 53 && bounds.mortgageSchedulesMax <= 2 ** 16);

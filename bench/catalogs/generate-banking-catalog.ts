@@ -142,7 +142,7 @@ function randomBonus(random: RandomSource): NonNullable<DepositOffer['bonus']> {
   const needsDirectDeposit = randomBoolean(random, 0.6);
   return {
     amount: randomInteger(random, 1, 12) * 50,
-    requirement: needsDirectDeposit ? 'Set up a direct deposit' : 'Keep the deposit for 90 days',
+    requirement: needsDirectDeposit ? 'Set up a direct deposit' : 'Keep the deposit for 30 days',
     days: randomElement(random, [30, 60, 90, 120]),
     ...(!needsDirectDeposit && { minimum_deposit: randomElement(random, [5_000, 15_000, 25_000]) }),
     ...(needsDirectDeposit && { direct_deposit: true as const }),

@@ -14,6 +14,7 @@ import { uniqueLenderName } from './lender-kinds.ts';
 import { type RandomSource, randomBoolean, randomElement, randomInteger, seededRandom } from './seeded-random.ts';
 
 const nameEndings = ['Bank', 'Card Company', 'Credit Union', 'National Bank', 'Savings Bank', 'Card Services'];
+const nameBeginnings = ['Everyday', 'Voyage', 'Clear Balance', 'First Step', 'Platinum'];
 const categories = ['dining', 'groceries', 'gas', 'travel', 'streaming', 'drugstores', 'transit', 'utilities'];
 
 /**
@@ -65,6 +66,7 @@ function randomCard(
     randomBoolean(random, probability) ? createPart() : {};
   return {
     id: `${slug}-${number}`,
+    name: `${nameBeginnings[number % nameBeginnings.length]} Card ${number}`,
     stars: randomInteger(random, 30, 50) / 10,
     features: ['generated'],
     prequalification: randomBoolean(random, 0.7),

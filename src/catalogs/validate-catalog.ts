@@ -56,7 +56,10 @@ export function validateSemantics(value: unknown, vertical: Vertical, today: num
   if (typeof catalog.vertical === 'string' && catalog.vertical !== vertical.segment) {
     errors.add(['vertical'], `must be "${vertical.segment}"`);
   }
-  checkWellFormedText(catalog.disclosure, ['disclosure'], errors);
+  const { disclosure } = catalog;
+  if (typeof disclosure === 'string' && !disclosure.isWellFormed()) {
+    errors.add(['disclosure'], 'must not contain a lone surrogate');
+  }
   validateUsStateRules(catalog.state_rules, ['state_rules'], vertical, errors);
   if (!Array.isArray(catalog.lenders)) return;
 
@@ -71,8 +74,7 @@ export function validateSemantics(value: unknown, vertical: Vertical, today: num
     if (typeof lender.name === 'string') {
       const path = [...lenderPath, 'name'];
       checkUnique(names, lender.name, path, errors);
-      if (/\p{Cc}/u.test(lender.name)) errors.add(path, 'must not contain control characters');
-      checkWellFormedText(lender.name, path, errors);
+      errors.checkLine(lender.name, path);
     }
     validateUsStateRules(lender.state_rules, [...lenderPath, 'state_rules'], vertical, errors);
     if (!Array.isArray(lender.offers)) continue;
@@ -87,11 +89,6 @@ export function validateSemantics(value: unknown, vertical: Vertical, today: num
     }
   }
   product.validateOffers?.(offers, errors);
-}
-
-/** Reports a text with a lone surrogate. A JSON escape can contain a lone surrogate, but UTF-8 cannot encode a lone surrogate. */
-function checkWellFormedText(text: unknown, path: CatalogValuePath, errors: CatalogErrors): void {
-  if (typeof text === 'string' && !text.isWellFormed()) errors.add(path, 'must not contain a lone surrogate');
 }
 
 /** Reports rules for unknown US states, and age rules in a vertical without a birthdate field. Ignores schema errors. */
@@ -129,7 +126,7 @@ function checkOffer(
   if (urlProblem !== null) errors.add([...path, 'landing_url'], urlProblem);
   if (new Set(offer.features).size < offer.features.length)
     errors.add([...path, 'features'], 'must not repeat a value');
-  checkWellFormedText(offer.legal, [...path, 'legal'], errors);
+  if (offer.legal !== undefined) errors.checkLine(offer.legal, [...path, 'legal']);
   if (offer.terms_url !== undefined && !isHttpsUrl(offer.terms_url)) {
     errors.add([...path, 'terms_url'], 'must be an https URL in printable ASCII');
   }

@@ -3,80 +3,84 @@ import { decodeSubId } from '../ids/sub-id.ts';
 import { type LedgerRecord, ledgerRecordKind, type OfferClickedRecord } from '../ledger/ledger-record.ts';
 import { unbookedReasonIndex } from './click-decision.ts';
 import { classifyClick, isWithinAttributionWindow } from './click-rules.ts';
-import type { OfferAccount } from './offer-account.ts';
+import type { OfferBookings } from './offer-bookings.ts';
 import type { SessionOfferPairs } from './session-offer-pairs.ts';
-import type { TenantAccounts } from './tenant-accounts.ts';
+import type { VerticalBookings } from './vertical-bookings.ts';
 
-/** Finds the accounts to which a record applies. `clicksConfirmRevenue`: see `Vertical`. */
-type AccountFinder = Pick<TenantAccounts, 'findAccount' | 'findOrAddAccount' | 'clicksConfirmRevenue'>;
+/** Finds the bookings to which a record applies. `clicksConfirmRevenue`: see `Vertical`. */
+type BookingsFinder = Pick<VerticalBookings, 'findBookings' | 'findOrAddBookings' | 'clicksConfirmRevenue'>;
 
 /**
- * Applies a ledger record to the accounts and the session-offer pairs of a vertical and mode. Returns the account whose figures changed, or
+ * Applies a ledger record to the bookings and the session-offer pairs of a vertical and mode. Returns the bookings whose figures changed, or
  * null.
  *
- * @param isAccounted whether the figures of the accounts already contain the record, so that only the pairs must be updated
+ * @param isInSnapshot whether the figures of the bookings already contain the record, so that only the pairs must be updated
  */
-export function applyRecordToAccounts(
+export function applyRecordToBookings(
   record: LedgerRecord,
-  tenant: AccountFinder,
+  verticalBookings: BookingsFinder,
   pairs: SessionOfferPairs,
-  isAccounted: boolean,
-): OfferAccount | null {
+  isInSnapshot: boolean,
+): OfferBookings | null {
   switch (record[0]) {
     case ledgerRecordKind.offersViewed: {
       const [, wallMs, sub, , offerIds] = record;
       for (const id of offerIds) {
-        const account = tenant.findAccount(id);
-        if (account?.tracksSessions === true) pairs.markShown(sub, account.randomId, wallMs);
+        const offerBookings = verticalBookings.findBookings(id);
+        if (offerBookings?.tracksSessions === true) pairs.markShown(sub, offerBookings.randomId, wallMs);
       }
       return null;
     }
     case ledgerRecordKind.offerClicked: {
-      const account = tenant.findOrAddAccount(record[4]);
-      if (account === null) return null;
-      return applyClick(record, account, tenant.clicksConfirmRevenue, pairs, isAccounted) ? account : null;
+      const offerBookings = verticalBookings.findOrAddBookings(record[4]);
+      if (offerBookings === null) return null;
+      return applyClick(record, offerBookings, verticalBookings.clicksConfirmRevenue, pairs, isInSnapshot)
+        ? offerBookings
+        : null;
     }
     case ledgerRecordKind.revenueConfirmed: {
       const [, wallMs, sub, offerId, , , , , clickedMs, clickValueMicros] = record;
-      const account = tenant.findAccount(offerId);
-      if (account === undefined || clickedMs === null || clickValueMicros === null) return null;
+      const offerBookings = verticalBookings.findBookings(offerId);
+      if (offerBookings === undefined || clickedMs === null || clickValueMicros === null) return null;
       const { createdMs, mode } = decodeSubId(sub);
+      const isRecent = isWithinAttributionWindow(wallMs, createdMs);
       // A confirmation can create a missing click (docs/contract.md#clicks-without-a-record), which does not count towards the daily cap.
       // Later clicks on the offer in the same session count as repeats.
-      if (pairs.getPairState(sub, account.randomId) !== 'shown') return null;
-      pairs.markClicked(sub, account.randomId);
-      if (isAccounted || mode === 'test' || !isWithinAttributionWindow(wallMs, createdMs)) return null;
-      account.addRevenue(clickedMs, clickValueMicros);
-      return account;
+      const state = pairs.getPairState(sub, offerBookings.randomId);
+      if (state === 'clicked' || (state === 'none' && (offerBookings.tracksSessions || !isRecent))) return null;
+      pairs.markClicked(sub, offerBookings.randomId);
+      if (isInSnapshot || mode === 'test' || !isRecent) return null;
+      offerBookings.addRevenue(clickedMs, clickValueMicros);
+      return offerBookings;
     }
   }
   return null;
 }
 
-/** Applies the record of a click. Returns whether the figures of the account changed. */
+/** Applies the record of a click. Returns whether the figures of the bookings changed. */
 function applyClick(
   [, clickedMs, sub, , , , valueMicros, isBooked, reason]: OfferClickedRecord,
-  account: OfferAccount,
+  offerBookings: OfferBookings,
   clicksConfirmRevenue: boolean,
   pairs: SessionOfferPairs,
-  isAccounted: boolean,
+  isInSnapshot: boolean,
 ): boolean {
-  const { randomId } = account;
+  const { randomId } = offerBookings;
   // The decision `isBooked` in the click's record is final. `isBooked` is undefined if the click needed no decision.
   if (isBooked === null || pairs.getPairState(sub, randomId) === 'clicked') return false;
   if (isBooked === false && reason === unbookedReasonIndex.too_fast) {
     pairs.markClickedTooFast(sub, randomId);
     return false;
   }
-  if (isBooked === undefined && !isCountedClick(sub, clickedMs, account, pairs)) return false;
+  if (isBooked === undefined && !isCountedClick(sub, clickedMs, offerBookings, pairs)) return false;
   pairs.markClicked(sub, randomId);
   if (isBooked !== false && clicksConfirmRevenue) pairs.countBookedOffer(sub);
-  if (isAccounted) {
-    if (isBooked !== false && account.recountsClicks) account.addBookedClick(clickedMs, 0);
+  if (isInSnapshot) {
+    if (isBooked !== false && offerBookings.recountsClicks) offerBookings.addBookedClick(clickedMs, 0);
     return false;
   }
-  if (isBooked !== false) account.addBookedClick(clickedMs, valueMicros);
-  else if (reason === unbookedReasonIndex.budget) account.markClickRefused(clickedMs);
+  if (isBooked !== false) offerBookings.addBookedClick(clickedMs, valueMicros);
+  else if (reason === unbookedReasonIndex.budget) offerBookings.markClickRefused(clickedMs);
   else return false;
   return true;
 }
@@ -88,7 +92,7 @@ function applyClick(
 export function isCountedClick(
   sub: Uint8Array,
   clickedMs: number,
-  { randomId, tracksSessions }: OfferAccount,
+  { randomId, tracksSessions }: OfferBookings,
   pairs: SessionOfferPairs,
 ): boolean {
   const { createdMs } = decodeSubId(sub);
@@ -101,7 +105,7 @@ export function isCountedClick(
 export function isTooFastClick(
   sub: Uint8Array,
   clickedMs: number,
-  { randomId }: OfferAccount,
+  { randomId }: OfferBookings,
   pairs: SessionOfferPairs,
 ): boolean {
   const shownMs = pairs.getShownMs(sub, randomId);

@@ -6,7 +6,7 @@ import type { Clock } from '../domain/clock.ts';
 import { writeFileDurablyInBackground } from '../files/durable-files.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { OfferAvailability } from './offer-availability.ts';
-import type { StoredTenantAccounts } from './tenant-accounts.ts';
+import type { StoredVerticalBookings } from './vertical-bookings.ts';
 
 /** Booked revenue of all offers after a ledger record. */
 export interface BookedRevenueSnapshot {
@@ -18,11 +18,13 @@ export interface BookedRevenueSnapshot {
     /** Checksum of the record without its byte arrays. */
     readonly crc32: number;
   };
-  /** Accounts by vertical and mode, see `verticalAndModeOf`. */
-  readonly tenants: readonly (readonly [verticalAndMode: number, accounts: StoredTenantAccounts])[];
+  /** First UTC day since which the bookings contain all clicks. */
+  readonly knownSinceDay: number;
+  /** Bookings by vertical and mode, see `verticalAndModeOf`. */
+  readonly verticals: readonly (readonly [verticalAndMode: number, bookings: StoredVerticalBookings])[];
 }
 
-const formatNumber = 1;
+const formatNumber = 2;
 
 /** Encodes a snapshot in two lines: a header with the format and the CRC-32 of the second line, and the snapshot. Both are JSON. */
 export function encodeSnapshot(snapshot: BookedRevenueSnapshot): string {

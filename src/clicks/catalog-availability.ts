@@ -1,10 +1,10 @@
 import { bounds } from '../bounds.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import { dayStartMs, daysSinceEpoch } from '../domain/calendar.ts';
-import { allOffersAvailable, type UnavailableOffers } from '../matching/matcher.ts';
-import { addOffer, countOffers, emptyOfferSet, hasOffer, removeOffer } from '../matching/offer-set.ts';
+import { allOffersAvailable, createUnavailableOffers, type UnavailableOffers } from '../matching/matcher.ts';
+import { addOffer, emptyOfferSet, hasOffer, removeOffer } from '../matching/offer-set.ts';
 import type { ClickRhythm } from './click-rhythm.ts';
-import type { OfferAccount } from './offer-account.ts';
+import type { OfferBookings } from './offer-bookings.ts';
 
 /** Reasons why an offer is unavailable (docs/contract.md#budgets-and-pacing). */
 const unavailabilityReasons = ['outdated', 'daily_cap', 'budget', 'paced'] as const;
@@ -15,20 +15,20 @@ const bitOf = Object.fromEntries(unavailabilityReasons.map((reason, index) => [r
 >;
 
 /**
- * The unavailable offers of an active catalog. The set is computed again only for the offers that may have changed: offers whose account
+ * The unavailable offers of an active catalog. The set is computed again only for the offers that may have changed: offers whose bookings
  * changed (`markChanged`), and paced offers whose time has come. All offers are checked at the start of a UTC day, and after the wall clock
  * was set back.
  */
 export class CatalogAvailability {
   readonly catalog: CompiledCatalog;
   readonly #rhythm: ClickRhythm;
-  /** Accounts of the offers that can become unavailable, by index in the catalog. */
-  readonly #accounts = new Map<number, OfferAccount>();
+  /** Bookings of the offers that can become unavailable, by index in the catalog. */
+  readonly #bookings = new Map<number, OfferBookings>();
   /** Reasons why each offer is unavailable: a bit set of `bitOf`. */
   readonly #reasons: Uint8Array;
   /** Times at which the paced offers become available again, by index in the catalog. */
   readonly #pacedUntil = new Map<number, number>();
-  /** Offers whose account changed since the last check. */
+  /** Offers whose bookings changed since the last check. */
   readonly #changed = new Set<number>();
   #unavailable: UnavailableOffers = allOffersAvailable;
   /** Time of the last check of all offers; infinity before the first check. */
@@ -36,25 +36,26 @@ export class CatalogAvailability {
   #dayEndMs = 0;
   #nextPacedCheckMs = Number.POSITIVE_INFINITY;
 
-  /** @param accounts accounts of the catalog's offers, in the order of the catalog */
-  constructor(catalog: CompiledCatalog, accounts: readonly OfferAccount[], rhythm: ClickRhythm) {
+  /** @param bookings bookings of the catalog's offers, in the order of the catalog */
+  constructor(catalog: CompiledCatalog, bookings: readonly OfferBookings[], rhythm: ClickRhythm) {
     this.catalog = catalog;
     this.#rhythm = rhythm;
     this.#reasons = new Uint8Array(catalog.offers.length);
     for (const [index, { asOfDay }] of catalog.offers.entries()) {
-      const account = accounts[index]!;
-      if (account.hasLimits || (asOfDay !== null && catalog.maxAgeDays !== null)) this.#accounts.set(index, account);
+      const offerBookings = bookings[index]!;
+      if (offerBookings.hasLimits || (asOfDay !== null && catalog.maxAgeDays !== null))
+        this.#bookings.set(index, offerBookings);
     }
   }
 
-  /** Call this method after the account of an offer changed. */
+  /** Call this method after the bookings of an offer changed. */
   markChanged(catalogIndex: number): void {
-    if (this.#accounts.has(catalogIndex)) this.#changed.add(catalogIndex);
+    if (this.#bookings.has(catalogIndex)) this.#changed.add(catalogIndex);
   }
 
   /** Returns the unavailable offers. Returns the same object as before unless the set has changed. */
   unavailableOffers(nowMs: number): UnavailableOffers {
-    if (this.#accounts.size === 0) return allOffersAvailable;
+    if (this.#bookings.size === 0) return allOffersAvailable;
     if (nowMs >= this.#dayEndMs || nowMs < this.#checkedMs) this.#checkAllOffers(nowMs);
     else if (this.#changed.size > 0 || nowMs >= this.#nextPacedCheckMs) this.#checkChangedOffers(nowMs);
     return this.#unavailable;
@@ -78,7 +79,7 @@ export class CatalogAvailability {
     this.#nextPacedCheckMs = Number.POSITIVE_INFINITY;
     this.#pacedUntil.clear();
     this.#changed.clear();
-    this.#update(this.#accounts.keys(), nowMs);
+    this.#update(this.#bookings.keys(), nowMs);
   }
 
   #checkChangedOffers(nowMs: number): void {
@@ -111,21 +112,20 @@ export class CatalogAvailability {
       else removeOffer(bits, index);
     }
     if (bits === null) return;
-    const count = countOffers(bits);
-    this.#unavailable = count === 0 ? allOffersAvailable : { count, bits };
+    this.#unavailable = createUnavailableOffers(bits);
   }
 
   /** Returns the reasons of one offer as a bit set, and updates `#pacedUntil`. */
   #findReasons(index: number, nowMs: number): number {
-    const account = this.#accounts.get(index)!;
+    const offerBookings = this.#bookings.get(index)!;
     const { asOfDay } = this.catalog.offers[index]!;
     const { maxAgeDays } = this.catalog;
     const day = daysSinceEpoch(nowMs);
     let reasons = 0;
     if (asOfDay !== null && maxAgeDays !== null && day - asOfDay > maxAgeDays) reasons |= bitOf.outdated;
-    if (account.hasReachedCap(day)) reasons |= bitOf.daily_cap;
-    if (account.hasUsedUpBudget(day)) reasons |= bitOf.budget;
-    const untilMs = account.pacedUntilMs(nowMs, this.#rhythm);
+    if (offerBookings.hasReachedCap(day)) reasons |= bitOf.daily_cap;
+    if (offerBookings.hasUsedUpBudget(day)) reasons |= bitOf.budget;
+    const untilMs = offerBookings.pacedUntilMs(nowMs, this.#rhythm);
     if (untilMs <= nowMs || (reasons & bitOf.budget) !== 0) this.#pacedUntil.delete(index);
     else {
       this.#pacedUntil.set(index, untilMs);

@@ -14,6 +14,8 @@ export interface ClickDecision {
   /** Reason why a click with `isBooked` false books no revenue; otherwise null. */
   readonly unbookedReason: UnbookedReason | null;
   readonly confirmsRevenue?: boolean;
+  /** Whether the click must be recorded. Default: true. */
+  readonly needsRecord?: boolean;
 }
 
 /** Decision on a click for which only the counting rules apply. */

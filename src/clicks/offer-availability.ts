@@ -5,17 +5,18 @@ import { bounds } from '../bounds.ts';
 import type { ReplacedCatalog } from '../catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import { dayStartMs, daysSinceEpoch, monthOfDay } from '../domain/calendar.ts';
-import { subIdByteLength, verticalAndModeOf } from '../ids/sub-id.ts';
+import { decodeSubId, subIdByteLength, verticalAndModeOf } from '../ids/sub-id.ts';
 import type { LedgerSubscriber } from '../ledger/ledger.ts';
 import { type LedgerRecord, ledgerRecordKind } from '../ledger/ledger-record.ts';
 import type { UnavailableOffers } from '../matching/matcher.ts';
-import { applyRecordToAccounts, isCountedClick, isTooFastClick } from './apply-click-record.ts';
+import { applyRecordToBookings, isCountedClick, isTooFastClick } from './apply-click-record.ts';
 import type { BookedRevenueSnapshot } from './booked-revenue-snapshot.ts';
 import type { UnavailabilityReason } from './catalog-availability.ts';
 import { type ClickDecision, undecidedClick } from './click-decision.ts';
-import { OfferAccount } from './offer-account.ts';
+import { isWithinAttributionWindow } from './click-rules.ts';
+import { OfferBookings } from './offer-bookings.ts';
 import { SessionOfferPairs } from './session-offer-pairs.ts';
-import { TenantAccounts } from './tenant-accounts.ts';
+import { VerticalBookings } from './vertical-bookings.ts';
 
 /** Passes the ledger records since `sinceMs` to `visit`, in order. May omit records that are appended while the function runs. */
 export type LedgerReader = (sinceMs: number, visit: (record: LedgerRecord, position: number) => void) => Promise<void>;
@@ -33,10 +34,12 @@ export type LedgerReader = (sinceMs: number, visit: (record: LedgerRecord, posit
  * If an offer gets its first limit while the service runs, `loadPastClicks` reads the offer's earlier clicks from the ledger.
  */
 export class OfferAvailability implements LedgerSubscriber {
-  /** Accounts by vertical and mode, see `verticalAndModeOf`. */
-  readonly #tenants = new Map<number, TenantAccounts>();
+  /** Bookings by vertical and mode, see `verticalAndModeOf`. */
+  readonly #verticals = new Map<number, VerticalBookings>();
   readonly #pairsMax: number;
   readonly #startMs: number;
+  /** First UTC day since which the bookings contain all clicks. */
+  #knownSinceDay: number;
   #pairs: SessionOfferPairs;
   /** Snapshot from which the service started; null if there was none. */
   #snapshot: BookedRevenueSnapshot | null;
@@ -58,17 +61,20 @@ export class OfferAvailability implements LedgerSubscriber {
   ) {
     this.#startMs = nowMs;
     this.#pairsMax = pairsMax;
-    this.#snapshot = snapshot;
-    this.#pairs = new SessionOfferPairs(pairsMax, pairStartMs(nowMs, snapshot));
-    for (const [key, stored] of snapshot?.tenants ?? []) this.#findOrAddTenant(key).restore(stored);
+    const neededDay = firstBookedDay(nowMs);
+    // A snapshot from the time of a clock that was ahead lacks the figures of the current month.
+    this.#snapshot = snapshot !== null && snapshot.knownSinceDay <= neededDay ? snapshot : null;
+    this.#knownSinceDay = this.#snapshot?.knownSinceDay ?? neededDay;
+    this.#pairs = new SessionOfferPairs(pairsMax, pairStartMs(nowMs, this.#snapshot));
+    for (const [key, stored] of this.#snapshot?.verticals ?? []) this.#findOrAddVertical(key).restore(stored);
   }
 
   /** Without a snapshot: start of the current month, or 15 days ago. With a snapshot: the time since which session-offer pairs are needed. */
   get replayStartTimeMs(): number {
     if (this.#snapshot === null) return bookedRevenueStartMs(this.#startMs);
-    const tenants = [...this.#tenants.values()];
-    if (tenants.every(({ trackedCount }) => trackedCount === 0)) return Number.POSITIVE_INFINITY;
-    const recountsClicks = tenants.some((tenant) => tenant.recountsClicks);
+    const verticals = [...this.#verticals.values()];
+    if (verticals.every(({ trackedCount }) => trackedCount === 0)) return Number.POSITIVE_INFINITY;
+    const recountsClicks = verticals.some((verticalBookings) => verticalBookings.recountsClicks);
     return recountsClicks
       ? pairStartMs(this.#startMs, this.#snapshot)
       : snapshotPairStartMs(this.#startMs, this.#snapshot);
@@ -87,14 +93,15 @@ export class OfferAvailability implements LedgerSubscriber {
   /** Discards the snapshot and all other state, so that the state can be computed from the ledger alone. */
   discardState(): void {
     this.#snapshot = null;
-    this.#tenants.clear();
+    this.#knownSinceDay = firstBookedDay(this.#startMs);
+    this.#verticals.clear();
     this.#pairs = new SessionOfferPairs(this.#pairsMax, pairStartMs(this.#startMs, null));
   }
 
   /** Returns the number of offers of the active catalogs that are unavailable for a reason. */
   countUnavailableOffers(reason: UnavailabilityReason, nowMs: number): number {
     let count = 0;
-    for (const { availability } of this.#tenants.values()) count += availability?.countOffers(reason, nowMs) ?? 0;
+    for (const { availability } of this.#verticals.values()) count += availability?.countOffers(reason, nowMs) ?? 0;
     return count;
   }
 
@@ -119,24 +126,28 @@ export class OfferAvailability implements LedgerSubscriber {
    * @param valueMicros revenue of the click if the click books revenue
    */
   decideClick(sub: Uint8Array, offerId: string, clickedMs: number, valueMicros: number): ClickDecision {
-    const tenant = this.#tenants.get(verticalAndModeOf(sub));
-    const account = tenant?.findAccount(offerId);
-    if (tenant === undefined || account === undefined) return undecidedClick;
-    const { clicksConfirmRevenue } = tenant;
-    if (!account.hasLimits && !clicksConfirmRevenue) return undecidedClick;
+    const verticalBookings = this.#verticals.get(verticalAndModeOf(sub));
+    const offerBookings = verticalBookings?.findBookings(offerId);
+    if (verticalBookings === undefined || offerBookings === undefined) return undecidedClick;
+    const { clicksConfirmRevenue } = verticalBookings;
+    if (!offerBookings.hasLimits && !clicksConfirmRevenue) return undecidedClick;
     const day = daysSinceEpoch(clickedMs);
-    const limit = account.hasReachedCap(day) ? 'cap' : account.fitsBudget(day, valueMicros) ? null : 'budget';
+    const limit = offerBookings.hasReachedCap(day)
+      ? 'cap'
+      : offerBookings.fitsBudget(day, valueMicros)
+        ? null
+        : 'budget';
     const pairs = this.#pairs;
-    if (!isCountedClick(sub, clickedMs, account, pairs)) {
+    if (!isCountedClick(sub, clickedMs, offerBookings, pairs)) {
       return { hasValue: limit === null && !clicksConfirmRevenue, isBooked: null, unbookedReason: null };
     }
     if (!clicksConfirmRevenue) {
       return { hasValue: limit === null, isBooked: limit === null, unbookedReason: limit };
     }
-    if (isTooFastClick(sub, clickedMs, account, pairs)) {
-      // A session is counted once for its too fast clicks on an offer.
-      return pairs.getPairState(sub, account.randomId) === 'too_fast'
-        ? { hasValue: false, isBooked: null, unbookedReason: null }
+    if (isTooFastClick(sub, clickedMs, offerBookings, pairs)) {
+      // A session is counted once for its too fast clicks on an offer. Records of the others would use up the limit of recorded clicks.
+      return pairs.getPairState(sub, offerBookings.randomId) === 'too_fast'
+        ? { hasValue: false, isBooked: null, unbookedReason: null, needsRecord: false }
         : { hasValue: false, isBooked: false, unbookedReason: 'too_fast' };
     }
     const hasTooManyOffers = pairs.bookedOffers(sub) >= bounds.offersBookedPerSessionMax;
@@ -145,39 +156,53 @@ export class OfferAvailability implements LedgerSubscriber {
     return { hasValue: isBooked, isBooked, unbookedReason, confirmsRevenue: isBooked };
   }
 
+  /**
+   * Returns the revenue that a click without a record books if a confirmation restores the click: `valueMicros`, or 0 if the budget of the
+   * offer cannot take it. The caller must append the record of the confirmation in the same turn of the event loop.
+   */
+  limitRestoredMicros(sub: Uint8Array, offerId: string, clickedMs: number, nowMs: number, valueMicros: number): number {
+    const offerBookings = this.#verticals.get(verticalAndModeOf(sub))?.findBookings(offerId);
+    if (offerBookings === undefined || offerBookings.budget === null) return valueMicros;
+    // After this time, the service cannot tell a restored click from a click with a record.
+    if (!isWithinAttributionWindow(nowMs, decodeSubId(sub).createdMs)) return 0;
+    return offerBookings.fitsBudget(daysSinceEpoch(clickedMs), valueMicros) ? valueMicros : 0;
+  }
+
   applyLedgerRecord(record: LedgerRecord, position: number): void {
     const [kind, wallMs, sub] = record;
-    const isAccounted = this.#snapshot !== null && position <= this.#snapshot.lastRecord.position;
-    if (isAccounted) this.#compareWithSnapshot(record, position);
+    const isInSnapshot = this.#snapshot !== null && position <= this.#snapshot.lastRecord.position;
+    if (isInSnapshot) this.#compareWithSnapshot(record, position);
     else this.#setLastRecord(record, position);
     // Copies the bytes of the sub_id, because the ledger overwrites the original bytes with later records.
     this.#bufferedRecords?.push(record.with(2, Buffer.from(sub)) as unknown as LedgerRecord);
     if (kind === ledgerRecordKind.offersViewed) {
       // Evicts the session-offer pairs of old sessions, whose clicks no longer count.
       this.#pairs.evictOldPairs(wallMs - pairRetentionMs);
-      if ((this.#tenants.get(verticalAndModeOf(sub))?.trackedCount ?? 0) > 0) this.#applyToTenant(record, isAccounted);
+      if ((this.#verticals.get(verticalAndModeOf(sub))?.trackedCount ?? 0) > 0)
+        this.#applyToVertical(record, isInSnapshot);
     } else if (kind === ledgerRecordKind.offerClicked || kind === ledgerRecordKind.revenueConfirmed) {
-      this.#applyToTenant(record, isAccounted);
+      this.#applyToVertical(record, isInSnapshot);
     }
   }
 
   /** Reads the ledger for the earlier clicks on those offers of a new catalog that had no limits before. */
   async loadPastClicks(catalog: CompiledCatalog, nowMs: number, readHistory: LedgerReader): Promise<void> {
-    const tenant = this.#findOrAddTenant(keyOfCatalog(catalog));
+    const verticalBookings = this.#findOrAddVertical(keyOfCatalog(catalog));
     if (catalog.vertical.clicksConfirmRevenue === true) return;
-    const accounts = new Map<string, OfferAccount>();
+    const bookings = new Map<string, OfferBookings>();
     for (const { id, dailyCap, budget } of catalog.offers) {
-      if ((dailyCap === null && budget === null) || tenant.findAccount(id)?.tracksSessions === true) continue;
-      const account = new OfferAccount();
-      account.tracksSessions = true;
-      accounts.set(id, account);
+      if ((dailyCap === null && budget === null) || verticalBookings.findBookings(id)?.tracksSessions === true)
+        continue;
+      const offerBookings = new OfferBookings(this.#knownSinceDay);
+      offerBookings.tracksSessions = true;
+      bookings.set(id, offerBookings);
     }
-    if (accounts.size === 0) return;
+    if (bookings.size === 0) return;
     const sinceMs = dayStartMs(daysSinceEpoch(nowMs)) - pairRetentionMs;
     const finder = {
       clicksConfirmRevenue: false,
-      findAccount: (id: string) => accounts.get(id),
-      findOrAddAccount: (id: string) => accounts.get(id) ?? null,
+      findBookings: (id: string) => bookings.get(id),
+      findOrAddBookings: (id: string) => bookings.get(id) ?? null,
     };
     const isOfCatalog = (record: LedgerRecord): boolean => verticalAndModeOf(record[2]) === keyOfCatalog(catalog);
     // Collects pairs from the ledger in a separate set, because new clicks and views change `#pairs` at the same time.
@@ -186,21 +211,21 @@ export class OfferAvailability implements LedgerSubscriber {
     this.#bufferedRecords = bufferedRecords;
     try {
       await readHistory(sinceMs, (record) => {
-        if (isOfCatalog(record)) applyRecordToAccounts(record, finder, pairs, false);
+        if (isOfCatalog(record)) applyRecordToBookings(record, finder, pairs, false);
       });
       for (const _ of this.#pairs.addAllPairs(pairs)) await nextTurn();
     } finally {
       this.#bufferedRecords = null;
     }
     for (const record of bufferedRecords) {
-      if (isOfCatalog(record)) applyRecordToAccounts(record, finder, this.#pairs, false);
+      if (isOfCatalog(record)) applyRecordToBookings(record, finder, this.#pairs, false);
     }
-    for (const [id, account] of accounts) tenant.replaceAccount(id, account);
+    for (const [id, offerBookings] of bookings) verticalBookings.replaceBookings(id, offerBookings);
   }
 
   /** Activates the limits of a catalog; `nowMs` is the current time. Call `loadPastClicks` first. */
   activateCatalog(catalog: CompiledCatalog, nowMs: number): void {
-    this.#findOrAddTenant(keyOfCatalog(catalog)).activateCatalog(catalog, nowMs);
+    this.#findOrAddVertical(keyOfCatalog(catalog)).activateCatalog(catalog, nowMs);
   }
 
   /** Restores the limits after a restart: activates the replaced catalogs, oldest first, and then the current catalog. */
@@ -215,18 +240,18 @@ export class OfferAvailability implements LedgerSubscriber {
 
   /** Returns the booked revenue after the last applied ledger record. */
   takeSnapshot(nowMs: number): BookedRevenueSnapshot {
-    const tenants = [...this.#tenants].map(([key, tenant]) => {
-      tenant.deleteOldAccounts(nowMs);
-      return [key, tenant.toStored()] as const;
+    const verticals = [...this.#verticals].map(([key, verticalBookings]) => {
+      verticalBookings.deleteOldBookings(nowMs);
+      return [key, verticalBookings.toStored()] as const;
     });
-    return { lastRecord: this.#describeLastRecord(), tenants };
+    return { lastRecord: this.#describeLastRecord(), knownSinceDay: this.#knownSinceDay, verticals };
   }
 
-  #applyToTenant(record: LedgerRecord, isAccounted: boolean): void {
-    const tenant = this.#findOrAddTenant(verticalAndModeOf(record[2]));
-    if (record[0] === ledgerRecordKind.offerClicked && !isAccounted) tenant.rhythm.addClick(record[1]);
-    const changed = applyRecordToAccounts(record, tenant, this.#pairs, isAccounted);
-    if (changed !== null) tenant.availability?.markChanged(changed.catalogIndex);
+  #applyToVertical(record: LedgerRecord, isInSnapshot: boolean): void {
+    const verticalBookings = this.#findOrAddVertical(verticalAndModeOf(record[2]));
+    if (record[0] === ledgerRecordKind.offerClicked && !isInSnapshot) verticalBookings.rhythm.addClick(record[1]);
+    const changed = applyRecordToBookings(record, verticalBookings, this.#pairs, isInSnapshot);
+    if (changed !== null) verticalBookings.availability?.markChanged(changed.catalogIndex);
   }
 
   #compareWithSnapshot(record: LedgerRecord, position: number): void {
@@ -249,18 +274,18 @@ export class OfferAvailability implements LedgerSubscriber {
   }
 
   #availabilityOf(catalog: CompiledCatalog) {
-    const availability = this.#tenants.get(keyOfCatalog(catalog))?.availability;
+    const availability = this.#verticals.get(keyOfCatalog(catalog))?.availability;
     if (availability?.catalog !== catalog) throw new Error('catalog is not active');
     return availability;
   }
 
-  #findOrAddTenant(key: number): TenantAccounts {
-    let tenant = this.#tenants.get(key);
-    if (tenant === undefined) {
-      tenant = new TenantAccounts();
-      this.#tenants.set(key, tenant);
+  #findOrAddVertical(key: number): VerticalBookings {
+    let verticalBookings = this.#verticals.get(key);
+    if (verticalBookings === undefined) {
+      verticalBookings = new VerticalBookings(this.#knownSinceDay);
+      this.#verticals.set(key, verticalBookings);
     }
-    return tenant;
+    return verticalBookings;
   }
 }
 
@@ -272,9 +297,13 @@ const pairRetentionMs = bounds.clickAttributionMs + bounds.clockSetBackMsMax;
  * the first day of the rhythm, and the sessions whose clicks may count since then.
  */
 function bookedRevenueStartMs(nowMs: number): number {
+  return dayStartMs(firstBookedDay(nowMs)) - pairRetentionMs;
+}
+
+/** Returns the first UTC day whose clicks a start must apply: the start of the month, or the first day of the rhythm. */
+function firstBookedDay(nowMs: number): number {
   const day = daysSinceEpoch(nowMs - bounds.clockSetBackMsMax);
-  const firstDay = Math.min(monthOfDay(day).firstDay, day - bounds.clickRhythmDays);
-  return dayStartMs(firstDay) - pairRetentionMs;
+  return Math.min(monthOfDay(day).firstDay, day - bounds.clickRhythmDays);
 }
 
 /**

@@ -16,12 +16,11 @@ export class BestOffers {
   readonly #lists = [this.recommended, this.lowestApr, this.highestAmount, this.revenue];
 
   /**
-   * Ranks the offers in `eligible` and counts the offers that are available. `rankEligible` gets the number of offers in `eligible`. It must reset the lists, add the offers of `eligible`
+   * Ranks the offers in `eligible`. `rankEligible` gets the number of offers in `eligible`. It must reset the lists, add the offers of `eligible`
    * to the lists, and remove from `eligible` the offers that the borrower cannot get.
    *
-   * Unavailable offers are ranked like available offers, but are not counted in `RankedOffers.total`. Because a ranking also contains
-   * unavailable offers, the ranking stays valid when an offer becomes available or unavailable. If too few of the best offers are available,
-   * a second ranking excludes all unavailable offers.
+   * Unavailable offers are ranked like available offers, so that the ranking stays valid when an offer becomes available or unavailable. If
+   * too few of the best offers are available, a second ranking excludes all unavailable offers.
    *
    * @param unavailable bit set of the offers that responses omit (`UnavailableOffers`); null if all offers are available
    */
@@ -32,14 +31,14 @@ export class BestOffers {
     rankEligible: (count: number) => void,
   ): RankedOffers {
     rankEligible(countOffers(eligible));
-    const matching = countOffers(eligible);
-    const orders = this.#copyOrders(tables, matching);
-    if (unavailable === null) return { total: matching, availableOnly: false, orders };
-    subtractOffers(eligible, unavailable);
     const total = countOffers(eligible);
-    if (hasEnoughAvailable(orders, eligible, total)) return { total, availableOnly: false, orders };
-    rankEligible(total);
-    return { total, availableOnly: true, orders: this.#copyOrders(tables, total) };
+    const orders = this.#copyOrders(tables, total);
+    if (unavailable === null) return { total, availableOnly: false, orders };
+    subtractOffers(eligible, unavailable);
+    const available = countOffers(eligible);
+    if (hasEnoughAvailable(orders, eligible, available)) return { total, availableOnly: false, orders };
+    rankEligible(available);
+    return { total, availableOnly: true, orders: this.#copyOrders(tables, available) };
   }
 
   /** Clears all lists. */

@@ -1,48 +1,37 @@
-import { bounds } from '../bounds.ts';
 import { completedYearsBetween } from '../domain/calendar.ts';
 import { absentValue, type FieldVector } from '../verticals/field-vector.ts';
 import { getVerticalProduct } from '../verticals/registry.ts';
-import { type MatchTables, meetsStateMinimumAge } from './match-tables.ts';
-import type { Ranking, UnavailableOffers } from './matcher.ts';
-import { hasOffer, lowestBitIndex } from './offer-set.ts';
+import type { MatchTables } from './match-tables.ts';
+import type { UnavailableOffers } from './matcher.ts';
+import { lowestBitIndex } from './offer-set.ts';
 
 /**
- * Recomputes the `total` of a ranking after offers became available or unavailable, by checking only those offers. `borrower` and `today`
- * must be the values with which the ranking was computed. Returns null if a new ranking is necessary: more than `bounds.offersRecountedMax`
- * offers changed, or `availableOnly` is true and the sort orders lack an offer that became available.
+ * Returns the number of available offers of a ranking: `total`, which is its number of matching offers, without the unavailable offers that
+ * match. `borrower` and `today` must be the values with which the ranking was computed.
  */
-export function recountAvailableOffers(
+export function countAvailableOffers(
   tables: MatchTables,
-  { total, availableOnly }: Ranking,
+  total: number,
   borrower: Readonly<FieldVector>,
   today: number,
-  before: UnavailableOffers,
-  now: UnavailableOffers,
-): number | null {
-  const hasPrice = getVerticalProduct(tables).createAvailabilityCheck(tables, borrower);
-  if (hasPrice === null || !meetsStateMinimumAge(tables, borrower, today)) return total;
+  { bits: unavailable }: UnavailableOffers,
+): number {
+  if (unavailable === null || total === 0) return total;
+  const hasPrice = getVerticalProduct(tables).createAvailabilityCheck(tables, borrower)!;
+  const allowedSets = tables.choiceFilters.map(({ field, allowed }) => allowed.get(borrower[field]!)!);
   let available = total;
-  let changes = 0;
-  for (let word = 0; word << 5 < tables.offerCount; word++) {
-    const unavailable = now.bits === null ? 0 : now.bits[word]!;
-    const changed = unavailable ^ (before.bits === null ? 0 : before.bits[word]!);
-    for (let bits = changed; bits !== 0; bits &= bits - 1) {
-      if (++changes > bounds.offersRecountedMax) return null;
-      const bit = lowestBitIndex(bits);
-      const offer = (word << 5) + bit;
-      if (!passesFilters(tables, offer, borrower, today) || !hasPrice(offer)) continue;
-      if ((unavailable & (1 << bit)) !== 0) available--;
-      else if (availableOnly) return null;
-      else available++;
+  for (let word = 0; word < unavailable.length; word++) {
+    let bits = unavailable[word]!;
+    for (let at = 0; bits !== 0 && at < allowedSets.length; at++) bits &= allowedSets[at]![word]!;
+    for (; bits !== 0; bits &= bits - 1) {
+      const offer = (word << 5) + lowestBitIndex(bits);
+      if (isWithinRanges(tables, offer, borrower, today) && hasPrice(offer)) available--;
     }
   }
   return available;
 }
 
-function passesFilters(tables: MatchTables, offer: number, borrower: Readonly<FieldVector>, today: number): boolean {
-  for (const { field, allowed } of tables.choiceFilters) {
-    if (!hasOffer(allowed.get(borrower[field]!)!, offer)) return false;
-  }
+function isWithinRanges(tables: MatchTables, offer: number, borrower: Readonly<FieldVector>, today: number): boolean {
   for (const { field, min, max } of tables.rangeFilters) {
     const value = borrower[field]!;
     if (value < min[offer]! || value > max[offer]!) return false;

@@ -1,5 +1,6 @@
 import type { CancelSignal } from '../domain/async.ts';
 import type { FieldVector } from '../verticals/field-vector.ts';
+import { countOffers, type OfferSet } from './offer-set.ts';
 
 /**
  * Sort orders of a ranking, packed into a string with one 16-bit offer index per UTF-16 code unit. For 80 offers, a packed string takes 87
@@ -24,15 +25,25 @@ export function readPackedOffer(orders: PackedOrders, place: number): number {
 
 /**
  * Offers that responses omit, for example because the offers have reached their daily cap (docs/contract.md#daily-caps) or used up their
- * budget (docs/contract.md#budgets-and-pacing). An `UnavailableOffers` object is immutable; every change creates a new object. The `total` of a ranking is valid for only one `UnavailableOffers` object.
+ * budget (docs/contract.md#budgets-and-pacing). An `UnavailableOffers` object is immutable; every change creates a new object.
  */
 export interface UnavailableOffers {
+  /** Number that identifies the set in this process: two sets with the same number have the same offers. */
+  readonly setNumber: number;
   readonly count: number;
   /** Bit set of the unavailable offers: bit `offer & 31` of word `offer >> 5`; null if all offers are available. */
   readonly bits: Int32Array | null;
 }
 
-export const allOffersAvailable: UnavailableOffers = { count: 0, bits: null };
+export const allOffersAvailable: UnavailableOffers = { setNumber: 0, count: 0, bits: null };
+
+let lastSetNumber = 0;
+
+/** Creates the set of the offers in `bits`, which must not change afterwards. */
+export function createUnavailableOffers(bits: OfferSet): UnavailableOffers {
+  const count = countOffers(bits);
+  return count === 0 ? allOffersAvailable : { setNumber: ++lastSetNumber, count, bits };
+}
 
 /**
  * Finds and ranks the offers that a borrower can get, in all four sort orders. `startMatcher` creates a matcher that ranks small catalogs
@@ -71,13 +82,13 @@ export type SortOrder = (typeof sortOrderNames)[number];
 
 export interface Ranking {
   readonly catalogVersion: string;
-  /** Number of offers that match the borrower and are available. */
+  /** Number of offers that match the borrower, including the unavailable offers. */
   readonly total: number;
-  /** Whether `orders` contains only offers that were available during the ranking. */
+  /** Whether `orders` contains only offers that were available during the ranking. Otherwise `orders` ignores the availability. */
   readonly availableOnly: boolean;
   /**
    * Offer indexes of the best matching offers in each of `sortOrderNames`, one sort order after the other. Each sort order has up to
-   * `MatchTables.orderLength` offers. Each sort order contains at least 20 available offers, or all of them if `total` is below 20.
+   * `MatchTables.orderLength` offers. During the ranking, each sort order contains at least 20 available offers, or all that match.
    */
   readonly orders: PackedOrders;
 }

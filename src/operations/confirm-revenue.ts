@@ -1,6 +1,7 @@
 import { AnalyticsUnavailableError } from '../analytics/analytics.ts';
 import { bounds } from '../bounds.ts';
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
+import type { OfferAvailability } from '../clicks/offer-availability.ts';
 import type { Confirmation, RejectionReason } from '../confirmations/confirmation.ts';
 import { checkConfirmation } from '../confirmations/confirmation.ts';
 import { findDuplicateFields, parseConfirmation } from '../confirmations/parse-confirmation.ts';
@@ -27,6 +28,7 @@ export interface ConfirmRevenueDeps {
   readonly subIds: SubIds;
   readonly clickIds: ClickIds;
   readonly catalogs: Pick<CatalogStore, 'findLenderName'>;
+  readonly availability: Pick<OfferAvailability, 'limitRestoredMicros'>;
   readonly ledger: Ledger;
   readonly analytics: PayoutStateReader;
   readonly queue: SerialQueue;
@@ -97,7 +99,7 @@ type RowResult = Omit<ConfirmationResult, 'index'>;
 
 /** Validates and records one batch. Returns null while the ledger cannot be written. */
 async function processBatch(
-  { clock, ledger, analytics, catalogs, onClickReversed }: ConfirmRevenueDeps,
+  { clock, ledger, analytics, catalogs, availability, onClickReversed }: ConfirmRevenueDeps,
   rows: readonly (Confirmation | RejectionReason)[],
   signal: CancelSignal | null,
 ): Promise<readonly RowResult[] | null> {
@@ -128,7 +130,13 @@ async function processBatch(
       results.push(rejectedRow('lender_unknown'));
       continue;
     }
-    const appended = ledger.append(toLedgerRecord(row, lenderName, nowMs));
+    const { sub, offerId, click } = row;
+    // The click is restored if the ledger has no record of it.
+    const restoredMicros =
+      click === null || state.clickedMs !== null
+        ? null
+        : availability.limitRestoredMicros(sub, offerId, click.clickedMs, nowMs, click.valueMicros);
+    const appended = ledger.append(toLedgerRecord(row, lenderName, nowMs, restoredMicros));
     // If the ledger refuses a row, the rows after it are skipped, because one of them may reverse the payout of the refused row.
     if (appended === null) break;
     lastRecord = appended;
@@ -153,11 +161,17 @@ function toLedgerRecord(
   { status, sub, offerId, txid, amountMicros, occurredMs, click, reason }: Confirmation,
   lenderName: string,
   nowMs: number,
+  restoredMicros: number | null,
 ): RevenueConfirmedRecord | RevenueReversedRecord {
   const booking = [nowMs, sub, offerId, lenderName, txid, amountMicros, occurredMs] as const;
   if (reason !== null) return [ledgerRecordKind.revenueReversed, ...booking, reversalReasons.indexOf(reason)];
   if (status === 'reversed') return [ledgerRecordKind.revenueReversed, ...booking];
-  return [ledgerRecordKind.revenueConfirmed, ...booking, click?.clickedMs ?? null, click?.valueMicros ?? null];
+  return [
+    ledgerRecordKind.revenueConfirmed,
+    ...booking,
+    click?.clickedMs ?? null,
+    restoredMicros ?? click?.valueMicros ?? null,
+  ];
 }
 
 function toConfirmationsView(results: readonly RowResult[]): ConfirmationsResponse {

@@ -72,12 +72,13 @@ export async function followClick(deps: FollowClickDeps, request: ClickRequest):
   const isBot = deps.devices.isBot(request.userAgent);
   const countable = !request.isRedirectOnly && !isBot;
   if (!countable) deps.onUncounted(isBot ? 'bot' : 'not_get');
-  const shouldRecord =
-    countable &&
-    isWithinAttributionWindow(clickedMs, createdMs) &&
-    deps.clickLimiter.tryCountClick(request.sub, subBytes, request.offer);
   const fullValueMicros = catalog.clickValueMicros(offerIndex, payload.creditBand);
   const decision = deps.availability.decideClick(subBytes, request.offer, clickedMs, fullValueMicros);
+  const shouldRecord =
+    countable &&
+    decision.needsRecord !== false &&
+    isWithinAttributionWindow(clickedMs, createdMs) &&
+    deps.clickLimiter.tryCountClick(request.sub, subBytes, request.offer);
   const valueMicros = decision.hasValue ? fullValueMicros : 0;
   // The amount of a sandbox click counts only towards the budget of its offer.
   const confirmableMicros = mode === 'test' ? 0 : valueMicros;

@@ -10,7 +10,7 @@ import type { ClickTokenCipher } from '../ids/click-tokens.ts';
 import type { SubIds } from '../ids/sub-id.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { ledgerRecordKind, type OffersViewedRecord } from '../ledger/ledger-record.ts';
-import { recountAvailableOffers } from '../matching/eligibility.ts';
+import { countAvailableOffers } from '../matching/eligibility.ts';
 import { explainOffers, type MatchExplanation } from '../matching/explain-offers.ts';
 import {
   type Matcher,
@@ -89,16 +89,11 @@ export function selectOffersAndRecordView(
   request: ShowOffersRequest,
 ): Outcome<OffersResult> | Promise<Outcome<OffersResult>> {
   const context = currentContext(deps, session);
-  const { catalog, today, unavailableOffers } = context;
+  const { catalog, unavailableOffers } = context;
   const { cachedRanking } = session;
-  const isCurrent = cachedRanking?.ranking.catalogVersion === catalog.version && cachedRanking.rankedOn === today;
-  if (isCurrent && !request.explain) {
-    const ranked = withUpdatedTotal(catalog, request.borrower, cachedRanking, unavailableOffers);
-    const indexes = ranked && selectOffers(ranked, request);
-    if (indexes) {
-      if (ranked !== cachedRanking) session.cacheRanking(ranked, request.revision);
-      return createResult(deps, request, catalog, ranked, indexes, context.nowMs, null);
-    }
+  if (cachedRanking !== null && isCurrent(cachedRanking, context) && !request.explain) {
+    const selected = selectOffers(cachedRanking, request, catalog, unavailableOffers);
+    if (selected !== null) return createResult(deps, request, catalog, cachedRanking, selected, context.nowMs, null);
   }
   return rankAndAnswer(deps, request, session, context);
 }
@@ -113,12 +108,31 @@ function currentContext({ clock, catalogs, availability }: ShowOffersDeps, { ten
   return { nowMs, catalog, today, unavailableOffers: availability.unavailableOffers(catalog, nowMs) };
 }
 
-/** Returns the best available offers, best first; null if the stored sort order has fewer of them than the response needs. */
+/** Whether a cached ranking belongs to the current catalog and day. A ranking without unavailable offers also needs the same such offers. */
+function isCurrent(
+  { ranking: { catalogVersion, availableOnly }, rankedOn, unavailableSet }: CachedRanking,
+  { catalog, today, unavailableOffers }: RankingContext,
+): boolean {
+  if (catalogVersion !== catalog.version || rankedOn !== today) return false;
+  return !availableOnly || unavailableSet === unavailableOffers.setNumber;
+}
+
+/** Offers of one response. */
+interface SelectedOffers {
+  readonly indexes: readonly number[];
+  /** Number of all available offers that match the borrower. */
+  readonly total: number;
+}
+
+/** Returns the best available offers, best first; null if the ranking has fewer of them than the response needs. */
 function selectOffers(
-  { ranking, unavailableOffers: { bits } }: CachedRanking,
-  { sort, maxOffers }: ShowOffersRequest,
-): readonly number[] | null {
-  const { orders, total } = ranking;
+  { ranking: { total: matching, orders }, rankedOn }: CachedRanking,
+  { sort, maxOffers, borrower }: ShowOffersRequest,
+  { tables }: CompiledCatalog,
+  unavailable: UnavailableOffers,
+): SelectedOffers | null {
+  const total = countAvailableOffers(tables, matching, borrower, rankedOn, unavailable);
+  const { bits } = unavailable;
   const count = Math.min(total, maxOffers);
   const orderLength = orders.length / sortOrderNames.length;
   const start = sortOrderNames.indexOf(sort) * orderLength;
@@ -127,27 +141,7 @@ function selectOffers(
     const offer = readPackedOffer(orders, rank);
     if (bits === null || !hasOffer(bits, offer)) indexes.push(offer);
   }
-  return indexes.length === count ? indexes : null;
-}
-
-/** Returns the ranking with a new `total`, which excludes `unavailableOffers`; null if the total cannot be recounted. */
-function withUpdatedTotal(
-  { tables }: CompiledCatalog,
-  borrower: Readonly<FieldVector>,
-  ranked: CachedRanking,
-  unavailableOffers: UnavailableOffers,
-): CachedRanking | null {
-  if (ranked.unavailableOffers === unavailableOffers) return ranked;
-  const { ranking, rankedOn } = ranked;
-  const total = recountAvailableOffers(
-    tables,
-    ranking,
-    borrower,
-    rankedOn,
-    ranked.unavailableOffers,
-    unavailableOffers,
-  );
-  return total === null ? null : { ...ranked, unavailableOffers, ranking: { ...ranking, total } };
+  return indexes.length === count ? { indexes, total } : null;
 }
 
 /** Prices the selected offers, then records the view, so that no view is recorded if pricing fails. */
@@ -155,8 +149,8 @@ function createResult(
   deps: ShowOffersDeps,
   request: ShowOffersRequest,
   catalog: CompiledCatalog,
-  { ranking, clickToken }: CachedRanking,
-  indexes: readonly number[],
+  { clickToken }: CachedRanking,
+  { indexes, total }: SelectedOffers,
   nowMs: number,
   explanation: MatchExplanation | null,
 ): Outcome<OffersResult> {
@@ -169,8 +163,8 @@ function createResult(
     subId,
     clickToken,
     sort,
-    matchQuality: matchQuality(request.readiness, ranking.total),
-    totalOffers: ranking.total,
+    matchQuality: matchQuality(request.readiness, total),
+    totalOffers: total,
     generatedMs: nowMs,
     explanation,
   });
@@ -219,8 +213,8 @@ function requestRanking(
 
 /**
  * Caches the ranking and returns the offers that are available now. The ranking is not cached if the session's fields have changed since
- * the ranking began. If the available offers changed during the ranking, `total` is recounted. A new ranking replaces the recount if the
- * catalog changed, if the request asks for an explanation, or if the recount fails.
+ * the ranking began. A new ranking is requested if the catalog changed during the ranking, if offers became available or unavailable and
+ * the request asks for an explanation, or if the ranking has too few available offers.
  */
 function cacheAndAnswer(
   deps: ShowOffersDeps,
@@ -235,23 +229,24 @@ function cacheAndAnswer(
   const { vertical } = session.tenant;
   const current = currentContext(deps, session);
   const changed = current.unavailableOffers !== unavailableOffers;
-  let ranked: CachedRanking | null = null;
-  if (!changed || (current.catalog === catalog && explanation === null)) {
-    // A vertical without credit bands has a single band.
-    const creditBand = borrower[findFieldIndex(vertical, vertical.roles.creditBand)] ?? 0;
-    const payload = { catalogVersion: catalog.version, creditBand };
-    const clickToken = deps.clickTokens.encrypt(deps.subIds.toBytes(subId), payload);
-    const made = { ranking, rankedOn, unavailableOffers, creditBand, clickToken };
-    ranked = withUpdatedTotal(catalog, borrower, made, current.unavailableOffers);
+  if (current.catalog !== catalog || (changed && explanation !== null)) {
+    return rankAndAnswer(deps, request, session, current);
   }
-  const indexes = ranked && selectOffers(ranked, request);
-  if (ranked === null || indexes === null) {
+  // A vertical without credit bands has a single band.
+  const creditBand = borrower[findFieldIndex(vertical, vertical.roles.creditBand)] ?? 0;
+  const clickToken = deps.clickTokens.encrypt(deps.subIds.toBytes(subId), {
+    catalogVersion: catalog.version,
+    creditBand,
+  });
+  const ranked = { ranking, rankedOn, unavailableSet: unavailableOffers.setNumber, creditBand, clickToken };
+  const selected = selectOffers(ranked, request, catalog, current.unavailableOffers);
+  if (selected === null) {
     if (!changed) throw new Error('ranking has fewer available offers than its total');
     return rankAndAnswer(deps, request, session, current);
   }
   session.cacheRanking(ranked, request.revision);
   if (request.signal?.ended) return serviceUnavailable(bounds.retryAfterSeconds);
-  return createResult(deps, request, catalog, ranked, indexes, current.nowMs, explanation);
+  return createResult(deps, request, catalog, ranked, selected, current.nowMs, explanation);
 }
 
 /** Appends the view to the ledger (docs/contract.md#views) without waiting until the record is durable. */

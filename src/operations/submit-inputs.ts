@@ -19,6 +19,27 @@ import type { IgnoredParameters } from './ignored-names.ts';
 
 export interface SubmitInputsDeps extends FindSessionDeps {
   readonly journal: SessionJournal;
+  readonly pendingChanges: PendingFieldChanges;
+}
+
+/** Field changes that the journal has not made durable yet, by sub_id. The queue of the journal limits their number. */
+export class PendingFieldChanges {
+  readonly #bySession = new Map<string, Set<readonly number[]>>();
+
+  /** Returns the changes of a session in the order in which they take effect. */
+  list(subId: string): Iterable<readonly number[]> {
+    return this.#bySession.get(subId) ?? [];
+  }
+
+  /** Adds changes until the returned function is called. */
+  add(subId: string, changes: readonly number[]): () => void {
+    const pending = this.#bySession.get(subId) ?? new Set();
+    this.#bySession.set(subId, pending.add(changes));
+    return () => {
+      pending.delete(changes);
+      if (pending.size === 0) this.#bySession.delete(subId);
+    };
+  }
 }
 
 /** Response of `POST /inputs` (docs/contract.md#submitting-fields). */
@@ -55,15 +76,27 @@ export async function submitInputs(
   if (submission.invalid.length > 0) {
     return failureOutcome({ code: 'INVALID_FIELD_VALUE', fieldsInvalid: submission.invalid });
   }
-  const impossible = findImpossibleField(tenant.vertical, session.pocketFields, submission.changes);
+  const { pendingChanges } = deps;
+  const impossible = findImpossibleField(
+    tenant.vertical,
+    [session.pocketFields, ...pendingChanges.list(subId)],
+    submission.changes,
+  );
   if (impossible !== null) return failureOutcome({ code: 'INVALID_FIELD_VALUE', fieldsInvalid: [impossible] });
   if (submission.changes.length > 0) {
+    const endPending = pendingChanges.add(subId, submission.changes);
     try {
       await deps.journal.append(deps.subIds.toBytes(subId), submission.changes);
+      endPending();
     } catch (error) {
       if (!(error instanceof LogUnavailableError)) throw error;
-      error.durableLater?.then(() => session.mergeFields(submission.changes));
-      return durabilityFailure(bounds.retryAfterSeconds, error.isRecordAppended);
+      const { durableLater, isRecordAppended } = error;
+      if (durableLater === null) endPending();
+      durableLater?.then(() => {
+        endPending();
+        session.mergeFields(submission.changes);
+      });
+      return durabilityFailure(bounds.retryAfterSeconds, isRecordAppended);
     }
   }
   // The changes are merged into the current fields, which may have changed since `findSession`. All field changes take effect in the order

@@ -22,6 +22,7 @@ import { createApiOperations } from '../operations/api-operations.ts';
 import { createOfferUrls } from '../operations/click-url.ts';
 import { confirmRevenue } from '../operations/confirm-revenue.ts';
 import { followClick } from '../operations/follow-click.ts';
+import { PendingFieldChanges } from '../operations/submit-inputs.ts';
 import { RandomBytesPool } from '../secrets/random-pool.ts';
 import { DeviceClassifier } from '../user-agents/device-classifier.ts';
 import { availableVerticals } from '../verticals/registry.ts';
@@ -128,6 +129,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
     idempotencyKeys,
     referrerTags,
     journal,
+    pendingChanges: new PendingFieldChanges(),
     analytics,
     pageCursors: new PageCursors(secrets),
     widgetUrl: urls.widget,

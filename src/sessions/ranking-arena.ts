@@ -1,5 +1,4 @@
 import { bounds } from '../bounds.ts';
-import type { UnavailableOffers } from '../matching/matcher.ts';
 import { packOfferBytes, sortOrderNames } from '../matching/matcher.ts';
 import { InternTable } from './intern-table.ts';
 import type { CachedRanking } from './session-store.ts';
@@ -41,7 +40,6 @@ const noRecord = -1;
  */
 export class RankingArena {
   readonly #versions = new InternTable<string>();
-  readonly #unavailableOffers = new InternTable<UnavailableOffers>();
   readonly #chunks: Chunk[] = [];
   /** Number of ranking records allocated so far, including free records that can be reused. */
   #allocatedCount = 0;
@@ -49,7 +47,7 @@ export class RankingArena {
   #freeListHead = noRecord;
 
   /** Stores a ranking and returns its index. Throws a RangeError if the sort orders or the click token have an invalid length. */
-  storeRanking({ ranking, rankedOn, unavailableOffers, creditBand, clickToken }: CachedRanking): number {
+  storeRanking({ ranking, rankedOn, unavailableSet, creditBand, clickToken }: CachedRanking): number {
     const { catalogVersion, total, availableOnly, orders } = ranking;
     const orderLength = orders.length / sortOrderNames.length;
     if (
@@ -64,7 +62,7 @@ export class RankingArena {
     const record = index & (chunkRecords - 1);
     const word = record * recordWords;
     words[word + versionWord] = this.#versions.internValue(catalogVersion);
-    words[word + unavailableWord] = this.#unavailableOffers.internValue(unavailableOffers);
+    words[word + unavailableWord] = unavailableSet;
     words[word + totalWord] = total;
     words[word + dateWord] = rankedOn;
     words[word + creditBandWord] = creditBand;
@@ -93,7 +91,7 @@ export class RankingArena {
         orders: packOfferBytes(bytes, byte + ordersOffset, ordersEnd),
       },
       rankedOn: words[word + dateWord]!,
-      unavailableOffers: this.#unavailableOffers.get(words[word + unavailableWord]!),
+      unavailableSet: words[word + unavailableWord]!,
       creditBand: words[word + creditBandWord]!,
       clickToken: bytes.toString('latin1', byte + clickTokenOffset, clickTokenEnd),
     };
@@ -103,7 +101,6 @@ export class RankingArena {
     const { words } = this.#findChunk(index);
     const word = (index & (chunkRecords - 1)) * recordWords;
     this.#versions.releaseValue(words[word + versionWord]!);
-    this.#unavailableOffers.releaseValue(words[word + unavailableWord]!);
     // A released record is cleared, because the credit band is personal data.
     words.fill(0, word, word + recordWords);
     words[word] = this.#freeListHead;

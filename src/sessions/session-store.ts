@@ -1,4 +1,4 @@
-import type { Ranking, UnavailableOffers } from '../matching/matcher.ts';
+import type { Ranking } from '../matching/matcher.ts';
 import type { FieldVector } from '../verticals/field-vector.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import type { WidgetUsage } from './widget-usage.ts';
@@ -37,8 +37,8 @@ export interface CachedRanking {
   readonly ranking: Ranking;
   /** Compact date (YYYYMMDD) for which the borrower's age was computed. */
   readonly rankedOn: number;
-  /** Offers that were unavailable when `ranking.total` was counted (docs/contract.md#daily-caps). */
-  readonly unavailableOffers: UnavailableOffers;
+  /** `setNumber` of the offers that were unavailable during the ranking. An `availableOnly` ranking is valid only for this set. */
+  readonly unavailableSet: number;
   /** Index of the borrower's credit band in the list of credit bands. The revenue of a click depends on the credit band. */
   readonly creditBand: number;
   /** Encrypted credit band and catalog version. Value of the parameter `v` in click URLs (docs/contract.md#click-urls). */

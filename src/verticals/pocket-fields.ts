@@ -96,24 +96,24 @@ function encodeValue(field: PocketField, value: unknown, today: number): number 
  * Returns an `InvalidField` if the changes complete values that are impossible together, such as a down payment of the whole value of a
  * house; otherwise null. The reported field is one of the changed fields.
  *
- * @param fields field vector of the session before the changes
+ * @param earlier field vector of the session, followed by the changes that take effect before these changes
  * @param changes list of `FieldValidation.changes`
  */
 export function findImpossibleField(
   vertical: Vertical,
-  fields: Readonly<FieldVector>,
+  [fields, ...earlier]: readonly [Readonly<FieldVector>, ...(readonly number[])[]],
   changes: readonly number[],
 ): InvalidField | null {
   const { findImpossibleFields } = getVerticalProduct(vertical);
   if (findImpossibleFields === undefined) return null;
   const merged = [...fields];
-  const changed = new Set<string>();
-  for (let at = 0; at < changes.length; at += 2) {
-    merged[changes[at]!] = changes[at + 1]!;
-    changed.add(vertical.fields[changes[at]!]!.name);
+  for (const list of [...earlier, changes]) {
+    for (let at = 0; at < list.length; at += 2) merged[list[at]!] = list[at + 1]!;
   }
   const impossible = findImpossibleFields(vertical, merged);
-  const field = impossible?.names.find((name) => changed.has(name));
+  const isChanged = (name: string) =>
+    changes.some((value, at) => at % 2 === 0 && vertical.fields[value]!.name === name);
+  const field = impossible?.names.find(isChanged);
   return field === undefined ? null : { field, code: 'range', message: impossible!.rule };
 }
 

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { bounds } from '../bounds.ts';
 import { copyToFlatString } from '../domain/text.ts';
 import {
   type CompiledOffer,
@@ -36,7 +38,7 @@ const placeholder = new RegExp(`"${placeholderPrefix}(\\d+)"`);
 
 /**
  * Creates the offers of responses from templates: JSON texts with gaps for the values that depend on the borrower. A template is created
- * when its slot is first displayed, because a large catalog has many more slots than a server displays.
+ * when its slot is displayed. The least recently displayed templates are dropped, because a large catalog has many slots.
  */
 export class TemplateOfferRenderer implements OfferRenderer {
   readonly disclosureJson: string;
@@ -44,7 +46,7 @@ export class TemplateOfferRenderer implements OfferRenderer {
   readonly #logosUrl: string;
   readonly #logoHashes: ReadonlyMap<string, string>;
   readonly #figuresOf: FiguresOfOffer;
-  readonly #templates = new Map<number, readonly (string | number)[]>();
+  readonly #templates = new LRUCache<number, readonly (string | number)[]>({ max: bounds.offerTemplatesMax });
 
   constructor([{ disclosure, offers }, logosUrl, logoHashes]: OfferRendererOptions, figuresOf: FiguresOfOffer) {
     this.disclosureJson = JSON.stringify(disclosure);

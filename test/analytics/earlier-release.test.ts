@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { gunzipSync } from 'node:zlib';
 import type { SessionRow, SummaryQuery, SummaryResult } from '../../src/analytics/analytics.ts';
 import { ThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
 import { daysSinceEpoch } from '../../src/domain/calendar.ts';
@@ -10,6 +9,7 @@ import { dataPaths } from '../../src/files/data-paths.ts';
 import { subIdBytes } from '../support/ledger-records.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
+import { unpackDataFolder } from '../support/unpack-data-folder.ts';
 
 /**
  * Data folder that the release with schema version 4 wrote, with archived days, and the figures that this release reported. The ledger
@@ -33,13 +33,8 @@ interface Figures {
 async function startOnEarlierData(t: TestContext) {
   const folder = temporaryFolder();
   runAfterTest(t, () => rmSync(folder, { recursive: true }));
+  unpackDataFolder(dataFolder, folder);
   const files = dataPaths(folder);
-  for (const name of readdirSync(dataFolder, { recursive: true, encoding: 'utf8' })) {
-    if (!name.endsWith('.gz')) continue;
-    const path = join(folder, name.slice(0, -'.gz'.length));
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, gunzipSync(readFileSync(join(dataFolder, name))));
-  }
   const reasons: string[] = [];
   const analytics = await ThreadAnalytics.start({
     files,

@@ -106,6 +106,79 @@ describe('budgets', () => {
     assert.equal(clickUntilHidden(bench), 2);
   });
 
+  it('a click that a confirmation restores books nothing beyond the budget, or later than 24 hours after the session', () => {
+    const bench = benchWith({ per_day_usd: 1.5, pacing: 'asap' });
+    const sub = bench.session();
+    const { nowMs: clickedMs } = bench;
+    const limit = (atMs: number) => bench.availability.limitRestoredMicros(sub, 'a', clickedMs, atMs, 750_000);
+    assert.equal(limit(clickedMs + hourMs), 750_000);
+    assert.equal(limit(clickedMs + msPerDay + 1), 0);
+    assert.equal(bench.clickOnce('a'), true);
+    assert.equal(limit(clickedMs + hourMs), 750_000);
+    assert.equal(bench.clickOnce('a'), true);
+    assert.equal(limit(clickedMs + hourMs), 0);
+    assert.equal(
+      bench.availability.limitRestoredMicros(sub, 'b', clickedMs, clickedMs + msPerDay + 1, 750_000),
+      750_000,
+    );
+  });
+
+  it('a restored click on an offer without a limit counts towards a later budget', async () => {
+    const bench = new AvailabilityBench(catalogWithOffers({ a: {} }), noon);
+    const click = { clickedMs: bench.nowMs, valueMicros: 750_000 };
+    bench.append(revenueConfirmedRecord(bench.session(), 'a', { click, wallMs: bench.nowMs, occurredMs: bench.nowMs }));
+    await bench.reload(catalogWithOffers({ a: { budget: { per_day_usd: 2.25, pacing: 'asap' } } }));
+    assert.equal(clickUntilHidden(bench), 2);
+  });
+
+  for (const [title, aheadMs] of [
+    ['two days', 2 * msPerDay],
+    ['two months', 61 * msPerDay],
+  ] as const) {
+    it(`books nothing beyond the budget after the clock was ahead by ${title}`, () => {
+      const bench = benchWith({ per_day_usd: 2.25, per_month_usd: 6, pacing: 'asap' });
+      assert.equal(clickUntilHidden(bench), 3);
+      bench.nowMs += aheadMs;
+      assert.equal(bench.clickOnce('a'), true);
+      bench.nowMs -= aheadMs;
+      assert.deepEqual(bench.hidden(), { a: ['budget'] });
+      bench.saveSnapshot();
+      for (const usesSnapshot of [true, false]) {
+        bench.restart({ usesSnapshot });
+        assert.deepEqual(bench.hidden(), { a: ['budget'] });
+        assert.equal(bench.clickOnce('a'), false);
+      }
+    });
+  }
+
+  it('books nothing on a day whose figures are not known any more', () => {
+    const bench = benchWith({ per_day_usd: 2.25, pacing: 'asap' });
+    assert.equal(bench.clickOnce('a'), true);
+    for (let day = 1; day <= bounds.bookedDaysStoredMax; day++) {
+      bench.nowMs += msPerDay;
+      assert.equal(bench.clickOnce('a'), true);
+    }
+    bench.nowMs -= bounds.bookedDaysStoredMax * msPerDay;
+    assert.equal(bench.clickOnce('a'), false);
+    assert.deepEqual(bench.hidden(), { a: ['budget'] });
+  });
+
+  it('does not use a snapshot from the time of a clock that was ahead by months', () => {
+    const bench = benchWith({ per_month_usd: 2.25, pacing: 'asap' });
+    assert.equal(clickUntilHidden(bench), 3);
+    bench.nowMs += 61 * msPerDay;
+    bench.restart();
+    assert.equal(bench.clickOnce('a'), true);
+    bench.saveSnapshot();
+    bench.nowMs -= 61 * msPerDay;
+    // The service has not read the clicks of this month.
+    assert.deepEqual(bench.hidden(), { a: ['budget'] });
+    bench.restart();
+    assert.deepEqual(bench.hidden(), { a: ['budget'] });
+    bench.nowMs = Date.UTC(2026, 5, 1);
+    assert.equal(clickUntilHidden(bench), 3);
+  });
+
   it('ignores a snapshot of another ledger', () => {
     const bench = benchWith({ per_day_usd: 2.25, pacing: 'asap' });
     clickUntilHidden(bench);
@@ -164,9 +237,9 @@ describe('even pacing', () => {
     assert.equal(clickUntilHidden(bench), 221);
   });
 
-  it('uses the smaller of the budget per day and the daily part of the budget per month', () => {
+  it('follows the budget per day if the offer also has a budget per month', () => {
     const bench = benchWith({ per_day_usd: 24, per_month_usd: 12 * 12, pacing: 'even' }, Date.UTC(2026, 4, 20, 6));
-    assert.equal(clickUntilHidden(bench), 6);
+    assert.equal(clickUntilHidden(bench), 10);
   });
 
   it('follows the clicks of the last 14 days, from 1,000 clicks on', () => {
@@ -267,10 +340,10 @@ const monthNumber = (wallMs: number) => monthOfDay(daysSinceEpoch(wallMs)).numbe
 /** Returns the figures that decide about clicks in the next hours: those of the current day and month, and the rhythm. */
 function currentFigures(bench: AvailabilityBench): unknown {
   const day = daysSinceEpoch(bench.nowMs);
-  const { tenants } = bench.availability.takeSnapshot(bench.nowMs);
-  return tenants.map(([key, { accounts, rhythm }]) => [
+  const { verticals } = bench.availability.takeSnapshot(bench.nowMs);
+  return verticals.map(([key, { bookings, rhythm }]) => [
     key,
-    accounts
+    bookings
       .map(([id, [days, months]]) => [
         id,
         days.filter(([ofDay]) => ofDay === day).map(([, , ...figures]) => figures),

@@ -26,6 +26,9 @@ const offerMembers = [
   'position',
 ];
 
+/** Verticals whose booked clicks confirm their own revenue (docs/contract.md#click-revenue). */
+const clickRevenueVerticals = ['credit-cards', 'banking'];
+
 const figuresMembers: Readonly<Record<string, string>> = {
   'credit-cards': 'card',
   mortgage: 'mortgage',
@@ -119,7 +122,7 @@ describeService(
           const booked = await caller.summary({ referrer_tag: 'clicked' });
           assert.equal(booked.offer_clicks, 1);
           assert.ok(booked.rev_attributed > 0);
-          const { clicksConfirmRevenue = false } = vertical;
+          const clicksConfirmRevenue = clickRevenueVerticals.includes(segment);
           assert.equal(booked.rev_confirmed, clicksConfirmRevenue ? booked.rev_attributed : 0);
 
           const row = {

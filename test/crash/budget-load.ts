@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { chance, type Random, wholeNumber } from '../../bench/population/random.ts';
 import { daysSinceEpoch, monthOfDay } from '../../src/domain/calendar.ts';
-import { openEventLog } from '../../src/event-log/file-event-log.ts';
-import { parseLedgerRecord } from '../../src/ledger/ledger-record.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import { drawOne, type Tally } from './expectations.ts';
+import { visitLedgerClicks } from './ledger-clicks.ts';
 import type { Partner } from './server-process.ts';
 import { isAccepted, marketplaceOf, querySummary, type ServerConnections, sessionOf } from './wire.ts';
 
@@ -126,27 +125,20 @@ export async function checkBudgetsInLedger(
   tally: Tally,
 ): Promise<void> {
   const [days, months, totals] = [new Map<string, number>(), new Map<string, number>(), new Map<string, number>()];
-  const log = await openEventLog({
-    folder,
-    durability: 'write',
-    onRecord: (_position, value) => {
-      const record = parseLedgerRecord(value);
-      if (record?.[0] !== 3 || !offerIds.includes(record[4] as keyof typeof budgets)) return;
-      const [, wallMs, , , offerId, , micros, isBooked] = record;
-      assert.notEqual(isBooked, undefined, 'a click on an offer with a budget has no decision');
-      if (isBooked === false) tally.add('clicks beyond a budget');
-      if (isBooked !== true) return;
-      const day = daysSinceEpoch(wallMs);
-      for (const [sums, key] of [
-        [days, `${offerId} ${day}`],
-        [months, `${offerId} ${monthOfDay(day).number}`],
-        [totals, offerId],
-      ] as const) {
-        sums.set(key, (sums.get(key) ?? 0) + micros);
-      }
-    },
+  await visitLedgerClicks(folder, ([, wallMs, , , offerId, , micros, isBooked]) => {
+    if (!offerIds.includes(offerId as keyof typeof budgets)) return;
+    assert.notEqual(isBooked, undefined, 'a click on an offer with a budget has no decision');
+    if (isBooked === false) tally.add('clicks beyond a budget');
+    if (isBooked !== true) return;
+    const day = daysSinceEpoch(wallMs);
+    for (const [sums, key] of [
+      [days, `${offerId} ${day}`],
+      [months, `${offerId} ${monthOfDay(day).number}`],
+      [totals, offerId],
+    ] as const) {
+      sums.set(key, (sums.get(key) ?? 0) + micros);
+    }
   });
-  await log.close();
   for (const [sums, amount] of [
     [days, 'per_day_usd'],
     [months, 'per_month_usd'],

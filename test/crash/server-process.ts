@@ -108,10 +108,11 @@ export async function createPartner(
   dataDir: string,
   mode: ApiKeyMode,
   sessionsPerDay: number | null = null,
+  vertical = 'personal-loans',
 ): Promise<Partner> {
   const options = {
     account: 'crash',
-    vertical: 'personal-loans',
+    vertical,
     mode,
     'requests-per-minute': unlimited,
     'analytics-per-minute': unlimited,

@@ -3,6 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
+import { type BookedRevenueSnapshot, encodeSnapshot, readSnapshot } from '../../src/clicks/booked-revenue-snapshot.ts';
 import type { ConfirmationRow, Marketplace, OfferView, PartnerApi, SessionResponse } from '../../src/index.ts';
 import { addSecret } from '../../src/secrets/secret-file.ts';
 import { ChangeableCatalogs, withBudgets, withDailyCap, withoutOffers } from '../support/changeable-catalogs.ts';
@@ -191,12 +192,20 @@ test('after a restart, clicks from earlier on the same UTC day still count towar
   assert.deepEqual([summary.offer_clicks, summary.rev_attributed], [9, 8 * worth]);
 });
 
+/** Replaces the snapshot of the booked revenue by a snapshot without revenue, whose last record is not in the ledger. */
+function replaceSnapshot(file: string, otherRecord: Partial<BookedRevenueSnapshot['lastRecord']>): void {
+  const { lastRecord, ...snapshot } = readSnapshot(file).snapshot!;
+  writeFileSync(file, encodeSnapshot({ ...snapshot, lastRecord: { ...lastRecord, ...otherRecord }, verticals: [] }));
+}
+
 for (const { damage, what } of [
-  { damage: null, what: 'a saved' },
-  { damage: (file: string) => rmSync(file), what: 'no saved' },
-  { damage: (file: string) => writeFileSync(file, 'damaged'), what: 'a damaged' },
+  { damage: null, what: 'a saved snapshot' },
+  { damage: (file: string) => rmSync(file), what: 'no saved snapshot' },
+  { damage: (file: string) => writeFileSync(file, 'damaged'), what: 'a damaged snapshot' },
+  { damage: (file: string) => replaceSnapshot(file, { crc32: 1 }), what: 'a snapshot of another ledger' },
+  { damage: (file: string) => replaceSnapshot(file, { position: 1_000 }), what: 'a snapshot of a longer ledger' },
 ]) {
-  test(`after a restart with ${what} snapshot, clicks from earlier in the month still count towards a budget`, async (t) => {
+  test(`after a restart with ${what}, clicks from earlier in the month still count towards a budget`, async (t) => {
     const dataDir = folderFor(t);
     const catalogs = new ChangeableCatalogs(fixture);
     runAfterTest(t, () => catalogs.removeFiles());

@@ -50,6 +50,9 @@ class Bench {
       subIds: this.subIds,
       clickIds: this.clickIds,
       catalogs: { findLenderName: (_vertical, _mode, offerId) => (offerId === 'shown' ? 'Lender of today' : null) },
+      availability: {
+        limitRestoredMicros: (_sub, offerId, _clickedMs, _nowMs, micros) => (offerId === 'shown' ? micros : 0),
+      },
       ledger: ledger.log,
       analytics: history,
       queue: new SerialQueue(bounds.confirmationQueueBatchesMax),
@@ -204,6 +207,19 @@ describe('confirmRevenue', () => {
     const { clickedMs, lenderName, sessionRevenueMicros } = state!;
     assert.deepEqual([clickedMs, lenderName, sessionRevenueMicros], [bench.clickedMs, 'Lender of today', 80_000_000]);
     assert.deepEqual((await bench.booked())[0]?.slice(1, 3), ['shown', 'Lender of today']);
+  });
+
+  it('restores a click with only the revenue that fits into the budget of its offer', async (t) => {
+    const bench = await Bench.open(t);
+    let asked: readonly unknown[] = [];
+    bench.ports.availability.limitRestoredMicros = (_sub, ...limited) => {
+      asked = limited;
+      return 0;
+    };
+    const lost = { sub_id: undefined, svc_offer_id: undefined, click_id: bench.clickId('shown') };
+    assert.deepEqual(await bench.outcomes(bench.row(lost), bench.row({ txid: 'tx-2' })), ['accepted', 'accepted']);
+    assert.deepEqual(asked, ['shown', bench.clickedMs, bench.clock.wallMs(), 2_000_000]);
+    assert.deepEqual((await bench.booked())[0]?.slice(-2), [bench.clickedMs, 0]);
   });
 
   it('takes back the revenue of a click that confirmed itself, at most once and at most what the click booked', async (t) => {

@@ -10,7 +10,6 @@ import { ClickIds, ClickTokenCipher } from '../../src/ids/click-tokens.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { UnbookedReason } from '../../src/ledger/ledger-record.ts';
-import { allOffersAvailable } from '../../src/matching/matcher.ts';
 import { type ClickRequest, followClick } from '../../src/operations/follow-click.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { DeviceClassifier } from '../../src/user-agents/device-classifier.ts';
@@ -104,7 +103,7 @@ async function openBench(t: TestContext, isLive = true) {
         sessions.add(sub, { account, vertical, mode });
         // A click does not use the offers of the ranking.
         const ranking = { catalogVersion, total: 0, availableOnly: false, orders: '' };
-        const ranked = { ranking, rankedOn: 20260101, unavailableOffers: allOffersAvailable, creditBand };
+        const ranked = { ranking, rankedOn: 20260101, unavailableSet: 0, creditBand };
         sessions.get(sub)!.cacheRanking({ ...ranked, clickToken: v }, 0);
       }
       return { sub, offer: 'an-offer', v };

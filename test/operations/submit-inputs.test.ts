@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { SubIds } from '../../src/ids/sub-id.ts';
-import { allOffersAvailable } from '../../src/matching/matcher.ts';
-import { submitInputs } from '../../src/operations/submit-inputs.ts';
+import { PendingFieldChanges, submitInputs } from '../../src/operations/submit-inputs.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import type { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import type { CachedRanking } from '../../src/sessions/session-store.ts';
 import { emptyFieldVector, findFieldIndex } from '../../src/verticals/field-vector.ts';
+import { mortgage } from '../../src/verticals/mortgage/mortgage.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
 import { liveTenant, secretSetOf } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -54,6 +54,7 @@ class Bench {
   readonly clock = new ManualClock();
   readonly subIds = new SubIds(secretSetOf('ours'), new RandomBytesPool());
   readonly sessions: MemorySessionStore;
+  readonly pendingChanges = new PendingFieldChanges();
   missing = 0;
 
   readonly journal: TemporaryJournal;
@@ -74,12 +75,16 @@ class Bench {
   }
 
   submitBody(body: unknown, tenant: Tenant = liveTenant) {
-    const { clock, subIds, sessions } = this;
+    const { clock, subIds, sessions, pendingChanges } = this;
     const { journal } = this.journal;
     const onSessionMissing = () => {
       this.missing++;
     };
-    return submitInputs({ clock, subIds, sessions, journal, sessionTtlMs, onSessionMissing }, tenant, body);
+    return submitInputs(
+      { clock, subIds, sessions, journal, pendingChanges, sessionTtlMs, onSessionMissing },
+      tenant,
+      body,
+    );
   }
 
   /** Submits valid fields. Returns the response. */
@@ -164,7 +169,7 @@ describe('submitInputs', () => {
     const session = bench.sessions.get(sub_id)!;
     const ranked: CachedRanking = {
       ranking: { catalogVersion: 'catalog-1', total: 1, availableOnly: false, orders: '\0\0\0\0' },
-      ...{ rankedOn: 20260520, unavailableOffers: allOffersAvailable, creditBand: 3, clickToken: 'sealed' },
+      ...{ rankedOn: 20260520, unavailableSet: 0, creditBand: 3, clickToken: 'sealed' },
     };
     session.cacheRanking(ranked, session.fieldsRevision);
     await bench.submit(sub_id, { shoe_size: 44 });
@@ -244,6 +249,23 @@ describe('submitInputs', () => {
     assert.equal(second!.missing_required.includes('loan_amount'), false);
     const last = (await bench.journal.merges()).at(-1)!;
     assert.equal(bench.fieldsOf(sub_id)[findFieldIndex(vertical, 'state')], last.changes[1]);
+  });
+
+  it('rejects values that are impossible together, also in concurrent submissions', async (t) => {
+    const bench = await Bench.open(t);
+    const tenant: Tenant = { ...liveTenant, vertical: mortgage };
+    const sub_id = bench.newSession(tenant);
+    const submit = (fields: object) => bench.verdict({ sub_id, fields }, tenant);
+    const loan = { loan_purpose: 'purchase', property_value: 500_000, down_payment: 100_000 };
+    assert.equal(await submit(loan), 'ok');
+    for (const [first, second] of [
+      [{ property_value: 300_000 }, { down_payment: 400_000 }],
+      [{ down_payment: 200_000 }, { property_value: 150_000 }],
+    ] as const) {
+      assert.deepEqual(await Promise.all([submit(first), submit(second)]), ['ok', 'INVALID_FIELD_VALUE']);
+    }
+    // Changes that have taken effect are not pending any more.
+    assert.deepEqual([...bench.pendingChanges.list(sub_id)], []);
   });
 
   it('returns SUB_ID_EXPIRED if the session expires before its field changes are durable', async (t) => {

@@ -1,5 +1,5 @@
 import { bounds } from '../../src/bounds.ts';
-import { allOffersAvailable, packOffers, sortOrderNames } from '../../src/matching/matcher.ts';
+import { packOffers, sortOrderNames } from '../../src/matching/matcher.ts';
 import type { CachedRanking } from '../../src/sessions/session-store.ts';
 
 interface RankedOptions extends Partial<Omit<CachedRanking, 'ranking'>> {
@@ -22,7 +22,7 @@ export function rankedOf({
   const orders = Uint16Array.from({ length }, (_, at) => offers[at % offers.length]!);
   return {
     ranking: { catalogVersion, total, availableOnly, orders: packOffers(orders) },
-    ...{ rankedOn: 2026_05_20, unavailableOffers: allOffersAvailable, creditBand: 3, clickToken: 'c2VhbGVk' },
+    ...{ rankedOn: 2026_05_20, unavailableSet: 0, creditBand: 3, clickToken: 'c2VhbGVk' },
     ...members,
   };
 }

@@ -87,8 +87,6 @@ function assertIs(session: Session, expected: Expected): void {
   assert.deepEqual(session.pocketFields, expected.fields);
   assert.equal(session.fieldsRevision, expected.revision);
   assert.deepEqual(session.cachedRanking, expected.ranked);
-  if (expected.ranked !== null)
-    assert.equal(session.cachedRanking!.unavailableOffers, expected.ranked.unavailableOffers);
   assert.equal(session.widgetUsage.shouldCountView(load), !expected.widgetUsed);
 }
 

@@ -37,43 +37,64 @@ export type StartOptions = Partial<Omit<MarketplaceOptions, 'dataDir' | 'clock' 
  */
 export class RunningMarketplace {
   readonly clock: ManualClock;
-  readonly marketplace: Marketplace;
-  readonly http: HttpClient;
-  readonly operations: HttpClient;
   /** Data folder of the service. */
   readonly folder: string;
+  readonly #startService: () => Promise<Marketplace>;
+  #run: ServiceRun;
   #accounts = 0;
 
-  private constructor(clock: ManualClock, marketplace: Marketplace, folder: string) {
-    const { ports } = marketplace;
-    if (ports === null) throw new Error('no listeners');
+  private constructor(
+    clock: ManualClock,
+    folder: string,
+    startService: () => Promise<Marketplace>,
+    marketplace: Marketplace,
+  ) {
     this.clock = clock;
-    this.marketplace = marketplace;
-    this.http = new HttpClient(ports.public);
-    this.operations = new HttpClient(ports.operations, false);
     this.folder = folder;
+    this.#startService = startService;
+    this.#run = connect(marketplace);
   }
 
   static async start(engine: Engine, options: StartOptions = {}): Promise<RunningMarketplace> {
     const folder = temporaryFolder();
     const clock = new ManualClock();
     try {
-      const marketplace = await createMarketplace({
-        durability: 'write',
-        maxSessions: 10_000,
-        // Only tests with a large catalog need a matching thread.
-        matcherThreads: engine === 'uws' ? 1 : 0,
-        catalogs: allFixtures.flatMap(({ catalogs }) => catalogs),
-        ...options,
-        dataDir: folder,
-        clock,
-        listen: { engine, operationsAllowedHosts: ['ops.test'] },
-      });
-      return new RunningMarketplace(clock, marketplace, folder);
+      const startService = () =>
+        createMarketplace({
+          durability: 'write',
+          maxSessions: 10_000,
+          // Only tests with a large catalog need a matching thread.
+          matcherThreads: engine === 'uws' ? 1 : 0,
+          catalogs: allFixtures.flatMap(({ catalogs }) => catalogs),
+          ...options,
+          dataDir: folder,
+          clock,
+          listen: { engine, operationsAllowedHosts: ['ops.test'] },
+        });
+      return new RunningMarketplace(clock, folder, startService, await startService());
     } catch (fault) {
       rmSync(folder, { recursive: true });
       throw fault;
     }
+  }
+
+  get marketplace(): Marketplace {
+    return this.#run.marketplace;
+  }
+
+  get http(): HttpClient {
+    return this.#run.http;
+  }
+
+  get operations(): HttpClient {
+    return this.#run.operations;
+  }
+
+  /** Closes the service, and starts it again on the same folder with other ports. Earlier callers cannot be used afterwards. */
+  async restart(whileClosed = () => {}): Promise<void> {
+    await this.#closeService();
+    whileClosed();
+    this.#run = connect(await this.#startService());
   }
 
   issueKey({ vertical }: KeyVertical, wanted: ApiKeyOptions = {}): { readonly key: string; readonly id: string } {
@@ -104,14 +125,31 @@ export class RunningMarketplace {
   }
 
   async close(): Promise<void> {
-    this.http.close();
-    this.operations.close();
     try {
-      await this.marketplace.close();
+      await this.#closeService();
     } finally {
       rmSync(this.folder, { recursive: true });
     }
   }
+
+  async #closeService(): Promise<void> {
+    this.http.close();
+    this.operations.close();
+    await this.marketplace.close();
+  }
+}
+
+/** A start of the service, with connections to its listeners. */
+interface ServiceRun {
+  readonly marketplace: Marketplace;
+  readonly http: HttpClient;
+  readonly operations: HttpClient;
+}
+
+function connect(marketplace: Marketplace): ServiceRun {
+  const { ports } = marketplace;
+  if (ports === null) throw new Error('no listeners');
+  return { marketplace, http: new HttpClient(ports.public), operations: new HttpClient(ports.operations, false) };
 }
 
 export function temporaryFolder(): string {

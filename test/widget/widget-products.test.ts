@@ -63,6 +63,8 @@ interface Expected {
   figures(offer: Offer): readonly string[];
   /** Returns texts that the details of an offer must contain. */
   details(offer: Offer): readonly string[];
+  /** Returns the heading of the card of an offer. Default: the lender's name. */
+  heading?(offer: Offer): string;
   /** Member of an offer with the figures of the product; null for loans. */
   readonly member: 'card' | 'mortgage' | 'deposit' | null;
 }
@@ -82,19 +84,26 @@ const expectedByVertical: Readonly<Record<string, Expected>> = {
   'credit-cards': {
     title: 'Your card offers',
     sortOrders: ['Recommended', 'Lowest purchase APR', 'Highest first-year value'],
-    phrases: ['What an issuer pays us plays no part in it', 'less fees and interest', 'up to the issuer'],
-    figures: ({ card }) => {
+    phrases: [
+      'What an issuer pays us plays no part in it',
+      'less fees and interest',
+      'base rewards (the rate for “all other purchases”)',
+      'up to the issuer',
+    ],
+    heading: ({ card }) => card!.name,
+    figures: ({ lender_name: issuer, card }) => {
       const { intro_purchase_apr: purchases, intro_transfer_apr: transfers, bonus, rewards } = card!;
       const firstFee = card!.annual_fee_first_year;
       const best = rewards.toSorted((a: Figures, b: Figures) => b.percent - a.percent)[0];
       return [
+        `${card!.name}${issuer}`,
         `Purchase APR${rateRange(card!.purchase_apr, '–')}`,
         `Annual fee${
           firstFee === card!.annual_fee
             ? fee(firstFee)
             : `${whole(firstFee)} in the first year, then ${whole(card!.annual_fee)}`
         }`,
-        `Estimated first-year value${cents(card!.first_year_value)} `,
+        `Estimated first-year value${cents(card!.first_year_value)} base rewards and bonus, less fees and interest`,
         purchases === null
           ? ''
           : `Intro APR, purchases${rate(purchases.percent)} for ${monthCount(purchases.months)} then ${rateRange(card!.purchase_apr)}`,
@@ -181,7 +190,9 @@ const expectedByVertical: Readonly<Record<string, Expected>> = {
         `Minimum to earn the APY${fee(deposit!.minimum_balance_for_apy)}`,
         `Monthly fee${fee(deposit!.monthly_fee)}${waived === null ? '' : ` none from a balance of ${whole(waived)}`}`,
         `Estimated first-year earnings${cents(deposit!.first_year_earnings)} `,
-        bonus === null ? '' : `Bonus${fee(bonus.amount)} ${bonus.requirement}`,
+        bonus === null
+          ? ''
+          : `Bonus${fee(bonus.amount)} ${bonus.requirement}; to be met within ${bonus.days} days of opening`,
         term === null ? '' : `Term${monthCount(term)}`,
         penalty === null ? '' : `Early withdrawal penalty${penalty} days of interest`,
       ];
@@ -190,7 +201,12 @@ const expectedByVertical: Readonly<Record<string, Expected>> = {
       `Interest rate: ${rate(deposit!.rate)}`,
       ...(deposit!.tiers.length < 2
         ? []
-        : deposit!.tiers.map((tier: Figures) => `${whole(tier.from)}${rate(tier.rate)}${rate(tier.apy)}`)),
+        : deposit!.tiers.map((tier: Figures, at: number) => {
+            const next = deposit!.tiers[at + 1];
+            const isRange = deposit!.tier_method === 'marginal' && next?.apy !== tier.apy;
+            const [before, after] = !isRange ? ['', ''] : next ? ['', ` to ${rate(next.apy)}`] : ['up to ', ''];
+            return `${whole(tier.from)}${rate(tier.rate)}${before}${rate(tier.apy)}${after}`;
+          })),
     ],
     member: 'deposit',
   },
@@ -240,14 +256,16 @@ describe('widgets of all verticals', () => {
             .join('\n'),
           details: card.querySelector('.details').textContent as string,
           name: card.querySelector('h3').textContent as string,
+          links: [...card.querySelectorAll('a, summary')].map(({ textContent }) => textContent as string),
           terms: (card.querySelector('.terms')?.href ?? null) as string | null,
           legal: (card.querySelector('.legal')?.textContent ?? null) as string | null,
         })),
       );
       assert.equal(cards.length, offers.length);
       for (const [place, offer] of offers.entries()) {
-        const { visible, details, name, terms, legal } = cards[place]!;
-        assert.equal(name, offer.lender_name);
+        const { visible, details, name, links, terms, legal } = cards[place]!;
+        assert.equal(name, expected.heading?.(offer) ?? offer.lender_name);
+        for (const link of links) assert.ok(link.includes(offer.lender_name) && link.includes(name), link);
         for (const text of expected.figures(offer)) assert.ok(visible.includes(text), `"${text}" in ${visible}`);
         for (const text of expected.details(offer)) assert.ok(details.includes(text), `"${text}" in ${details}`);
         assert.deepEqual([legal, terms], [offer.legal ?? null, offer.terms_url ?? null]);
@@ -377,6 +395,72 @@ describe('widgets with unusual offers', () => {
       assert.deepEqual(links, []);
       assert.deepEqual(errors, []);
     }
+  });
+
+  test('tables of marginal tiers show ranges of yields, and bonuses show their text and deadline', async (t) => {
+    const vertical = availableVerticals().find(({ segment }) => segment === 'banking')!;
+    const tiers = (...values: readonly (readonly [from: number, rate: number, apy: number])[]) =>
+      values.map(([from, rate, apy]) => ({ from, rate, apy }));
+    const daily = { compounding: 'daily', term_months: null };
+    const rising = tiers([0, 5.25, 5.39], [2_500, 5.5, 5.39], [15_000, 5.75, 5.61]);
+    const accounts = [
+      // The example of 12 CFR 1030, Appendix A.
+      [{ ...daily, tier_method: 'marginal', tiers: rising }, ['5.39%', '5.39% to 5.61%', 'from 5.61%']],
+      [{ ...daily, tier_method: 'whole_balance', tiers: rising }, ['5.39%', '5.39%', '5.61%']],
+      [
+        { ...daily, tier_method: 'marginal', tiers: tiers([0, 5.84, 6.01], [10_000, 0.1, 6.01], [20_000, 0.05, 3.06]) },
+        ['6.01%', '6.01% to 3.06%', 'up to 3.06%'],
+      ],
+      // Half a year of annual compounding earns simple interest: 1.016 times 1.016 are 1.0323.
+      [
+        {
+          ...{ compounding: 'annual', term_months: 6, tier_method: 'marginal' },
+          tiers: tiers([0, 3.2, 3.23], [1_000, 3.201, 3.23]),
+        },
+        ['3.23%', '3.23%'],
+      ],
+    ] as const;
+    const bonus = { amount: 50, requirement: 'Deposit $100 within 15 days and keep it for 90 days', days: 5 };
+    const { page, url } = await pages.prepare(t, { vertical, fields: sampleBorrowers.banking! });
+    await page.route(offersAddress, async (route) => {
+      const response = await route.fetch();
+      const json = await response.json();
+      const offers = accounts.map(([deposit], at) => ({ ...json.offers[at], deposit: { ...deposit, bonus } }));
+      await route.fulfill({ response, json: { ...json, offers } });
+    });
+    await page.goto(url);
+    await offerLink(page).waitFor();
+    const shown = await offerCards(page).evaluateAll((cards) =>
+      cards.map((card) =>
+        [...card.querySelectorAll('tr td:last-child')].map(({ textContent }) => textContent as string),
+      ),
+    );
+    assert.deepEqual(
+      shown,
+      accounts.map(([, yields]) => yields),
+    );
+    const notes = await page.locator('.bonus .note').allTextContents();
+    assert.deepEqual(new Set(notes), new Set([`${bonus.requirement}; to be met within 5 days of opening`]));
+  });
+
+  test('two cards of one issuer have different headings, and their links have different names', async (t) => {
+    const vertical = availableVerticals().find(({ segment }) => segment === 'credit-cards')!;
+    const widget = await pages.prepare(t, { vertical, fields: sampleBorrowers['credit-cards']!, maxOffers: 5 });
+    const { page } = widget;
+    await page.route(offersAddress, async (route) => {
+      const response = await route.fetch();
+      const json = await response.json();
+      const { lender_name } = json.offers[0];
+      const offers = json.offers.slice(0, 2).map((offer: Offer) => ({ ...offer, lender_name }));
+      await route.fulfill({ response, json: { ...json, offers } });
+    });
+    await page.goto(widget.url);
+    await offerLink(page).waitFor();
+    const names = await offerCards(page)
+      .locator('h3, .go, summary, .terms')
+      .evaluateAll((nodes) => nodes.map(({ className, textContent }) => `${className} ${textContent}`));
+    assert.equal(names.length, 8);
+    assert.equal(new Set(names).size, 8, names.join());
   });
 
   test('a negative first-year value is shown with a minus sign', async (t) => {

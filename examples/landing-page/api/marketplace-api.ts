@@ -46,10 +46,15 @@ export interface Offer {
 
 /** Figures of a credit card. Rates are in percent and amounts in USD, as in all offers. */
 interface CardFigures {
+  readonly name: string;
   readonly annual_fee: number;
   readonly annual_fee_first_year: number;
   readonly transfer_apr: NumberRange;
+  readonly intro_purchase_apr: { readonly percent: number; readonly months: number } | null;
   readonly intro_transfer_apr: { readonly percent: number; readonly months: number } | null;
+  /** Rewards by category; `base` is the rate of all other purchases. */
+  readonly rewards: readonly { readonly category: string; readonly percent: number }[];
+  readonly bonus: { readonly value: number; readonly spend: number; readonly months: number } | null;
   readonly first_year_value: number;
 }
 
@@ -71,9 +76,12 @@ interface DepositFigures {
   readonly minimum_deposit: number;
   readonly minimum_balance_for_apy: number;
   readonly monthly_fee: number;
+  /** Balance from which there is no monthly fee; null if the fee is never waived. */
+  readonly fee_waived_from: number | null;
   readonly term_months: number | null;
   readonly early_withdrawal_penalty_days: number | null;
-  readonly bonus: { readonly amount: number; readonly requirement: string } | null;
+  /** `days` is the deadline of the requirement, counted from the opening of the account. */
+  readonly bonus: { readonly amount: number; readonly requirement: string; readonly days: number } | null;
   readonly variable: boolean;
   readonly first_year_earnings: number;
 }

@@ -84,10 +84,7 @@ export const banking: Product = {
       { label: 'Earnings in the first year, about', value: formatDollars(offer.deposit!.first_year_earnings) },
       { label: 'Minimum to open', value: formatWholeDollars(offer.deposit!.minimum_deposit) },
       { label: 'Minimum to earn the APY', value: formatWholeDollars(offer.deposit!.minimum_balance_for_apy) },
-      {
-        label: 'Monthly fee',
-        value: offer.deposit!.monthly_fee === 0 ? 'None' : formatDollars(offer.deposit!.monthly_fee),
-      },
+      monthlyFee(offer.deposit!),
       ...depositFigures(offer.deposit!),
     ],
   },
@@ -99,12 +96,31 @@ export const banking: Product = {
   },
 };
 
+type DepositFigures = NonNullable<Offer['deposit']>;
+
+/** The fee with its waiver, because the earnings contain no fee if the deposit reaches the waiver. */
+function monthlyFee({ monthly_fee: fee, fee_waived_from: waivedFrom }: DepositFigures): OfferFigure {
+  return {
+    label: 'Monthly fee',
+    value: fee === 0 ? 'None' : formatDollars(fee),
+    ...(waivedFrom !== null && { note: `none from a balance of ${formatWholeDollars(waivedFrom)}` }),
+  };
+}
+
 /** Figures that only some accounts have. A bonus is shown only with its requirement (12 CFR 1030.8(d)). */
-function depositFigures(deposit: NonNullable<Offer['deposit']>): readonly OfferFigure[] {
+function depositFigures(deposit: DepositFigures): readonly OfferFigure[] {
   const { bonus, term_months: term, early_withdrawal_penalty_days: penalty } = deposit;
   return [
     ...(term === null ? [] : [{ label: 'Term', value: `${term} months` }]),
     ...(penalty === null ? [] : [{ label: 'Early withdrawal penalty', value: `${penalty} days of interest` }]),
-    ...(bonus === null ? [] : [{ label: 'Bonus', value: formatWholeDollars(bonus.amount), note: bonus.requirement }]),
+    ...(bonus === null
+      ? []
+      : [
+          {
+            label: 'Bonus',
+            value: formatWholeDollars(bonus.amount),
+            note: `${bonus.requirement}; to be met within ${bonus.days} days of opening`,
+          },
+        ]),
   ];
 }

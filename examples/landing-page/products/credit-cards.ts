@@ -79,17 +79,25 @@ export const creditCards: Product = {
     title: 'Cards that fit you',
     caveat:
       'No credit decision has been made. Each issuer checks your application and decides by itself. The first-year value is an estimate ' +
-      'from your answers.',
+      'from your answers. All purchases count at the base rate of the rewards, the rate for all other purchases.',
     none: {
       text: 'None of the issuers we compare has a card for these answers today. What often helps:',
       advice: ['a card for another purpose, such as building credit,', 'accepting an annual fee,'],
     },
     prequalification: 'See if you qualify before you apply',
     figures: ({ apr_range: apr, card }) => [
-      { label: 'Value in the first year, about', value: formatDollars(card!.first_year_value) },
+      { label: 'Card', value: card!.name },
+      {
+        label: 'Value in the first year, about',
+        value: formatDollars(card!.first_year_value),
+        note: 'base rewards and bonus, less fees and interest',
+      },
       { label: 'Purchase APR', value: formatPercentRange(apr!) },
+      ...introFigure('Intro APR for purchases', card!.intro_purchase_apr, apr!),
+      ...introFigure('Intro APR for transfers', card!.intro_transfer_apr, card!.transfer_apr),
       { label: 'Annual fee', value: annualFeeText(card!) },
-      ...transferFigure(card!),
+      ...bonusFigure(card!),
+      ...rewardsFigure(card!),
     ],
   },
   revenue: {
@@ -108,8 +116,38 @@ function annualFeeText({ annual_fee: fee, annual_fee_first_year: firstFee }: Car
 }
 
 /** An introductory rate is shown only with its duration and the rate that follows (12 CFR 1026.16(g)). */
-function transferFigure({ intro_transfer_apr: intro, transfer_apr: apr }: Card): readonly OfferFigure[] {
+function introFigure(
+  label: string,
+  intro: Card['intro_transfer_apr'],
+  apr: Card['transfer_apr'],
+): readonly OfferFigure[] {
   if (intro === null) return [];
   const note = `for ${intro.months} months, then ${formatPercentRange(apr)}`;
-  return [{ label: 'Intro APR for transfers', value: formatRate(intro.percent), note }];
+  return [{ label, value: formatRate(intro.percent), note }];
+}
+
+function bonusFigure({ bonus }: Card): readonly OfferFigure[] {
+  if (bonus === null) return [];
+  const { value, spend, months } = bonus;
+  const period = months === 1 ? '1 month' : `${months} months`;
+  return [
+    {
+      label: 'Bonus',
+      value: formatWholeDollars(value),
+      note: `if you spend ${formatWholeDollars(spend)} within ${period}`,
+    },
+  ];
+}
+
+/** Shows the highest rate of the rewards, and the other rates below it. */
+function rewardsFigure({ rewards }: Card): readonly OfferFigure[] {
+  const [best, ...others] = rewards
+    .filter(({ percent }) => percent > 0)
+    .sort((one, other) => other.percent - one.percent)
+    .map(({ category, percent }) => {
+      const purchases = category === 'base' ? 'all other purchases' : category.replaceAll('_', ' ');
+      return `${percent}% on ${purchases}`;
+    });
+  if (best === undefined) return [];
+  return [{ label: 'Rewards', value: best, ...(others.length > 0 ? { note: others.join(', ') } : {}) }];
 }

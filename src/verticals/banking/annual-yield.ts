@@ -17,9 +17,15 @@ export interface InterestRules {
   readonly term_months?: number;
 }
 
-/** Interest on a deposit in one tier, as a linear function: `offset + deposit * growth`, in USD. */
+/**
+ * Interest on a deposit in one tier, in USD: `base + (deposit - from) * growth`. All parts of the sum are positive, so their rounding errors
+ * do not grow.
+ */
 export interface TierInterest {
-  readonly offset: number;
+  /** Balance from which the rate of the tier applies: the beginning of the tier, or 0 with `whole_balance`. */
+  readonly from: number;
+  /** Interest on a deposit of `from`. */
+  readonly base: number;
   readonly growth: number;
 }
 
@@ -46,14 +52,14 @@ export function compileTierInterest(
   { tiers, compounding, tier_method }: InterestRules,
   months: number,
 ): readonly TierInterest[] {
-  /** Interest on the part of the deposit below the current tier. */
-  let below = 0;
+  /** Interest on a deposit at the beginning of the current tier. */
+  let base = 0;
   return tiers.map(({ from, rate }, at) => {
     const growth = interestOnDollar(rate, compounding, months);
-    if (tier_method === 'whole_balance') return { offset: 0, growth };
-    const offset = below - from * growth;
-    below += growth * ((tiers[at + 1]?.from ?? from) - from);
-    return { offset, growth };
+    if (tier_method === 'whole_balance') return { from: 0, base: 0, growth };
+    const tier = { from, base, growth };
+    base += ((tiers[at + 1]?.from ?? from) - from) * growth;
+    return tier;
   });
 }
 
@@ -74,9 +80,9 @@ export function annualPercentageYield(interest: number, principal: number, years
  */
 export function computeTierYields(rules: InterestRules): number[] {
   const months = yieldMonths(rules);
-  return compileTierInterest(rules, months).map(({ offset, growth }, at) => {
+  return compileTierInterest(rules, months).map(({ from, base, growth }, at) => {
     // The yield of the first tier, which begins at 0 USD, does not depend on the deposit.
     const principal = rules.tiers[at]!.from === 0 ? 1 : rules.tiers[at]!.from;
-    return annualPercentageYield(offset + principal * growth, principal, months / 12);
+    return annualPercentageYield(base + (principal - from) * growth, principal, months / 12);
   });
 }

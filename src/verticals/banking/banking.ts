@@ -14,13 +14,13 @@ export const banking: Vertical = {
   fields: [
     {
       name: 'product_type',
-      description: 'Kind of account that the borrower wants to open.',
+      description: 'Kind of account that the depositor wants to open.',
       kind: 'choice',
       values: ['savings', 'checking', 'money_market', 'cd'],
     },
     {
       name: 'deposit_amount',
-      description: 'Amount that the borrower wants to deposit, in whole USD.',
+      description: 'Amount that the depositor wants to deposit, in whole USD.',
       kind: 'integer',
       min: 0,
       max: bounds.depositUsdMax,
@@ -33,7 +33,7 @@ export const banking: Vertical = {
     },
     {
       name: 'cd_term_months',
-      description: 'Term of the certificate of deposit, in months. Required if `product_type` is `cd`.',
+      description: 'Term of the certificate of deposit, in months.',
       kind: 'integer_choice',
       values: [3, 6, 9, 12, 18, 24, 36, 48, 60],
     },
@@ -44,7 +44,7 @@ export const banking: Vertical = {
     },
     {
       name: 'new_customer',
-      description: 'Whether the borrower has no account at the institution yet. Some offers and bonuses require it.',
+      description: 'Whether the depositor has no account at the institution yet. Some offers and bonuses require it.',
       kind: 'boolean',
     },
     {

@@ -5,7 +5,7 @@ import {
   listOffersSortedById,
   type MatchTables,
 } from '../../matching/match-tables.ts';
-import { findFieldIndex } from '../field-vector.ts';
+import { findFieldIndex, getChoiceValues } from '../field-vector.ts';
 import type { Vertical } from '../vertical.ts';
 import { compileTierInterest, computeTierYields, yieldMonths } from './annual-yield.ts';
 import type { DepositCatalog, DepositOffer } from './offer-schema.ts';
@@ -19,23 +19,29 @@ export const bonusCondition = { directDeposit: 1, newCustomer: 2 } as const;
  * tables have one value per offer.
  */
 export interface DepositTables extends MatchTables {
-  /** Positions of pocket fields in the field vector of a borrower. */
+  /** Positions of pocket fields in the field vector. */
   readonly fields: {
+    readonly productType: number;
     readonly depositAmount: number;
+    readonly cdTermMonths: number;
     readonly directDeposit: number;
     readonly newCustomer: number;
   };
+  /** Encoded value of `product_type` for a certificate of deposit. */
+  readonly cdCode: number;
   /** Index of the offer's first tier in the tables of tiers. Has one more value, the total number of tiers. */
   readonly firstTier: Uint32Array;
   /** Balance in USD from which the tier applies. */
   readonly tierFrom: Float64Array;
   /** Yield at the beginning of the tier, in hundredths of a percent. With `whole_balance`, the yield is the same in the whole tier. */
   readonly tierApy: Uint16Array;
-  /** Interest in the first year, or until an earlier maturity, in cents: `yearOffset + deposit * yearGrowth`. */
-  readonly yearOffset: Float64Array;
+  /** Balance in USD from which the rate of the tier applies: `tierFrom`, or 0 with `whole_balance`. */
+  readonly rateFrom: Float64Array;
+  /** Interest in the first year, or until an earlier maturity, in cents: `yearBase + (deposit - rateFrom) * yearGrowth`. */
+  readonly yearBase: Float64Array;
   readonly yearGrowth: Float64Array;
-  /** Interest in the term for which the yield is computed, in USD: `termOffset + deposit * termGrowth`. */
-  readonly termOffset: Float64Array;
+  /** Interest in the term for which the yield is computed, in USD: `termBase + (deposit - rateFrom) * termGrowth`. */
+  readonly termBase: Float64Array;
   readonly termGrowth: Float64Array;
 
   /** 1 if the yield depends on the deposit within a tier (`marginal`), otherwise 0. */
@@ -77,10 +83,13 @@ export function compileDepositTables(catalog: DepositCatalog, vertical: Vertical
   return {
     ...common,
     fields: {
+      productType: requireField(vertical, 'product_type'),
       depositAmount: requireField(vertical, 'deposit_amount'),
+      cdTermMonths: requireField(vertical, 'cd_term_months'),
       directDeposit: requireField(vertical, 'direct_deposit'),
       newCustomer: requireField(vertical, 'new_customer'),
     },
+    cdCode: getChoiceValues(vertical, 'product_type').indexOf('cd'),
     ...compileTiers(offers),
     hasMarginalTiers: Uint8Array.from(offers, ({ tier_method }) => Number(tier_method === 'marginal')),
     termYears: perOffer((offer) => yieldMonths(offer) / 12),
@@ -125,17 +134,24 @@ function compileTiers(offers: readonly DepositOffer[]) {
     firstTier,
     tierFrom: Float64Array.from(tiers, ({ from }) => from),
     tierApy: Uint16Array.from(tiers, ({ apy }) => roundHalfUp(apy * 100, 0)),
-    yearOffset: Float64Array.from(tiers, ({ year }) => year.offset * 100),
+    rateFrom: Float64Array.from(tiers, ({ year }) => year.from),
+    yearBase: Float64Array.from(tiers, ({ year }) => year.base * 100),
     yearGrowth: Float64Array.from(tiers, ({ year }) => year.growth * 100),
-    termOffset: Float64Array.from(tiers, ({ term }) => term.offset),
+    termBase: Float64Array.from(tiers, ({ term }) => term.base),
     termGrowth: Float64Array.from(tiers, ({ term }) => term.growth),
   };
 }
 
-/** Rules that apply in addition to the criteria of offers: the kind of account, and the term of a certificate of deposit. */
+/**
+ * Rules that apply in addition to the criteria of offers: the kind of account, and the term of a certificate of deposit. A missing term
+ * excludes no offer, because only a depositor who asks for a certificate needs a term. `readDepositor` checks the term.
+ */
 const fieldRules: readonly ChoiceFieldRule<DepositOffer>[] = [
   { field: 'product_type', admits: ({ product_type }, value) => value === product_type },
-  { field: 'cd_term_months', admits: ({ term_months }, value) => term_months === undefined || value === term_months },
+  {
+    field: 'cd_term_months',
+    admits: ({ term_months }, value) => term_months === undefined || value === undefined || value === term_months,
+  },
 ];
 
 function requireField(vertical: Vertical, name: string): number {

@@ -8,21 +8,27 @@ import type { DepositTables } from './deposit-tables.ts';
 import type { DepositOffer } from './offer-schema.ts';
 import { emptyDepositor, emptyDepositPrice, priceDeposit, readDepositor } from './price-deposit.ts';
 
-const usd = (description: string) => Type.Number({ description: `${description}, in USD.` });
-const percent = (description: string) => Type.Number({ minimum: 0, description: `${description}, in percent.` });
+/** Schema of an amount. `subject` is a noun phrase, and `details` are whole sentences. */
+const usd = (subject: string, details = '') => Type.Number({ description: `${subject}, in USD. ${details}`.trim() });
+const percent = (subject: string, details = '') =>
+  Type.Number({ minimum: 0, description: `${subject}, in percent. ${details}`.trim() });
 const orNull = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
 /** Schema of the member `deposit` of an offer view (docs/verticals/banking.md#offers). */
 export const depositViewSchema = Type.Object(
   {
-    apy: percent('Annual percentage yield at the requested deposit; 0 below `minimum_balance_for_apy`'),
-    rate: percent('Interest rate of the tier that the deposit reaches; 0 below `minimum_balance_for_apy`'),
+    apy: percent('Annual percentage yield at the requested deposit', 'It is 0 below `minimum_balance_for_apy`.'),
+    rate: percent('Interest rate of the tier that the deposit reaches', 'It is 0 below `minimum_balance_for_apy`.'),
     compounding: Type.Enum(compoundings, { description: 'How often interest is added to the balance.' }),
     tiers: Type.Array(
       Type.Object({
         from: usd('Balance from which the tier applies'),
         rate: percent('Interest rate of the tier'),
-        apy: percent('Annual percentage yield at the beginning of the tier'),
+        apy: percent(
+          'Annual percentage yield at the beginning of the tier',
+          'With `whole_balance`, it is the yield in the whole tier. With `marginal`, the yield in the tier ranges from this `apy` ' +
+            'to the `apy` of the next tier; in the last tier, it approaches the yield of `rate`.',
+        ),
       }),
       { description: 'Rates by balance, ascending.' },
     ),
@@ -32,8 +38,8 @@ export const depositViewSchema = Type.Object(
     term_months: orNull(Type.Integer({ description: 'Term of a certificate of deposit, in months.' })),
     minimum_deposit: usd('Smallest deposit that opens the account'),
     minimum_balance_for_apy: usd('Smallest balance that earns interest'),
-    monthly_fee: usd('Monthly fee, unless the balance reaches `fee_waived_from`'),
-    fee_waived_from: orNull(usd('Balance from which there is no monthly fee; `null` if the fee is never waived')),
+    monthly_fee: usd('Monthly fee', 'The institution charges no fee if the balance reaches `fee_waived_from`.'),
+    fee_waived_from: orNull(usd('Balance from which there is no monthly fee', '`null` if the fee is never waived.')),
     early_withdrawal_penalty_days: orNull(
       Type.Integer({ description: 'Days of interest that an early withdrawal costs; `null` if it costs nothing.' }),
     ),
@@ -41,18 +47,21 @@ export const depositViewSchema = Type.Object(
       Type.Object(
         {
           amount: usd('Bonus'),
-          requirement: Type.String({ description: 'What the borrower must do to get the bonus.' }),
+          requirement: Type.String({ description: 'What the depositor must do to get the bonus.' }),
           days: Type.Integer({
             description: 'Days after opening the account within which the requirement must be met.',
           }),
         },
-        { description: '`null` if the offer has no bonus that this borrower can get.' },
+        { description: '`null` if the offer has no bonus that this depositor can get.' },
       ),
     ),
     insured_by: Type.Enum(['fdic', 'ncua'], { description: 'Insurer of the deposit.' }),
     certificate_number: Type.String({ description: 'FDIC certificate number, or NCUA charter number.' }),
     variable: Type.Boolean({ description: 'Whether the rate can change after the account is opened.' }),
-    first_year_earnings: usd('Interest plus bonus minus fees in the first year, or until an earlier maturity'),
+    first_year_earnings: usd(
+      'Interest plus bonus minus fees',
+      'They count until the end of the first year, or until an earlier maturity.',
+    ),
   },
   { description: 'Figures of the deposit account.' },
 );
@@ -70,10 +79,10 @@ const depositor = emptyDepositor();
 const price = emptyDepositPrice();
 
 /**
- * Prices the offers of a response for a borrower.
+ * Prices the offers of a response for a depositor.
  *
- * @param indexes index of each offer in the catalog, from a ranking for this borrower and catalog version
- * @throws Error if the borrower cannot get one of the offers, which means that the ranking is incorrect
+ * @param indexes index of each offer in the catalog, from a ranking for this depositor and catalog version
+ * @throws Error if the depositor cannot get one of the offers, which means that the ranking is incorrect
  */
 export function calculateDepositPrices(
   catalog: CompiledCatalog,
@@ -84,7 +93,7 @@ export function calculateDepositPrices(
   const isPriceable = readDepositor(tables, borrower, depositor);
   return Array.from(indexes, (index) => {
     if (!isPriceable || !priceDeposit(tables, index, depositor, price)) {
-      throw new Error(`offer ${catalog.offers[index]!.id} was not ranked for this borrower`);
+      throw new Error(`offer ${catalog.offers[index]!.id} was not ranked for this depositor`);
     }
     const { apy, tier, earningsCents, hasBonus } = price;
     const { tiers } = catalog.offers[index]!.source as DepositOffer;

@@ -74,13 +74,16 @@ export type DepositOffer = Static<typeof offer>;
 /** The term that 12 CFR 1030.8 requires in an advertisement that states a yield, at least once. */
 const yieldPhrase = 'annual percentage yield';
 
-/** Reports members of a deposit offer that contradict each other or the law, or that no borrower could meet. */
+/** Words with which an institution states its insurance. */
+const insurancePhrases = { fdic: 'Member FDIC', ncua: 'insured by NCUA' } as const;
+
+/** Reports members of a deposit offer that contradict each other or the law, or that no depositor could meet. */
 export function validateDepositOffer(
   offer: DepositOffer,
   path: CatalogValuePath,
   vertical: Vertical,
   errors: CatalogErrors,
-  lender: { readonly name: unknown },
+  lender: { readonly name: unknown; readonly offers?: unknown },
 ): void {
   const addError = (member: string, problem: string) => errors.add([...path, member], problem);
   checkProductType(offer, path, vertical, errors);
@@ -97,9 +100,27 @@ export function validateDepositOffer(
   if (typeof lender.name === 'string' && !legal.includes(lender.name.toLowerCase())) {
     addError('legal', 'must contain the name of the insured institution: the name of the lender');
   }
+  const otherInsurance = insurancePhrases[offer.insured_by === 'fdic' ? 'ncua' : 'fdic'];
+  if (legal.includes(otherInsurance.toLowerCase())) {
+    addError('legal', `must not contain "${otherInsurance}" if insured_by is ${offer.insured_by}`);
+  }
+  checkInstitution(offer, lender.offers, path, errors);
+  if (offer.bonus !== undefined) errors.checkLine(offer.bonus.requirement, [...path, 'bonus', 'requirement']);
 }
 
-/** Only certificates of deposit have a term and a penalty, and borrowers can choose only the terms of the pocket field. */
+/** A lender is one insured institution, so its offers have the insurer and the certificate number of its first offer. */
+function checkInstitution(offer: DepositOffer, offers: unknown, path: CatalogValuePath, errors: CatalogErrors): void {
+  // The first offer may not match the schema.
+  const [first] = offers as readonly (Partial<DepositOffer> | null)[];
+  for (const member of ['insured_by', 'certificate_number'] as const) {
+    const expected = first?.[member];
+    if (expected !== undefined && offer[member] !== expected) {
+      errors.add([...path, member], 'must be the same in all offers of a lender');
+    }
+  }
+}
+
+/** Only certificates of deposit have a term and a penalty, and depositors can choose only the terms of the pocket field. */
 function checkProductType(
   { product_type, term_months, early_withdrawal_penalty_days }: DepositOffer,
   path: CatalogValuePath,

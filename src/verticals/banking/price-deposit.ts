@@ -3,11 +3,11 @@ import { absentValue, type FieldVector } from '../field-vector.ts';
 import { annualPercentageYield } from './annual-yield.ts';
 import { bonusCondition, type DepositTables } from './deposit-tables.ts';
 
-/** Values of a borrower that determine prices and rankings. */
+/** Submitted values that determine prices and rankings. */
 export interface Depositor {
   /** Deposit in whole USD. */
   deposit: number;
-  /** Bits of `bonusCondition` that the borrower meets. */
+  /** Bits of `bonusCondition` that the depositor meets. */
   conditionsMet: number;
 }
 
@@ -19,7 +19,7 @@ export interface DepositPrice {
   apy: number;
   /** Monthly fee at the deposit, in cents. */
   feeCents: number;
-  /** Whether the borrower can earn the bonus of the offer; false if the offer has none. */
+  /** Whether the depositor can earn the bonus of the offer; false if the offer has none. */
   hasBonus: boolean;
   /** Interest plus bonus minus fees in the first year, in cents. */
   earningsCents: number;
@@ -33,20 +33,22 @@ export function emptyDepositPrice(): DepositPrice {
   return { tier: -1, apy: 0, feeCents: 0, hasBonus: false, earningsCents: 0 };
 }
 
-/** Copies values of a borrower into `depositor`. Returns false if the deposit or the state is missing. */
-export function readDepositor(
-  { fields, roles }: DepositTables,
-  borrower: Readonly<FieldVector>,
-  depositor: Depositor,
-): boolean {
+/** Copies submitted values into `depositor`. Returns false if the deposit, the state or the term of a certificate is missing. */
+export function readDepositor(tables: DepositTables, borrower: Readonly<FieldVector>, depositor: Depositor): boolean {
+  const { fields, roles } = tables;
   const deposit = borrower[fields.depositAmount]!;
-  if (deposit === absentValue || borrower[roles.state] === absentValue) return false;
+  if (deposit === absentValue || borrower[roles.state] === absentValue || lacksTerm(tables, borrower)) return false;
   depositor.deposit = deposit;
-  // A condition that the borrower did not answer counts as not met.
+  // A condition that the depositor did not answer counts as not met.
   depositor.conditionsMet =
     (borrower[fields.directDeposit] === 1 ? bonusCondition.directDeposit : 0) |
     (borrower[fields.newCustomer] === 1 ? bonusCondition.newCustomer : 0);
   return true;
+}
+
+/** Whether the depositor asks for a certificate of deposit without a term. */
+function lacksTerm({ fields, cdCode }: DepositTables, borrower: Readonly<FieldVector>): boolean {
+  return borrower[fields.productType] === cdCode && borrower[fields.cdTermMonths] === absentValue;
 }
 
 /** Prices an offer and writes the result into `price`. Returns false if the deposit is below the minimum of the offer. */
@@ -64,7 +66,9 @@ export function priceDeposit(
     const tier = findTier(tables, offer, deposit);
     price.tier = tier;
     price.apy = yieldAtDeposit(tables, offer, tier, deposit);
-    interestCents = roundToInteger(tables.yearOffset[tier]! + deposit * tables.yearGrowth[tier]!);
+    interestCents = roundToInteger(
+      tables.yearBase[tier]! + (deposit - tables.rateFrom[tier]!) * tables.yearGrowth[tier]!,
+    );
   }
   price.feeCents = deposit >= tables.feeWaivedFrom[offer]! ? 0 : tables.monthlyFeeCents[offer]!;
   const bonusCents = tables.bonusCents[offer]!;
@@ -86,7 +90,7 @@ function findTier({ firstTier, tierFrom }: DepositTables, offer: number, deposit
 function yieldAtDeposit(tables: DepositTables, offer: number, tier: number, deposit: number): number {
   // The yield at the beginning of a tier is also the yield of every deposit in the first tier.
   if (tables.hasMarginalTiers[offer] === 0 || tier === tables.firstTier[offer]) return tables.tierApy[tier]!;
-  const interest = tables.termOffset[tier]! + deposit * tables.termGrowth[tier]!;
+  const interest = tables.termBase[tier]! + (deposit - tables.rateFrom[tier]!) * tables.termGrowth[tier]!;
   return roundToInteger(annualPercentageYield(interest, deposit, tables.termYears[offer]!) * 100);
 }
 
@@ -95,12 +99,12 @@ function roundToInteger(value: number): number {
   return Math.floor(value * (1 + 4 * Number.EPSILON) + 0.5);
 }
 
-/** Returns a function that reports why `priceDeposit` returns false for an offer and this borrower. */
+/** Returns a function that reports why `priceDeposit` returns false for an offer and this depositor. */
 export function findDepositMismatches(
   tables: DepositTables,
   borrower: Readonly<FieldVector>,
 ): (offer: number, add: MismatchCallback) => void {
-  const { depositAmount } = tables.fields;
+  const { depositAmount, cdTermMonths } = tables.fields;
   const depositor = emptyDepositor();
   if (readDepositor(tables, borrower, depositor)) {
     return (offer, add) => {
@@ -108,6 +112,7 @@ export function findDepositMismatches(
     };
   }
   const missing = [depositAmount, tables.roles.state].filter((field) => borrower[field] === absentValue);
+  if (lacksTerm(tables, borrower)) missing.push(cdTermMonths);
   return (_offer, add) => {
     for (const field of missing) add('not_told', field);
   };

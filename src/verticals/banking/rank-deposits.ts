@@ -24,5 +24,5 @@ export const depositPricer: OfferPricer<DepositTables, Depositor> = {
   },
 };
 
-/** Ranks the deposit offers that a borrower can get. */
+/** Ranks the deposit offers that a depositor can get. */
 export const rankDeposits = createPricingRanker(depositPricer);

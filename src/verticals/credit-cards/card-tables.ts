@@ -7,7 +7,13 @@ import {
 } from '../../matching/match-tables.ts';
 import { findFieldIndex, getChoiceValues } from '../field-vector.ts';
 import type { Vertical } from '../vertical.ts';
-import { bandColumns, hundredths, offerColumns, writeBandFactors, writeOfferFactors } from './first-year-factors.ts';
+import {
+  bandFactorColumns,
+  hundredths,
+  offerFactorColumns,
+  writeBandFactors,
+  writeOfferFactors,
+} from './first-year-factors.ts';
 import { type CardCatalog, type CardOffer, purposeFieldName } from './offer-schema.ts';
 
 const annualFeeFieldName = 'annual_fee_accepted';
@@ -23,34 +29,32 @@ export interface CardTables extends MatchTables {
   readonly fields: CardFieldIndexes;
   /** 1 for each row (offer and credit band) that the offer serves. */
   readonly isServed: Uint8Array;
-  /** Records of `offerRecordLength` numbers with the columns `offerFigureColumns`, by offer. */
+  /** Records of `offerRecordLength` numbers, by offer (`offerColumns`). */
   readonly offerFigures: Uint32Array;
-  /** Records with the columns `bandFigureColumns`, by credit band, then by offer (`findBandRecord`). */
+  /** Records by credit band, then by offer (`bandColumns`, `findBandRecord`). */
   readonly bandFigures: Uint32Array;
-  /** Value of a click on each offer, in micro-dollars. */
-  readonly clickMicros: Float64Array;
 }
 
 type CardFieldIndexes = Readonly<
   Record<'purpose' | 'creditBand' | 'monthlySpend' | 'transferAmount' | 'carriedBalance', number>
 >;
 
-/** Columns of `CardTables.offerFigures`: the factors of the first-year value, then figures that rankings need. */
-export const offerFigureColumns = {
-  ...offerColumns,
+/** Positions of the figures in a record of `CardTables.offerFigures`: the factors of the first-year value, then figures that rankings need. */
+export const offerColumns = {
+  ...offerFactorColumns,
   /** Star rating, in millionths of the range from one star to five stars. */
   starsMillionths: 6,
 } as const;
-export const offerRecordLength = 8;
+export const offerRecordLength = Object.keys(offerColumns).length;
 
-/** Columns of `CardTables.bandFigures`. */
-export const bandFigureColumns = {
-  ...bandColumns,
+/** Positions of the figures in a record of `CardTables.bandFigures`, in the same order. */
+export const bandColumns = {
+  ...bandFactorColumns,
   /** Purchase APR range as one number that orders by the lower and then by the upper end. */
   aprSortKey: 2,
   approvalMillionths: 3,
 } as const;
-const bandRecordLength = 4;
+const bandRecordLength = Object.keys(bandColumns).length;
 
 /** Returns the index of the first number of a record in `CardTables.bandFigures`. */
 export function findBandRecord({ offerCount }: CardTables, offer: number, creditBand: number): number {
@@ -82,7 +86,6 @@ export function compileCardTables(catalog: CardCatalog, vertical: Vertical): Car
     isServed: new Uint8Array(rows),
     offerFigures: new Uint32Array(offers.length * offerRecordLength),
     bandFigures: new Uint32Array(rows * bandRecordLength),
-    clickMicros: Float64Array.from(offers, ({ payout_usd }) => usdToMicros(payout_usd)),
   } satisfies CardTables;
   for (const [index, offer] of offers.entries()) writeOffer(tables, index, offer);
   return tables;
@@ -93,17 +96,17 @@ function writeOffer(tables: CardTables, index: number, offer: CardOffer): void {
   const record = index * offerRecordLength;
   const firstRow = index * bandNames.length;
   // A click has the same value in every credit band, because the issuer pays for the click itself.
-  tables.expectedRevenueMicros.fill(tables.clickMicros[index]!, firstRow, firstRow + bandNames.length);
+  tables.expectedRevenueMicros.fill(usdToMicros(offer.payout_usd), firstRow, firstRow + bandNames.length);
   writeOfferFactors(offer, offerFigures, record);
-  offerFigures[record + offerFigureColumns.starsMillionths] = toMillionths((offer.stars - 1) / 4);
+  offerFigures[record + offerColumns.starsMillionths] = toMillionths((offer.stars - 1) / 4);
   for (const [name, band] of Object.entries(offer.bands)) {
     const creditBand = bandNames.indexOf(name);
     const bandRecord = findBandRecord(tables, index, creditBand);
     tables.isServed[firstRow + creditBand] = 1;
     writeBandFactors(offer, band, bandFigures, bandRecord);
-    bandFigures[bandRecord + bandFigureColumns.aprSortKey] =
+    bandFigures[bandRecord + bandColumns.aprSortKey] =
       hundredths(band.purchase_apr.min) * 4_096 + hundredths(band.purchase_apr.max);
-    bandFigures[bandRecord + bandFigureColumns.approvalMillionths] = toMillionths(band.approval_likelihood);
+    bandFigures[bandRecord + bandColumns.approvalMillionths] = toMillionths(band.approval_likelihood);
   }
 }
 

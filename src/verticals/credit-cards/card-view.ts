@@ -30,9 +30,10 @@ function nullable<Schema extends TSchema>(schema: Schema) {
   return Type.Unsafe<Static<Schema> | null>({ ...schema, type: [type, 'null'] });
 }
 
-/** Schema of the member `card` of an offer. The names follow the table of 12 CFR 1026.60 where the table has the row. */
+/** Schema of the member `card` of an offer. The members are named after the rows of the table in 12 CFR 1026.60, as far as there is a row. */
 const cardSchema = Type.Object(
   {
+    name: Type.String({ description: 'Product name of the card.' }),
     purchase_apr: aprRange("APR for purchases of the borrower's credit band; the same as `apr_range`."),
     transfer_apr: aprRange("APR for balance transfers of the borrower's credit band."),
     cash_advance_apr: percent('APR for cash advances'),
@@ -112,6 +113,7 @@ function createCardFigures(source: CompiledOffer['source'], bandName: string, fi
   const offer = source as CardOffer;
   const { purchase_apr, transfer_apr = purchase_apr } = offer.bands[bandName]!;
   const card: CardView = {
+    name: offer.name,
     purchase_apr,
     transfer_apr,
     cash_advance_apr: offer.cash_advance_apr,

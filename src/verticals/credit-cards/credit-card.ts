@@ -29,9 +29,8 @@ export const creditCard = {
   rankOffers: rankCards,
   priceOffers: priceCards,
   createAvailabilityCheck(tables: CardTables, borrower) {
-    const applicant = createEmptyApplicant();
-    if (!readApplicant(tables, borrower, applicant)) return null;
-    return (offer) => tables.isServed[offer * tables.bandCount + applicant.creditBand] === 1;
+    // The filters of the tables check all other rules.
+    return readApplicant(tables, borrower, createEmptyApplicant()) ? () => true : null;
   },
   createMismatchFinder: findCardMismatches,
 } satisfies VerticalProduct;

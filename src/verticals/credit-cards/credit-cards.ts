@@ -1,3 +1,4 @@
+import { bounds } from '../../bounds.ts';
 import { usStateCodes } from '../us-states.ts';
 import type { Vertical } from '../vertical.ts';
 
@@ -41,21 +42,21 @@ export const creditCards: Vertical = {
       description: 'Debt that the borrower wants to transfer to the card, in whole USD.',
       kind: 'integer',
       min: 100,
-      max: 100_000,
+      max: bounds.cardAmountUsdMax,
     },
     {
       name: 'monthly_spend',
       description: 'Purchases with the card per month, in whole USD.',
       kind: 'integer',
       min: 0,
-      max: 100_000,
+      max: bounds.cardAmountUsdMax,
     },
     {
       name: 'carried_balance',
       description: 'Purchases that the borrower repays over twelve months, in whole USD.',
       kind: 'integer',
       min: 0,
-      max: 100_000,
+      max: bounds.cardAmountUsdMax,
     },
     {
       name: 'employment_status',

@@ -8,8 +8,8 @@ import { type AprRange, baseRewardCategory, type CardBand, type CardOffer } from
 /** Parts of a cent in which first-year values are computed: 12 months x 12 parts of principal x 100 hundredths x 2 for the middle of a range. */
 export const unitsPerCent = 28_800;
 
-/** Columns of the table with one record for each offer. All values are integers below 2^32. */
-export const offerColumns = {
+/** Factors of the first-year value by offer: position of each factor in a record. All factors are integers below 2^32. */
+export const offerFactorColumns = {
   /** Rewards of a year per USD of monthly spend, at the base rate, in parts of a cent (`unitsPerCent`). */
   rewardUnits: 0,
   /** Fee of the first year. */
@@ -23,8 +23,8 @@ export const offerColumns = {
   transferFeeMinCents: 5,
 } as const;
 
-/** Columns of the table with one record for each offer and credit band. All values are integers below 2^32. */
-export const bandColumns = {
+/** Factors of the first-year value by offer and credit band: position of each factor in a record. All factors are integers below 2^32. */
+export const bandFactorColumns = {
   /** Interest of twelve months per USD of the carried balance, in parts of a cent. */
   purchaseInterestUnits: 0,
   /** Interest of twelve months per USD of the transfer amount, in parts of a cent. */
@@ -35,19 +35,20 @@ export const bandColumns = {
 export function writeOfferFactors(offer: CardOffer, table: Uint32Array, from: number): void {
   const { rewards, annual_fee, annual_fee_first_year = annual_fee, bonus, transfer_fee } = offer;
   const base = rewards.find(({ category }) => category === baseRewardCategory)!;
-  table[from + offerColumns.rewardUnits] = (hundredths(base.percent) * 12 * unitsPerCent) / 100;
-  table[from + offerColumns.feeCents] = hundredths(annual_fee_first_year);
-  table[from + offerColumns.bonusCents] = hundredths(bonus?.value ?? 0);
-  table[from + offerColumns.bonusMonthlySpendUsd] = bonus === undefined ? 0 : Math.ceil(bonus.spend / bonus.months);
-  table[from + offerColumns.transferFeeUnits] = (hundredths(transfer_fee.percent) * unitsPerCent) / 100;
-  table[from + offerColumns.transferFeeMinCents] = hundredths(transfer_fee.min);
+  table[from + offerFactorColumns.rewardUnits] = (hundredths(base.percent) * 12 * unitsPerCent) / 100;
+  table[from + offerFactorColumns.feeCents] = hundredths(annual_fee_first_year);
+  table[from + offerFactorColumns.bonusCents] = hundredths(bonus?.value ?? 0);
+  table[from + offerFactorColumns.bonusMonthlySpendUsd] =
+    bonus === undefined ? 0 : Math.ceil(bonus.spend / bonus.months);
+  table[from + offerFactorColumns.transferFeeUnits] = (hundredths(transfer_fee.percent) * unitsPerCent) / 100;
+  table[from + offerFactorColumns.transferFeeMinCents] = hundredths(transfer_fee.min);
 }
 
 /** Writes the factors of an offer in one credit band into a record that starts at `from`. */
 export function writeBandFactors(offer: CardOffer, band: CardBand, table: Uint32Array, from: number): void {
   const { purchase_apr, transfer_apr = purchase_apr } = band;
-  table[from + bandColumns.purchaseInterestUnits] = interestUnitsPerUsd(purchase_apr, offer.intro_purchase_apr);
-  table[from + bandColumns.transferInterestUnits] = interestUnitsPerUsd(transfer_apr, offer.intro_transfer_apr);
+  table[from + bandFactorColumns.purchaseInterestUnits] = interestUnitsPerUsd(purchase_apr, offer.intro_purchase_apr);
+  table[from + bandFactorColumns.transferInterestUnits] = interestUnitsPerUsd(transfer_apr, offer.intro_transfer_apr);
 }
 
 /**

@@ -67,6 +67,7 @@ const offer = Type.Object(
   {
     ...commonSchemas,
     ...offerDocumentSchemas,
+    name: Type.String({ minLength: 1, maxLength: bounds.cardNameCodePointsMax }),
     purposes: Type.Array(Type.String(), { minItems: 1, maxItems: bounds.catalogListItemsMax }),
     annual_fee: usd,
     /** Default: `annual_fee`. */

@@ -1,10 +1,11 @@
 import type { MismatchCallback } from '../../matching/explain-offers.ts';
 import { absentValue, type FieldVector } from '../field-vector.ts';
 import { type CardTables, findBandRecord, offerRecordLength } from './card-tables.ts';
-import { bandColumns, offerColumns, unitsPerCent } from './first-year-factors.ts';
+import { bandFactorColumns, offerFactorColumns, unitsPerCent } from './first-year-factors.ts';
 
-const { rewardUnits, feeCents, bonusCents, bonusMonthlySpendUsd, transferFeeUnits, transferFeeMinCents } = offerColumns;
-const { purchaseInterestUnits, transferInterestUnits } = bandColumns;
+const { rewardUnits, feeCents, bonusCents, bonusMonthlySpendUsd, transferFeeUnits, transferFeeMinCents } =
+  offerFactorColumns;
+const { purchaseInterestUnits, transferInterestUnits } = bandFactorColumns;
 
 /** Values of a borrower that determine prices and rankings (docs/contract.md#fairness). Amounts are in whole USD; 0 if not submitted. */
 export interface CardApplicant {

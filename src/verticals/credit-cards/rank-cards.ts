@@ -1,15 +1,9 @@
 import { createPricingRanker, type OfferPricer } from '../../matching/pricing-ranker.ts';
-import {
-  bandFigureColumns,
-  type CardTables,
-  findBandRecord,
-  offerFigureColumns,
-  offerRecordLength,
-} from './card-tables.ts';
+import { bandColumns, type CardTables, findBandRecord, offerColumns, offerRecordLength } from './card-tables.ts';
 import { type CardApplicant, computeFirstYearCents, createEmptyApplicant, readApplicant } from './price-card.ts';
 
-const { starsMillionths } = offerFigureColumns;
-const { aprSortKey, approvalMillionths } = bandFigureColumns;
+const { starsMillionths } = offerColumns;
+const { aprSortKey, approvalMillionths } = bandColumns;
 
 /**
  * Weights of the parts of the `recommended` score, in percent (docs/verticals/credit-cards.md#recommended-score). The payout must not influence
@@ -60,7 +54,7 @@ export const cardPricer: OfferPricer<CardTables, CardApplicant> = {
     keys.recommended = -computeCardScore(tables, offer, applicant, firstYearCents);
     keys.lowestApr = tables.bandFigures[bandRecord + aprSortKey]!;
     keys.highestAmount = -firstYearCents;
-    keys.revenue = -tables.clickMicros[offer]!;
+    keys.revenue = -tables.expectedRevenueMicros[offer * tables.bandCount]!;
     // The filters of the tables have checked the purpose, the credit band and the annual fee.
     return true;
   },

@@ -69,7 +69,9 @@ export function createOfferCard(
 ): HTMLElement {
   const { lender_name: lender, prequalification } = offer;
   const { action } = product;
-  const { lenderNote, figures, details: detailParts } = product.createCardContent(offer, loanAmount);
+  const { productName, lenderNote, figures, details: detailParts } = product.createCardContent(offer, loanAmount);
+  // The names of links must differ between two offers of one lender.
+  const offerName = productName ? `${lender}, ${productName}` : lender;
   const tags = offer.features.map(formatOfferFeature);
   const logo = createLogo(lender, offer.logo_url);
 
@@ -77,7 +79,7 @@ export function createOfferCard(
     'a',
     { class: 'go', href: link, target: '_blank', rel: 'noopener sponsored' },
     prequalification ? action.prequalificationText : action.text,
-    createHiddenText(` at ${lender} (opens in a new tab)`),
+    createHiddenText(` at ${offerName} (opens in a new tab)`),
   );
   const reportClick = () => events.clicked(offer.svc_offer_id);
   go.addEventListener('click', reportClick);
@@ -87,7 +89,7 @@ export function createOfferCard(
   const details = createElement(
     'details',
     { class: 'details' },
-    createElement('summary', {}, 'Details', createHiddenText(` of the offer from ${lender}`)),
+    createElement('summary', {}, 'Details', createHiddenText(` of the offer from ${offerName}`)),
     createElement(
       'div',
       { class: 'details-text' },
@@ -107,7 +109,7 @@ export function createOfferCard(
       createElement(
         'div',
         { class: 'lender-name' },
-        createElement(heading, { class: 'name' }, lender),
+        createElement(heading, { class: 'name' }, productName || lender),
         lenderNote === null ? null : createElement('p', { class: 'lender-note' }, lenderNote),
         createStars(offer.svc_star_rating),
       ),
@@ -129,12 +131,12 @@ export function createOfferCard(
         : null,
     ),
     details,
-    createSmallPrint(offer),
+    createSmallPrint(offer, offerName),
   );
 }
 
 /** Creates the lender's own disclosure, with its date and a link to the terms. Returns null for an offer without these members. */
-function createSmallPrint({ legal, terms_url, as_of, lender_name: lender }: Offer): HTMLElement | null {
+function createSmallPrint({ legal, terms_url, as_of }: Offer, offerName: string): HTMLElement | null {
   const termsUrl = parseWebUrl(terms_url);
   const date = formatIfPresent(as_of, formatDate);
   if (!legal && termsUrl === null && date === null) return null;
@@ -145,7 +147,7 @@ function createSmallPrint({ legal, terms_url, as_of, lender_name: lender }: Offe
           'a',
           { class: 'terms', href: termsUrl, target: '_blank', rel: 'noopener' },
           'Rates and terms',
-          createHiddenText(` of ${lender} (opens in a new tab)`),
+          createHiddenText(` of ${offerName} (opens in a new tab)`),
         );
   return createElement(
     'div',

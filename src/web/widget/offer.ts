@@ -51,6 +51,7 @@ export interface Reward {
 
 /** Figures of a credit card (docs/contract.md#offers). */
 export type CardFigures = Figures<{
+  name: string;
   purchase_apr: NumberRange;
   transfer_apr: NumberRange;
   cash_advance_apr: number;

@@ -17,8 +17,8 @@ const terms = [3, 6, 9, 12, 18, 24, 36, 48, 60];
 /** Interest on a deposit, from the table that the ranking uses. */
 function tableInterest(rules: InterestRules, deposit: number, months: number): number {
   const tier = rules.tiers.findLastIndex(({ from }) => from <= deposit);
-  const { offset, growth } = compileTierInterest(rules, months)[tier]!;
-  return offset + deposit * growth;
+  const { from, base, growth } = compileTierInterest(rules, months)[tier]!;
+  return base + (deposit - from) * growth;
 }
 
 const rate = fc.integer({ min: 0, max: 2_500 }).map((hundredths) => hundredths / 100);

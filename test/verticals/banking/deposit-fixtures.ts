@@ -15,7 +15,7 @@ import { type Random, randomBorrower } from '../../support/random-catalog.ts';
 /** Compact date on which all tests of deposits take place. */
 export const today = 20260801;
 
-/** A borrower who gets many savings offers. */
+/** A depositor who gets many savings offers. */
 export const saver = { product_type: 'savings', deposit_amount: 10_000, state: 'CA' } as const;
 
 export type CompiledDeposits = CompiledCatalog & { readonly tables: DepositTables };
@@ -24,7 +24,7 @@ export function compileDeposits(catalog: DepositCatalog): CompiledDeposits {
   return compileCatalog(catalog, banking, { mode: 'live' }) as CompiledDeposits;
 }
 
-/** Returns the vector of a borrower who submitted these fields. */
+/** Returns the vector of a depositor who submitted these fields. */
 export function depositorOf(fields: Readonly<Record<string, unknown>>): FieldVector {
   const { invalid, unknown, changes } = validatePocketFields(banking, fields, today);
   if (invalid.length > 0 || unknown.length > 0) throw new Error(JSON.stringify({ invalid, unknown }));
@@ -33,7 +33,7 @@ export function depositorOf(fields: Readonly<Record<string, unknown>>): FieldVec
   return vector;
 }
 
-/** Returns a savings offer for every borrower. The yields of the tiers are computed from the rates, unless `changes` has tiers with yields. */
+/** Returns a savings offer for every depositor. The yields of the tiers are computed from the rates, unless `changes` has tiers with yields. */
 export function plainDeposit(changes: Partial<DepositOffer> = {}): DepositOffer {
   const offer = {
     id: 'plain',
@@ -61,7 +61,7 @@ export function plainDeposit(changes: Partial<DepositOffer> = {}): DepositOffer 
   return offer;
 }
 
-/** Returns a savings offer for every borrower, with the yields that follow from the rates. */
+/** Returns a savings offer for every depositor, with the yields that follow from the rates. */
 export function depositWithRates(
   tiers: readonly { from: number; rate: number }[],
   changes: Partial<DepositOffer> = {},
@@ -80,7 +80,7 @@ export function depositCatalogOf(offers: readonly DepositOffer[]): DepositCatalo
   };
 }
 
-/** Returns a random borrower whose deposit is often at the edge of a tier or of a minimum, and who rarely lacks a required field. */
+/** Returns a random depositor whose deposit is often at the edge of a tier or of a minimum, and who rarely lacks a required field. */
 export function drawDepositor(random: Random, absentChance = 0.3): FieldVector {
   const borrower = randomBorrower(random, banking, absentChance);
   const edge = [

@@ -7,7 +7,7 @@ import { generateBankingCatalog } from '../../../bench/catalogs/generate-banking
 import { createOfferUrls } from '../../../src/operations/click-url.ts';
 import { depositAccount } from '../../../src/verticals/banking/deposit-account.ts';
 import { calculateDepositPrices, depositViewSchema } from '../../../src/verticals/banking/deposit-view.ts';
-import type { DepositCatalog } from '../../../src/verticals/banking/offer-schema.ts';
+import type { DepositCatalog, DepositOffer } from '../../../src/verticals/banking/offer-schema.ts';
 import { rankDeposits } from '../../../src/verticals/banking/rank-deposits.ts';
 import type { OfferList, OfferView } from '../../../src/verticals/offer-view.ts';
 import { seededRandom } from '../../support/random-catalog.ts';
@@ -106,6 +106,32 @@ test('an offer has every documented member, with null for absent figures', () =>
   ]);
 });
 
+test('an account of a credit union shows its own figures', () => {
+  const tiers = [
+    { from: 0, rate: 2, apy: 2 },
+    { from: 1_000, rate: 4, apy: 2 },
+  ];
+  const account: Partial<DepositOffer> = {
+    tiers,
+    compounding: 'annual',
+    tier_method: 'marginal',
+    minimum_deposit: 25,
+    minimum_balance_for_apy: 500,
+    monthly_fee: 4.95,
+    fee_waived_from: 20_000,
+    insured_by: 'ncua',
+    certificate_number: '912345',
+    variable: false,
+  };
+  const offer = plainDeposit({ ...account, legal: 'Plain Bank: annual percentage yield (APY) as shown.' });
+  assert.deepEqual(renderDeposits(depositCatalogOf([offer]), depositorOf(saver)).views[0]!.deposit, {
+    ...account,
+    ...{ apy: 3.8, rate: 4, term_months: null, early_withdrawal_penalty_days: null, bonus: null },
+    // 20 USD on the first 1,000 USD and 360 USD on the rest, less twelve fees.
+    first_year_earnings: 320.6,
+  });
+});
+
 test('a certificate of deposit shows its term and penalty, and its bonus without the conditions of the catalog', () => {
   const cd = plainDeposit({
     product_type: 'cd',
@@ -149,7 +175,7 @@ test('yield and rate are those of the deposit, and 0 below the minimum balance',
   assert.deepEqual(shownAt(4_000), [3.5, 4, 140]);
 });
 
-test('throws for an offer that was not ranked for the borrower', () => {
+test('throws for an offer that was not ranked for the depositor', () => {
   const file = depositCatalogOf([plainDeposit({ minimum_deposit: 50_000 })]);
   assert.throws(() => renderDeposits(file, depositorOf(saver), [0]), /offer plain was not ranked/);
   assert.throws(

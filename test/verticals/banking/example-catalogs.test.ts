@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { describe, test } from 'node:test';
 import { parseCatalog } from '../../../src/catalogs/parse-catalog.ts';
+import { roundHalfUp } from '../../../src/domain/money.ts';
+import { computeTierYields } from '../../../src/verticals/banking/annual-yield.ts';
 import { banking } from '../../../src/verticals/banking/banking.ts';
 import { computeDepositStatistics } from '../../../src/verticals/banking/catalog-statistics.ts';
-import type { DepositCatalog } from '../../../src/verticals/banking/offer-schema.ts';
+import type { DepositCatalog, DepositOffer } from '../../../src/verticals/banking/offer-schema.ts';
 import { rankDeposits } from '../../../src/verticals/banking/rank-deposits.ts';
 import { exampleCatalogFile } from '../../../src/verticals/registry.ts';
 import { usStateCodes } from '../../../src/verticals/us-states.ts';
@@ -22,6 +25,39 @@ function read(file: string): DepositCatalog {
 }
 
 const offersOf = (catalog: DepositCatalog) => catalog.lenders.flatMap(({ offers }) => offers);
+
+const dollars = (amount: number) => `$${amount.toLocaleString('en-US')}`;
+
+/** Returns the yields of an offer with several tiers as its disclosure must state them: ranges for marginal tiers. */
+function listTierYields(offer: DepositOffer): string {
+  const { tiers, tier_method, minimum_balance_for_apy } = offer;
+  return tiers
+    .map(({ from, rate, apy }, at) => {
+      // The yield of the last marginal tier approaches the yield of its rate.
+      const [limit] = computeTierYields({ ...offer, tiers: [{ from: 0, rate }] });
+      const end = tier_method === 'marginal' ? (tiers[at + 1]?.apy ?? roundHalfUp(limit!, 2)) : apy;
+      const yields = [...new Set([apy, end])].map((percent) => `${percent.toFixed(2)}%`);
+      return `${yields.join(' to ')} from ${dollars(Math.max(from, minimum_balance_for_apy))}`;
+    })
+    .join(', ');
+}
+
+for (const file of [exampleFile, sandboxFile]) {
+  test(`the disclosures of ${basename(file)} state the yields of all tiers, the insurer and the conditions`, () => {
+    for (const offer of offersOf(read(file))) {
+      const { id, legal, tiers, insured_by, criteria } = offer;
+      assert.equal(legal.match(/annual percentage yield/gi)?.length, 1, id);
+      assert.ok(legal.includes(insured_by === 'fdic' ? 'Member FDIC' : 'Federally insured by NCUA'), id);
+      if (tiers.length > 1)
+        assert.ok(legal.includes(`: ${listTierYields(offer)}; `), `${id}: ${listTierYields(offer)}`);
+      const needs = (name: string) => criteria.some(({ field }) => field === name);
+      assert.equal(legal.includes('Requires a direct deposit.'), needs('direct_deposit'), id);
+      assert.equal(legal.includes('For new customers only.'), needs('new_customer'), id);
+      const age = criteria.find(({ field }) => field === 'birthdate')?.min_age;
+      assert.equal(legal.match(/For customers aged (\d+) or older\./)?.[1], age?.toString(), id);
+    }
+  });
+}
 
 describe('the example catalog of banking', () => {
   const catalog = read(exampleFile);
@@ -62,6 +98,12 @@ describe('the example catalog of banking', () => {
     }
   });
 
+  test('the requirement of a bonus does not repeat its deadline', () => {
+    for (const { id, bonus } of offers) {
+      if (bonus !== undefined) assert.ok(!bonus.requirement.includes(`${bonus.days} days`), id);
+    }
+  });
+
   test('no offer with a monthly fee is called free', () => {
     for (const { id, features, legal, monthly_fee } of offers.filter((offer) => offer.monthly_fee > 0)) {
       assert.ok(!features.includes('no_monthly_fee') && !/free|no cost/i.test(legal), `${id}: ${monthly_fee}`);
@@ -73,7 +115,7 @@ describe('the example catalog of banking', () => {
     assert.ok(paced >= offers.length / 4 && paced <= offers.length / 2, `${paced}`);
   });
 
-  test('a borrower with 10,000 USD gets at least eight offers of every account and three certificates of every term', () => {
+  test('a depositor with 10,000 USD gets at least eight offers of every account and three certificates of every term', () => {
     for (const state of usStateCodes.filter((code) => !['PR', 'GU', 'VI', 'AS', 'MP'].includes(code))) {
       for (const product_type of ['savings', 'checking', 'money_market']) {
         assert.ok(totalFor({ product_type, state, direct_deposit: true }) >= 8, `${product_type} in ${state}`);
@@ -100,7 +142,7 @@ describe('the example catalog of banking', () => {
     assert.equal(using.bonus, offers.filter(({ bonus }) => bonus !== undefined).length);
   });
 
-  test('every offer of the example catalog is available to some borrower', () => {
+  test('every offer of the example catalog is available to some depositor', () => {
     assert.deepEqual(
       listUnseenOffers(compiled, rankDeposits, (random) => drawDepositor(random, 0), today),
       [],
@@ -141,7 +183,7 @@ describe('the sandbox catalog of banking', () => {
     ['sandbox-echo-money-market-ca', { product_type: 'money_market' }, { product_type: 'money_market', state: 'NV' }],
     ['sandbox-bravo-cd-6', { product_type: 'cd', cd_term_months: 6 }, { product_type: 'cd', cd_term_months: 12 }],
   ] as const) {
-    test(`the sandbox offer ${id} is available only to borrowers who meet its condition`, () => {
+    test(`the sandbox offer ${id} is available only to depositors who meet its condition`, () => {
       assert.deepEqual([idsFor(shown).includes(id), idsFor(hidden).includes(id)], [true, false]);
     });
   }

@@ -43,7 +43,7 @@ for (const trait of ['birthdate', 'address_zip']) {
 test('the ZIP code has no influence on the offered accounts', assertZipCodeIgnored);
 
 describe('influence of payouts', () => {
-  /** Compares the orders of random borrowers before and after a change of all payouts. Returns how often `svc_revenue` differed. */
+  /** Compares the orders of random depositors before and after a change of all payouts. Returns how often `svc_revenue` differed. */
   function assertNoInfluence(market: Market<DepositTables>): number {
     const random = seededRandom(11);
     let differed = 0;

@@ -37,6 +37,15 @@ test('earnings equal a simulation of each period within a cent', () => {
   assert.ok(priced > 1_000);
 });
 
+test('interest of exactly half a cent in marginal tiers is rounded up', () => {
+  const tiers = [
+    { from: 0, rate: 0.05 },
+    { from: 52_830, rate: 1.61 },
+  ];
+  // 0.05 % of 52,830 USD are 26.415 USD.
+  assert.equal(priceOf(depositWithRates(tiers, { tier_method: 'marginal' }), 52_830)!.earningsCents, 2_642);
+});
+
 test('a deposit below the minimum of the offer has no price', () => {
   const offer = plainDeposit({ minimum_deposit: 500 });
   assert.equal(priceOf(offer, 499), null);
@@ -73,7 +82,7 @@ for (const [name, condition, needed] of [
   ['a new customer', { new_customer: true }, 2],
   ['a direct deposit of a new customer', { direct_deposit: true, new_customer: true }, 3],
 ] as const) {
-  test(`a bonus for ${name} is counted only for borrowers who told that they meet the condition`, () => {
+  test(`a bonus for ${name} is counted only for depositors who told that they meet the condition`, () => {
     const bonus = { amount: 100, requirement: 'See the terms', days: 90, minimum_deposit: 1_000, ...condition };
     const offer = plainDeposit({ bonus });
     for (const met of [0, 1, 2, 3]) {

@@ -137,10 +137,11 @@ test('offers a certificate of deposit only for its own term, and reports the rea
     'not_accepted cd_term_months 1',
     'not_accepted product_type 1',
   ]);
-  assert.deepEqual(await explain({ deposit_amount: 20_000 }), [
-    1,
-    'not_accepted product_type 2',
-    'not_told cd_term_months 2',
+  assert.deepEqual(await explain({ deposit_amount: 20_000 }), [1, 'not_accepted product_type 2']);
+  assert.deepEqual(await explain({ product_type: 'cd', deposit_amount: 20_000 }), [
+    0,
+    'not_told cd_term_months 3',
+    'not_accepted product_type 1',
   ]);
   assert.deepEqual(await explain({ deposit_amount: null, cd_term_months: 6 }), [
     0,
@@ -150,7 +151,7 @@ test('offers a certificate of deposit only for its own term, and reports the rea
   ]);
 });
 
-test('skips an offer that asks for a direct deposit or a new customer, unless the borrower said yes', () => {
+test('skips an offer that asks for a direct deposit or a new customer, unless the depositor said yes', () => {
   const criteria = (field: string) => [{ field, in: [true] }];
   const compiled = compileDeposits(
     depositCatalogOf([

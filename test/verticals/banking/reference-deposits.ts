@@ -6,7 +6,11 @@ import type { DepositCatalog, DepositOffer } from '../../../src/verticals/bankin
 import type { FieldVector } from '../../../src/verticals/field-vector.ts';
 import { today } from './deposit-fixtures.ts';
 
-/** Figures of one matching offer according to the rules of docs/verticals/banking.md, without tables. */
+/**
+ * Figures of one matching offer according to the rules of docs/verticals/banking.md, without tables. This reference checks tables, tiers,
+ * bonuses, fees and orders. It uses the formulas of src for the interest on one dollar and for the yield, so that both sides round the same
+ * numbers. The tests of these formulas use `slow-interest.ts`, which is independent of src.
+ */
 export interface ReferenceDeposit {
   readonly id: string;
   readonly apy: number;
@@ -19,7 +23,7 @@ export interface ReferenceDeposit {
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Returns the values that the borrower submitted, by the name of the field. */
+/** Returns the values that the depositor submitted, by the name of the field. */
 function valuesOf(borrower: Readonly<FieldVector>): Values {
   const given = banking.fields.flatMap((field, at) => {
     const code = borrower[at]!;

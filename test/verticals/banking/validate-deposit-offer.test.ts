@@ -86,7 +86,7 @@ describe('rejects an offer, and names the place in the file', () => {
     ['an unknown kind of account', { product_type: 'gold' }, 'product_type', 'is not a value of product_type'],
     ['a certificate without a term', { product_type: 'cd' }, 'term_months', 'is required if product_type is cd'],
     [
-      'a term that no borrower can choose',
+      'a term that no depositor can choose',
       { product_type: 'cd', term_months: 11, tiers: [tier(0, 0, 0)] },
       'term_months',
       'must be one of 3, 6, 9, 12, 18, 24, 36, 48, 60',
@@ -112,6 +112,36 @@ describe('rejects an offer, and names the place in the file', () => {
       'legal',
       'must contain the name of the insured institution: the name of the lender',
     ],
+    [
+      'a disclosure of an FDIC member whose insurer is NCUA',
+      { insured_by: 'ncua' },
+      'legal',
+      'must not contain "Member FDIC" if insured_by is ncua',
+    ],
+    [
+      'a disclosure of an NCUA insurance whose insurer is FDIC',
+      { legal: 'Plain Bank: annual percentage yield (APY) as shown. Federally insured by NCUA.' },
+      'legal',
+      'must not contain "insured by NCUA" if insured_by is fdic',
+    ],
+    [
+      'a blank requirement of a bonus',
+      { bonus: { ...bonus, requirement: ' ' } },
+      'bonus.requirement',
+      'must not be blank',
+    ],
+    [
+      'a control character in the requirement of a bonus',
+      { bonus: { ...bonus, requirement: 'Set up\na direct deposit' } },
+      'bonus.requirement',
+      'must not contain control characters',
+    ],
+    [
+      'a lone surrogate in the requirement of a bonus',
+      { bonus: { ...bonus, requirement: 'Set up a direct deposit \ud800' } },
+      'bonus.requirement',
+      'must not contain a lone surrogate',
+    ],
     ['a date in the future', { as_of: '2026-08-02' }, 'as_of', 'must not be in the future'],
   ] as const) {
     test(name, () => {
@@ -129,6 +159,8 @@ describe('rejects an offer, and names the place in the file', () => {
     ['a bonus after a year', { bonus: { ...bonus, days: 366 } }, 'bonus.days'],
     ['a bonus that excludes direct deposits', { bonus: { ...bonus, direct_deposit: false } }, 'bonus.direct_deposit'],
     ['a certificate number with letters', { certificate_number: '12A' }, 'certificate_number'],
+    ['a certificate number that begins with 0', { certificate_number: '012345' }, 'certificate_number'],
+    ['a certificate number with seven digits', { certificate_number: '1234567' }, 'certificate_number'],
     ['an unknown insurer', { insured_by: 'sipc' }, 'insured_by'],
     ['a payout model', { payout_model: 'cost_per_lead' }, 'payout_model'],
     ['no disclosure', { legal: undefined }, ''],
@@ -141,6 +173,21 @@ describe('rejects an offer, and names the place in the file', () => {
       assert.ok(errors[0]!.startsWith(path === '' ? `${at}: ` : `${at}.${path}: `), errors[0]);
     });
   }
+
+  test('another insurer or certificate number than in the first offer of the lender', () => {
+    const other = { id: 'other', insured_by: 'ncua', certificate_number: '999998' } as const;
+    const legal = 'Plain Bank pays the annual percentage yield (APY) shown.';
+    assert.deepEqual(errorsOf(depositCatalogOf([plainDeposit(), plainDeposit({ ...other, legal })])), [
+      'lenders[0].offers[1].insured_by: must be the same in all offers of a lender',
+      'lenders[0].offers[1].certificate_number: must be the same in all offers of a lender',
+    ]);
+  });
+
+  test('a first offer that is not an object is reported only once', () => {
+    const catalog = depositCatalogOf([plainDeposit()]);
+    const lender = { ...catalog.lenders[0], offers: [null, plainDeposit()] };
+    assert.deepEqual(errorsOf({ ...catalog, lenders: [lender] }), ['lenders[0].offers[0]: must be object']);
+  });
 
   test('a lender whose name is not a text is reported only once', () => {
     const catalog = depositCatalogOf([plainDeposit()]);

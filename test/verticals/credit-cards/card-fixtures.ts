@@ -33,6 +33,7 @@ export function cardBorrowerOf(fields: Readonly<Record<string, unknown>>): Field
 export function plainCard(changes: Partial<CardOffer> = {}): CardOffer {
   return {
     id: 'plain',
+    name: 'Plain Card',
     stars: 4,
     features: [],
     prequalification: true,

@@ -86,6 +86,7 @@ test('a card has every documented member, with null for absent figures', () => {
       terms_url: 'https://plain.example/terms',
       as_of: '2026-05-01',
       card: {
+        name: 'Plain Card',
         purchase_apr: { min: 18.24, max: 26.24 },
         transfer_apr: { min: 18.24, max: 26.24 },
         cash_advance_apr: 29.99,

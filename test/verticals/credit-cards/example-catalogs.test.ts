@@ -5,16 +5,17 @@ import { parseCatalog } from '../../../src/catalogs/parse-catalog.ts';
 import { meetsStateMinimumAge } from '../../../src/matching/match-tables.ts';
 import { computeCardStatistics } from '../../../src/verticals/credit-cards/catalog-statistics.ts';
 import { creditCards } from '../../../src/verticals/credit-cards/credit-cards.ts';
-import type { CardCatalog } from '../../../src/verticals/credit-cards/offer-schema.ts';
+import type { AprRange, CardCatalog, CardOffer } from '../../../src/verticals/credit-cards/offer-schema.ts';
 import { rankCards } from '../../../src/verticals/credit-cards/rank-cards.ts';
 import { getChoiceValues } from '../../../src/verticals/field-vector.ts';
 import { exampleCatalogFile } from '../../../src/verticals/registry.ts';
-import { listUnseenOffers } from '../../matching/priced-rankings.ts';
+import { idsOf, listUnseenOffers } from '../../matching/priced-rankings.ts';
 import { seededRandom } from '../../support/random-catalog.ts';
 import { cardBorrowerOf, compileCards, goodCardBorrower, randomCardBorrower, today } from './card-fixtures.ts';
 
 const exampleFile = exampleCatalogFile(creditCards);
 const purposes = getChoiceValues(creditCards, 'card_purpose');
+const bandNames = getChoiceValues(creditCards, 'credit_score_range');
 
 function read(file: string): CardCatalog {
   const parsed = parseCatalog(readFileSync(file, 'utf8'), creditCards);
@@ -24,8 +25,86 @@ function read(file: string): CardCatalog {
 
 const offersOf = (catalog: CardCatalog) => catalog.lenders.flatMap(({ offers }) => offers);
 
+/** Asserts that the names of an issuer's cards are unique, and that each disclosure names its card and its issuer. */
+function assertNamesAgree({ lenders }: CardCatalog): void {
+  for (const { name: issuer, offers } of lenders) {
+    assert.equal(new Set(offers.map(({ name }) => name)).size, offers.length, issuer);
+    for (const { legal, name } of offers) {
+      assert.ok(legal.includes(` ${name} card `) && legal.includes(issuer), `${issuer}: ${name}`);
+    }
+  }
+}
+
 /** Values of the conditional fields, which fit every purpose. */
 const amounts = { monthly_spend: 1_500, transfer_amount: 5_000, carried_balance: 2_000 };
+
+/** Statements with figures in the disclosures of the example catalog. */
+const statements = {
+  intro: /([\d.]+)% introductory APR on (purchases and balance transfers|purchases|transfers) for (\d+) months/g,
+  apr: /(?:([\d.]+)% to )?([\d.]+)%(?: variable)? APR(?: on (purchases|transfers))?/g,
+  annualFee: /No annual fee|Annual fee: (?:\$(\d+) in the first year, then )?\$(\d+)/g,
+  transferFee: /No balance transfer fee|Balance transfer fee: (\d+)% of each transfer, at least \$(\d+)/g,
+  bonus: /bonus of \$([\d,]+) after \$([\d,]+) in purchases within (\d+) months/g,
+  deposit: /security deposit of at least \$(\d+)/g,
+  date: /Terms as of (\w+ \d+, \d+)/g,
+  ageOfIndependentIncome: /under 21/g,
+} as const;
+
+/** Returns the figures that a disclosure states, in the form of the members of an offer; undefined for figures that it does not state. */
+function parseDisclosure(legal: string) {
+  const find = (name: keyof typeof statements) => [...legal.matchAll(statements[name])];
+  const number = (text: string | undefined) => Number(text?.replaceAll(',', '') ?? 0);
+  const aprOf = (kind: string) => {
+    const [, min, max] = find('apr').find(([, , , named = kind]) => named === kind)!;
+    return { min: number(min ?? max), max: number(max) };
+  };
+  const introOf = (kind: string) =>
+    find('intro')
+      .filter(([, , kinds]) => kinds!.includes(kind))
+      .map(([, percent, , months]) => ({ percent: number(percent), months: number(months) }))[0];
+  const [, firstFee, fee] = find('annualFee')[0]!;
+  return {
+    purchase_apr: aprOf('purchases'),
+    transfer_apr: aprOf('transfers'),
+    intro_purchase_apr: introOf('purchases'),
+    intro_transfer_apr: introOf('transfers'),
+    annual_fees: [number(firstFee ?? fee), number(fee)],
+    transfer_fee: find('transferFee').map(([, percent, min]) => ({ percent: number(percent), min: number(min) }))[0],
+    bonus: find('bonus').map(([, value, spend, months]) => ({
+      value: number(value),
+      spend: number(spend),
+      months: number(months),
+    }))[0],
+    security_deposit_min: find('deposit').map(([, usd]) => number(usd))[0],
+    as_of: find('date').map(([, date]) => date)[0],
+    otherNumbers: Object.values(statements)
+      .reduce((text, statement) => text.replaceAll(statement, ''), legal)
+      .match(/\d+/g),
+  };
+}
+
+/** Returns the range from the lowest to the highest rate of all bands. */
+function mergeRanges(ranges: readonly AprRange[]): AprRange {
+  return { min: Math.min(...ranges.map(({ min }) => min)), max: Math.max(...ranges.map(({ max }) => max)) };
+}
+
+function expectedDisclosure(offer: CardOffer) {
+  const { annual_fee, annual_fee_first_year = annual_fee, intro_transfer_apr, transfer_fee } = offer;
+  const bands = Object.values(offer.bands);
+  return {
+    purchase_apr: mergeRanges(bands.map(({ purchase_apr }) => purchase_apr)),
+    transfer_apr: mergeRanges(bands.map(({ purchase_apr, transfer_apr = purchase_apr }) => transfer_apr)),
+    intro_purchase_apr: offer.intro_purchase_apr,
+    intro_transfer_apr,
+    annual_fees: [annual_fee_first_year, annual_fee],
+    // An introductory rate for transfers is stated with the fee for transfers.
+    transfer_fee: intro_transfer_apr !== undefined || transfer_fee.percent === 0 ? transfer_fee : undefined,
+    bonus: offer.bonus,
+    security_deposit_min: offer.security_deposit_min,
+    as_of: new Date(offer.as_of).toLocaleDateString('en-US', { timeZone: 'UTC', dateStyle: 'long' }),
+    otherNumbers: null,
+  };
+}
 
 describe('the example catalog of credit cards', () => {
   const catalog = read(exampleFile);
@@ -48,6 +127,84 @@ describe('the example catalog of credit cards', () => {
   test('every card has its own disclosure', () => {
     const texts = offersOf(catalog).map(({ legal }) => legal);
     assert.equal(new Set(texts).size, texts.length);
+  });
+
+  test('the documentation has the ranges of the figures that have a source', () => {
+    const document = readFileSync(new URL('../../../docs/verticals/credit-cards.md', import.meta.url), 'utf8');
+    const rangeOf = (figures: readonly (number | undefined)[]) => {
+      const known = figures.filter((figure) => figure !== undefined);
+      return `${Math.min(...known)} to ${Math.max(...known).toLocaleString('en-US')}`;
+    };
+    const offersFor = (purpose: string) => offersOf(catalog).filter((offer) => offer.purposes.includes(purpose));
+    const rates = (offers: readonly CardOffer[]) =>
+      rangeOf(
+        offers.flatMap(({ bands }) => Object.values(bands).flatMap(({ purchase_apr: { min, max } }) => [min, max])),
+      );
+    const secured = offersOf(catalog).filter(({ security_deposit_min }) => security_deposit_min !== undefined);
+    for (const text of [
+      `low-interest cards: ${rates(offersFor('low_interest'))} %`,
+      `travel cards: ${rates(offersFor('travel'))} %`,
+      `deposits: ${rangeOf(secured.map(({ security_deposit_min }) => security_deposit_min))} USD`,
+      `secured cards: ${rates(secured)} %`,
+      `transfer fees: ${rangeOf(offersOf(catalog).map(({ transfer_fee }) => transfer_fee.percent))} %`,
+      `introductory transfer periods: ${rangeOf(offersOf(catalog).map((offer) => offer.intro_transfer_apr?.months))} months`,
+      `cash-back bonuses: ${rangeOf(offersFor('cash_back').map(({ bonus }) => bonus?.value))} USD`,
+      `travel bonuses: ${rangeOf(offersFor('travel').map(({ bonus }) => bonus?.value))} USD`,
+      `late fees: ${rangeOf(offersOf(catalog).map(({ late_fee_max }) => late_fee_max))} USD`,
+    ]) {
+      assert.ok(document.includes(text), text);
+    }
+  });
+
+  test('an issuer has no two cards of one name, and the disclosures have the same names', () => {
+    assertNamesAgree(catalog);
+  });
+
+  test('all figures that a disclosure states agree with the offer', () => {
+    for (const offer of offersOf(catalog)) {
+      assert.deepEqual(parseDisclosure(offer.legal), expectedDisclosure(offer), offer.id);
+    }
+  });
+
+  test('the approval likelihood of a card rises from band to band', () => {
+    for (const { id, bands } of offersOf(catalog)) {
+      const rising = bandNames.flatMap((name) => bands[name]?.approval_likelihood ?? []);
+      assert.deepEqual(rising, [...new Set(rising)].sort(), id);
+    }
+  });
+
+  test('in each band, secured cards have the highest approval likelihoods, and cards with a high fee have low ones', () => {
+    for (const band of bandNames) {
+      const likelihoods = (isOfKind: (offer: CardOffer) => boolean) =>
+        offersOf(catalog)
+          .filter(isOfKind)
+          .flatMap(({ bands }) => bands[band]?.approval_likelihood ?? []);
+      const secured = likelihoods(({ security_deposit_min }) => security_deposit_min !== undefined);
+      const costly = likelihoods(
+        ({ annual_fee, purposes: served }) => annual_fee >= 95 && !served.includes('build_credit'),
+      );
+      const others = likelihoods(({ annual_fee, security_deposit_min: deposit }) => annual_fee < 95 && !deposit);
+      assert.ok(Math.min(...secured) > Math.max(...others), band);
+      assert.ok(Math.max(...costly) < others.reduce((sum, value) => sum + value, 0) / others.length, band);
+    }
+  });
+
+  test('no condition on a choice field lists all its values', () => {
+    for (const { id, criteria } of offersOf(catalog)) {
+      for (const criterion of criteria.filter((each) => each.in !== undefined)) {
+        assert.ok(criterion.in!.length < getChoiceValues(creditCards, criterion.field).length, id);
+      }
+    }
+  });
+
+  test('no card has a tag that contradicts its disclosure or its fees', () => {
+    for (const { id, features, legal, annual_fee, annual_fee_first_year, security_deposit_min } of offersOf(catalog)) {
+      const has = (tag: string) => features.includes(tag);
+      assert.ok(!has('no_credit_check') || !legal.includes('Subject to credit approval'), id);
+      assert.equal(has('no_annual_fee'), annual_fee === 0, id);
+      assert.equal(has('fee_waived_first_year'), annual_fee > 0 && annual_fee_first_year === 0, id);
+      assert.equal(has('secured'), security_deposit_min !== undefined, id);
+    }
   });
 
   test('credit unions charge at most 18 %, the highest rate that federal credit unions may charge', () => {
@@ -109,6 +266,21 @@ describe('the sandbox catalog of credit cards', () => {
     assert.ok(offersOf(catalog).length >= 8 && offersOf(catalog).length <= 12);
     for (const { name } of catalog.lenders) assert.match(name, /^Sandbox /);
     for (const { id } of offersOf(catalog)) assert.match(id, /^sandbox-/);
+  });
+
+  test('the disclosures have the names of the cards and issuers', () => {
+    assertNamesAgree(catalog);
+  });
+
+  test('pays different amounts for its cards, so that partners can see the order svc_revenue', () => {
+    const offers = offersOf(catalog);
+    assert.equal(new Set(offers.map(({ payout_usd }) => payout_usd)).size, offers.length);
+    const { orders } = rankCards(compiled.tables, cardBorrowerOf(goodCardBorrower), today, null);
+    const ids = idsOf(compiled, orders);
+    const [recommended, lowestApr, highestAmount, revenue] = [0, 1, 2, 3].map((order) =>
+      ids.slice((order * ids.length) / 4, ((order + 1) * ids.length) / 4).join(),
+    );
+    assert.ok(![recommended, lowestApr, highestAmount].includes(revenue), revenue);
   });
 
   test('has at least five cards for every adult borrower with the required fields', () => {

@@ -5,7 +5,7 @@ import { bounds } from '../../../src/bounds.ts';
 import { explainOffers } from '../../../src/matching/explain-offers.ts';
 import { priceCards } from '../../../src/verticals/credit-cards/card-view.ts';
 import { creditCards } from '../../../src/verticals/credit-cards/credit-cards.ts';
-import { rankCards } from '../../../src/verticals/credit-cards/rank-cards.ts';
+import { cardPricer, rankCards } from '../../../src/verticals/credit-cards/rank-cards.ts';
 import { absentValue, type FieldVector, findFieldIndex } from '../../../src/verticals/field-vector.ts';
 import { compareRanking, drawUnavailable, idsOf } from '../../matching/priced-rankings.ts';
 import { type Random, seededRandom } from '../../support/random-catalog.ts';
@@ -92,6 +92,44 @@ test('each order puts the card first that is best by its own measure', () => {
   );
 });
 
+// The example of docs/verticals/credit-cards.md#example.
+test('each order ranks the cards of the documented example by its own measure', () => {
+  const cardOf = (id: string, baseRate: number, min: number, max: number, likelihood: number, rest: object) =>
+    plainCard({
+      id,
+      rewards: [{ category: 'base', percent: baseRate }],
+      bands: { '750-799': plainBand({ purchase_apr: { min, max }, approval_likelihood: likelihood }) },
+      ...rest,
+    });
+  const bonus = { value: 300, spend: 3_000, months: 3 };
+  const compiled = compileCards(
+    cardCatalogOf([
+      cardOf('a', 1.5, 19.24, 23.24, 0.7, { stars: 4, payout_usd: 5 }),
+      cardOf('b', 2, 21.24, 27.24, 0.45, { stars: 4.5, payout_usd: 8, annual_fee: 95, bonus }),
+      cardOf('c', 1, 14.99, 17.99, 0.6, { stars: 4.8, payout_usd: 12 }),
+    ]),
+  );
+  const rankFor = (monthly_spend: number) => {
+    const borrower = cardBorrowerOf({ ...goodCardBorrower, monthly_spend });
+    const keys = { recommended: 0, lowestApr: 0, highestAmount: 0, revenue: 0 };
+    return {
+      orders: idsOf(compiled, rankCards(compiled.tables, borrower, today, null).orders).join(''),
+      values: priceCards(compiled, [0, 1, 2], borrower).map(({ values }) => values[0]),
+      scores: [0, 1, 2].map((offer) => {
+        cardPricer.computeSortKeys(compiled.tables, offer, cardPricer.readApplicant(compiled.tables, borrower)!, keys);
+        return -keys.recommended;
+      }),
+    };
+  };
+  assert.deepEqual(rankFor(1_000), {
+    orders: 'abccabbaccba',
+    values: [180, 445, 120],
+    scores: [697_500, 684_175, 670_682],
+  });
+  const { orders, values } = rankFor(500);
+  assert.deepEqual([orders.slice(6, 9), values], ['acb', [90, 25, 60]]);
+});
+
 test('removes cards with an annual fee only if the borrower does not accept a fee', () => {
   const compiled = compileCards(
     cardCatalogOf([
@@ -110,6 +148,15 @@ test('removes cards with an annual fee only if the borrower does not accept a fe
 function priceable(compiled: CompiledCards, borrower: FieldVector): string[] {
   const { orders, total } = rankCards(compiled.tables, borrower, today, null);
   return idsOf(compiled, orders.subarray(0, total));
+}
+
+for (const field of ['card_purpose', 'credit_score_range', 'state']) {
+  test(`offers no card without ${field}`, () => {
+    const compiled = compileCards(cardCatalogOf([plainCard()]));
+    const borrower = cardBorrowerOf({ ...goodCardBorrower, [field]: null });
+    const ranked = rankCards(compiled.tables, borrower, today, null);
+    assert.deepEqual([ranked.total, idsOf(compiled, ranked.orders)], [0, []]);
+  });
 }
 
 test('offers a card only for its purposes and credit bands, and reports the reasons', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { parseCatalog } from '../../../src/catalogs/parse-catalog.ts';
+import { parseIsoDate } from '../../../src/domain/calendar.ts';
 import { creditCards } from '../../../src/verticals/credit-cards/credit-cards.ts';
 import type { CardOffer } from '../../../src/verticals/credit-cards/offer-schema.ts';
 import { cardCatalogOf, generateCards, plainBand, plainCard } from './card-fixtures.ts';
@@ -8,7 +9,7 @@ import { cardCatalogOf, generateCards, plainBand, plainCard } from './card-fixtu
 const at = 'lenders[0].offers[0]';
 
 function errorsOf(catalog: unknown): readonly string[] {
-  const parsed = parseCatalog(JSON.stringify(catalog), creditCards);
+  const parsed = parseCatalog(JSON.stringify(catalog), creditCards, parseIsoDate('2026-08-01')!);
   return parsed.ok ? [] : parsed.errors;
 }
 
@@ -22,6 +23,7 @@ test('accepts the plain card of the tests, and a card with every optional member
   assert.deepEqual(errorsWith({}), []);
   assert.deepEqual(
     errorsWith({
+      name: '💳'.repeat(80),
       annual_fee: 95.5,
       annual_fee_first_year: 0,
       penalty_apr: 29.99,
@@ -39,6 +41,9 @@ test('accepts the plain card of the tests, and a card with every optional member
 
 describe('rejects a card, and names the place in the file', () => {
   for (const [name, changes, path, problem] of [
+    ['a blank name', { name: ' \u00a0' }, 'name', 'must not be blank'],
+    ['a name with a control character', { name: 'Every\u0007day' }, 'name', 'must not contain control characters'],
+    ['a name with half a character', { name: 'Every\ud83dday' }, 'name', 'must not contain a lone surrogate'],
     ['an unknown purpose', { purposes: ['cash_back', 'gold'] }, 'purposes[1]', 'is not a value of card_purpose'],
     ['a repeated purpose', { purposes: ['travel', 'travel'] }, 'purposes', 'must not repeat a value'],
     [
@@ -87,33 +92,66 @@ describe('rejects a card, and names the place in the file', () => {
       'must be at least the highest purchase APR of the bands',
     ],
     ['a grace period of 20 days', { grace_period_days: 20 }, 'grace_period_days', 'must be 0 or at least 21'],
-    ['an annual fee in parts of a cent', { annual_fee: 9.999 }, 'annual_fee', 'must have at most two decimals'],
-    [
-      'a transfer fee with three decimals',
-      { transfer_fee: { percent: 2.505, min: 5 } },
-      'transfer_fee.percent',
-      'must have at most two decimals',
-    ],
-    [
-      'rewards with three decimals',
-      { rewards: [base, { category: 'gas', percent: 1.125 }] },
-      'rewards[1].percent',
-      'must have at most two decimals',
-    ],
-    [
-      'a bonus in parts of a cent',
-      { bonus: { value: 1.001, spend: 1, months: 1 } },
-      'bonus.value',
-      'must have at most two decimals',
-    ],
+    ['a date in the future', { as_of: '2026-08-02' }, 'as_of', 'must not be in the future'],
   ] as const) {
     test(name, () => {
       assert.deepEqual(errorsWith(changes), [`${at}.${path}: ${problem}`]);
     });
   }
 
+  for (const [changes, path] of [
+    [{ annual_fee: 9.999 }, 'annual_fee'],
+    [{ annual_fee_first_year: 9.999 }, 'annual_fee_first_year'],
+    [{ cash_advance_apr: 29.999 }, 'cash_advance_apr'],
+    [{ penalty_apr: 29.999 }, 'penalty_apr'],
+    [{ intro_purchase_apr: { percent: 1.999, months: 12 } }, 'intro_purchase_apr.percent'],
+    [{ intro_transfer_apr: { percent: 1.999, months: 12 } }, 'intro_transfer_apr.percent'],
+    [{ minimum_interest_charge: 0.505 }, 'minimum_interest_charge'],
+    [{ transfer_fee: { percent: 2.505, min: 5 } }, 'transfer_fee.percent'],
+    [{ cash_advance_fee: { percent: 5, min: 9.999 } }, 'cash_advance_fee.min'],
+    [{ foreign_transaction_fee_percent: 2.705 }, 'foreign_transaction_fee_percent'],
+    [{ late_fee_max: 39.999 }, 'late_fee_max'],
+    [{ returned_payment_fee_max: 39.999 }, 'returned_payment_fee_max'],
+    [{ rewards: [base, { category: 'gas', percent: 1.125 }] }, 'rewards[1].percent'],
+    [{ bonus: { value: 1.001, spend: 1, months: 1 } }, 'bonus.value'],
+    [{ security_deposit_min: 49.001 }, 'security_deposit_min'],
+  ] as const) {
+    test(`three decimals in ${path}`, () => {
+      assert.deepEqual(errorsWith(changes), [`${at}.${path}: must have at most two decimals`]);
+    });
+  }
+
+  for (const [path, largest, above, createChanges] of [
+    ['late_fee_max', 10_000, 0.01, (late_fee_max: number) => ({ late_fee_max })],
+    ['bonus.spend', 10_000, 0.01, (spend: number) => ({ bonus: { value: 1, spend, months: 1 } })],
+    ['transfer_fee.percent', 20, 0.01, (percent: number) => ({ transfer_fee: { percent, min: 0 } })],
+    ['rewards[0].percent', 20, 0.01, (percent: number) => ({ rewards: [{ ...base, percent }] })],
+    ['intro_purchase_apr.months', 60, 1, (months: number) => ({ intro_purchase_apr: { percent: 0, months } })],
+    ['grace_period_days', 90, 1, (grace_period_days: number) => ({ grace_period_days })],
+  ] as const) {
+    test(`${path} above its maximum, but not the maximum itself`, () => {
+      assert.deepEqual(errorsWith(createChanges(largest)), []);
+      const [error] = errorsWith(createChanges(largest + above));
+      assert.ok(error!.startsWith(`${at}.${path}: must be <= ${largest}`), error);
+    });
+  }
+
+  test('more categories of rewards than the maximum', () => {
+    const rewards = Array.from({ length: 16 }, (_, at) => ({
+      ...base,
+      category: `c${at}`,
+    }));
+    assert.deepEqual(errorsWith({ rewards: [base, ...rewards.slice(1)] }), []);
+    assert.ok(errorsWith({ rewards: [base, ...rewards] })[0]!.startsWith(`${at}.rewards: `));
+  });
+
   for (const [name, changes, path] of [
     ['a payout model', { payout_model: 'cost_per_lead' }, ''],
+    ['a loan amount', { amount: { min: 1_000, max: 2_000 } }, ''],
+    ['state rules of an offer', { state_rules: {} }, ''],
+    ['no name', { name: undefined }, ''],
+    ['an empty name', { name: '' }, 'name'],
+    ['a name of 81 characters', { name: 'n'.repeat(81) }, 'name'],
     ['no legal text', { legal: undefined }, ''],
     ['no terms URL', { terms_url: undefined }, ''],
     ['no confirmation date', { as_of: undefined }, ''],

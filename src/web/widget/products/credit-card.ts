@@ -29,8 +29,9 @@ export const creditCardView: ProductView = {
   orderDisclosure: [
     '“Recommended” puts first what should serve you best. It weighs the estimated value of the first year, how likely the ' +
       'issuer is to approve you, and the star rating, which our editors give. What an issuer pays us plays no part in it.',
-    '“Lowest purchase APR” and “Highest first-year value” go by that one figure. The first-year value is rewards and bonus, ' +
-      'less fees and interest, for the spending and balances that you told us. It can be negative.',
+    '“Lowest purchase APR” and “Highest first-year value” go by that one figure. The first-year value is base rewards ' +
+      '(the rate for “all other purchases”) and bonus, less fees and interest, for the spending and balances that you told us. It can be ' +
+      'negative.',
   ],
   paymentDisclosure:
     'Issuers pay us when you follow an offer. We show offers of the issuers we work with; there are others.',
@@ -42,7 +43,7 @@ export const creditCardView: ProductView = {
   },
   adviseWithoutOffers: () =>
     'None of our issuers has a card for these answers today. Another use of the card may change that; so may checking that every answer is right.',
-  createCardContent: (offer) => createContent(offer.card ?? {}),
+  createCardContent: (offer) => createContent(offer.card ?? {}, offer.lender_name),
   createPicture: createCardArt,
 };
 
@@ -56,11 +57,12 @@ function createCardArt(logo: HTMLElement, { lender_name: issuer }: Offer): HTMLE
   return art;
 }
 
-function createContent(card: CardFigures): CardContent {
+function createContent(card: CardFigures, issuer: string): CardContent {
   const purchaseApr = formatIfPresent(card.purchase_apr, formatPercentRange);
-  const { rewards, bonus } = card;
+  const { name, rewards, bonus } = card;
   return {
-    lenderNote: null,
+    productName: name,
+    lenderNote: name ? issuer : null,
     figures: [
       createFigure('lead wide apr', 'Purchase APR', purchaseApr?.replace(' to ', '–') ?? null),
       createIntroAprFigure('Intro APR, purchases', card.intro_purchase_apr, card.purchase_apr),
@@ -80,7 +82,7 @@ function createContent(card: CardFigures): CardContent {
         'first-year',
         'Estimated first-year value',
         formatIfPresent(card.first_year_value, formatDollarsAndCents),
-        'rewards and bonus, less fees and interest',
+        'base rewards and bonus, less fees and interest',
       ),
       createFigure(
         'security-deposit',

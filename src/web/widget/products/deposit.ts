@@ -92,9 +92,9 @@ function createContent({ as_of: asOf }: Offer, deposit: DepositFigures): CardCon
   };
 }
 
-/** Formats what the bonus requires, with the number of days unless the text contains it. */
+/** Formats what the bonus requires, and the deadline. The text of the requirement may contain other numbers of days. */
 function formatBonusRequirement({ requirement, days }: NonNullable<DepositFigures['bonus']>): string {
-  return requirement.includes(`${days} days`) ? requirement : `${requirement}, within ${days} days`;
+  return `${requirement}; to be met within ${days} days of opening`;
 }
 
 /** Formats the insurer with the institution's number there: `Member FDIC, certificate 12345`. */
@@ -112,7 +112,8 @@ function formatInterest({ rate, compounding }: DepositFigures): string | null {
 }
 
 /** Creates the table of tiers. An account with a single tier has no table. */
-function createTierTable({ tiers, tier_method: method }: DepositFigures): HTMLElement | null {
+function createTierTable(deposit: DepositFigures): HTMLElement | null {
+  const { tiers, tier_method: method } = deposit;
   if (!tiers || tiers.length < 2) return null;
   const rule =
     method === 'marginal'
@@ -121,6 +122,36 @@ function createTierTable({ tiers, tier_method: method }: DepositFigures): HTMLEl
   return createTable(
     `Rates by balance: ${rule}`,
     ['Balance from', 'Rate', 'APY'],
-    tiers.map(({ from, rate, apy }) => [formatFee(from), formatPercent(rate), formatPercent(apy)]),
+    tiers.map(({ from, rate, apy }, at) => [
+      formatFee(from),
+      formatPercent(rate),
+      method === 'marginal' ? formatMarginalYields(deposit, rate, apy, tiers[at + 1]?.apy) : formatPercent(apy),
+    ]),
   );
+}
+
+/**
+ * Formats the yields in a tier whose rate applies only to the part of the balance within the tier. The yield changes with the balance, from
+ * `apy` to the yield at the beginning of the next tier (12 CFR 1030, Appendix A, Tiering Method B). In the last tier, it approaches the
+ * yield of the tier's rate.
+ */
+function formatMarginalYields(deposit: DepositFigures, rate: number, apy: number, nextApy: number | undefined): string {
+  const text = formatPercent(apy);
+  if (nextApy !== undefined) return nextApy === apy ? text : `${text} to ${formatPercent(nextApy)}`;
+  const limit = computeYieldOfRate(rate, deposit);
+  if (limit > apy) return `from ${text}`;
+  return limit < apy ? `up to ${text}` : text;
+}
+
+const periodsPerYear: Readonly<Record<string, number>> = { daily: 365, monthly: 12, quarterly: 4, annual: 1 };
+
+/** Computes the annual percentage yield of a rate in percent, with two decimals; NaN if the compounding is unknown. */
+function computeYieldOfRate(ratePercent: number, { compounding, term_months: months }: DepositFigures): number {
+  const perYear = periodsPerYear[compounding ?? ''] ?? Number.NaN;
+  const years = (months ?? 12) / 12;
+  const periods = perYear * years;
+  const rate = ratePercent / 100 / perYear;
+  // A part of a period at the end of the term earns simple interest.
+  const grown = (1 + rate) ** Math.floor(periods) * (1 + rate * (periods % 1));
+  return Math.round((grown ** (1 / years) - 1) * 1e4) / 100;
 }

@@ -1,0 +1,232 @@
+import { randomBytes } from 'node:crypto';
+import { bounds } from '../bounds.ts';
+import type { OfferBudget } from '../catalogs/offer-limits.ts';
+import { dayStartMs, daysSinceEpoch, monthOfDay } from '../domain/calendar.ts';
+import type { ClickRhythm } from './click-rhythm.ts';
+import type { OfferKeyBits } from './session-offer-pairs.ts';
+
+/** Figures of an offer on one UTC day. */
+interface DayFigures {
+  /** Number of clicks that booked revenue. */
+  clicks: number;
+  micros: number;
+  /** Whether a click booked nothing because its amount did not fit into the budget. */
+  hasRefusedClick: boolean;
+}
+
+interface MonthFigures {
+  micros: number;
+}
+
+const emptyDay = (): DayFigures => ({ clicks: 0, micros: 0, hasRefusedClick: false });
+const emptyMonth = (): MonthFigures => ({ micros: 0 });
+
+/**
+ * Figures by the number of a UTC day or month, for the latest days or months with clicks. Several periods are stored, because the wall clock
+ * may be wrong for some time, and is then set back.
+ */
+class RecentFigures<Figures> {
+  readonly #byPeriod = new Map<number, Figures>();
+  readonly #periodsMax: number;
+  readonly #createFigures: () => Figures;
+  /** The figures of earlier periods are unknown. */
+  #knownSince: number;
+
+  constructor(periodsMax: number, knownSince: number, createFigures: () => Figures) {
+    this.#periodsMax = periodsMax;
+    this.#knownSince = knownSince;
+    this.#createFigures = createFigures;
+  }
+
+  get entries(): readonly (readonly [period: number, figures: Figures])[] {
+    return [...this.#byPeriod];
+  }
+
+  /** Whether the period may have figures that are not stored. */
+  isUnknown(period: number): boolean {
+    return period < this.#knownSince;
+  }
+
+  find(period: number): Figures | undefined {
+    return this.#byPeriod.get(period);
+  }
+
+  /** Returns the figures of a period, or null if they are unknown. The earliest stored period becomes unknown if there are too many. */
+  findOrStart(period: number): Figures | null {
+    const stored = this.#byPeriod.get(period);
+    if (stored !== undefined) return stored;
+    if (this.isUnknown(period)) return null;
+    const figures = this.#createFigures();
+    this.#byPeriod.set(period, figures);
+    if (this.#byPeriod.size > this.#periodsMax) {
+      const earliest = Math.min(...this.#byPeriod.keys());
+      this.#byPeriod.delete(earliest);
+      this.#knownSince = earliest + 1;
+    }
+    return this.#byPeriod.get(period) ?? null;
+  }
+}
+
+/** Figures of an offer in a snapshot: of the stored days and months. */
+export type StoredOfferBookings = readonly [
+  days: readonly (readonly [day: number, clicks: number, micros: number, hasRefusedClick: 0 | 1])[],
+  months: readonly (readonly [month: number, micros: number])[],
+  tracksSessions: 0 | 1,
+];
+
+/**
+ * Clicks and revenue that an offer has booked in the last UTC days and months, with the limits of the offer (docs/contract.md#daily-caps,
+ * docs/contract.md#budgets-and-pacing). If the figures of a day or month are unknown, an offer with limits books no revenue.
+ */
+export class OfferBookings {
+  /** Maximum number of clicks per day that book revenue; null for no cap. */
+  dailyCap: number | null = null;
+  budget: OfferBudget | null = null;
+  /** Time at which the offer left the active catalog, or null. The limits still apply to links that were shown before `removedMs`. */
+  removedMs: number | null = null;
+  /** Whether the sessions that got the offer are stored, so that a click can be checked by docs/contract.md#counting-clicks. */
+  tracksSessions = false;
+  /**
+   * Whether the bookings come from a snapshot without session tracking. The number of clicks is then not part of the snapshot and must be
+   * counted from the ledger.
+   */
+  recountsClicks = false;
+  /** Index of the offer in the active catalog, or -1. */
+  catalogIndex = -1;
+  /** Smallest and largest revenue of a click on the offer, see `CompiledCatalog.clickValueRange`. */
+  clickMicros = { minMicros: 0, maxMicros: 0 };
+  readonly randomId: OfferKeyBits;
+  readonly #days: RecentFigures<DayFigures>;
+  readonly #months: RecentFigures<MonthFigures>;
+
+  /** @param knownSinceDay first UTC day since which all clicks are applied to the bookings */
+  constructor(knownSinceDay: number) {
+    const bits = randomBytes(8);
+    this.randomId = { high: bits.readUInt32BE(0), low: bits.readUInt32BE(4) };
+    const { number, firstDay } = monthOfDay(knownSinceDay);
+    this.#days = new RecentFigures(bounds.bookedDaysStoredMax, knownSinceDay, emptyDay);
+    const firstMonth = knownSinceDay === firstDay ? number : number + 1;
+    this.#months = new RecentFigures(bounds.bookedMonthsStoredMax, firstMonth, emptyMonth);
+  }
+
+  get hasLimits(): boolean {
+    return this.dailyCap !== null || this.budget !== null;
+  }
+
+  /** Adds a click that books its revenue. */
+  addBookedClick(clickedMs: number, micros: number): void {
+    const day = this.#days.findOrStart(daysSinceEpoch(clickedMs));
+    if (day !== null) day.clicks++;
+    this.addRevenue(clickedMs, micros);
+  }
+
+  addRevenue(clickedMs: number, micros: number): void {
+    const dayNumber = daysSinceEpoch(clickedMs);
+    const day = this.#days.findOrStart(dayNumber);
+    if (day !== null) day.micros += micros;
+    const month = this.#months.findOrStart(monthOfDay(dayNumber).number);
+    if (month !== null) month.micros += micros;
+  }
+
+  /** Remembers that a click of the day did not fit into the budget. */
+  markClickRefused(clickedMs: number): void {
+    const day = this.#days.findOrStart(daysSinceEpoch(clickedMs));
+    if (day !== null) day.hasRefusedClick = true;
+  }
+
+  hasReachedCap(day: number): boolean {
+    if (this.dailyCap === null) return false;
+    return this.#days.isUnknown(day) || (this.#days.find(day)?.clicks ?? 0) >= this.dailyCap;
+  }
+
+  /** Whether a click of this amount fits into the budgets of the day and of its month. */
+  fitsBudget(day: number, micros: number): boolean {
+    if (this.budget === null) return true;
+    const isUnknown = this.#days.isUnknown(day) || this.#months.isUnknown(monthOfDay(day).number);
+    return !isUnknown && micros <= this.#remainingMicros(day, this.budget);
+  }
+
+  /**
+   * Whether one more click would exceed the budget. Clicks of different credit bands can have different amounts. The method assumes the
+   * smallest amount; after the budget has refused a click on this day, the method assumes the largest amount.
+   */
+  hasUsedUpBudget(day: number): boolean {
+    const { minMicros, maxMicros } = this.clickMicros;
+    return !this.fitsBudget(day, this.#days.find(day)?.hasRefusedClick === true ? maxMicros : minMicros);
+  }
+
+  /**
+   * Returns the time from which pacing shows the offer, on the day of `nowMs`; a time up to `nowMs` if the offer is shown now. The offer is
+   * shown while its booked revenue is at most the budget of the day multiplied by the usual share of clicks, plus the amount of one click.
+   */
+  pacedUntilMs(nowMs: number, rhythm: ClickRhythm): number {
+    const day = daysSinceEpoch(nowMs);
+    if (this.budget?.pacing !== 'even') return nowMs;
+    const aheadMicros = (this.#days.find(day)?.micros ?? 0) - this.clickMicros.minMicros;
+    const dayMicros = this.#pacedDayMicros(day, this.budget);
+    if (aheadMicros <= dayMicros * rhythm.shareBefore(nowMs)) return nowMs;
+    if (dayMicros <= 0) return dayStartMs(day + 1);
+    return Math.max(nowMs + 1, rhythm.findTimeOfShare(day, aheadMicros / dayMicros));
+  }
+
+  /** Replaces the booked revenue by that of other bookings. Keeps the number of clicks. */
+  adoptRevenue(other: OfferBookings): void {
+    for (const [, figures] of this.#days.entries) Object.assign(figures, { micros: 0, hasRefusedClick: false });
+    for (const [day, { micros, hasRefusedClick }] of other.#days.entries) {
+      Object.assign(this.#days.findOrStart(day) ?? {}, { micros, hasRefusedClick });
+    }
+    for (const [month, { micros }] of other.#months.entries) {
+      Object.assign(this.#months.findOrStart(month) ?? {}, { micros });
+    }
+  }
+
+  /** Whether there are clicks or revenue in this month or a later month. */
+  hasFiguresSince(month: number): boolean {
+    return this.#months.entries.some(([stored]) => stored >= month);
+  }
+
+  toStored(): StoredOfferBookings {
+    return [
+      this.#days.entries.map(([day, { clicks, micros, hasRefusedClick }]) => [
+        day,
+        clicks,
+        micros,
+        hasRefusedClick ? 1 : 0,
+      ]),
+      this.#months.entries.map(([month, { micros }]) => [month, micros]),
+      this.tracksSessions ? 1 : 0,
+    ];
+  }
+
+  restore([days, months, tracksSessions]: StoredOfferBookings): void {
+    this.recountsClicks = tracksSessions === 0;
+    for (const [day, storedClicks, micros, hasRefusedClick] of days) {
+      const clicks = this.recountsClicks ? 0 : storedClicks;
+      Object.assign(this.#days.findOrStart(day) ?? {}, { clicks, micros, hasRefusedClick: hasRefusedClick === 1 });
+    }
+    for (const [month, micros] of months) Object.assign(this.#months.findOrStart(month) ?? {}, { micros });
+  }
+
+  #remainingMicros(day: number, { perDayMicros, perMonthMicros }: OfferBudget): number {
+    const dayRemaining =
+      perDayMicros === null ? Number.POSITIVE_INFINITY : perDayMicros - (this.#days.find(day)?.micros ?? 0);
+    const monthRemaining =
+      perMonthMicros === null ? Number.POSITIVE_INFINITY : perMonthMicros - this.#monthMicros(monthOfDay(day).number);
+    return Math.min(dayRemaining, monthRemaining);
+  }
+
+  /**
+   * Returns the budget of a day for pacing. A budget per month alone has a daily part: what was left of it at the start of the day, divided by
+   * the remaining days of the month.
+   */
+  #pacedDayMicros(day: number, { perDayMicros, perMonthMicros }: OfferBudget): number {
+    if (perDayMicros !== null) return perDayMicros;
+    const month = monthOfDay(day);
+    const bookedBefore = this.#monthMicros(month.number) - (this.#days.find(day)?.micros ?? 0);
+    return Math.max(0, Math.floor((perMonthMicros! - bookedBefore) / (month.endDay - day)));
+  }
+
+  #monthMicros(month: number): number {
+    return this.#months.find(month)?.micros ?? 0;
+  }
+}

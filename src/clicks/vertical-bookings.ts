@@ -1,0 +1,117 @@
+import { bounds } from '../bounds.ts';
+import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
+import { daysSinceEpoch, monthOfDay } from '../domain/calendar.ts';
+import { CatalogAvailability } from './catalog-availability.ts';
+import { ClickRhythm, type DayOfClicks } from './click-rhythm.ts';
+import { OfferBookings, type StoredOfferBookings } from './offer-bookings.ts';
+
+/** Bookings and click rhythm of one vertical and mode in a snapshot. */
+export interface StoredVerticalBookings {
+  readonly bookings: readonly (readonly [offerId: string, offerBookings: StoredOfferBookings])[];
+  readonly rhythm: readonly DayOfClicks[];
+}
+
+/** Bookings of the offers of one vertical and mode, and the availability of the offers in the active catalog. */
+export class VerticalBookings {
+  readonly rhythm = new ClickRhythm();
+  /** Availability of the active catalog's offers; null before the first activation. */
+  availability: CatalogAvailability | null = null;
+  /** Whether clicks of the vertical confirm their own revenue, so that every click needs a decision. */
+  clicksConfirmRevenue = false;
+  /** Number of bookings with `tracksSessions`. */
+  trackedCount = 0;
+  /** Whether some bookings with `tracksSessions` must count the clicks of the day from the ledger, see `OfferBookings`. */
+  recountsClicks = false;
+  readonly #bookings = new Map<string, OfferBookings>();
+  readonly #knownSinceDay: number;
+
+  /** @param knownSinceDay see `OfferBookings` */
+  constructor(knownSinceDay: number) {
+    this.#knownSinceDay = knownSinceDay;
+  }
+
+  findBookings(offerId: string): OfferBookings | undefined {
+    return this.#bookings.get(offerId);
+  }
+
+  /**
+   * Returns the bookings of an offer that was shown or clicked, or null if there are too many bookings. An offer without bookings was
+   * removed from the catalog.
+   */
+  findOrAddBookings(offerId: string): OfferBookings | null {
+    const offerBookings = this.#bookings.get(offerId);
+    if (offerBookings !== undefined) return offerBookings;
+    const listedOffers = this.availability?.catalog.offers.length ?? 0;
+    if (this.#bookings.size >= listedOffers + bounds.removedOfferBookingsMax) return null;
+    return this.#addBookings(offerId);
+  }
+
+  /** Replaces the bookings of an offer by bookings that track sessions. */
+  replaceBookings(offerId: string, offerBookings: OfferBookings): void {
+    const old = this.#bookings.get(offerId);
+    if (old !== undefined) offerBookings.adoptRevenue(old);
+    this.#bookings.set(offerId, offerBookings);
+    this.#countTrackedOffers();
+  }
+
+  /**
+   * Applies the limits of a new active catalog. The limits of an offer that was removed from the catalog apply for another 28 hours
+   * (docs/contract.md#daily-caps).
+   */
+  activateCatalog(catalog: CompiledCatalog, nowMs: number): void {
+    this.clicksConfirmRevenue = catalog.vertical.clicksConfirmRevenue === true;
+    for (const offerBookings of this.#bookings.values()) offerBookings.catalogIndex = -1;
+    const listed = catalog.offers.map(({ id, dailyCap, budget }, catalogIndex) => {
+      const offerBookings = this.#bookings.get(id) ?? this.#addBookings(id);
+      const clickMicros = catalog.clickValueRange(catalogIndex);
+      Object.assign(offerBookings, { dailyCap, budget, removedMs: null, catalogIndex, clickMicros });
+      offerBookings.tracksSessions = this.clicksConfirmRevenue || offerBookings.hasLimits;
+      return offerBookings;
+    });
+    for (const offerBookings of this.#bookings.values()) {
+      if (offerBookings.catalogIndex < 0) offerBookings.removedMs ??= nowMs;
+    }
+    this.availability = new CatalogAvailability(catalog, listed, this.rhythm);
+    this.deleteOldBookings(nowMs);
+  }
+
+  /** Ends the limits of offers that were removed 28 hours ago, and deletes the bookings of removed offers without recent revenue. */
+  deleteOldBookings(nowMs: number): void {
+    const month = monthOfDay(daysSinceEpoch(nowMs - bounds.clockSetBackMsMax)).number;
+    for (const [id, offerBookings] of this.#bookings) {
+      if (offerBookings.catalogIndex >= 0 || offerBookings.removedMs === null) continue;
+      if (nowMs - offerBookings.removedMs < bounds.replacedCatalogRetentionMs) continue;
+      Object.assign(offerBookings, { dailyCap: null, budget: null, tracksSessions: this.clicksConfirmRevenue });
+      if (!offerBookings.hasFiguresSince(month)) this.#bookings.delete(id);
+    }
+    this.#countTrackedOffers();
+  }
+
+  toStored(): StoredVerticalBookings {
+    const bookings = [...this.#bookings].map(([id, offerBookings]) => [id, offerBookings.toStored()] as const);
+    return { bookings: bookings.filter(([, [days]]) => days.length > 0), rhythm: this.rhythm.listDays() };
+  }
+
+  restore({ bookings, rhythm }: StoredVerticalBookings): void {
+    for (const [id, stored] of bookings) (this.#bookings.get(id) ?? this.#addBookings(id)).restore(stored);
+    for (const day of rhythm) this.rhythm.restoreDay(day);
+  }
+
+  #addBookings(offerId: string): OfferBookings {
+    const offerBookings = new OfferBookings(this.#knownSinceDay);
+    offerBookings.tracksSessions = this.clicksConfirmRevenue;
+    if (offerBookings.tracksSessions) this.trackedCount++;
+    this.#bookings.set(offerId, offerBookings);
+    return offerBookings;
+  }
+
+  #countTrackedOffers(): void {
+    this.trackedCount = 0;
+    this.recountsClicks = false;
+    for (const { tracksSessions, recountsClicks } of this.#bookings.values()) {
+      if (!tracksSessions) continue;
+      this.trackedCount++;
+      this.recountsClicks ||= recountsClicks;
+    }
+  }
+}
