@@ -1,6 +1,8 @@
+import assert from 'node:assert/strict';
 import { generateMortgageCatalog } from '../../../bench/catalogs/generate-mortgage-catalog.ts';
 import { randomElement } from '../../../bench/catalogs/seeded-random.ts';
 import { type CompiledCatalog, compileCatalog } from '../../../src/catalogs/compile-catalog.ts';
+import { createOfferUrls } from '../../../src/operations/click-url.ts';
 import {
   absentValue,
   emptyFieldVector,
@@ -10,6 +12,7 @@ import {
 import { mortgage } from '../../../src/verticals/mortgage/mortgage.ts';
 import type { MortgageTables } from '../../../src/verticals/mortgage/mortgage-tables.ts';
 import type { MortgageCatalog, MortgageOffer } from '../../../src/verticals/mortgage/offer-schema.ts';
+import { type MortgageOfferView, priceMortgages } from '../../../src/verticals/mortgage/offer-view.ts';
 import { type Random, randomBorrower } from '../../support/random-catalog.ts';
 
 /** Day on which the tests compute ages. */
@@ -62,6 +65,22 @@ type CompiledMortgages = CompiledCatalog & { readonly tables: MortgageTables };
 
 export function compileMortgages(catalog: MortgageCatalog): CompiledMortgages {
   return compileCatalog(catalog, mortgage, { mode: 'live' }) as CompiledMortgages;
+}
+
+const urls = createOfferUrls({ click: 'https://go.example', cdn: 'https://cdn.example' });
+
+/** Returns offers as clients get them, and asserts that their JSON text contains the same figures. */
+export function viewOffers(
+  compiled: CompiledMortgages,
+  shown: readonly number[],
+  borrower: Readonly<FieldVector>,
+): MortgageOfferView[] {
+  const offers = priceMortgages(compiled, shown, borrower);
+  const list = { catalog: compiled, offers, subId: 'sub_1', clickToken: 'token' };
+  const renderer = compiled.offerRenderer(urls.logos);
+  const views = renderer.createOfferViews(list, urls);
+  assert.equal(renderer.renderOffersJson(list, urls), JSON.stringify(views));
+  return views as MortgageOfferView[];
 }
 
 export function generateMortgages(seed: number, offers: number): MortgageCatalog {

@@ -4,12 +4,11 @@ import fc from 'fast-check';
 import { bounds } from '../../../src/bounds.ts';
 import { explainOffers } from '../../../src/matching/explain-offers.ts';
 import { createPricingRanker } from '../../../src/matching/pricing-ranker.ts';
-import { createOfferUrls } from '../../../src/operations/click-url.ts';
 import type { FieldVector } from '../../../src/verticals/field-vector.ts';
 import { mortgage } from '../../../src/verticals/mortgage/mortgage.ts';
 import type { MortgageTables } from '../../../src/verticals/mortgage/mortgage-tables.ts';
 import type { MortgageCatalog, MortgageOffer } from '../../../src/verticals/mortgage/offer-schema.ts';
-import { type MortgageOfferView, priceMortgages } from '../../../src/verticals/mortgage/offer-view.ts';
+import type { MortgageOfferView } from '../../../src/verticals/mortgage/offer-view.ts';
 import { rankMortgages } from '../../../src/verticals/mortgage/rank-mortgages.ts';
 import { computeFixedScore, computeRecommendationScore } from '../../../src/verticals/mortgage/recommendation-score.ts';
 import { compareRanking, drawUnavailable } from '../../matching/priced-rankings.ts';
@@ -24,6 +23,7 @@ import {
   mortgageCatalogOf,
   plainMortgage,
   today,
+  viewOffers,
 } from './mortgage-fixtures.ts';
 import { type ReferenceMortgage, referenceMortgages, referenceOrder } from './reference-mortgages.ts';
 
@@ -43,22 +43,6 @@ function drawIncompleteBorrower(random: Random): FieldVector {
   const borrower = drawBorrower(random);
   if (random() < 0.05) borrower[field(mortgage.required[Math.floor(random() * mortgage.required.length)]!)] = -1;
   return borrower;
-}
-
-const urls = createOfferUrls({ click: 'https://go.example', cdn: 'https://cdn.example' });
-
-/** Returns the offers as clients get them. */
-function viewOffers(
-  compiled: ReturnType<typeof compileMortgages>,
-  shown: readonly number[],
-  borrower: Readonly<FieldVector>,
-): MortgageOfferView[] {
-  const offers = priceMortgages(compiled, shown, borrower);
-  const list = { catalog: compiled, offers, subId: 'sub_1', clickToken: 'token' };
-  const renderer = compiled.offerRenderer(urls.logos);
-  const views = renderer.createOfferViews(list, urls);
-  assert.equal(renderer.renderOffersJson(list, urls), JSON.stringify(views));
-  return views as MortgageOfferView[];
 }
 
 function figuresOf({ mortgage: figures, ...view }: MortgageOfferView) {
