@@ -148,6 +148,8 @@ export const bounds = {
   /** Default of `max_age_days` in a catalog: number of days after which the figures of an offer are outdated. */
   offerAgeDaysDefault: 45,
   offerAgeDaysMax: 3_660,
+  /** Maximum length of the name of a card or a deposit account, in Unicode code points. */
+  productNameCodePointsMax: 80,
 
   // Deposit accounts (docs/verticals/banking.md)
   depositUsdMax: 10_000_000,
@@ -165,8 +167,6 @@ export const bounds = {
   offerAmountUsdMax: 100_000_000,
   /** Largest monthly spend, carried balance or balance transfer of a card applicant (docs/verticals/credit-cards.md#fields). */
   cardAmountUsdMax: 100_000,
-  /** Maximum length of the product name of a card, in Unicode code points. */
-  cardNameCodePointsMax: 80,
   /** Largest fee, bonus or security deposit of a card. */
   cardFeeUsdMax: 10_000,
   /** Highest fee of a card as a percentage of an amount, such as a transfer fee. */

@@ -8,6 +8,7 @@ import {
   widgetEventTypes,
 } from '../ledger/ledger-record.ts';
 import type { AnalyticsSummary, DailyAnalytics, SessionRowsResponse } from '../operations/analytics-responses.ts';
+import { nullableSchema } from '../verticals/nullable-schema.ts';
 import {
   constantSchema,
   defineSchema,
@@ -15,7 +16,6 @@ import {
   isoDateSchema,
   metadataValueSchema,
   nonNegativeIntegerSchema,
-  nullableSchema,
   referrerTagSchema,
   subIdSchema,
   timestampSchema,

@@ -7,6 +7,7 @@ import { sortOrderNames } from '../matching/matcher.ts';
 import type { WidgetEmbedResponse } from '../operations/embed-widget.ts';
 import type { MarketplaceResponse } from '../operations/get-marketplace.ts';
 import type { WidgetOffersResponse } from '../operations/show-widget-offers.ts';
+import { nullableSchema } from '../verticals/nullable-schema.ts';
 import type { OfferView } from '../verticals/offer-view.ts';
 import { getVerticalProduct } from '../verticals/registry.ts';
 import type { Vertical } from '../verticals/vertical.ts';
@@ -16,7 +17,6 @@ import {
   ignoredParametersProperty,
   isoDateSchema,
   nonNegativeIntegerSchema,
-  nullableSchema,
   stringEnum,
   subIdSchema,
   timestampSchema,

@@ -1,4 +1,4 @@
-import Type, { type Static, type TSchema, type TUnsafe } from 'typebox';
+import Type, { type Static, type TSchema } from 'typebox';
 import { bounds } from '../bounds.ts';
 import { subIdTextLength } from '../ids/sub-id.ts';
 import { widgetLoadIdPattern } from '../widgets/widget-beacon.ts';
@@ -39,12 +39,6 @@ export const timestampSchema = (description: string) =>
   Type.String({ format: 'date-time', description: `${description}: ISO 8601, UTC` });
 export const isoDateSchema = (description: string) => Type.String({ format: 'date', description });
 export const urlSchema = (description: string) => Type.String({ format: 'uri', description });
-
-/** Copies `schema` and allows null in the copy. `schema` must have exactly one `type`. */
-export function nullableSchema<Schema extends TSchema>(schema: Schema): TUnsafe<Static<Schema> | null> {
-  const { type } = schema as { readonly type?: string };
-  return Type.Unsafe<Static<Schema> | null>({ ...schema, type: [type, 'null'] });
-}
 
 export const subIdSchema = Type.String({
   pattern: `^sub_[0-9a-f]{${subIdTextLength - 'sub_'.length}}$`,

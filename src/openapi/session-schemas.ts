@@ -2,11 +2,11 @@ import Type, { type TSchema } from 'typebox';
 import { bounds } from '../bounds.ts';
 import type { CreateSessionBody, SessionResponse } from '../operations/create-session.ts';
 import type { InputsResponse } from '../operations/submit-inputs.ts';
+import { nullableSchema } from '../verticals/nullable-schema.ts';
 import type { PocketField, Vertical } from '../verticals/vertical.ts';
 import {
   defineSchema,
   ignoredParametersProperty,
-  nullableSchema,
   referrerTagSchema,
   stringEnum,
   subIdSchema,

@@ -72,6 +72,7 @@ interface MortgageFigures {
 
 /** Figures of a deposit account. */
 interface DepositFigures {
+  readonly name: string;
   readonly apy: number;
   readonly minimum_deposit: number;
   readonly minimum_balance_for_apy: number;

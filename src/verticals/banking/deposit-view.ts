@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import type { CompiledCatalog } from '../../catalogs/compile-catalog.ts';
 import type { FieldVector } from '../field-vector.ts';
+import { nullableSchema } from '../nullable-schema.ts';
 import type { OfferView } from '../offer-view.ts';
 import type { FiguresOfOffer, TemplatePricedOffer } from '../template-offer-renderer.ts';
 import { compoundings, tierMethods } from './annual-yield.ts';
@@ -12,11 +13,11 @@ import { emptyDepositor, emptyDepositPrice, priceDeposit, readDepositor } from '
 const usd = (subject: string, details = '') => Type.Number({ description: `${subject}, in USD. ${details}`.trim() });
 const percent = (subject: string, details = '') =>
   Type.Number({ minimum: 0, description: `${subject}, in percent. ${details}`.trim() });
-const orNull = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
 /** Schema of the member `deposit` of an offer view (docs/verticals/banking.md#offers). */
 export const depositViewSchema = Type.Object(
   {
+    name: Type.String({ description: 'Name of the account.' }),
     apy: percent('Annual percentage yield at the requested deposit', 'It is 0 below `minimum_balance_for_apy`.'),
     rate: percent('Interest rate of the tier that the deposit reaches', 'It is 0 below `minimum_balance_for_apy`.'),
     compounding: Type.Enum(compoundings, { description: 'How often interest is added to the balance.' }),
@@ -35,15 +36,17 @@ export const depositViewSchema = Type.Object(
     tier_method: Type.Enum(tierMethods, {
       description: 'Whether the rate of a tier applies to the whole balance, or only to the part within the tier.',
     }),
-    term_months: orNull(Type.Integer({ description: 'Term of a certificate of deposit, in months.' })),
+    term_months: nullableSchema(Type.Integer({ description: 'Term of a certificate of deposit, in months.' })),
     minimum_deposit: usd('Smallest deposit that opens the account'),
     minimum_balance_for_apy: usd('Smallest balance that earns interest'),
     monthly_fee: usd('Monthly fee', 'The institution charges no fee if the balance reaches `fee_waived_from`.'),
-    fee_waived_from: orNull(usd('Balance from which there is no monthly fee', '`null` if the fee is never waived.')),
-    early_withdrawal_penalty_days: orNull(
+    fee_waived_from: nullableSchema(
+      usd('Balance from which there is no monthly fee', '`null` if the fee is never waived.'),
+    ),
+    early_withdrawal_penalty_days: nullableSchema(
       Type.Integer({ description: 'Days of interest that an early withdrawal costs; `null` if it costs nothing.' }),
     ),
-    bonus: orNull(
+    bonus: nullableSchema(
       Type.Object(
         {
           amount: usd('Bonus'),
@@ -117,6 +120,7 @@ export const copyDepositFigures: FiguresOfOffer = ({ source }, slot, [apy, rate,
     loan_amount_range: null,
     term_months: [],
     deposit: {
+      name: offer.name,
       apy,
       rate,
       compounding: offer.compounding,

@@ -1,3 +1,5 @@
+import { ratioMillionths } from '../score-ratio.ts';
+
 /**
  * Weights of the parts of the `recommended` score, in percent (docs/verticals/banking.md#recommended-score). The payout must
  * not influence the `recommended` score.
@@ -40,9 +42,4 @@ export function computeFixedScore(feeCents: number, stars: number): number {
     weights.fees * ratioMillionths(Math.max(0, feeCentsMax - feeCents), feeCentsMax) +
     weights.stars * ratioMillionths(stars - 1, 4)
   );
-}
-
-/** Returns a ratio that is not negative in millionths, rounded. `Math.round` would be several times slower than `Math.floor`. */
-function ratioMillionths(part: number, whole: number): number {
-  return Math.floor((1_000_000 * part) / whole + 0.5);
 }

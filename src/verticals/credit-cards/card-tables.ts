@@ -6,6 +6,7 @@ import {
   type MatchTables,
 } from '../../matching/match-tables.ts';
 import { findFieldIndex, getChoiceValues } from '../field-vector.ts';
+import { ratioMillionths } from '../score-ratio.ts';
 import type { Vertical } from '../vertical.ts';
 import {
   bandFactorColumns,
@@ -98,7 +99,7 @@ function writeOffer(tables: CardTables, index: number, offer: CardOffer): void {
   // A click has the same value in every credit band, because the issuer pays for the click itself.
   tables.expectedRevenueMicros.fill(usdToMicros(offer.payout_usd), firstRow, firstRow + bandNames.length);
   writeOfferFactors(offer, offerFigures, record);
-  offerFigures[record + offerColumns.starsMillionths] = toMillionths((offer.stars - 1) / 4);
+  offerFigures[record + offerColumns.starsMillionths] = ratioMillionths(offer.stars - 1, 4);
   for (const [name, band] of Object.entries(offer.bands)) {
     const creditBand = bandNames.indexOf(name);
     const bandRecord = findBandRecord(tables, index, creditBand);
@@ -106,12 +107,8 @@ function writeOffer(tables: CardTables, index: number, offer: CardOffer): void {
     writeBandFactors(offer, band, bandFigures, bandRecord);
     bandFigures[bandRecord + bandColumns.aprSortKey] =
       hundredths(band.purchase_apr.min) * 4_096 + hundredths(band.purchase_apr.max);
-    bandFigures[bandRecord + bandColumns.approvalMillionths] = toMillionths(band.approval_likelihood);
+    bandFigures[bandRecord + bandColumns.approvalMillionths] = ratioMillionths(band.approval_likelihood, 1);
   }
-}
-
-function toMillionths(ratio: number): number {
-  return Math.round(ratio * 1_000_000);
 }
 
 /** Creates the rules that apply in addition to the criteria of offers (docs/verticals/credit-cards.md#eligibility). */

@@ -1,6 +1,7 @@
-import Type, { type Static, type TSchema } from 'typebox';
+import Type, { type Static } from 'typebox';
 import type { CompiledCatalog } from '../../catalogs/compile-catalog.ts';
 import type { FieldVector } from '../field-vector.ts';
+import { nullableSchema } from '../nullable-schema.ts';
 import type { CompiledOffer, OfferRendererOptions, OfferView } from '../offer-view.ts';
 import { type OfferFigures, TemplateOfferRenderer, type TemplatePricedOffer } from '../template-offer-renderer.ts';
 import type { CardTables } from './card-tables.ts';
@@ -12,7 +13,7 @@ const usd = (description: string) => Type.Number({ minimum: 0, description: `${d
 const aprRange = (description: string) =>
   Type.Object({ min: percent('Lowest rate'), max: percent('Highest rate') }, { description });
 const introApr = (description: string) =>
-  nullable(
+  nullableSchema(
     Type.Object(
       {
         percent: percent('Introductory rate'),
@@ -24,12 +25,6 @@ const introApr = (description: string) =>
 const transactionFee = (description: string) =>
   Type.Object({ percent: percent('Share of the amount'), min: usd('Smallest fee') }, { description });
 
-/** Copies `schema` and allows null in the copy. */
-function nullable<Schema extends TSchema>(schema: Schema) {
-  const { type } = schema as { readonly type?: string };
-  return Type.Unsafe<Static<Schema> | null>({ ...schema, type: [type, 'null'] });
-}
-
 /** Schema of the member `card` of an offer. The members are named after the rows of the table in 12 CFR 1026.60, as far as there is a row. */
 const cardSchema = Type.Object(
   {
@@ -37,7 +32,7 @@ const cardSchema = Type.Object(
     purchase_apr: aprRange("APR for purchases of the borrower's credit band; the same as `apr_range`."),
     transfer_apr: aprRange("APR for balance transfers of the borrower's credit band."),
     cash_advance_apr: percent('APR for cash advances'),
-    penalty_apr: nullable(percent('Highest APR after late payments')),
+    penalty_apr: nullableSchema(percent('Highest APR after late payments')),
     intro_purchase_apr: introApr('Introductory APR for purchases.'),
     intro_transfer_apr: introApr('Introductory APR for balance transfers.'),
     annual_fee: usd('Fee of each year after the first'),
@@ -57,13 +52,13 @@ const cardSchema = Type.Object(
     rewards: Type.Array(Type.Object({ category: Type.String(), percent: percent('Rewards for purchases') }), {
       description: 'Rewards by spending category. `base` applies to all other purchases.',
     }),
-    bonus: nullable(
+    bonus: nullableSchema(
       Type.Object(
         { value: usd('Bonus'), spend: usd('Purchases that the bonus requires'), months: Type.Integer() },
         { description: 'Bonus for purchases of `spend` within the first `months`.' },
       ),
     ),
-    security_deposit_min: nullable(usd('Smallest deposit of a secured card')),
+    security_deposit_min: nullableSchema(usd('Smallest deposit of a secured card')),
     first_year_value: Type.Number({ description: 'Estimated value of the first year in USD; may be negative.' }),
   },
   { title: 'Card', description: 'Figures of the card.' },

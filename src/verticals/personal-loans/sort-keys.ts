@@ -1,5 +1,6 @@
 import { bounds } from '../../bounds.ts';
 import { absentValue } from '../field-vector.ts';
+import { ratioMillionths } from '../score-ratio.ts';
 import type { LoanTables } from './loan-tables.ts';
 import type { Applicant, LoanPrice } from './price-offer.ts';
 
@@ -48,10 +49,6 @@ export const computeRecommendationScore: OfferScorer = (tables, offer, applicant
 function termFitMillionths(requestedMonths: number, quotedMonths: number): number {
   if (requestedMonths === absentValue) return 1_000_000;
   return ratioMillionths(Math.min(requestedMonths, quotedMonths), Math.max(requestedMonths, quotedMonths));
-}
-
-function ratioMillionths(part: number, whole: number): number {
-  return Math.round((1_000_000 * part) / whole);
 }
 
 /**
