@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import type { CompiledCatalog } from '../../catalogs/compile-catalog.ts';
 import { roundHalfUp } from '../../domain/money.ts';
 import type { FieldVector } from '../field-vector.ts';
+import { nullableSchema } from '../nullable-schema.ts';
 import type { OfferRendererOptions, OfferView } from '../offer-view.ts';
 import { type OfferFigures, TemplateOfferRenderer, type TemplatePricedOffer } from '../template-offer-renderer.ts';
 import { lenderFeesFigure, type MortgageTables, pointsFigure, scheduleFigure } from './mortgage-tables.ts';
@@ -16,9 +17,12 @@ export const mortgageViewMembers = {
     {
       loan_type: Type.Enum([...loanTypes], { description: 'Program of the loan.' }),
       rate_type: Type.Enum(['fixed', 'adjustable']),
-      fixed_months: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
-        description: 'Months before the rate of an adjustable loan may change; `null` for a fixed rate.',
-      }),
+      fixed_months: nullableSchema(
+        Type.Integer({
+          minimum: 1,
+          description: 'Months before the rate of an adjustable loan may change; `null` for a fixed rate.',
+        }),
+      ),
       rate: Type.Number({ description: 'Yearly note rate in percent; the initial rate of an adjustable loan.' }),
       points_percent: Type.Number({ minimum: 0, description: 'Points paid at closing, in percent of `loan_amount`.' }),
       lender_fees: Type.Number({ minimum: 0, description: 'Fees of the lender paid at closing, in USD.' }),
