@@ -529,8 +529,8 @@ assert(
     bounds.cardFeeUsdMax * 100 * cardUnitsPerCent < 2 ** 50 &&
     bounds.cardAmountUsdMax * 78 * (2 * bounds.aprPercentMax * 100) < 2 ** 50,
 );
-// A sort key of a mortgage combines an amount and a cost of up to 27 bits in one safe integer. Schedule numbers have 16 bits.
-assert(bounds.mortgagePropertyValueUsdMax < 2 ** 25 && bounds.mortgageSchedulesMax <= 2 ** 16);
+// A sort key of a mortgage combines an amount and an APR of 12 bits in one safe integer. Schedule numbers have 16 bits.
+assert(bounds.mortgagePropertyValueUsdMax * 2 ** 12 < 2 ** 53 && bounds.mortgageSchedulesMax <= 2 ** 16);
 // To sort offers, a sort key of up to 37 bits and an offer index of 15 bits are combined in one safe integer.
 assert(bounds.catalogOffersMax <= 2 ** 15 && bounds.payoutUsdMax * 1_000_000 < 2 ** 37);
 assert(bounds.offerAmountUsdMax < 2 ** 37);

@@ -46,6 +46,10 @@ const rate = (percent: number) => `${percent.toFixed(Number.isInteger(Math.round
 const rateRange = ({ min, max }: { readonly min: number; readonly max: number }, to = ' to ') =>
   min === max ? rate(min) : `${rate(min)}${to}${rate(max)}`;
 const monthCount = (months: number) => (months === 1 ? '1 month' : `${months} months`);
+const loanTypeNames: Readonly<Record<string, string>> = {
+  ...{ conventional: 'Conventional', jumbo: 'Jumbo' },
+  ...{ fha: 'FHA', va: 'VA', usda: 'USDA' },
+};
 const longDate = (date: string) =>
   new Date(date).toLocaleDateString('en-US', { timeZone: 'UTC', year: 'numeric', month: 'long', day: 'numeric' });
 
@@ -148,7 +152,7 @@ const expectedByVertical: Readonly<Record<string, Expected>> = {
       return [
         `NMLS ID ${mortgage!.nmls_id}`,
         isAdjustable
-          ? `Initial interest rate${rate(mortgage!.rate)} may change after `
+          ? `Initial interest rate${rate(mortgage!.rate)} may change after ${mortgage!.fixed_months} months`
           : `Interest rate${rate(mortgage!.rate)}`,
         `APR${rateRange(apr!)}`,
         `Estimated payment${cents(payment!)}/month for a loan of ${whole(mortgage!.loan_amount)} over ${term} months`,
@@ -157,7 +161,7 @@ const expectedByVertical: Readonly<Record<string, Expected>> = {
           : `Mortgage insurance${cents(insurance)}/month included in the payment, for ${monthCount(mortgage!.mortgage_insurance_months)}`,
         points === 0 ? 'PointsNone' : `Points${points}% of the loan`,
         `Lender fees${fee(mortgage!.lender_fees)}`,
-        `${isAdjustable ? 'adjustable' : 'fixed'} rate`,
+        `Loan type${loanTypeNames[mortgage!.loan_type]}, ${isAdjustable ? 'adjustable' : 'fixed'} rate`,
         `Rate lock${mortgage!.lock_days} days`,
       ];
     },
@@ -165,6 +169,7 @@ const expectedByVertical: Readonly<Record<string, Expected>> = {
       `Loan-to-value ratio${mortgage!.ltv_percent}%`,
       `Principal and interest${cents(mortgage!.principal_and_interest)}/month`,
       `Cost over five years${cents(mortgage!.cost_over_five_years)}`,
+      'Cost over five years: payments, points, fees, prepaid interest and upfront premium, less the principal',
     ],
     member: 'mortgage',
   },
