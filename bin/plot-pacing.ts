@@ -13,7 +13,7 @@ const hours = simulateMonth(seed)['per-day'];
 const share = ({ bookedMicros, dayBudgetMicros }: SimulatedHour) => bookedMicros / dayBudgetMicros;
 const idealShare = ({ idealMicros, dayBudgetMicros }: SimulatedHour) => idealMicros / dayBudgetMicros;
 
-/** Returns an SVG path through the values at the ends of hours; each day starts at 0. */
+/** Returns an SVG path through the values at the end of each hour; each day starts at 0. */
 function curve(values: readonly number[], top: number): string {
   const points: string[] = [];
   const x = (index: number) => (left + (plotWidth * index) / values.length).toFixed(1);

@@ -249,9 +249,9 @@ export const bounds = {
   /** Maximum number of click URLs for which the service counts the recorded clicks in memory. */
   clickCountersMax: 200_000,
   /**
-   * Maximum number of stored pairs of a session and an offer whose clicks have limits (at most 36 bytes per pair). Above this number, the
-   * pairs of the oldest sessions are deleted; a repeated click of these sessions then counts towards the daily cap and the budget again,
-   * but books no revenue.
+   * Maximum number of stored session-offer pairs (at most 36 bytes per pair). Only offers whose clicks have limits have such pairs. Above
+   * this number, the pairs of the oldest sessions are deleted; a repeated click of these sessions then counts towards the daily cap and the
+   * budget again, but books no revenue.
    */
   sessionOfferPairsMax: 4_000_000,
   /** Minimum time from the first answer that shows an offer to a click that books revenue, if clicks confirm their own revenue. */
@@ -267,11 +267,11 @@ export const bounds = {
   bookedDaysStoredMax: 4,
   bookedMonthsStoredMax: 3,
   /** Number of days before today from which the usual distribution of the clicks over a day is computed. */
-  clickRhythmDays: 14,
+  clickDistributionDays: 14,
   /** Minimum number of clicks in these days. With fewer clicks, the distribution is uniform. */
-  clickRhythmClicksMin: 1_000,
+  clickDistributionClicksMin: 1_000,
   /** Length of the time slots in which the clicks of a day are counted. */
-  clickRhythmSlotMs: 10 * 60 * 1000,
+  clickDistributionSlotMs: 10 * 60 * 1000,
   /** Minimum time between two checks whether offers with even pacing become available again. */
   pacingCheckIntervalMs: 1_000,
   /** Interval at which the booked revenue of the offers is written to a file, from which a restart continues. */
@@ -512,16 +512,16 @@ assert(bounds.offerIdCharactersMax <= bounds.ledgerNameCharactersMax);
 assert(bounds.lenderNameCodePointsMax * 2 <= bounds.ledgerNameCharactersMax);
 assert(bounds.catalogVersionCharacters <= bounds.ledgerNameCharactersMax);
 assert(bounds.payoutUsdMax * 1_000_000 <= bounds.clickValueMicrosMax);
-// The booked revenue of an offer in a month is a safe integer: the budget, and the amount of one more click.
+// The sum of the largest budget and the amount of one more click is a safe integer, so the booked revenue of an offer in a month is exact.
 assert((bounds.budgetUsdMax + bounds.payoutUsdMax) * 1_000_000 <= Number.MAX_SAFE_INTEGER);
 // Every day has the same whole number of slots.
-assert((24 * 60 * 60 * 1000) % bounds.clickRhythmSlotMs === 0);
+assert((24 * 60 * 60 * 1000) % bounds.clickDistributionSlotMs === 0);
 // A sort key combines an amount and two interest rates in one safe integer. Rates are in hundredths of a percent.
 assert(bounds.aprPercentMax * 100 < 2 ** 12 && bounds.offerAmountUsdMax * 2 ** 24 < 2 ** 53);
 assert(bounds.catalogTermsMax < 31);
-// Before it is rounded, a first-year value is an integer in parts of a cent (`unitsPerCent` of the credit cards). Each of its terms is below
-// 2^50: rewards on the purchases of 12 months, a transfer fee in percent or in cents, and interest. Interest is the sum of the opening
-// balances of 12 months (78 twelfths of the amount) times both ends of an APR range, in hundredths of a percent.
+// Before it is rounded, a first-year value is an integer in parts of a cent (`unitsPerCent` of the credit cards). Each summand of the value
+// is below 2^50: rewards on the purchases of 12 months, a transfer fee in percent or in cents, and interest. Interest is the product of two
+// sums: the opening balances of 12 months (78 twelfths of the amount), and the two ends of an APR range in hundredths of a percent.
 const cardUnitsPerCent = 12 * 12 * 100 * 2;
 assert(
   bounds.cardAmountUsdMax * bounds.cardRewardPercentMax * 12 * cardUnitsPerCent < 2 ** 50 &&
@@ -529,7 +529,8 @@ assert(
     bounds.cardFeeUsdMax * 100 * cardUnitsPerCent < 2 ** 50 &&
     bounds.cardAmountUsdMax * 78 * (2 * bounds.aprPercentMax * 100) < 2 ** 50,
 );
-// A sort key of a mortgage combines an amount and an APR of 12 bits in one safe integer. Schedule numbers have 16 bits.
+// A sort key of a mortgage combines an amount and an APR of 12 bits in one safe integer. The number of a combination of rate, term and rate
+// adjustment has 16 bits.
 assert(bounds.mortgagePropertyValueUsdMax * 2 ** 12 < 2 ** 53 && bounds.mortgageSchedulesMax <= 2 ** 16);
 // To sort offers, a sort key of up to 37 bits and an offer index of 15 bits are combined in one safe integer.
 assert(bounds.catalogOffersMax <= 2 ** 15 && bounds.payoutUsdMax * 1_000_000 < 2 ** 37);

@@ -4,7 +4,7 @@ import { type GenerateCatalogOptions, generateCatalog } from './generate-catalog
 import { generateCreditCardsCatalog } from './generate-credit-cards-catalog.ts';
 import { generateMortgageCatalog } from './generate-mortgage-catalog.ts';
 
-/** Functions that generate random valid catalogs, by the segment of the vertical. */
+/** Functions that generate random valid catalogs, by the URL path segment of the vertical. */
 export const catalogGenerators: Readonly<Record<string, (options: GenerateCatalogOptions) => CatalogFile>> = {
   'personal-loans': generateCatalog,
   'credit-cards': generateCreditCardsCatalog,

@@ -112,7 +112,7 @@ function randomCard(
   };
 }
 
-/** Returns prices for credit bands in a row, most often up to the best one. */
+/** Returns the prices of a card for consecutive credit bands, which usually include the best credit band. */
 function randomBands(random: RandomSource, names: readonly string[]): Record<string, CardBand> {
   const worst = randomInteger(random, 0, names.length - 2);
   const best = randomBoolean(random, 0.15) ? randomInteger(random, worst, names.length - 1) : names.length - 1;

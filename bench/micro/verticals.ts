@@ -6,14 +6,17 @@ import type { MicroBenchmark } from './micro-benchmark.ts';
 
 const visitors = 1_000;
 
-/** File of the ranker, by the segment of the vertical. */
+/** File name of the ranker, by the URL path segment of the vertical. */
 const rankers: Readonly<Record<string, string>> = {
   'credit-cards': 'rank-cards',
   mortgage: 'rank-mortgages',
   banking: 'rank-deposits',
 };
 
-/** Benchmarks of ranking offers for the next 100 of 1,000 visitors, after all indexes are built, for each vertical except personal loans. */
+/**
+ * Benchmarks that rank the offers of each vertical except personal loans, after all indexes are built. Each run ranks the offers for the
+ * next 100 of 1,000 visitors.
+ */
 export const verticalRankingBenchmarks: readonly MicroBenchmark[] = visitorPopulations.flatMap((population) =>
   [200, 10_000].map((offers) => ({
     name: `verticals/${population.vertical.segment}/${rankers[population.vertical.segment]}: rank ${offers.toLocaleString('en-US')} offers in all four orders`,

@@ -1,4 +1,4 @@
-/** Measures what pacing costs `GET /marketplace`; see `usage`. */
+/** Measures how pacing changes the CPU time and the throughput of `GET /marketplace`; see `usage`. */
 import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ import { type WrittenSession, writeLiveSessions } from '../target/write-live-ses
 const usage = `Usage: bin/with-node node bench/pacing/main.ts [options]
 
 Sends the same GET /marketplace requests with cached rankings to two services in turn. In the catalog of one service, a budget with even
-pacing closes an offer after each click and opens it again a second later. Each service gets clicks on this offer, about one per second.
+pacing hides an offer after each click and shows it again a second later. Each service gets clicks on this offer, about one per second.
 Prints the CPU time per request of the paced service, divided by that of the other service.
 
   --rounds N         number of rounds; default 20
@@ -40,10 +40,10 @@ Prints the CPU time per request of the paced service, divided by that of the oth
 
 const sessionCount = 5_000;
 /** Time for which pacing hides the offer after a click. */
-const closedMs = 1_000;
+const hiddenMs = 1_000;
 const clickIntervalMsMin = 500;
-/** Time for which the offer is hidden at first, so that it is still ahead of its budget when the service is ready. */
-const closedAtStartMs = 6_000;
+/** Time for which pacing hides the offer after the start, so that the offer is still hidden when the service is ready. */
+const hiddenAtStartMs = 6_000;
 const pollIntervalMs = 50;
 const offersPerRequest = 5;
 const offersPerPoll = 20;
@@ -51,8 +51,8 @@ const offersPerPoll = 20;
 /** Clicks the offer whenever the service shows it, at most once in `clickIntervalMsMin`, and counts how often the offer comes back. */
 class OfferClicker {
   clicks = 0;
-  /** Number of times that the offer was shown after it was not shown. */
-  reopened = 0;
+  /** Number of times that the offer was shown again after it had been hidden. */
+  shownAgain = 0;
   readonly #caller: HttpCaller;
   readonly #sessions: readonly BorrowerSession[];
   readonly #offerId: string;
@@ -78,7 +78,7 @@ class OfferClicker {
       const session = this.#sessions[this.clicks % this.#sessions.length]!;
       const clicks = await clickRequests({ caller: this.#caller }, [session], offersPerPoll);
       const click = clicks.find(({ path }) => path.includes(`offer=${this.#offerId}&`));
-      if (click !== undefined && !wasShown) this.reopened++;
+      if (click !== undefined && !wasShown) this.shownAgain++;
       wasShown = click !== undefined;
       if (click !== undefined && Date.now() >= nextClickMs) {
         await this.#caller.sendRequests([click], 302);
@@ -90,7 +90,7 @@ class OfferClicker {
   }
 }
 
-/** Offer that gets clicks, with the credit band and the numbers of the sessions that click it. */
+/** Offer that gets clicks, with the credit band of the sessions that click it, and the indexes of these sessions. */
 interface ClickedOffer {
   readonly id: string;
   readonly creditBand: string;
@@ -103,7 +103,10 @@ interface PreparedService {
   readonly sessions: readonly BorrowerSession[];
 }
 
-/** Starts a service with live sessions and the example catalog. If `pacedOffer` is given, pacing opens and closes this offer. */
+/**
+ * Starts a service with live sessions and the example catalog. If `pacedOffer` is given, this offer gets a budget with even pacing, which
+ * hides the offer and shows it again.
+ */
 async function withService<Result>(
   folder: string,
   pacedOffer: ClickedOffer | null,
@@ -143,7 +146,7 @@ async function withService<Result>(
   }
 }
 
-/** Returns the catalog with a budget from which one click of the credit band takes the revenue of `closedMs`. */
+/** Returns the catalog with a budget for the offer: one click of the credit band uses up the part of the budget for the time `hiddenMs`. */
 function addBudget(
   catalog: LoanCatalog,
   { id, creditBand }: ClickedOffer,
@@ -154,18 +157,18 @@ function addBudget(
     offers: lender.offers.map((offer) => {
       if (offer.id !== id) return offer;
       const clickUsd = offer.payout_usd * offer.bands[creditBand]!.confirm_rate!;
-      perDayUsd = Math.round(clickUsd * (msPerDay / closedMs) * 100) / 100;
+      perDayUsd = Math.round(clickUsd * (msPerDay / hiddenMs) * 100) / 100;
       return { ...offer, budget: { per_day_usd: perDayUsd, pacing: 'even' as const } };
     }),
   }));
   return { catalog: { ...catalog, lenders }, perDayUsd };
 }
 
-/** Books the revenue that the budget allows until `closedAtStartMs` from now, in the record of one click. */
+/** Appends the record of one click with the revenue that even pacing allows until `hiddenAtStartMs` from now. */
 async function bookRevenue(dataDir: string, { subId }: WrittenSession, offerId: string, perDayUsd: number) {
   const ledger = await openEventLog<LedgerRecord>({ folder: dataPaths(dataDir).ledgerFolder, durability: 'write' });
   const nowMs = Date.now();
-  const micros = Math.round((perDayUsd * 1e6 * ((nowMs % msPerDay) + closedAtStartMs)) / msPerDay);
+  const micros = Math.round((perDayUsd * 1e6 * ((nowMs % msPerDay) + hiddenAtStartMs)) / msPerDay);
   const sub = Buffer.from(subId.slice('sub_'.length), 'hex');
   await ledger.append([ledgerRecordKind.offerClicked, nowMs, sub, 'bench', offerId, 'bench', micros, true, null])!
     .durable;
@@ -235,9 +238,10 @@ async function measure(rounds: number): Promise<void> {
         for (const clicker of clickers) await clicker.stop();
         printRatios('CPU time per request', cpuMicros);
         printRatios('requests per second', perSecond);
-        const [, { clicks, reopened }] = clickers as [OfferClicker, OfferClicker];
-        console.log(`paced offer: ${clicks} clicks, came back ${reopened} times in ${seconds.toFixed(0)} s`);
-        if (reopened < seconds / 4) throw new Error('the paced offer came back too seldom, so the ratios mean nothing');
+        const [, { clicks, shownAgain }] = clickers as [OfferClicker, OfferClicker];
+        console.log(`paced offer: ${clicks} clicks, came back ${shownAgain} times in ${seconds.toFixed(0)} s`);
+        if (shownAgain < seconds / 4)
+          throw new Error('the paced offer came back too seldom, so the ratios mean nothing');
       });
     });
   } finally {

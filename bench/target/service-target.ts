@@ -77,7 +77,7 @@ export interface ServiceTargetOptions {
   readonly vertical?: Vertical | undefined;
   /** Number of offers in a generated catalog. Without `catalogOffers`, the service uses the example catalog. */
   readonly catalogOffers?: number | undefined;
-  /** Catalog instead of a generated catalog or the example catalog. */
+  /** Catalog to use in place of a generated catalog or the example catalog. */
   readonly catalog?: CatalogFile;
   /** Writes data into the data folder before the service starts. All keys belong to account 1. */
   readonly prepareDataDir?: (dataDir: string) => Promise<void>;

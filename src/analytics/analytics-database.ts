@@ -24,8 +24,8 @@ const schemaVersion = 5;
  * - `cohort_piece`: sub_ids of the sessions of one experiment and day in ledger order, so that a page of sessions is read without scanning
  *   earlier sessions. One row contains the sub_ids of several sessions, because one row per session would make the aggregator 20 % slower.
  *   The primary key starts with the day, so that most rows of a batch are adjacent in the table.
- * - `click`: a counted click. `booking` is a value of `clickBooking`. `unbooked_reasons` has one bit for each item of `unbookedReasons`. The
- *   daily counters `unbooked_...` count these bits (docs/contract.md#clicks-that-are-not-booked).
+ * - `click`: a counted click. `booking` is one of the numbers in `clickBookingState`. `unbooked_reasons` has one bit for each item of
+ *   `unbookedReasons`. The daily counters `unbooked_...` count these bits (docs/contract.md#clicks-that-are-not-booked).
  * - `payout`: amounts that a lender owes for a click, by `txid` (docs/contract.md#confirmations). The reversal columns are null until the
  *   payout is reversed.
  * - `click_reversal`: reversals of revenue that a click confirmed itself, by their own `txid`. `reason` is an index in `reversalReasons`.

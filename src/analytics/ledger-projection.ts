@@ -23,7 +23,7 @@ import {
 import { emptyUnbookedCounts, emptyWidgetCounts } from './counting-rules.ts';
 import {
   type CountedClick,
-  clickBooking,
+  clickBookingState,
   type DailyCounterChanges,
   emptyRecordCounts,
   type LenderCounterChanges,
@@ -197,7 +197,7 @@ export class LedgerProjection {
     if (typeof isBooked !== 'boolean' || !hasFinalDecision(record)) return false;
     if (!isWithinAttributionWindow(clickedMs, decodeSubId(sub).createdMs)) return false;
     const click = this.#findClick(session.position, offer);
-    return click?.booking === clickBooking.unbooked && this.#applyBookingDecision(session, click, record);
+    return click?.booking === clickBookingState.unbooked && this.#applyBookingDecision(session, click, record);
   }
 
   /** Books the revenue of an unbooked click, or counts why no revenue is booked. Returns false if the reason was already counted. */
@@ -226,7 +226,7 @@ export class LedgerProjection {
     }
     const { position } = session;
     let click = session.clickedOffers.includes(offer) ? this.#findClick(position, offer) : null;
-    const isConfirmedClick = click?.booking === clickBooking.confirmed;
+    const isConfirmedClick = click?.booking === clickBookingState.confirmed;
     const state = {
       offerShown: session.shownOffers.includes(offer),
       clickedMs: click?.clickedMs ?? null,
@@ -260,7 +260,7 @@ export class LedgerProjection {
     clickedMs: number,
   ): CountedClick {
     const lender = this.#state.lenders.findOrInsertRow(lenderName);
-    const booking = { attributedMicros: 0, booking: clickBooking.unbooked, unbookedReasons: 0 };
+    const booking = { attributedMicros: 0, booking: clickBookingState.unbooked, unbookedReasons: 0 };
     const click = { session: session.position, offer, lender, clickedMs, ...booking };
     session.clickedOffers.push(offer);
     this.changedClicks.push(click);
@@ -281,13 +281,14 @@ export class LedgerProjection {
       confirmsRevenue,
     }: { readonly clickedMs: number; readonly valueMicros: number; readonly confirmsRevenue: boolean },
   ): void {
-    // A sandbox click has no revenue (docs/contract.md#test-keys-and-the-sandbox). The amount in its record counts only towards a budget.
+    // A sandbox click has no revenue (docs/contract.md#test-keys-and-the-sandbox). The amount in the record of a sandbox click counts only
+    // towards a budget.
     click.attributedMicros = decodeSubId(sub).mode === 'test' ? 0 : valueMicros;
     click.clickedMs = clickedMs;
     const { position } = session;
     // A click for which a lender has already confirmed a payout does not confirm revenue too, so that no revenue can be reversed twice.
     const isConfirmed = confirmsRevenue && this.revenue.clickRevenueMicros(position, click.offer) === 0;
-    click.booking = isConfirmed ? clickBooking.confirmed : clickBooking.booked;
+    click.booking = isConfirmed ? clickBookingState.confirmed : clickBookingState.booked;
     this.#findOrAddCohortChanges(session, sub).attributedMicros += click.attributedMicros;
     if (!isConfirmed) return;
     const remainingMicros = bounds.confirmedRevenueUsdMax * microsPerUsd - this.revenue.sessionRevenueMicros(position);
@@ -373,8 +374,8 @@ function countWidgetEvent(counter: { widgetEvents: number[] | null }, type: numb
 }
 
 /**
- * Whether the click record contains a final decision about revenue. Records of earlier releases lack the item for the reason. The counting
- * rules decide whether such a click counts, so that the figures of these records do not change.
+ * Whether the click record contains a final decision about revenue. Records of earlier releases lack the item for the reason. For these
+ * records, the counting rules decide whether the click counts, so that the figures from earlier releases stay the same.
  */
 function hasFinalDecision([, , , , , , , , unbookedReason]: OfferClickedRecord): boolean {
   return unbookedReason !== undefined;

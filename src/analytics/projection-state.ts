@@ -66,9 +66,12 @@ export interface LenderCounterChanges {
   confirmedMicros: number;
 }
 
-/** Whether a counted click booked its revenue, and whether the click confirmed that revenue. The analytics store contains the numbers. */
-export const clickBooking = { unbooked: 0, booked: 1, confirmed: 2 } as const;
-export type ClickBooking = (typeof clickBooking)[keyof typeof clickBooking];
+/**
+ * Whether a counted click booked its revenue, and whether the click confirmed that revenue. The column `booking` of the analytics store
+ * contains these numbers.
+ */
+export const clickBookingState = { unbooked: 0, booked: 1, confirmed: 2 } as const;
+export type ClickBookingState = (typeof clickBookingState)[keyof typeof clickBookingState];
 
 /** Names of the columns that count clicks without revenue, in the order of `unbookedReasons`. */
 export const unbookedClickColumns = unbookedReasons.map((reason) => `unbooked_${reason}`);
@@ -81,7 +84,7 @@ export interface CountedClick {
   /** Time of the click that booked the revenue, or of the first click while no click has booked revenue. */
   clickedMs: number;
   attributedMicros: number;
-  booking: ClickBooking;
+  booking: ClickBookingState;
   /** Reasons for which the click was counted without revenue, as a bit mask of indexes in `unbookedReasons`. */
   unbookedReasons: number;
 }

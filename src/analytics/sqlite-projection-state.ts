@@ -13,9 +13,9 @@ import {
 } from './analytics-database.ts';
 import type { LedgerProjection } from './ledger-projection.ts';
 import {
-  type ClickBooking,
+  type ClickBookingState,
   type CountedClick,
-  clickBooking,
+  clickBookingState,
   type SessionState,
   type SubIdSortKey,
   toSubIdSortKey,
@@ -28,7 +28,7 @@ type ClickRow = [
   lender: number,
   clickedMs: number,
   attributedMicros: number,
-  booking: ClickBooking,
+  booking: ClickBookingState,
   unbookedReasons: number,
 ];
 
@@ -229,7 +229,8 @@ export class SqliteProjectionState {
       clickedMs: click?.clickedMs ?? null,
       lenderName: click === null ? null : this.#selectLenderName.get(click.lender)!,
       sessionRevenueMicros,
-      clickRevenueMicros: click?.booking === clickBooking.confirmed ? this.clickRevenueMicros(position, offer) : null,
+      clickRevenueMicros:
+        click?.booking === clickBookingState.confirmed ? this.clickRevenueMicros(position, offer) : null,
       payout: this.findPayout(position, offer, txid),
       clickReversal: this.findClickReversal(position, offer, txid),
     };

@@ -22,7 +22,10 @@ export interface ProductStatistics<Offer extends CatalogOffer> {
   /** Groups of offers or prices, such as one group for each credit band. */
   readonly groupedBy: string;
   readonly groups: readonly StatisticsGroup[];
-  /** Conditions that count the offers using an optional member of the catalog format, by the name of the member. */
+  /**
+   * Functions that return whether an offer uses an optional member of the catalog format, by the name of the member. The statistics contain
+   * the number of these offers.
+   */
   readonly usage: Readonly<Record<string, (offer: Offer) => boolean>>;
   /** Payout model of an offer. Default: the revenue model of the vertical. */
   readonly payoutModelOf?: (offer: Offer) => Vertical['revenueModel'];
@@ -109,7 +112,7 @@ function isCoverageField(field: PocketField, { neverMatched }: Vertical): boolea
   return listAllowedValues(field).length > 0 && !neverMatched?.includes(field.name);
 }
 
-/** Returns the smallest, the middle and the largest number, or null for an empty list. */
+/** Returns the minimum, the median and the maximum, or null for an empty list. */
 export function summarizeNumbers(numbers: readonly number[]): NumberSummary | null {
   if (numbers.length === 0) return null;
   const sorted = Float64Array.from(numbers).sort();

@@ -145,7 +145,8 @@ export function parseCatalogSource(source: CatalogText, vertical: Vertical, toda
 /**
  * Parses and validates the text of a catalog file. The returned catalog can be compiled without further checks.
  *
- * @param today current UTC day in days since the Unix epoch, to reject offers whose `as_of` is in the future; by default, no date is late
+ * @param today current UTC day in days since the Unix epoch, to reject offers whose `as_of` is in the future; without this parameter,
+ * `as_of` can be any date
  */
 export function parseCatalog(text: string, vertical: Vertical, today?: number): ParsedCatalog {
   const parsed = parseCatalogJson(text);

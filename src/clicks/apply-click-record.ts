@@ -74,7 +74,7 @@ function applyClick(
   }
   if (isBooked === undefined && !isCountedClick(sub, clickedMs, offerBookings, pairs)) return false;
   pairs.markClicked(sub, randomId);
-  if (isBooked !== false && clicksConfirmRevenue) pairs.countBookedOffer(sub);
+  if (isBooked !== false && clicksConfirmRevenue) pairs.incrementBookedOfferCount(sub);
   if (isInSnapshot) {
     if (isBooked !== false && offerBookings.recountsClicks) offerBookings.addBookedClick(clickedMs, 0);
     return false;
@@ -101,14 +101,17 @@ export function isCountedClick(
   return classifyClick({ wasShown, wasClicked: state === 'clicked', createdMs }, clickedMs) === 'counted';
 }
 
-/** Whether a click is earlier than `clickDelayMsMin` after the first answer with the offer. False if this answer is not known. */
+/**
+ * Whether a click came less than `clickDelayMsMin` after the first answer that contained the offer. Returns false if the time of the first
+ * answer is not known.
+ */
 export function isTooFastClick(
   sub: Uint8Array,
   clickedMs: number,
   { randomId }: OfferBookings,
   pairs: SessionOfferPairs,
 ): boolean {
-  const shownMs = pairs.getShownMs(sub, randomId);
+  const shownMs = pairs.getFirstShownMs(sub, randomId);
   // A negative difference means that the wall clock was set back.
   return shownMs !== null && clickedMs >= shownMs && clickedMs - shownMs < bounds.clickDelayMsMin;
 }

@@ -8,7 +8,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { OfferAvailability } from './offer-availability.ts';
 import type { StoredVerticalBookings } from './vertical-bookings.ts';
 
-/** Booked revenue of all offers after a ledger record. */
+/** Booked revenue of all offers, computed from all ledger records up to `lastRecord`. */
 export interface BookedRevenueSnapshot {
   /** The last record, with its sub_id in hex and a checksum, so that a snapshot of another ledger is recognized. */
   readonly lastRecord: {

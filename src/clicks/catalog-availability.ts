@@ -3,7 +3,7 @@ import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import { dayStartMs, daysSinceEpoch } from '../domain/calendar.ts';
 import { allOffersAvailable, createUnavailableOffers, type UnavailableOffers } from '../matching/matcher.ts';
 import { addOffer, emptyOfferSet, hasOffer, removeOffer } from '../matching/offer-set.ts';
-import type { ClickRhythm } from './click-rhythm.ts';
+import type { ClickDistribution } from './click-distribution.ts';
 import type { OfferBookings } from './offer-bookings.ts';
 
 /** Reasons why an offer is unavailable (docs/contract.md#budgets-and-pacing). */
@@ -16,30 +16,30 @@ const bitOf = Object.fromEntries(unavailabilityReasons.map((reason, index) => [r
 
 /**
  * The unavailable offers of an active catalog. The set is computed again only for the offers that may have changed: offers whose bookings
- * changed (`markChanged`), and paced offers whose time has come. All offers are checked at the start of a UTC day, and after the wall clock
- * was set back.
+ * changed (`markChanged`), and paced offers that pacing no longer hides. All offers are checked at the start of a UTC day, and after the
+ * wall clock was set back.
  */
 export class CatalogAvailability {
   readonly catalog: CompiledCatalog;
-  readonly #rhythm: ClickRhythm;
+  readonly #clickDistribution: ClickDistribution;
   /** Bookings of the offers that can become unavailable, by index in the catalog. */
   readonly #bookings = new Map<number, OfferBookings>();
-  /** Reasons why each offer is unavailable: a bit set of `bitOf`. */
+  /** Reasons why each offer is unavailable, as a bit set with one bit for each reason (see `bitOf`). */
   readonly #reasons: Uint8Array;
-  /** Times at which the paced offers become available again, by index in the catalog. */
-  readonly #pacedUntil = new Map<number, number>();
+  /** Times until which pacing hides the paced offers, by index in the catalog. */
+  readonly #hiddenUntilMs = new Map<number, number>();
   /** Offers whose bookings changed since the last check. */
   readonly #changed = new Set<number>();
   #unavailable: UnavailableOffers = allOffersAvailable;
   /** Time of the last check of all offers; infinity before the first check. */
   #checkedMs = Number.POSITIVE_INFINITY;
   #dayEndMs = 0;
-  #nextPacedCheckMs = Number.POSITIVE_INFINITY;
+  #nextPacingCheckMs = Number.POSITIVE_INFINITY;
 
   /** @param bookings bookings of the catalog's offers, in the order of the catalog */
-  constructor(catalog: CompiledCatalog, bookings: readonly OfferBookings[], rhythm: ClickRhythm) {
+  constructor(catalog: CompiledCatalog, bookings: readonly OfferBookings[], clickDistribution: ClickDistribution) {
     this.catalog = catalog;
-    this.#rhythm = rhythm;
+    this.#clickDistribution = clickDistribution;
     this.#reasons = new Uint8Array(catalog.offers.length);
     for (const [index, { asOfDay }] of catalog.offers.entries()) {
       const offerBookings = bookings[index]!;
@@ -57,12 +57,12 @@ export class CatalogAvailability {
   unavailableOffers(nowMs: number): UnavailableOffers {
     if (this.#bookings.size === 0) return allOffersAvailable;
     if (nowMs >= this.#dayEndMs || nowMs < this.#checkedMs) this.#checkAllOffers(nowMs);
-    else if (this.#changed.size > 0 || nowMs >= this.#nextPacedCheckMs) this.#checkChangedOffers(nowMs);
+    else if (this.#changed.size > 0 || nowMs >= this.#nextPacingCheckMs) this.#checkChangedOffers(nowMs);
     return this.#unavailable;
   }
 
   /** Lists the reasons why an offer was unavailable at the last call of `unavailableOffers`. */
-  listReasons(catalogIndex: number): readonly UnavailabilityReason[] {
+  listUnavailabilityReasons(catalogIndex: number): readonly UnavailabilityReason[] {
     const bits = this.#reasons[catalogIndex]!;
     return bits === 0 ? [] : unavailabilityReasons.filter((reason) => (bits & bitOf[reason]) !== 0);
   }
@@ -76,35 +76,41 @@ export class CatalogAvailability {
   #checkAllOffers(nowMs: number): void {
     this.#checkedMs = nowMs;
     this.#dayEndMs = dayStartMs(daysSinceEpoch(nowMs) + 1);
-    this.#nextPacedCheckMs = Number.POSITIVE_INFINITY;
-    this.#pacedUntil.clear();
+    this.#nextPacingCheckMs = Number.POSITIVE_INFINITY;
+    this.#hiddenUntilMs.clear();
     this.#changed.clear();
-    this.#update(this.#bookings.keys(), nowMs);
+    this.#updateUnavailableOffers(this.#bookings.keys(), nowMs);
   }
 
   #checkChangedOffers(nowMs: number): void {
-    if (nowMs >= this.#nextPacedCheckMs) {
-      this.#nextPacedCheckMs = Number.POSITIVE_INFINITY;
-      for (const [index, untilMs] of this.#pacedUntil) {
+    if (nowMs >= this.#nextPacingCheckMs) {
+      this.#nextPacingCheckMs = Number.POSITIVE_INFINITY;
+      for (const [index, untilMs] of this.#hiddenUntilMs) {
         if (nowMs >= untilMs) this.#changed.add(index);
         else this.#scheduleCheck(untilMs, nowMs);
       }
     }
     const changed = [...this.#changed];
     this.#changed.clear();
-    this.#update(changed, nowMs);
+    this.#updateUnavailableOffers(changed, nowMs);
   }
 
-  /** Schedules a check of the paced offers, but not less than `pacingCheckIntervalMs` after `nowMs`. */
+  /**
+   * Schedules a check of the paced offers at `untilMs`, but at the earliest `pacingCheckIntervalMs` after `nowMs`. An earlier scheduled
+   * check stays.
+   */
   #scheduleCheck(untilMs: number, nowMs: number): void {
-    this.#nextPacedCheckMs = Math.min(this.#nextPacedCheckMs, Math.max(untilMs, nowMs + bounds.pacingCheckIntervalMs));
+    this.#nextPacingCheckMs = Math.min(
+      this.#nextPacingCheckMs,
+      Math.max(untilMs, nowMs + bounds.pacingCheckIntervalMs),
+    );
   }
 
-  #update(indexes: Iterable<number>, nowMs: number): void {
+  #updateUnavailableOffers(indexes: Iterable<number>, nowMs: number): void {
     const { bits: before } = this.#unavailable;
     let bits: Int32Array | null = null;
     for (const index of indexes) {
-      this.#reasons[index] = this.#findReasons(index, nowMs);
+      this.#reasons[index] = this.#computeReasonBits(index, nowMs);
       const isUnavailable = this.#reasons[index] !== 0;
       if (isUnavailable === (before !== null && hasOffer(before, index))) continue;
       bits ??= before === null ? emptyOfferSet(this.catalog.offers.length) : before.slice();
@@ -115,8 +121,8 @@ export class CatalogAvailability {
     this.#unavailable = createUnavailableOffers(bits);
   }
 
-  /** Returns the reasons of one offer as a bit set, and updates `#pacedUntil`. */
-  #findReasons(index: number, nowMs: number): number {
+  /** Returns the reasons of one offer as a bit set, and updates `#hiddenUntilMs`. */
+  #computeReasonBits(index: number, nowMs: number): number {
     const offerBookings = this.#bookings.get(index)!;
     const { asOfDay } = this.catalog.offers[index]!;
     const { maxAgeDays } = this.catalog;
@@ -125,10 +131,10 @@ export class CatalogAvailability {
     if (asOfDay !== null && maxAgeDays !== null && day - asOfDay > maxAgeDays) reasons |= bitOf.outdated;
     if (offerBookings.hasReachedCap(day)) reasons |= bitOf.daily_cap;
     if (offerBookings.hasUsedUpBudget(day)) reasons |= bitOf.budget;
-    const untilMs = offerBookings.pacedUntilMs(nowMs, this.#rhythm);
-    if (untilMs <= nowMs || (reasons & bitOf.budget) !== 0) this.#pacedUntil.delete(index);
+    const untilMs = offerBookings.hiddenUntilMs(nowMs, this.#clickDistribution);
+    if (untilMs <= nowMs || (reasons & bitOf.budget) !== 0) this.#hiddenUntilMs.delete(index);
     else {
-      this.#pacedUntil.set(index, untilMs);
+      this.#hiddenUntilMs.set(index, untilMs);
       this.#scheduleCheck(untilMs, nowMs);
       reasons |= bitOf.paced;
     }

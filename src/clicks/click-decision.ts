@@ -18,15 +18,15 @@ export interface ClickDecision {
   readonly needsRecord?: boolean;
 }
 
-/** Decision on a click for which only the counting rules apply. */
-export const undecidedClick: ClickDecision = { hasValue: true, isBooked: undefined, unbookedReason: null };
+/** Result for a click that needs no decision, because only the counting rules apply. */
+export const noDecisionNeeded: ClickDecision = { hasValue: true, isBooked: undefined, unbookedReason: null };
 
 type DecisionItems =
   | readonly []
   | readonly [isBooked: boolean | null, unbookedReason: number | null, confirmsRevenue?: boolean];
 
-/** Returns the last items of the click's record, see `OfferClickedRecord`. */
-export function decisionItems({ isBooked, unbookedReason, confirmsRevenue }: ClickDecision): DecisionItems {
+/** Converts a decision to the last items of the click record, see `OfferClickedRecord`. */
+export function toClickRecordItems({ isBooked, unbookedReason, confirmsRevenue }: ClickDecision): DecisionItems {
   if (isBooked === undefined) return [];
   const reason = unbookedReason === null || isBooked === null ? null : unbookedReasonIndex[unbookedReason];
   return isBooked === true && confirmsRevenue === true ? [isBooked, reason, true] : [isBooked, reason];

@@ -12,7 +12,7 @@ import type { UnavailableOffers } from '../matching/matcher.ts';
 import { applyRecordToBookings, isCountedClick, isTooFastClick } from './apply-click-record.ts';
 import type { BookedRevenueSnapshot } from './booked-revenue-snapshot.ts';
 import type { UnavailabilityReason } from './catalog-availability.ts';
-import { type ClickDecision, undecidedClick } from './click-decision.ts';
+import { type ClickDecision, noDecisionNeeded } from './click-decision.ts';
 import { isWithinAttributionWindow } from './click-rules.ts';
 import { OfferBookings } from './offer-bookings.ts';
 import { SessionOfferPairs } from './session-offer-pairs.ts';
@@ -51,7 +51,7 @@ export class OfferAvailability implements LedgerSubscriber {
   /** New ledger records, buffered until `loadPastClicks` has read the older records; null if `loadPastClicks` is not running. */
   #bufferedRecords: LedgerRecord[] | null = null;
 
-  /** @param nowMs current time, from which the start of the replayed ledger records is computed */
+  /** @param nowMs current time, which determines the first ledger record that must be replayed */
   constructor(
     nowMs: number,
     {
@@ -62,14 +62,17 @@ export class OfferAvailability implements LedgerSubscriber {
     this.#startMs = nowMs;
     this.#pairsMax = pairsMax;
     const neededDay = firstBookedDay(nowMs);
-    // A snapshot from the time of a clock that was ahead lacks the figures of the current month.
+    // If the clock was ahead when the snapshot was written, the snapshot lacks the figures of the current month.
     this.#snapshot = snapshot !== null && snapshot.knownSinceDay <= neededDay ? snapshot : null;
     this.#knownSinceDay = this.#snapshot?.knownSinceDay ?? neededDay;
     this.#pairs = new SessionOfferPairs(pairsMax, pairStartMs(nowMs, this.#snapshot));
     for (const [key, stored] of this.#snapshot?.verticals ?? []) this.#findOrAddVertical(key).restore(stored);
   }
 
-  /** Without a snapshot: start of the current month, or 15 days ago. With a snapshot: the time since which session-offer pairs are needed. */
+  /**
+   * Without a snapshot: start of the current month, or 15 days ago. With a snapshot: start of the time from which session-offer pairs are
+   * needed.
+   */
   get replayStartTimeMs(): number {
     if (this.#snapshot === null) return bookedRevenueStartMs(this.#startMs);
     const verticals = [...this.#verticals.values()];
@@ -117,7 +120,7 @@ export class OfferAvailability implements LedgerSubscriber {
 
   /** Lists the reasons why an offer is unavailable, as of the last call of `unavailableOffers` for the catalog. */
   listUnavailabilityReasons(catalog: CompiledCatalog, offerIndex: number): readonly UnavailabilityReason[] {
-    return this.#availabilityOf(catalog).listReasons(offerIndex);
+    return this.#availabilityOf(catalog).listUnavailabilityReasons(offerIndex);
   }
 
   /**
@@ -128,9 +131,9 @@ export class OfferAvailability implements LedgerSubscriber {
   decideClick(sub: Uint8Array, offerId: string, clickedMs: number, valueMicros: number): ClickDecision {
     const verticalBookings = this.#verticals.get(verticalAndModeOf(sub));
     const offerBookings = verticalBookings?.findBookings(offerId);
-    if (verticalBookings === undefined || offerBookings === undefined) return undecidedClick;
+    if (verticalBookings === undefined || offerBookings === undefined) return noDecisionNeeded;
     const { clicksConfirmRevenue } = verticalBookings;
-    if (!offerBookings.hasLimits && !clicksConfirmRevenue) return undecidedClick;
+    if (!offerBookings.hasLimits && !clicksConfirmRevenue) return noDecisionNeeded;
     const day = daysSinceEpoch(clickedMs);
     const limit = offerBookings.hasReachedCap(day)
       ? 'cap'
@@ -145,25 +148,32 @@ export class OfferAvailability implements LedgerSubscriber {
       return { hasValue: limit === null, isBooked: limit === null, unbookedReason: limit };
     }
     if (isTooFastClick(sub, clickedMs, offerBookings, pairs)) {
-      // A session is counted once for its too fast clicks on an offer. Records of the others would use up the limit of recorded clicks.
+      // Only the first too fast click of a session on an offer is recorded. The records of further too fast clicks would use up the
+      // session's limit of recorded clicks.
       return pairs.getPairState(sub, offerBookings.randomId) === 'too_fast'
         ? { hasValue: false, isBooked: null, unbookedReason: null, needsRecord: false }
         : { hasValue: false, isBooked: false, unbookedReason: 'too_fast' };
     }
-    const hasTooManyOffers = pairs.bookedOffers(sub) >= bounds.offersBookedPerSessionMax;
+    const hasTooManyOffers = pairs.getBookedOfferCount(sub) >= bounds.offersBookedPerSessionMax;
     const unbookedReason = hasTooManyOffers ? 'too_many_offers' : limit;
     const isBooked = unbookedReason === null;
     return { hasValue: isBooked, isBooked, unbookedReason, confirmsRevenue: isBooked };
   }
 
   /**
-   * Returns the revenue that a click without a record books if a confirmation restores the click: `valueMicros`, or 0 if the budget of the
-   * offer cannot take it. The caller must append the record of the confirmation in the same turn of the event loop.
+   * Returns the revenue that a click without a record books if a confirmation restores the click: `valueMicros`, or 0 if this amount does
+   * not fit into the budget of the offer. The caller must append the record of the confirmation in the same turn of the event loop.
    */
-  limitRestoredMicros(sub: Uint8Array, offerId: string, clickedMs: number, nowMs: number, valueMicros: number): number {
+  getRestoredClickMicros(
+    sub: Uint8Array,
+    offerId: string,
+    clickedMs: number,
+    nowMs: number,
+    valueMicros: number,
+  ): number {
     const offerBookings = this.#verticals.get(verticalAndModeOf(sub))?.findBookings(offerId);
     if (offerBookings === undefined || offerBookings.budget === null) return valueMicros;
-    // After this time, the service cannot tell a restored click from a click with a record.
+    // After the attribution window, the service does not know whether the click has a record or was restored before.
     if (!isWithinAttributionWindow(nowMs, decodeSubId(sub).createdMs)) return 0;
     return offerBookings.fitsBudget(daysSinceEpoch(clickedMs), valueMicros) ? valueMicros : 0;
   }
@@ -179,9 +189,9 @@ export class OfferAvailability implements LedgerSubscriber {
       // Evicts the session-offer pairs of old sessions, whose clicks no longer count.
       this.#pairs.evictOldPairs(wallMs - pairRetentionMs);
       if ((this.#verticals.get(verticalAndModeOf(sub))?.trackedCount ?? 0) > 0)
-        this.#applyToVertical(record, isInSnapshot);
+        this.#applyRecordToVertical(record, isInSnapshot);
     } else if (kind === ledgerRecordKind.offerClicked || kind === ledgerRecordKind.revenueConfirmed) {
-      this.#applyToVertical(record, isInSnapshot);
+      this.#applyRecordToVertical(record, isInSnapshot);
     }
   }
 
@@ -247,9 +257,10 @@ export class OfferAvailability implements LedgerSubscriber {
     return { lastRecord: this.#describeLastRecord(), knownSinceDay: this.#knownSinceDay, verticals };
   }
 
-  #applyToVertical(record: LedgerRecord, isInSnapshot: boolean): void {
+  #applyRecordToVertical(record: LedgerRecord, isInSnapshot: boolean): void {
     const verticalBookings = this.#findOrAddVertical(verticalAndModeOf(record[2]));
-    if (record[0] === ledgerRecordKind.offerClicked && !isInSnapshot) verticalBookings.rhythm.addClick(record[1]);
+    if (record[0] === ledgerRecordKind.offerClicked && !isInSnapshot)
+      verticalBookings.clickDistribution.addClick(record[1]);
     const changed = applyRecordToBookings(record, verticalBookings, this.#pairs, isInSnapshot);
     if (changed !== null) verticalBookings.availability?.markChanged(changed.catalogIndex);
   }
@@ -293,22 +304,26 @@ export class OfferAvailability implements LedgerSubscriber {
 const pairRetentionMs = bounds.clickAttributionMs + bounds.clockSetBackMsMax;
 
 /**
- * Returns the time since which the ledger must be read to compute the booked revenue and the click rhythm: the start of the month or of
- * the first day of the rhythm, and the sessions whose clicks may count since then.
+ * Returns the time from which the ledger must be read to compute the booked revenue and the click distribution. This time is
+ * `pairRetentionMs` before the first booked day, because clicks of sessions from these hours can count on the first booked day.
  */
 function bookedRevenueStartMs(nowMs: number): number {
   return dayStartMs(firstBookedDay(nowMs)) - pairRetentionMs;
 }
 
-/** Returns the first UTC day whose clicks a start must apply: the start of the month, or the first day of the rhythm. */
+/**
+ * Returns the first UTC day whose clicks the service must apply when it starts: the first day of the month, or the first day from which the
+ * click distribution is computed, whichever is earlier.
+ */
 function firstBookedDay(nowMs: number): number {
   const day = daysSinceEpoch(nowMs - bounds.clockSetBackMsMax);
-  return Math.min(monthOfDay(day).firstDay, day - bounds.clickRhythmDays);
+  return Math.min(monthOfDay(day).firstDay, day - bounds.clickDistributionDays);
 }
 
 /**
- * Returns the time since which session-offer pairs are collected: those of all clicks that the snapshot does not contain, and those of the
- * clicks of the day, which are counted again when an offer got its first limit after the snapshot.
+ * Returns the time from which session-offer pairs are collected. The service needs the pairs of all clicks that the snapshot does not
+ * contain. It also needs the pairs of the clicks of the day, because these clicks are counted again if an offer got its first limit after
+ * the snapshot.
  */
 function pairStartMs(nowMs: number, snapshot: BookedRevenueSnapshot | null): number {
   if (snapshot === null) return bookedRevenueStartMs(nowMs);
@@ -316,7 +331,7 @@ function pairStartMs(nowMs: number, snapshot: BookedRevenueSnapshot | null): num
   return Math.min(snapshotPairStartMs(nowMs, snapshot), dayStartMs(day) - pairRetentionMs);
 }
 
-/** Returns the time since which sessions can have clicks that the snapshot does not contain. */
+/** Returns the earliest creation time of a session whose clicks may be missing in the snapshot. */
 function snapshotPairStartMs(nowMs: number, { lastRecord }: BookedRevenueSnapshot): number {
   return Math.min(nowMs, lastRecord.wallMs) - pairRetentionMs;
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { bounds } from '../bounds.ts';
 import type { OfferBudget } from '../catalogs/offer-limits.ts';
 import { dayStartMs, daysSinceEpoch, monthOfDay } from '../domain/calendar.ts';
-import type { ClickRhythm } from './click-rhythm.ts';
+import type { ClickDistribution } from './click-distribution.ts';
 import type { OfferKeyBits } from './session-offer-pairs.ts';
 
 /** Figures of an offer on one UTC day. */
@@ -38,12 +38,12 @@ class RecentFigures<Figures> {
     this.#createFigures = createFigures;
   }
 
-  get entries(): readonly (readonly [period: number, figures: Figures])[] {
+  get figuresByPeriod(): readonly (readonly [period: number, figures: Figures])[] {
     return [...this.#byPeriod];
   }
 
   /** Whether the period may have figures that are not stored. */
-  isUnknown(period: number): boolean {
+  isPeriodUnknown(period: number): boolean {
     return period < this.#knownSince;
   }
 
@@ -51,11 +51,14 @@ class RecentFigures<Figures> {
     return this.#byPeriod.get(period);
   }
 
-  /** Returns the figures of a period, or null if they are unknown. The earliest stored period becomes unknown if there are too many. */
-  findOrStart(period: number): Figures | null {
+  /**
+   * Returns the figures of a period, or null if they are unknown. Adds the period if it is new. If too many periods are then stored,
+   * deletes the figures of the earliest period, which become unknown.
+   */
+  findOrAddPeriod(period: number): Figures | null {
     const stored = this.#byPeriod.get(period);
     if (stored !== undefined) return stored;
-    if (this.isUnknown(period)) return null;
+    if (this.isPeriodUnknown(period)) return null;
     const figures = this.#createFigures();
     this.#byPeriod.set(period, figures);
     if (this.#byPeriod.size > this.#periodsMax) {
@@ -67,7 +70,7 @@ class RecentFigures<Figures> {
   }
 }
 
-/** Figures of an offer in a snapshot: of the stored days and months. */
+/** Figures of an offer in a snapshot, for each stored day and month. */
 export type StoredOfferBookings = readonly [
   days: readonly (readonly [day: number, clicks: number, micros: number, hasRefusedClick: 0 | 1])[],
   months: readonly (readonly [month: number, micros: number])[],
@@ -115,34 +118,34 @@ export class OfferBookings {
 
   /** Adds a click that books its revenue. */
   addBookedClick(clickedMs: number, micros: number): void {
-    const day = this.#days.findOrStart(daysSinceEpoch(clickedMs));
+    const day = this.#days.findOrAddPeriod(daysSinceEpoch(clickedMs));
     if (day !== null) day.clicks++;
     this.addRevenue(clickedMs, micros);
   }
 
   addRevenue(clickedMs: number, micros: number): void {
     const dayNumber = daysSinceEpoch(clickedMs);
-    const day = this.#days.findOrStart(dayNumber);
+    const day = this.#days.findOrAddPeriod(dayNumber);
     if (day !== null) day.micros += micros;
-    const month = this.#months.findOrStart(monthOfDay(dayNumber).number);
+    const month = this.#months.findOrAddPeriod(monthOfDay(dayNumber).number);
     if (month !== null) month.micros += micros;
   }
 
   /** Remembers that a click of the day did not fit into the budget. */
   markClickRefused(clickedMs: number): void {
-    const day = this.#days.findOrStart(daysSinceEpoch(clickedMs));
+    const day = this.#days.findOrAddPeriod(daysSinceEpoch(clickedMs));
     if (day !== null) day.hasRefusedClick = true;
   }
 
   hasReachedCap(day: number): boolean {
     if (this.dailyCap === null) return false;
-    return this.#days.isUnknown(day) || (this.#days.find(day)?.clicks ?? 0) >= this.dailyCap;
+    return this.#days.isPeriodUnknown(day) || (this.#days.find(day)?.clicks ?? 0) >= this.dailyCap;
   }
 
   /** Whether a click of this amount fits into the budgets of the day and of its month. */
   fitsBudget(day: number, micros: number): boolean {
     if (this.budget === null) return true;
-    const isUnknown = this.#days.isUnknown(day) || this.#months.isUnknown(monthOfDay(day).number);
+    const isUnknown = this.#days.isPeriodUnknown(day) || this.#months.isPeriodUnknown(monthOfDay(day).number);
     return !isUnknown && micros <= this.#remainingMicros(day, this.budget);
   }
 
@@ -156,44 +159,45 @@ export class OfferBookings {
   }
 
   /**
-   * Returns the time from which pacing shows the offer, on the day of `nowMs`; a time up to `nowMs` if the offer is shown now. The offer is
-   * shown while its booked revenue is at most the budget of the day multiplied by the usual share of clicks, plus the amount of one click.
+   * Returns the time until which pacing hides the offer, at the latest the end of the day of `nowMs`. Returns `nowMs` if pacing shows the
+   * offer now. The offer is shown while its booked revenue is at most the budget of the day multiplied by the usual share of clicks, plus
+   * the amount of one click.
    */
-  pacedUntilMs(nowMs: number, rhythm: ClickRhythm): number {
+  hiddenUntilMs(nowMs: number, clickDistribution: ClickDistribution): number {
     const day = daysSinceEpoch(nowMs);
     if (this.budget?.pacing !== 'even') return nowMs;
     const aheadMicros = (this.#days.find(day)?.micros ?? 0) - this.clickMicros.minMicros;
-    const dayMicros = this.#pacedDayMicros(day, this.budget);
-    if (aheadMicros <= dayMicros * rhythm.shareBefore(nowMs)) return nowMs;
-    if (dayMicros <= 0) return dayStartMs(day + 1);
-    return Math.max(nowMs + 1, rhythm.findTimeOfShare(day, aheadMicros / dayMicros));
+    const budgetMicros = this.#dayBudgetMicros(day, this.budget);
+    if (aheadMicros <= budgetMicros * clickDistribution.clickShareBefore(nowMs)) return nowMs;
+    if (budgetMicros <= 0) return dayStartMs(day + 1);
+    return Math.max(nowMs + 1, clickDistribution.findTimeOfClickShare(day, aheadMicros / budgetMicros));
   }
 
-  /** Replaces the booked revenue by that of other bookings. Keeps the number of clicks. */
-  adoptRevenue(other: OfferBookings): void {
-    for (const [, figures] of this.#days.entries) Object.assign(figures, { micros: 0, hasRefusedClick: false });
-    for (const [day, { micros, hasRefusedClick }] of other.#days.entries) {
-      Object.assign(this.#days.findOrStart(day) ?? {}, { micros, hasRefusedClick });
+  /** Replaces the booked revenue by the booked revenue of `other`. Does not change the number of clicks. */
+  copyRevenueFrom(other: OfferBookings): void {
+    for (const [, figures] of this.#days.figuresByPeriod) Object.assign(figures, { micros: 0, hasRefusedClick: false });
+    for (const [day, { micros, hasRefusedClick }] of other.#days.figuresByPeriod) {
+      Object.assign(this.#days.findOrAddPeriod(day) ?? {}, { micros, hasRefusedClick });
     }
-    for (const [month, { micros }] of other.#months.entries) {
-      Object.assign(this.#months.findOrStart(month) ?? {}, { micros });
+    for (const [month, { micros }] of other.#months.figuresByPeriod) {
+      Object.assign(this.#months.findOrAddPeriod(month) ?? {}, { micros });
     }
   }
 
   /** Whether there are clicks or revenue in this month or a later month. */
   hasFiguresSince(month: number): boolean {
-    return this.#months.entries.some(([stored]) => stored >= month);
+    return this.#months.figuresByPeriod.some(([stored]) => stored >= month);
   }
 
   toStored(): StoredOfferBookings {
     return [
-      this.#days.entries.map(([day, { clicks, micros, hasRefusedClick }]) => [
+      this.#days.figuresByPeriod.map(([day, { clicks, micros, hasRefusedClick }]) => [
         day,
         clicks,
         micros,
         hasRefusedClick ? 1 : 0,
       ]),
-      this.#months.entries.map(([month, { micros }]) => [month, micros]),
+      this.#months.figuresByPeriod.map(([month, { micros }]) => [month, micros]),
       this.tracksSessions ? 1 : 0,
     ];
   }
@@ -202,16 +206,18 @@ export class OfferBookings {
     this.recountsClicks = tracksSessions === 0;
     for (const [day, storedClicks, micros, hasRefusedClick] of days) {
       const clicks = this.recountsClicks ? 0 : storedClicks;
-      Object.assign(this.#days.findOrStart(day) ?? {}, { clicks, micros, hasRefusedClick: hasRefusedClick === 1 });
+      Object.assign(this.#days.findOrAddPeriod(day) ?? {}, { clicks, micros, hasRefusedClick: hasRefusedClick === 1 });
     }
-    for (const [month, micros] of months) Object.assign(this.#months.findOrStart(month) ?? {}, { micros });
+    for (const [month, micros] of months) Object.assign(this.#months.findOrAddPeriod(month) ?? {}, { micros });
   }
 
   #remainingMicros(day: number, { perDayMicros, perMonthMicros }: OfferBudget): number {
     const dayRemaining =
       perDayMicros === null ? Number.POSITIVE_INFINITY : perDayMicros - (this.#days.find(day)?.micros ?? 0);
     const monthRemaining =
-      perMonthMicros === null ? Number.POSITIVE_INFINITY : perMonthMicros - this.#monthMicros(monthOfDay(day).number);
+      perMonthMicros === null
+        ? Number.POSITIVE_INFINITY
+        : perMonthMicros - this.#bookedMonthMicros(monthOfDay(day).number);
     return Math.min(dayRemaining, monthRemaining);
   }
 
@@ -219,14 +225,14 @@ export class OfferBookings {
    * Returns the budget of a day for pacing. A budget per month alone has a daily part: what was left of it at the start of the day, divided by
    * the remaining days of the month.
    */
-  #pacedDayMicros(day: number, { perDayMicros, perMonthMicros }: OfferBudget): number {
+  #dayBudgetMicros(day: number, { perDayMicros, perMonthMicros }: OfferBudget): number {
     if (perDayMicros !== null) return perDayMicros;
     const month = monthOfDay(day);
-    const bookedBefore = this.#monthMicros(month.number) - (this.#days.find(day)?.micros ?? 0);
+    const bookedBefore = this.#bookedMonthMicros(month.number) - (this.#days.find(day)?.micros ?? 0);
     return Math.max(0, Math.floor((perMonthMicros! - bookedBefore) / (month.endDay - day)));
   }
 
-  #monthMicros(month: number): number {
+  #bookedMonthMicros(month: number): number {
     return this.#months.find(month)?.micros ?? 0;
   }
 }

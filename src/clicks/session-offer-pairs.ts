@@ -1,6 +1,8 @@
 import { subIdCreatedMs } from '../ids/sub-id.ts';
 
-/** `too_fast`: the session clicked the offer so soon after it was shown that the click booked nothing, and may still book a later click. */
+/**
+ * `too_fast`: the session clicked the offer so soon after it was shown that the click booked nothing. A later click can still book revenue.
+ */
 export type PairState = 'none' | 'shown' | 'too_fast' | 'clicked';
 
 const storedStates = ['shown', 'too_fast', 'clicked'] as const satisfies readonly PairState[];
@@ -14,10 +16,10 @@ export interface OfferKeyBits {
 
 const minuteMs = 60 * 1000;
 
-/** Identifies, together with a session, the entry that counts the offers on which the session's clicks booked revenue. */
+/** Key, used in place of the key of an offer, of the pair that counts the offers on which the clicks of a session booked revenue. */
 const bookedOffersKey: OfferKeyBits = { high: 0x6f66_6665, low: 0x7273_0000 };
 
-/** Third word of a pair whose first answer is unknown. */
+/** Value of a pair for which the time of the first answer is unknown. */
 const unknownShownMs = 0xffff_ffff;
 
 /**
@@ -25,7 +27,7 @@ const unknownShownMs = 0xffff_ffff;
  * A session-offer pair takes only twelve bytes outside the JavaScript heap, because there can be millions of pairs.
  *
  * A pair is identified by a 62-bit number computed from the sub_id and `OfferKeyBits`. In a set of four million pairs, the probability that
- * any two pairs share a number is 0.000002. Each hash table contains the sessions created in one minute. The tables are small, so
+ * two of the pairs have the same number is 0.000002. Each hash table contains the sessions created in one minute. The tables are small, so
  * that growing a table is fast. The oldest hash table is evicted when clicks in its sessions no longer count, or when the set has too many
  * pairs.
  */
@@ -60,8 +62,8 @@ export class SessionOfferPairs {
   }
 
   /** Returns the time of the first answer that showed the offer to the session, or null if the set does not contain the time. */
-  getShownMs(sub: Uint8Array, offerId: OfferKeyBits): number | null {
-    const sinceCreationMs = this.#tablesByMinute.get(minuteOf(sub))?.getNumber(sub, offerId) ?? unknownShownMs;
+  getFirstShownMs(sub: Uint8Array, offerId: OfferKeyBits): number | null {
+    const sinceCreationMs = this.#tablesByMinute.get(minuteOf(sub))?.getValue(sub, offerId) ?? unknownShownMs;
     return sinceCreationMs === unknownShownMs ? null : createdMsOf(sub) + sinceCreationMs;
   }
 
@@ -73,15 +75,15 @@ export class SessionOfferPairs {
     this.#addPair(sub, offerId, 'clicked', unknownShownMs);
   }
 
-  /** Returns the number of `countBookedOffer` calls for the session; 0 if the session was evicted. */
-  bookedOffers(sub: Uint8Array): number {
-    return this.#tablesByMinute.get(minuteOf(sub))?.getNumber(sub, bookedOffersKey) ?? 0;
+  /** Returns the number of offers on which clicks of the session booked revenue; 0 if the session was evicted. */
+  getBookedOfferCount(sub: Uint8Array): number {
+    return this.#tablesByMinute.get(minuteOf(sub))?.getValue(sub, bookedOffersKey) ?? 0;
   }
 
-  countBookedOffer(sub: Uint8Array): void {
-    const count = this.bookedOffers(sub) + 1;
+  incrementBookedOfferCount(sub: Uint8Array): void {
+    const count = this.getBookedOfferCount(sub) + 1;
     this.#addPair(sub, bookedOffersKey, 'shown', count);
-    this.#tablesByMinute.get(minuteOf(sub))?.setNumber(sub, bookedOffersKey, count);
+    this.#tablesByMinute.get(minuteOf(sub))?.setValue(sub, bookedOffersKey, count);
   }
 
   /** Adds the session-offer pairs of another set, one minute at a time, so that the caller can yield to the event loop in between. */
@@ -104,9 +106,9 @@ export class SessionOfferPairs {
       if ((minute + 1) * minuteMs <= createdMs) this.#evictPairTable(minute);
   }
 
-  #addPair(sub: Uint8Array, offerId: OfferKeyBits, state: StoredState, number: number): void {
+  #addPair(sub: Uint8Array, offerId: OfferKeyBits, state: StoredState, value: number): void {
     const low = lowWordOf(sub, offerId) | storedStates.indexOf(state);
-    this.#size += this.#findOrCreatePairTable(minuteOf(sub)).add(highWordOf(sub, offerId), low >>> 0, number);
+    this.#size += this.#findOrCreatePairTable(minuteOf(sub)).add(highWordOf(sub, offerId), low >>> 0, value);
     if (this.#size > this.#pairsMax) this.#evictExcessPairs();
   }
 
@@ -149,8 +151,9 @@ const wordsPerPair = 3;
 const stateMask = 3;
 
 /**
- * Hash table with open addressing. A pair takes three 32-bit words: two words with its key and state, and a number. The first word of an
- * empty slot is 0.
+ * Hash table with open addressing. A pair takes three 32-bit words: two words with its key and state, and one word with its value. The
+ * value is the time of the first answer, in milliseconds since the creation of the session, or a count of offers (`bookedOffersKey`). The
+ * first word of an empty slot is 0.
  */
 class PairTable {
   size = 0;
@@ -162,22 +165,22 @@ class PairTable {
     return this.#words[at] === 0 ? 'none' : storedStates[this.#words[at + 1]! & stateMask]!;
   }
 
-  /** Returns the number of a pair, or null if the table does not contain the pair. */
-  getNumber(sub: Uint8Array, offerId: OfferKeyBits): number | null {
+  /** Returns the value of a pair, or null if the table does not contain the pair. */
+  getValue(sub: Uint8Array, offerId: OfferKeyBits): number | null {
     const at = this.#find(highWordOf(sub, offerId), lowWordOf(sub, offerId));
     return this.#words[at] === 0 ? null : this.#words[at + 2]!;
   }
 
-  /** Changes the number of a pair. The table must contain the pair. */
-  setNumber(sub: Uint8Array, offerId: OfferKeyBits, number: number): void {
-    this.#words[this.#find(highWordOf(sub, offerId), lowWordOf(sub, offerId)) + 2] = number;
+  /** Changes the value of a pair. The table must contain the pair. */
+  setValue(sub: Uint8Array, offerId: OfferKeyBits, value: number): void {
+    this.#words[this.#find(highWordOf(sub, offerId), lowWordOf(sub, offerId)) + 2] = value;
   }
 
   /**
-   * Adds a pair, or changes the state of a pair to a later state. Keeps the number of a pair that is already in the table. Returns the
-   * number of added pairs: 1 or 0.
+   * Adds a pair, or changes the state of a pair to a later state. Does not change the value of a pair that is already in the table. Returns
+   * the number of added pairs: 1 or 0.
    */
-  add(high: number, lowAndState: number, number: number): number {
+  add(high: number, lowAndState: number, value: number): number {
     const at = this.#find(high, (lowAndState & ~stateMask) >>> 0);
     const words = this.#words;
     if (words[at] !== 0) {
@@ -186,7 +189,7 @@ class PairTable {
     }
     words[at] = high;
     words[at + 1] = lowAndState;
-    words[at + 2] = number;
+    words[at + 2] = value;
     this.size++;
     if (this.size * 3 > this.#slots * 2) this.#growTable();
     return 1;

@@ -2,18 +2,18 @@ import { bounds } from '../bounds.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import { daysSinceEpoch, monthOfDay } from '../domain/calendar.ts';
 import { CatalogAvailability } from './catalog-availability.ts';
-import { ClickRhythm, type DayOfClicks } from './click-rhythm.ts';
+import { ClickDistribution, type DailyClickCounts } from './click-distribution.ts';
 import { OfferBookings, type StoredOfferBookings } from './offer-bookings.ts';
 
-/** Bookings and click rhythm of one vertical and mode in a snapshot. */
+/** Bookings of one vertical and mode in a snapshot, and the clicks from which the click distribution is computed (`rhythm`). */
 export interface StoredVerticalBookings {
   readonly bookings: readonly (readonly [offerId: string, offerBookings: StoredOfferBookings])[];
-  readonly rhythm: readonly DayOfClicks[];
+  readonly rhythm: readonly DailyClickCounts[];
 }
 
 /** Bookings of the offers of one vertical and mode, and the availability of the offers in the active catalog. */
 export class VerticalBookings {
-  readonly rhythm = new ClickRhythm();
+  readonly clickDistribution = new ClickDistribution();
   /** Availability of the active catalog's offers; null before the first activation. */
   availability: CatalogAvailability | null = null;
   /** Whether clicks of the vertical confirm their own revenue, so that every click needs a decision. */
@@ -49,7 +49,7 @@ export class VerticalBookings {
   /** Replaces the bookings of an offer by bookings that track sessions. */
   replaceBookings(offerId: string, offerBookings: OfferBookings): void {
     const old = this.#bookings.get(offerId);
-    if (old !== undefined) offerBookings.adoptRevenue(old);
+    if (old !== undefined) offerBookings.copyRevenueFrom(old);
     this.#bookings.set(offerId, offerBookings);
     this.#countTrackedOffers();
   }
@@ -71,7 +71,7 @@ export class VerticalBookings {
     for (const offerBookings of this.#bookings.values()) {
       if (offerBookings.catalogIndex < 0) offerBookings.removedMs ??= nowMs;
     }
-    this.availability = new CatalogAvailability(catalog, listed, this.rhythm);
+    this.availability = new CatalogAvailability(catalog, listed, this.clickDistribution);
     this.deleteOldBookings(nowMs);
   }
 
@@ -89,12 +89,12 @@ export class VerticalBookings {
 
   toStored(): StoredVerticalBookings {
     const bookings = [...this.#bookings].map(([id, offerBookings]) => [id, offerBookings.toStored()] as const);
-    return { bookings: bookings.filter(([, [days]]) => days.length > 0), rhythm: this.rhythm.listDays() };
+    return { bookings: bookings.filter(([, [days]]) => days.length > 0), rhythm: this.clickDistribution.listDays() };
   }
 
   restore({ bookings, rhythm }: StoredVerticalBookings): void {
     for (const [id, stored] of bookings) (this.#bookings.get(id) ?? this.#addBookings(id)).restore(stored);
-    for (const day of rhythm) this.rhythm.restoreDay(day);
+    for (const day of rhythm) this.clickDistribution.restoreDay(day);
   }
 
   #addBookings(offerId: string): OfferBookings {

@@ -13,7 +13,10 @@ export interface Confirmation {
   /** The 32 bytes of the sub_id, in an array that shares no memory with other data. */
   readonly sub: Uint8Array;
   readonly offerId: string;
-  /** Identifier that the lender assigned to the payout. The reversal of a payout has its txid; other reversals have a txid of their own. */
+  /**
+   * Identifier that the lender assigned to the payout. The reversal of a payout has the same txid as the payout; other reversals have a
+   * txid of their own.
+   */
   readonly txid: string;
   readonly amountMicros: number;
   readonly occurredMs: number;

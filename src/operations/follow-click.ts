@@ -1,5 +1,5 @@
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
-import { decisionItems } from '../clicks/click-decision.ts';
+import { toClickRecordItems } from '../clicks/click-decision.ts';
 import type { ClickRecordLimiter } from '../clicks/click-record-limiter.ts';
 import { isWithinAttributionWindow } from '../clicks/click-rules.ts';
 import type { OfferAvailability } from '../clicks/offer-availability.ts';
@@ -102,7 +102,7 @@ export async function followClick(deps: FollowClickDeps, request: ClickRequest):
       request.offer,
       lenderName,
       valueMicros,
-      ...decisionItems(decision),
+      ...toClickRecordItems(decision),
     ] as const;
     if (decision.unbookedReason !== null) deps.onUnbooked(decision.unbookedReason);
     const durable = await recordClick(deps, click);

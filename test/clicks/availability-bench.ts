@@ -1,6 +1,6 @@
 import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { decodeSnapshot, encodeSnapshot } from '../../src/clicks/booked-revenue-snapshot.ts';
-import { type ClickDecision, decisionItems } from '../../src/clicks/click-decision.ts';
+import { type ClickDecision, toClickRecordItems } from '../../src/clicks/click-decision.ts';
 import { OfferAvailability } from '../../src/clicks/offer-availability.ts';
 import type { LedgerRecord, OfferClickedRecord } from '../../src/ledger/ledger-record.ts';
 import type { LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
@@ -62,7 +62,7 @@ export class AvailabilityBench {
     const decision = this.availability.decideClick(sub, offerId, this.nowMs, fullMicros);
     const valueMicros = decision.hasValue ? fullMicros : 0;
     const click = offerClickedRecord(sub, offerId, { wallMs: this.nowMs, valueMicros });
-    this.append([...click, ...decisionItems(decision)] as unknown as OfferClickedRecord);
+    this.append([...click, ...toClickRecordItems(decision)] as unknown as OfferClickedRecord);
     return decision;
   }
 

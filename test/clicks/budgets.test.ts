@@ -110,7 +110,7 @@ describe('budgets', () => {
     const bench = benchWith({ per_day_usd: 1.5, pacing: 'asap' });
     const sub = bench.session();
     const { nowMs: clickedMs } = bench;
-    const limit = (atMs: number) => bench.availability.limitRestoredMicros(sub, 'a', clickedMs, atMs, 750_000);
+    const limit = (atMs: number) => bench.availability.getRestoredClickMicros(sub, 'a', clickedMs, atMs, 750_000);
     assert.equal(limit(clickedMs + hourMs), 750_000);
     assert.equal(limit(clickedMs + msPerDay + 1), 0);
     assert.equal(bench.clickOnce('a'), true);
@@ -118,7 +118,7 @@ describe('budgets', () => {
     assert.equal(bench.clickOnce('a'), true);
     assert.equal(limit(clickedMs + hourMs), 0);
     assert.equal(
-      bench.availability.limitRestoredMicros(sub, 'b', clickedMs, clickedMs + msPerDay + 1, 750_000),
+      bench.availability.getRestoredClickMicros(sub, 'b', clickedMs, clickedMs + msPerDay + 1, 750_000),
       750_000,
     );
   });
@@ -337,7 +337,7 @@ function bookedMicros(ledger: readonly LedgerRecord[], periodOf: (wallMs: number
 
 const monthNumber = (wallMs: number) => monthOfDay(daysSinceEpoch(wallMs)).number;
 
-/** Returns the figures that decide about clicks in the next hours: those of the current day and month, and the rhythm. */
+/** Returns the figures that decide about clicks in the next hours: those of the current day and month, and the click distribution. */
 function currentFigures(bench: AvailabilityBench): unknown {
   const day = daysSinceEpoch(bench.nowMs);
   const { verticals } = bench.availability.takeSnapshot(bench.nowMs);
@@ -352,7 +352,7 @@ function currentFigures(bench: AvailabilityBench): unknown {
       .filter(([, days, months]) => days!.length + months!.length > 0)
       .sort(([one], [other]) => (String(one) < String(other) ? -1 : 1)),
     rhythm
-      .filter(([ofDay]) => ofDay >= day - bounds.clickRhythmDays && ofDay <= day)
+      .filter(([ofDay]) => ofDay >= day - bounds.clickDistributionDays && ofDay <= day)
       .sort(([one], [other]) => one - other),
   ]);
 }

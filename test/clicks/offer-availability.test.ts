@@ -9,7 +9,7 @@ import {
   decodeSnapshot,
   encodeSnapshot,
 } from '../../src/clicks/booked-revenue-snapshot.ts';
-import { decisionItems } from '../../src/clicks/click-decision.ts';
+import { toClickRecordItems } from '../../src/clicks/click-decision.ts';
 import { OfferAvailability } from '../../src/clicks/offer-availability.ts';
 import { daysSinceEpoch, msPerDay } from '../../src/domain/calendar.ts';
 import type { ApiKeyMode } from '../../src/domain/mode.ts';
@@ -75,7 +75,7 @@ class Bench {
   click(sub: Buffer, offer = 'a', taken = true): boolean | null | undefined {
     const decision = this.caps.decideClick(sub, offer, this.nowMs, 1_000_000);
     const click = offerClickedRecord(sub, offer, { wallMs: this.nowMs });
-    if (taken) this.append([...click, ...decisionItems(decision)] as unknown as OfferClickedRecord);
+    if (taken) this.append([...click, ...toClickRecordItems(decision)] as unknown as OfferClickedRecord);
     return decision.isBooked;
   }
 

@@ -1,6 +1,6 @@
 import { seededRandom } from '../../bench/population/random.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
-import { decisionItems } from '../../src/clicks/click-decision.ts';
+import { toClickRecordItems } from '../../src/clicks/click-decision.ts';
 import { OfferAvailability } from '../../src/clicks/offer-availability.ts';
 import { daysSinceEpoch, msPerDay } from '../../src/domain/calendar.ts';
 import type { OfferClickedRecord } from '../../src/ledger/ledger-record.ts';
@@ -13,7 +13,7 @@ const hourMs = 60 * 60 * 1000;
 const minuteMs = 60 * 1000;
 const monthStartMs = Date.UTC(2026, 4, 1);
 const monthDays = 31;
-/** Days before the month, in which the service learns the rhythm of the clicks. */
+/** Days before the month, in which the service collects the clicks for the click distribution. */
 const warmUpDays = 14;
 
 /** Relative number of sessions in each hour of a day (UTC). */
@@ -152,7 +152,7 @@ class PacingSimulation {
       const decision = this.#availability.decideClick(sub, offerId, atMs, fullValue);
       const valueMicros = decision.hasValue ? fullValue : 0;
       const click = offerClickedRecord(sub, offerId, { valueMicros, wallMs: atMs });
-      const record = [...click, ...decisionItems(decision)] as unknown as OfferClickedRecord;
+      const record = [...click, ...toClickRecordItems(decision)] as unknown as OfferClickedRecord;
       this.#availability.applyLedgerRecord(record, ++this.#position);
       if (decision.isBooked) this.#booked.set(offerId, (this.#booked.get(offerId) ?? 0) + valueMicros);
     }

@@ -5,7 +5,7 @@ import { largestClickMicros, pacedOffers, simulateMonth } from './pacing-simulat
 const month = simulateMonth(20_260_501);
 
 for (const offer of pacedOffers) {
-  test(`even pacing with a budget ${offer.replace('-', ' ')} follows the rhythm of the clicks at every hour of a month`, () => {
+  test(`even pacing with a budget ${offer.replace('-', ' ')} follows the distribution of the clicks at every hour of a month`, () => {
     const late = month[offer].filter(
       ({ bookedMicros, idealMicros, dayBudgetMicros }) =>
         Math.abs(bookedMicros - idealMicros) > 0.05 * dayBudgetMicros + largestClickMicros,

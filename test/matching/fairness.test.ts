@@ -116,7 +116,7 @@ function completeOrder(market: Market, { tables, offers }: CompiledLoans, borrow
       order.push(offer);
       addOffer(unavailable, offer);
     }
-    if (places === total) return order;
+    if (order.length === total) return order;
   }
 }
 

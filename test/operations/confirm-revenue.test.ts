@@ -51,7 +51,7 @@ class Bench {
       clickIds: this.clickIds,
       catalogs: { findLenderName: (_vertical, _mode, offerId) => (offerId === 'shown' ? 'Lender of today' : null) },
       availability: {
-        limitRestoredMicros: (_sub, offerId, _clickedMs, _nowMs, micros) => (offerId === 'shown' ? micros : 0),
+        getRestoredClickMicros: (_sub, offerId, _clickedMs, _nowMs, micros) => (offerId === 'shown' ? micros : 0),
       },
       ledger: ledger.log,
       analytics: history,
@@ -212,7 +212,7 @@ describe('confirmRevenue', () => {
   it('restores a click with only the revenue that fits into the budget of its offer', async (t) => {
     const bench = await Bench.open(t);
     let asked: readonly unknown[] = [];
-    bench.ports.availability.limitRestoredMicros = (_sub, ...limited) => {
+    bench.ports.availability.getRestoredClickMicros = (_sub, ...limited) => {
       asked = limited;
       return 0;
     };

@@ -235,7 +235,7 @@ function printStartMessages({ operationsEndpoint, dataDir }: Config, service: Se
   if (service.keys.listKeys().length === 0) createFirstKeys(service, dataDir);
 }
 
-/** Returns the base URL of each vertical. Only the first one is a full URL, because the line would be too long. */
+/** Returns the full base URL of the first vertical, and the paths of the other verticals, to keep the printed line short. */
 function listBaseUrls({ urls, verticals }: Service): string[] {
   return verticals.map(({ segment }, at) => `${at === 0 ? urls.public : ''}/v1/${segment}`);
 }

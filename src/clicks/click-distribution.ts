@@ -1,20 +1,20 @@
 import { bounds } from '../bounds.ts';
 import { dayStartMs, daysSinceEpoch, msPerDay } from '../domain/calendar.ts';
 
-const slotMs = bounds.clickRhythmSlotMs;
+const slotMs = bounds.clickDistributionSlotMs;
 const slotsPerDay = msPerDay / slotMs;
-/** The days of the rhythm, today, and one more day in case the wall clock is set back past midnight. */
-const storedDays = bounds.clickRhythmDays + 2;
+/** The days from which the distribution is computed, today, and one more day in case the wall clock is set back past midnight. */
+const storedDays = bounds.clickDistributionDays + 2;
 
 /** Recorded clicks of one day: the day number, and the number of clicks in each time slot. */
-export type DayOfClicks = readonly [day: number, counts: readonly number[]];
+export type DailyClickCounts = readonly [day: number, counts: readonly number[]];
 
 /**
  * Usual distribution of the clicks of one vertical and mode over a day (docs/contract.md#budgets-and-pacing), computed from the recorded
  * clicks of the last 14 days. With fewer than 1,000 clicks in these days, the distribution is uniform. The clicks inside a time slot of ten
  * minutes count as evenly distributed.
  */
-export class ClickRhythm {
+export class ClickDistribution {
   /** Clicks by day and slot. Day `d` uses the entry `d % storedDays`. */
   readonly #counts = Array.from({ length: storedDays }, () => new Uint32Array(slotsPerDay));
   readonly #days = new Int32Array(storedDays).fill(-1);
@@ -25,14 +25,14 @@ export class ClickRhythm {
 
   addClick(wallMs: number): void {
     const day = daysSinceEpoch(wallMs);
-    const counts = this.#findOrClearDay(day);
+    const counts = this.#findOrAddDay(day);
     if (counts === null) return;
     counts[Math.floor((wallMs - dayStartMs(day)) / slotMs)]! += 1;
     if (day < this.#sharesDay) this.#sharesDay = -1;
   }
 
   /** Returns the share of a day's clicks that usually comes before a moment of the day: a number from 0 to 1. */
-  shareBefore(wallMs: number): number {
+  clickShareBefore(wallMs: number): number {
     const day = daysSinceEpoch(wallMs);
     const shares = this.#computeShares(day);
     const slots = (wallMs - dayStartMs(day)) / slotMs;
@@ -40,8 +40,11 @@ export class ClickRhythm {
     return shares[slot]! + (shares[slot + 1]! - shares[slot]!) * (slots - slot);
   }
 
-  /** Returns the earliest moment of a day before which at least this share of the day's clicks usually comes; the day's end if none. */
-  findTimeOfShare(day: number, share: number): number {
+  /**
+   * Returns the earliest time of a day by which at least `share` of the day's clicks usually came; the end of the day if there is no such
+   * time.
+   */
+  findTimeOfClickShare(day: number, share: number): number {
     const shares = this.#computeShares(day);
     let [low, high] = [0, slotsPerDay];
     while (low < high) {
@@ -55,18 +58,18 @@ export class ClickRhythm {
     return Math.ceil(dayStartMs(day) + (low - 1 + part) * slotMs);
   }
 
-  listDays(): DayOfClicks[] {
+  listDays(): DailyClickCounts[] {
     return [...this.#days].flatMap((day, at) => (day < 0 ? [] : [[day, [...this.#counts[at]!]] as const]));
   }
 
   /** Replaces the clicks of a day, from `listDays` of an earlier run of the service. */
-  restoreDay([day, counts]: DayOfClicks): void {
-    this.#findOrClearDay(day)?.set(counts.slice(0, slotsPerDay));
+  restoreDay([day, counts]: DailyClickCounts): void {
+    this.#findOrAddDay(day)?.set(counts.slice(0, slotsPerDay));
     this.#sharesDay = -1;
   }
 
-  /** Returns the counts of a day, or null if the day is older than the stored days. A new day replaces the oldest day. */
-  #findOrClearDay(day: number): Uint32Array | null {
+  /** Returns the click counts of a day, or null if the day is older than the stored days. Adds a new day in place of the oldest day. */
+  #findOrAddDay(day: number): Uint32Array | null {
     const at = day % storedDays;
     if (day < this.#days[at]!) return null;
     const counts = this.#counts[at]!;
@@ -82,13 +85,13 @@ export class ClickRhythm {
     this.#sharesDay = today;
     const shares = new Float64Array(slotsPerDay + 1);
     for (const [at, day] of this.#days.entries()) {
-      if (day >= today || day < today - bounds.clickRhythmDays) continue;
+      if (day >= today || day < today - bounds.clickDistributionDays) continue;
       for (let slot = 0; slot < slotsPerDay; slot++) shares[slot + 1]! += this.#counts[at]![slot]!;
     }
     for (let slot = 0; slot < slotsPerDay; slot++) shares[slot + 1]! += shares[slot]!;
     const clicks = shares[slotsPerDay]!;
     for (let slot = 0; slot <= slotsPerDay; slot++) {
-      shares[slot] = clicks < bounds.clickRhythmClicksMin ? slot / slotsPerDay : shares[slot]! / clicks;
+      shares[slot] = clicks < bounds.clickDistributionClicksMin ? slot / slotsPerDay : shares[slot]! / clicks;
     }
     this.#sharesBefore = shares;
     return shares;
