@@ -27,11 +27,11 @@ export class PendingFieldChanges {
   readonly #bySession = new Map<string, Set<readonly number[]>>();
 
   /** Returns the changes of a session in the order in which they take effect. */
-  list(subId: string): Iterable<readonly number[]> {
+  listChanges(subId: string): Iterable<readonly number[]> {
     return this.#bySession.get(subId) ?? [];
   }
 
-  /** Adds changes until the returned function is called. */
+  /** Adds changes of a session. Returns a function that removes these changes. */
   add(subId: string, changes: readonly number[]): () => void {
     const pending = this.#bySession.get(subId) ?? new Set();
     this.#bySession.set(subId, pending.add(changes));
@@ -79,7 +79,7 @@ export async function submitInputs(
   const { pendingChanges } = deps;
   const impossible = findImpossibleField(
     tenant.vertical,
-    [session.pocketFields, ...pendingChanges.list(subId)],
+    [session.pocketFields, ...pendingChanges.listChanges(subId)],
     submission.changes,
   );
   if (impossible !== null) return failureOutcome({ code: 'INVALID_FIELD_VALUE', fieldsInvalid: [impossible] });

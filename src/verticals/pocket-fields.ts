@@ -93,8 +93,8 @@ function encodeValue(field: PocketField, value: unknown, today: number): number 
 }
 
 /**
- * Returns an `InvalidField` if the changes complete values that are impossible together, such as a down payment of the whole value of a
- * house; otherwise null. The reported field is one of the changed fields.
+ * Returns an `InvalidField` if the changes lead to a combination of values that is impossible, such as a down payment of the whole value of
+ * a house; otherwise null. The reported field is one of the changed fields.
  *
  * @param earlier field vector of the session, followed by the changes that take effect before these changes
  * @param changes list of `FieldValidation.changes`

@@ -37,8 +37,9 @@ const placeholderPrefix = randomBytes(16).toString('hex');
 const placeholder = new RegExp(`"${placeholderPrefix}(\\d+)"`);
 
 /**
- * Creates the offers of responses from templates: JSON texts with gaps for the values that depend on the borrower. A template is created
- * when its slot is displayed. The least recently displayed templates are dropped, because a large catalog has many slots.
+ * Creates the offers of responses from templates: JSON texts with gaps for the values that depend on the borrower. All offers with the same
+ * slot (`TemplatePricedOffer.slot`) share one template, which is created when such an offer is first rendered. The least recently used
+ * templates are dropped, because a large catalog has many slots.
  */
 export class TemplateOfferRenderer implements OfferRenderer {
   readonly disclosureJson: string;
@@ -91,7 +92,10 @@ export class TemplateOfferRenderer implements OfferRenderer {
     return `${text}]`;
   }
 
-  /** Returns the fragments of a template: texts, and indexes of values, followed by the index of the click URL and of the position. */
+  /**
+   * Returns a template as a list of texts and numbers. A number below `valueCount` stands for the value with this index, `valueCount` for
+   * the click URL, and `valueCount + 1` for the position of the offer.
+   */
   #createTemplate(index: number, slot: number, valueCount: number): readonly (string | number)[] {
     const names = Array.from({ length: valueCount + 2 }, (_, at) => `${placeholderPrefix}${at}`);
     const view = this.#createOfferView(

@@ -166,7 +166,7 @@ describeService(
       });
     }
 
-    test('rejects a down payment of the whole value or more, whichever call completes it', async () => {
+    test('rejects a down payment of the whole property value or more, whichever of the two fields arrives last', async () => {
       const caller = callerOf('mortgage');
       const { down_payment: _, ...rest } = sampleBorrowers.mortgage!;
       const subId = await caller.createSessionWithFields('impossible', rest);

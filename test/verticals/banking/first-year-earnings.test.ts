@@ -60,7 +60,7 @@ test('a deposit below the minimum balance earns no interest, but pays fees and c
   assert.deepEqual([priceOf(offer, 1_000)!.apy, priceOf(offer, 1_000)!.earningsCents], [400, 4_000 + 5_000 - 12 * 495]);
 });
 
-test('the monthly fee is charged until an earlier maturity, unless the deposit reaches the waiver', () => {
+test('a deposit below fee_waived_from pays the monthly fee for the first year, or until an earlier maturity', () => {
   const cd = plainDeposit({ product_type: 'cd', term_months: 3, compounding: 'monthly', monthly_fee: 5 });
   const free = { ...cd, tiers: [{ from: 0, rate: 0, apy: 0 }], fee_waived_from: 2_000 };
   assert.equal(priceOf(free, 1_999)!.earningsCents, -1_500);
