@@ -148,6 +148,8 @@ export const bounds = {
   /** Default of `max_age_days` in a catalog: number of days after which the figures of an offer are outdated. */
   offerAgeDaysDefault: 45,
   offerAgeDaysMax: 3_660,
+  /** Maximum length of the name of a card or a deposit account, in Unicode code points. */
+  productNameCodePointsMax: 80,
 
   // Deposit accounts (docs/verticals/banking.md)
   depositUsdMax: 10_000_000,
@@ -165,8 +167,6 @@ export const bounds = {
   offerAmountUsdMax: 100_000_000,
   /** Largest monthly spend, carried balance or balance transfer of a card applicant (docs/verticals/credit-cards.md#fields). */
   cardAmountUsdMax: 100_000,
-  /** Maximum length of the product name of a card, in Unicode code points. */
-  cardNameCodePointsMax: 80,
   /** Largest fee, bonus or security deposit of a card. */
   cardFeeUsdMax: 10_000,
   /** Highest fee of a card as a percentage of an amount, such as a transfer fee. */
@@ -529,8 +529,8 @@ assert(
     bounds.cardFeeUsdMax * 100 * cardUnitsPerCent < 2 ** 50 &&
     bounds.cardAmountUsdMax * 78 * (2 * bounds.aprPercentMax * 100) < 2 ** 50,
 );
-// A sort key of a mortgage combines an amount and a cost of up to 27 bits in one safe integer. Schedule numbers have 16 bits.
-assert(bounds.mortgagePropertyValueUsdMax < 2 ** 25 && bounds.mortgageSchedulesMax <= 2 ** 16);
+// A sort key of a mortgage combines an amount and an APR of 12 bits in one safe integer. Schedule numbers have 16 bits.
+assert(bounds.mortgagePropertyValueUsdMax * 2 ** 12 < 2 ** 53 && bounds.mortgageSchedulesMax <= 2 ** 16);
 // To sort offers, a sort key of up to 37 bits and an offer index of 15 bits are combined in one safe integer.
 assert(bounds.catalogOffersMax <= 2 ** 15 && bounds.payoutUsdMax * 1_000_000 < 2 ** 37);
 assert(bounds.offerAmountUsdMax < 2 ** 37);

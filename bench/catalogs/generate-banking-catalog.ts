@@ -34,7 +34,9 @@ const institutions: WeightedTable<Institution> = [
   [{ nameEndings: ['Credit Union', 'Federal Credit Union'], insurer: 'ncua', reach: 0.15, topRate: 4 }, 35],
 ];
 
-const productShares: WeightedTable<string> = [
+const accountNames = { savings: 'Savings', checking: 'Checking', money_market: 'Money Market', cd: 'CD' };
+
+const productShares: WeightedTable<keyof typeof accountNames> = [
   ['savings', 32],
   ['checking', 24],
   ['money_market', 16],
@@ -72,7 +74,7 @@ function randomLender(random: RandomSource, offers: number, names: Set<string>):
     name,
     logo: `${slug}.svg`,
     offers: Array.from({ length: offers }, (_, at) => ({
-      ...randomOffer(random, kind, name, slug, `${slug}-${at + 1}`),
+      ...randomOffer(random, kind, name, slug, at + 1),
       criteria: [...(kind.reach > 0.9 ? [] : criteria), ...randomCriteria(random)],
       certificate_number: certificate,
     })),
@@ -82,10 +84,11 @@ function randomLender(random: RandomSource, offers: number, names: Set<string>):
 function randomOffer(
   random: RandomSource,
   kind: Institution,
-  name: string,
+  lender: string,
   slug: string,
-  id: string,
+  number: number,
 ): Omit<DepositOffer, 'criteria' | 'certificate_number'> {
+  const id = `${slug}-${number}`;
   const product_type = pickRandomByWeight(random, productShares);
   const isCd = product_type === 'cd';
   const monthly_fee = !isCd && randomBoolean(random, 0.3) ? randomElement(random, [4.95, 5, 8, 12, 25]) : 0;
@@ -98,11 +101,12 @@ function randomOffer(
   };
   return {
     id,
+    name: `${accountNames[product_type]} ${number}`,
     stars: randomInteger(random, 30, 50) / 10,
     features: monthly_fee === 0 ? ['no_monthly_fee'] : [],
     prequalification: true,
     landing_url: `https://${slug}.example/open?offer=${id}&click={click_id}`,
-    legal: `${name} pays the annual percentage yield (APY) shown as of 2025-11-01. Fees may reduce earnings.`,
+    legal: `${lender} pays the annual percentage yield (APY) shown as of 2025-11-01. Fees may reduce earnings.`,
     terms_url: `https://${slug}.example/terms/${id}`,
     as_of: '2025-11-01',
     payout_usd: randomInteger(random, 4, 60) / 4,

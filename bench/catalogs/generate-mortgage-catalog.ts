@@ -91,6 +91,7 @@ function randomOffer(
   const isAdjustable = loanType !== 'usda' && randomBoolean(random, 0.25);
   const terms = isAdjustable ? [360, 300].slice(0, randomInteger(random, 1, 2)) : randomElement(random, termSets);
   const isJumbo = loanType === 'jumbo';
+  const use = randomUse(random, loanType);
   return {
     id,
     stars: randomInteger(random, 30, 50) / 10,
@@ -105,7 +106,7 @@ function randomOffer(
     amount: isJumbo
       ? { min: 832_751, max: randomInteger(random, 15, 50) * 100_000 }
       : { min: randomInteger(random, 5, 15) * 10_000, max: loanType === 'fha' ? 541_287 : 832_750 },
-    criteria: randomCriteria(random, loanType, states),
+    criteria: randomCriteria(random, loanType, states, use),
     ...(randomBoolean(random, 0.8) ? { max_debt_to_income_percent: randomInteger(random, 36, 57) } : {}),
     payout_usd: randomInteger(random, 4, 20) * 10,
     ...(randomBoolean(random, 0.05) ? { daily_cap: randomInteger(random, 1, 40) * 25 } : {}),
@@ -113,9 +114,30 @@ function randomOffer(
     terms: Object.fromEntries(
       terms.map((months) => [months, randomTermPrice(random, loanType, months, dearness - (isAdjustable ? 4 : 0))]),
     ),
-    ltv_bands: randomLtvBands(random, loanType),
-    bands: randomCreditBands(random, vertical, loanType),
+    ltv_bands: randomLtvBands(random, loanType, use),
+    bands: randomCreditBands(random, vertical, loanType, use),
   };
+}
+
+/** What the borrower uses a loan for. Loans that take out cash, and loans for other than primary homes, have lower loan-to-value ratios. */
+interface LoanUse {
+  readonly purposes: readonly string[];
+  readonly isPrimaryOnly: boolean;
+  /** Upper ends of the loan-to-value bands, in percent. */
+  readonly ltvBands: readonly number[];
+}
+
+function randomUse(random: RandomSource, loanType: LoanType): LoanUse {
+  const isGovernment = loanType === 'fha' || loanType === 'va' || loanType === 'usda';
+  const isPrimaryOnly = isGovernment || randomBoolean(random, 0.5);
+  const isCashOut = loanType !== 'usda' && randomBoolean(random, 0.15);
+  const ltvMax = isCashOut ? (loanType === 'va' ? 90 : 80) : isPrimaryOnly ? 100 : 90;
+  const ltvBands = ltvBandsByType[loanType].filter((max) => max <= ltvMax);
+  if (isCashOut) return { purposes: ['cash_out'], isPrimaryOnly, ltvBands };
+  // The funding fee of a VA loan depends on the down payment only for a purchase.
+  const isForOne = loanType === 'va' || randomBoolean(random, 0.2);
+  const purposes = ['purchase', 'refinance'];
+  return { purposes: isForOne ? [randomElement(random, purposes)] : purposes, isPrimaryOnly, ltvBands };
 }
 
 function randomAdjustment(random: RandomSource): NonNullable<MortgageOffer['adjustable']> {
@@ -143,14 +165,21 @@ function randomTermPrice(random: RandomSource, loanType: LoanType, months: numbe
   };
 }
 
-function randomLtvBands(random: RandomSource, loanType: LoanType): MortgageOffer['ltv_bands'] {
+function randomLtvBands(
+  random: RandomSource,
+  loanType: LoanType,
+  { ltvBands, purposes }: LoanUse,
+): MortgageOffer['ltv_bands'] {
   const all = ltvBandsByType[loanType];
   const last = all.length - 1;
-  return all
-    .filter((max, at) => at === last || max === 80 || randomBoolean(random, 0.6))
+  return ltvBands
+    .filter((max, at) => at === ltvBands.length - 1 || max === 80 || randomBoolean(random, 0.6))
     .map((max_ltv_percent) => {
       const place = all.indexOf(max_ltv_percent);
-      return { max_ltv_percent, ...randomLtvPart(random, loanType, place, last) };
+      const part = randomLtvPart(random, loanType, place, last);
+      if (purposes.includes('cash_out')) part.rate_percent! += 0.25;
+      if (loanType === 'va' && !purposes.includes('purchase')) part.upfront_premium_percent = 0.9;
+      return { max_ltv_percent, ...part };
     });
 }
 
@@ -161,10 +190,15 @@ function randomLtvPart(random: RandomSource, loanType: LoanType, place: number, 
   return loanType === 'conventional' && place > 3 ? { ...part, annual_premium_percent: (place - 3) / 10 } : part;
 }
 
-function randomCreditBands(random: RandomSource, vertical: Vertical, loanType: LoanType): MortgageOffer['bands'] {
+function randomCreditBands(
+  random: RandomSource,
+  vertical: Vertical,
+  loanType: LoanType,
+  { ltvBands }: LoanUse,
+): MortgageOffer['bands'] {
   const names = getChoiceValues(vertical, vertical.roles.creditBand);
   const worst = { conventional: 2, fha: 1, va: 1, usda: 2, jumbo: 4 }[loanType] + randomInteger(random, 0, 1);
-  const highest = ltvBandsByType[loanType].at(-1)!;
+  const highest = ltvBands.at(-1)!;
   return Object.fromEntries(
     names.slice(worst).map((name, at) => {
       const quality = (worst + at) / (names.length - 1);
@@ -192,18 +226,19 @@ function randomStates(random: RandomSource, vertical: Vertical): OfferCriterion 
   return { field: 'state', in: ['CA', 'TX', ...states.filter(() => randomBoolean(random, 0.4))] };
 }
 
-function randomCriteria(random: RandomSource, loanType: LoanType, states: OfferCriterion | null): OfferCriterion[] {
-  const isGovernment = loanType === 'fha' || loanType === 'va' || loanType === 'usda';
+function randomCriteria(
+  random: RandomSource,
+  loanType: LoanType,
+  states: OfferCriterion | null,
+  { purposes, isPrimaryOnly }: LoanUse,
+): OfferCriterion[] {
   const criteria: OfferCriterion[] = states === null ? [] : [states];
-  if (isGovernment) criteria.push({ field: 'occupancy', in: ['primary'] });
+  criteria.push({ field: 'loan_purpose', in: [...purposes] });
+  if (isPrimaryOnly) criteria.push({ field: 'occupancy', in: ['primary'] });
   else if (randomBoolean(random, 0.4)) criteria.push({ field: 'occupancy', not_in: ['investment'] });
   if (loanType === 'va') criteria.push({ field: 'veteran', in: [true] });
-  if (loanType === 'usda') criteria.push({ field: 'loan_purpose', not_in: ['cash_out'] });
   if (randomBoolean(random, 0.3)) criteria.push({ field: 'property_type', not_in: ['manufactured'] });
   if (randomBoolean(random, 0.03)) criteria.push({ field: 'first_time_buyer', in: [true] });
-  if (randomBoolean(random, 0.2)) {
-    criteria.push({ field: 'loan_purpose', in: [randomElement(random, ['purchase', 'refinance'])] });
-  }
   if (randomBoolean(random, 0.3)) criteria.push({ field: 'annual_income', min: randomInteger(random, 3, 12) * 10_000 });
   if (randomBoolean(random, 0.05)) criteria.push({ field: 'birthdate', min_age: randomInteger(random, 19, 25) });
   return criteria;

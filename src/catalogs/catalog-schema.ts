@@ -62,6 +62,9 @@ export const offerDocumentSchemas = {
   as_of: Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' }),
 };
 
+/** Name of the offered product. It is required for products of which a lender can have several, such as cards. */
+export const productNameSchema = Type.String({ minLength: 1, maxLength: bounds.productNameCodePointsMax });
+
 export const optionalOfferDocumentSchemas = {
   legal: Type.Optional(offerDocumentSchemas.legal),
   terms_url: Type.Optional(offerDocumentSchemas.terms_url),
@@ -95,7 +98,11 @@ export const catalogSchema = <Members extends TProperties, Lender extends TSchem
     strictObject,
   );
 
-const anyOffer = Type.Object({ ...commonOfferSchemas, ...optionalOfferDocumentSchemas });
+const anyOffer = Type.Object({
+  ...commonOfferSchemas,
+  ...optionalOfferDocumentSchemas,
+  name: Type.Optional(productNameSchema),
+});
 const anyLender = lenderSchema({}, anyOffer);
 const anyCatalog = catalogSchema({}, anyLender);
 

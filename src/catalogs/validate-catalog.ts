@@ -78,11 +78,13 @@ export function validateSemantics(value: unknown, vertical: Vertical, today: num
     }
     validateUsStateRules(lender.state_rules, [...lenderPath, 'state_rules'], vertical, errors);
     if (!Array.isArray(lender.offers)) continue;
+    const productNames = new Map<string, CatalogValuePath>();
     for (const [offerIndex, offer] of lender.offers.entries()) {
       // Checks the schema again to skip invalid offers, because `errors` may not list all of them.
       if (!offerValidator.Check(offer)) continue;
       const path = [...lenderPath, 'offers', offerIndex];
       checkUnique(ids, offer.id, [...path, 'id'], errors);
+      if (offer.name !== undefined) checkUnique(productNames, offer.name, [...path, 'name'], errors);
       checkOffer(offer, path, vertical, today, errors);
       product.validateOffer(offer, path, vertical, errors, lender);
       offers.push(offer);
@@ -126,6 +128,7 @@ function checkOffer(
   if (urlProblem !== null) errors.add([...path, 'landing_url'], urlProblem);
   if (new Set(offer.features).size < offer.features.length)
     errors.add([...path, 'features'], 'must not repeat a value');
+  if (offer.name !== undefined) errors.checkLine(offer.name, [...path, 'name']);
   if (offer.legal !== undefined) errors.checkLine(offer.legal, [...path, 'legal']);
   if (offer.terms_url !== undefined && !isHttpsUrl(offer.terms_url)) {
     errors.add([...path, 'terms_url'], 'must be an https URL in printable ASCII');

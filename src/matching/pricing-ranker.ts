@@ -21,10 +21,10 @@ export interface OfferPricer<Tables extends MatchTables, Applicant> {
   /** Computes the sort keys of an offer. Returns false if the applicant cannot get the offer. */
   computeSortKeys(tables: Tables, offer: number, applicant: Applicant, keys: OfferSortKeys): boolean;
   /**
-   * Computes the key of `lowest_apr`, for products with slow APRs. `computeSortKeys` then sets `lowestApr` to a lower bound of the key, and
-   * `computeAprKey` is called only for the offers that can be among the best.
+   * Computes the keys that depend on the APR, `lowestApr` and `highestAmount`, for products with slow APRs. `computeSortKeys` then sets both
+   * keys to lower bounds, and `computeAprKeys` is called once for each offer that can be among the best.
    */
-  computeAprKey?(tables: Tables, offer: number, applicant: Applicant): number;
+  computeAprKeys?(tables: Tables, offer: number, applicant: Applicant, keys: OfferSortKeys): void;
 }
 
 export type OfferRanker<Tables extends MatchTables> = (
@@ -38,8 +38,9 @@ export type OfferRanker<Tables extends MatchTables> = (
 interface RankerState {
   readonly criteria: CriteriaIndex;
   readonly eligible: OfferSet;
-  /** Lower bounds of the keys of `lowest_apr`, by offer; NaN for an offer whose key was computed. */
+  /** Lower bounds of the keys of `lowest_apr` and `highest_amount`, by offer; NaN for an offer whose keys were computed. */
   readonly aprBounds: Float64Array;
+  readonly amountBounds: Float64Array;
 }
 
 /**
@@ -51,9 +52,10 @@ export function createPricingRanker<Tables extends MatchTables, Applicant>(
 ): OfferRanker<Tables> {
   const states = new WeakMap<Tables, RankerState>();
   const best = new BestOffers();
-  const leastAprBounds = new TopOffers();
+  const lowestAprBounds = new TopOffers();
+  const lowestAmountBounds = new TopOffers();
   const keys: OfferSortKeys = { recommended: 0, lowestApr: 0, highestAmount: 0, revenue: 0 };
-  const computeAprKey = pricer.computeAprKey?.bind(pricer);
+  const computeAprKeys = pricer.computeAprKeys?.bind(pricer);
 
   return (tables, borrower, today, unavailable) => {
     const applicant = pricer.readApplicant(tables, borrower);
@@ -68,10 +70,12 @@ export function createPricingRanker<Tables extends MatchTables, Applicant>(
   function stateFor(tables: Tables): RankerState {
     let state = states.get(tables);
     if (state === undefined) {
+      const boundCount = computeAprKeys === undefined ? 0 : tables.offerCount;
       state = {
         criteria: new CriteriaIndex(tables),
         eligible: emptyOfferSet(tables.offerCount),
-        aprBounds: new Float64Array(computeAprKey === undefined ? 0 : tables.offerCount),
+        aprBounds: new Float64Array(boundCount),
+        amountBounds: new Float64Array(boundCount),
       };
       states.set(tables, state);
     }
@@ -79,9 +83,11 @@ export function createPricingRanker<Tables extends MatchTables, Applicant>(
   }
 
   /** Finds the best of the eligible offers for each sort order. Removes from `eligible` the offers that the applicant cannot get. */
-  function rankEligible(tables: Tables, { eligible, aprBounds }: RankerState, applicant: Applicant): void {
+  function rankEligible(tables: Tables, state: RankerState, applicant: Applicant): void {
+    const { eligible, aprBounds, amountBounds } = state;
     best.reset(tables);
-    leastAprBounds.reset(tables.orderLength);
+    lowestAprBounds.reset(tables.orderLength);
+    lowestAmountBounds.reset(tables.orderLength);
     for (let word = 0; word < eligible.length; word++) {
       for (let bits = eligible[word]!; bits !== 0; bits &= bits - 1) {
         const offer = (word << 5) + lowestBitIndex(bits);
@@ -90,27 +96,37 @@ export function createPricingRanker<Tables extends MatchTables, Applicant>(
           continue;
         }
         best.recommended.add(offer, keys.recommended);
-        best.highestAmount.add(offer, keys.highestAmount);
         best.revenue.add(offer, keys.revenue);
-        if (computeAprKey === undefined) best.lowestApr.add(offer, keys.lowestApr);
-        else {
+        if (computeAprKeys === undefined) {
+          best.lowestApr.add(offer, keys.lowestApr);
+          best.highestAmount.add(offer, keys.highestAmount);
+        } else {
           aprBounds[offer] = keys.lowestApr;
-          leastAprBounds.add(offer, keys.lowestApr);
+          lowestAprBounds.add(offer, keys.lowestApr);
+          amountBounds[offer] = keys.highestAmount;
+          lowestAmountBounds.add(offer, keys.highestAmount);
         }
       }
     }
-    if (computeAprKey === undefined) return;
-    // The offers with the lowest bounds are likely the best. Their APRs exclude nearly all other offers.
-    leastAprBounds.forEachOffer((offer) => {
-      best.lowestApr.add(offer, computeAprKey(tables, offer, applicant));
+    if (computeAprKeys === undefined) return;
+    const addWithAprKeys = (offer: number) => {
+      if (Number.isNaN(aprBounds[offer]!)) return;
+      computeAprKeys(tables, offer, applicant, keys);
+      best.lowestApr.add(offer, keys.lowestApr);
+      best.highestAmount.add(offer, keys.highestAmount);
       aprBounds[offer] = Number.NaN;
-    });
+      amountBounds[offer] = Number.NaN;
+    };
+    // The offers with the lowest bounds are likely the best. Their keys exclude nearly all other offers.
+    lowestAprBounds.forEachOffer(addWithAprKeys);
+    lowestAmountBounds.forEachOffer(addWithAprKeys);
     for (let word = 0; word < eligible.length; word++) {
       for (let bits = eligible[word]!; bits !== 0; bits &= bits - 1) {
         const offer = (word << 5) + lowestBitIndex(bits);
-        if (aprBounds[offer]! <= best.lowestApr.highestAcceptedSortKey) {
-          best.lowestApr.add(offer, computeAprKey(tables, offer, applicant));
-        }
+        const canBeAmongBest =
+          aprBounds[offer]! <= best.lowestApr.highestAcceptedSortKey ||
+          amountBounds[offer]! <= best.highestAmount.highestAcceptedSortKey;
+        if (canBeAmongBest) addWithAprKeys(offer);
       }
     }
   }

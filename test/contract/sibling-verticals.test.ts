@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { sortOrderNames } from '../../src/matching/matcher.ts';
+import { openApiText } from '../../src/openapi/openapi-document.ts';
 import { availableVerticals, exampleCatalogs } from '../../src/verticals/registry.ts';
 import { ApiCaller, assertError, WidgetCaller, widgetLoadId } from '../support/api-caller.ts';
 import { describeService } from '../support/contract-suite.ts';
@@ -166,24 +167,91 @@ describeService(
       });
     }
 
-    test('rejects a down payment of the whole property value or more, whichever of the two fields arrives last', async () => {
-      const caller = callerOf('mortgage');
+    describe('the order svc_revenue of mortgage', () => {
+      const sort = 'svc_revenue';
+      const names = ['recommended', 'lowest_apr', 'highest_amount'];
+      const createSession = async () => {
+        const caller = callerOf('mortgage');
+        return { caller, subId: await caller.createSessionWithFields('refused', sampleBorrowers.mortgage!) };
+      };
+
+      test('is refused in every format', async () => {
+        const { caller, subId } = await createSession();
+        for (const format of ['json', 'iframe', 'js']) {
+          assertError(await caller.get('marketplace', { sub_id: subId, format, sort }), 'INVALID_REQUEST', 'sort');
+        }
+      });
+
+      test('is refused by the embedded API', async () => {
+        const { caller, subId } = await createSession();
+        const api = on.running().marketplace.partnerApi(caller.key, 'mortgage');
+        const query = { sub_id: subId, sort } as const;
+        for (const result of [
+          await api.getMarketplace(query),
+          await api.getWidget({ ...query, format: 'iframe' }),
+          await api.getWidget({ ...query, format: 'js' }),
+        ]) {
+          assert.ok(!result.ok && result.error.error === 'INVALID_REQUEST', JSON.stringify(result));
+          assert.match(result.error.message, /sort must be one of recommended, lowest_apr, highest_amount/);
+        }
+      });
+
+      test('is refused by the widget page, and by the offers of the widget', async () => {
+        const { caller, subId } = await createSession();
+        const { token } = await caller.getEmbedCode(subId, 'js');
+        const widget = new WidgetCaller(on.running().http, subId, token);
+        const load = widgetLoadId(1);
+        assert.equal((await widget.get('', { sort: 'recommended' })).status, 200);
+        assert.equal((await widget.get('', { sort })).status, 404);
+        assert.equal((await widget.get('/offers', { load, sort: 'recommended' })).status, 200);
+        assertError(await widget.get('/offers', { load, sort }), 'INVALID_REQUEST', 'sort');
+      });
+
+      test('is in no list of allowed orders of the OpenAPI document', () => {
+        const { mortgage } = Object.fromEntries(availableVerticals().map((each) => [each.segment, each]));
+        const url = 'https://api.example';
+        const text = openApiText(mortgage!, { public: url, click: url, widget: url, cdn: url });
+        const lists = text.match(/"enum": ?\[[^\]]*"lowest_apr"[^\]]*\]/g) ?? [];
+        assert.ok(lists.length >= 2, `${lists.length} lists`);
+        for (const list of lists) assert.deepEqual(JSON.parse(`{${list}}`).enum, names);
+      });
+    });
+
+    describe('a down payment of the whole value or more', () => {
       const { down_payment: _, ...rest } = sampleBorrowers.mortgage!;
-      const subId = await caller.createSessionWithFields('impossible', rest);
-      for (const down_payment of [400_000, 500_000]) {
-        const body = assertError(
-          await caller.post('inputs', { sub_id: subId, fields: { down_payment } }),
-          'INVALID_FIELD_VALUE',
-        );
+
+      /** Asserts that these fields are refused, and that the refusal names one of them. */
+      const assertRefused = async (caller: ApiCaller, subId: string, name: string, value: unknown) => {
+        const answer = await caller.post('inputs', { sub_id: subId, fields: { [name]: value } });
+        const { fields_invalid } = assertError(answer, 'INVALID_FIELD_VALUE');
         assert.deepEqual(
-          body.fields_invalid?.map(({ field, code }) => [field, code]),
-          [['down_payment', 'range']],
+          fields_invalid?.map(({ field, code }) => [field, code]),
+          [[name, 'range']],
         );
-      }
-      await caller.submitFields(subId, { down_payment: 399_000 });
-      const lowered = await caller.post('inputs', { sub_id: subId, fields: { property_value: 300_000 } });
-      const [invalid] = assertError(lowered, 'INVALID_FIELD_VALUE').fields_invalid!;
-      assert.equal(invalid?.field, 'property_value');
+      };
+
+      test('is rejected, whichever call completes it', async () => {
+        const caller = callerOf('mortgage');
+        const subId = await caller.createSessionWithFields('impossible', rest);
+        for (const value of [400_000, 500_000]) await assertRefused(caller, subId, 'down_payment', value);
+        await caller.submitFields(subId, { down_payment: 399_000 });
+        await assertRefused(caller, subId, 'property_value', 300_000);
+      });
+
+      test('is rejected while the loan purpose is absent', async () => {
+        const caller = callerOf('mortgage');
+        const { loan_purpose: _purpose, ...withoutPurpose } = rest;
+        const subId = await caller.createSessionWithFields('no-purpose', withoutPurpose);
+        for (const value of [400_000, 500_000]) await assertRefused(caller, subId, 'down_payment', value);
+      });
+
+      test('is ignored for a refinance, and rejects a change to a purchase', async () => {
+        const caller = callerOf('mortgage');
+        const refinance = { loan_purpose: 'refinance', mortgage_balance: 200_000, down_payment: 400_000 };
+        const subId = await caller.createSessionWithFields('refinance', { ...rest, ...refinance });
+        assert.ok((await caller.offers(subId)).offers.length > 0);
+        await assertRefused(caller, subId, 'loan_purpose', 'purchase');
+      });
     });
 
     test('requires a conditional field while its condition holds', async () => {

@@ -396,6 +396,11 @@ for (const [segment, answers] of Object.entries(visitorAnswers)) {
     const [session] = await sessions(page, 'b');
     const [first] = (await page.caller.offers(session!.sub_id, {})).offers;
     const [, card = ''] = /<article(.+?)<\/article>/s.exec(text)!;
+    const { lender_name: lender, card: creditCard, deposit } = first as Offer;
+    const name = (creditCard ?? deposit)?.name;
+    assert.ok(card.includes(name === undefined ? `>${lender}</h2>` : `>${name}</h2>\n<p>${lender}</p>`), card);
+    const offerName = name === undefined ? lender : `${lender}, ${name}`;
+    assert.ok(textOf(card).includes(`See the offer of ${offerName} `), textOf(card));
     for (const { label, value, note = '' } of offers.figures(first as Offer, answers)) {
       assert.ok(textOf(card).includes(`${label} ${value}`) && textOf(card).includes(note), `${label} ${value} ${note}`);
     }

@@ -46,6 +46,10 @@ const rate = (percent: number) => `${percent.toFixed(Number.isInteger(Math.round
 const rateRange = ({ min, max }: { readonly min: number; readonly max: number }, to = ' to ') =>
   min === max ? rate(min) : `${rate(min)}${to}${rate(max)}`;
 const monthCount = (months: number) => (months === 1 ? '1 month' : `${months} months`);
+const loanTypeNames: Readonly<Record<string, string>> = {
+  ...{ conventional: 'Conventional', jumbo: 'Jumbo' },
+  ...{ fha: 'FHA', va: 'VA', usda: 'USDA' },
+};
 const longDate = (date: string) =>
   new Date(date).toLocaleDateString('en-US', { timeZone: 'UTC', year: 'numeric', month: 'long', day: 'numeric' });
 
@@ -148,7 +152,7 @@ const expectedByVertical: Readonly<Record<string, Expected>> = {
       return [
         `NMLS ID ${mortgage!.nmls_id}`,
         isAdjustable
-          ? `Initial interest rate${rate(mortgage!.rate)} may change after `
+          ? `Initial interest rate${rate(mortgage!.rate)} may change after ${mortgage!.fixed_months} months`
           : `Interest rate${rate(mortgage!.rate)}`,
         `APR${rateRange(apr!)}`,
         `Estimated payment${cents(payment!)}/month for a loan of ${whole(mortgage!.loan_amount)} over ${term} months`,
@@ -157,7 +161,7 @@ const expectedByVertical: Readonly<Record<string, Expected>> = {
           : `Mortgage insurance${cents(insurance)}/month included in the payment, for ${monthCount(mortgage!.mortgage_insurance_months)}`,
         points === 0 ? 'PointsNone' : `Points${points}% of the loan`,
         `Lender fees${fee(mortgage!.lender_fees)}`,
-        `${isAdjustable ? 'adjustable' : 'fixed'} rate`,
+        `Loan type${loanTypeNames[mortgage!.loan_type]}, ${isAdjustable ? 'adjustable' : 'fixed'} rate`,
         `Rate lock${mortgage!.lock_days} days`,
       ];
     },
@@ -165,6 +169,7 @@ const expectedByVertical: Readonly<Record<string, Expected>> = {
       `Loan-to-value ratio${mortgage!.ltv_percent}%`,
       `Principal and interest${cents(mortgage!.principal_and_interest)}/month`,
       `Cost over five years${cents(mortgage!.cost_over_five_years)}`,
+      'Cost over five years: payments, points, fees, prepaid interest and upfront premium, less the principal',
     ],
     member: 'mortgage',
   },
@@ -172,15 +177,16 @@ const expectedByVertical: Readonly<Record<string, Expected>> = {
     title: 'Your banking offers',
     sortOrders: ['Recommended', 'Highest APY', 'Highest first-year earnings'],
     phrases: ['What a bank or credit union pays us plays no part in it', 'Fees could reduce the earnings'],
-    figures: ({ as_of: asOf, deposit }) => {
+    heading: ({ deposit }) => deposit!.name,
+    figures: ({ lender_name: institution, as_of: asOf, deposit }) => {
       const { bonus, term_months: term, early_withdrawal_penalty_days: penalty, fee_waived_from: waived } = deposit!;
       return [
         `Annual percentage yield (APY)${rate(deposit!.apy)} as of ${longDate(asOf!)}; ${
           deposit!.variable ? 'variable rate, may change after you open the account' : 'fixed rate'
         }`,
-        deposit!.insured_by === 'fdic'
-          ? `Member FDIC, certificate ${deposit!.certificate_number}`
-          : `Insured by NCUA, charter ${deposit!.certificate_number}`,
+        `${deposit!.name}${institution}${
+          deposit!.insured_by === 'fdic' ? 'Member FDIC, certificate' : 'Insured by NCUA, charter'
+        } ${deposit!.certificate_number}`,
         `Minimum to open${fee(deposit!.minimum_deposit)}`,
         `Minimum to earn the APY${fee(deposit!.minimum_balance_for_apy)}`,
         `Monthly fee${fee(deposit!.monthly_fee)}${waived === null ? '' : ` none from a balance of ${whole(waived)}`}`,
@@ -438,25 +444,27 @@ describe('widgets with unusual offers', () => {
     assert.deepEqual(new Set(notes), new Set([`${bonus.requirement}; to be met within 5 days of opening`]));
   });
 
-  test('two cards of one issuer have different headings, and their links have different names', async (t) => {
-    const vertical = availableVerticals().find(({ segment }) => segment === 'credit-cards')!;
-    const widget = await pages.prepare(t, { vertical, fields: sampleBorrowers['credit-cards']!, maxOffers: 5 });
-    const { page } = widget;
-    await page.route(offersAddress, async (route) => {
-      const response = await route.fetch();
-      const json = await response.json();
-      const { lender_name } = json.offers[0];
-      const offers = json.offers.slice(0, 2).map((offer: Offer) => ({ ...offer, lender_name }));
-      await route.fulfill({ response, json: { ...json, offers } });
+  for (const segment of ['credit-cards', 'banking']) {
+    test(`${segment}: two offers of one lender have different headings, and their links have different names`, async (t) => {
+      const vertical = availableVerticals().find((other) => other.segment === segment)!;
+      const widget = await pages.prepare(t, { vertical, fields: sampleBorrowers[segment]!, maxOffers: 5 });
+      const { page } = widget;
+      await page.route(offersAddress, async (route) => {
+        const response = await route.fetch();
+        const json = await response.json();
+        const { lender_name } = json.offers[0];
+        const offers = json.offers.slice(0, 2).map((offer: Offer) => ({ ...offer, lender_name }));
+        await route.fulfill({ response, json: { ...json, offers } });
+      });
+      await page.goto(widget.url);
+      await offerLink(page).waitFor();
+      const names = await offerCards(page)
+        .locator('h3, .go, summary, .terms')
+        .evaluateAll((nodes) => nodes.map(({ className, textContent }) => `${className} ${textContent}`));
+      assert.equal(names.length, 8);
+      assert.equal(new Set(names).size, 8, names.join());
     });
-    await page.goto(widget.url);
-    await offerLink(page).waitFor();
-    const names = await offerCards(page)
-      .locator('h3, .go, summary, .terms')
-      .evaluateAll((nodes) => nodes.map(({ className, textContent }) => `${className} ${textContent}`));
-    assert.equal(names.length, 8);
-    assert.equal(new Set(names).size, 8, names.join());
-  });
+  }
 
   test('a negative first-year value is shown with a minus sign', async (t) => {
     const vertical = availableVerticals().find(({ segment }) => segment === 'credit-cards')!;

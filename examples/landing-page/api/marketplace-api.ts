@@ -60,15 +60,19 @@ interface CardFigures {
 
 interface MortgageFigures {
   readonly rate_type: 'fixed' | 'adjustable';
+  /** Months before the rate of an adjustable loan may change; null for a fixed rate. */
+  readonly fixed_months: number | null;
   readonly rate: number;
   readonly points_percent: number;
   readonly lender_fees: number;
   readonly loan_amount: number;
+  readonly cost_over_five_years: number;
   readonly nmls_id: string;
 }
 
 /** Figures of a deposit account. */
 interface DepositFigures {
+  readonly name: string;
   readonly apy: number;
   readonly minimum_deposit: number;
   readonly minimum_balance_for_apy: number;

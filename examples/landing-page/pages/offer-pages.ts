@@ -41,12 +41,16 @@ ${offers.length < total && html`<p>The ${offers.length} that fit you best come f
 }
 
 function offerCard(offer: Offer, product: Product, answers: Answers): Html {
-  const { prequalification, figures } = product.offers;
+  const { prequalification, productName, figures } = product.offers;
   const { lender_name: lender, legal, terms_url: termsUrl, as_of: asOf } = offer;
+  const name = productName?.(offer);
+  // The names of links must differ between two offers of one lender.
+  const offerName = name === undefined ? lender : `${lender}, ${name}`;
   return html`<article class="card offer" aria-labelledby="offer-${offer.svc_offer_id}">
 <div class="lender">
 <img src="${offer.logo_url}" alt="" width="120" height="40">
-<h2 id="offer-${offer.svc_offer_id}">${lender}</h2>
+<h2 id="offer-${offer.svc_offer_id}">${name ?? lender}</h2>
+${name !== undefined && html`<p>${lender}</p>`}
 <p class="stars"><span aria-hidden="true">★</span> ${offer.svc_star_rating.toFixed(1)} of 5, editors’ rating</p>
 </div>
 <dl>${figures(offer, answers).map(
@@ -58,12 +62,12 @@ function offerCard(offer: Offer, product: Product, answers: Answers): Html {
 ${offer.prequalification && prequalification !== null && html`<li>${prequalification}</li>`}
 ${offer.features.map((feature) => html`<li>${featureText(feature)}</li>`)}
 </ul>
-<a class="button" href="${offer.click_url}" rel="nofollow sponsored">See the offer<span class="hidden"> of ${lender}</span></a>
+<a class="button" href="${offer.click_url}" rel="nofollow sponsored">See the offer<span class="hidden"> of ${offerName}</span></a>
 ${
   legal !== undefined &&
   html`<p class="legal">${legal}${asOf !== undefined && ` Figures as of ${formatDate(asOf)}.`}${
     termsUrl !== undefined &&
-    html` <a href="${termsUrl}" rel="nofollow">Terms<span class="hidden"> of ${lender}</span></a>`
+    html` <a href="${termsUrl}" rel="nofollow">Terms<span class="hidden"> of ${offerName}</span></a>`
   }</p>`
 }
 </article>`;

@@ -75,6 +75,7 @@ export const banking: Product = {
       advice: ['another kind of account, or another term,', 'a larger deposit,'],
     },
     prequalification: null,
+    productName: ({ deposit }) => deposit!.name,
     figures: (offer) => [
       {
         label: 'APY',

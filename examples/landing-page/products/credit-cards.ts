@@ -85,8 +85,8 @@ export const creditCards: Product = {
       advice: ['a card for another purpose, such as building credit,', 'accepting an annual fee,'],
     },
     prequalification: 'See if you qualify before you apply',
+    productName: ({ card }) => card!.name,
     figures: ({ apr_range: apr, card }) => [
-      { label: 'Card', value: card!.name },
       {
         label: 'Value in the first year, about',
         value: formatDollars(card!.first_year_value),

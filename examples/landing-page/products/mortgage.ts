@@ -1,4 +1,4 @@
-import { annualIncomeField, creditScoreField, type Field, stateField } from '../form/fields.ts';
+import { annualIncomeField, creditScoreField, type Field, stateField, yesOrNo } from '../form/fields.ts';
 import { formatDollars, formatRate, formatWholeDollars } from '../pages/formatting.ts';
 import type { Product } from './product.ts';
 
@@ -56,6 +56,23 @@ export const mortgage: Product = {
           required: true,
           when: { field: 'loan_purpose', is: ['cash_out'] },
         },
+        {
+          name: 'loan_term_months',
+          label: 'Over how many years would you like to repay?',
+          hint: 'Without an answer, we show payments over 30 years where lenders offer them.',
+          required: false,
+          choices: [10, 15, 20, 25, 30].map((years) => [12 * years, `${years} years`]),
+        },
+        {
+          name: 'rate_type',
+          label: 'Which kind of rate would you like?',
+          hint: 'Without an answer, we show both.',
+          required: false,
+          choices: [
+            ['fixed', 'Fixed for the whole term'],
+            ['adjustable', 'Adjustable after some years'],
+          ],
+        },
       ],
     },
     {
@@ -97,6 +114,20 @@ export const mortgage: Product = {
           hint: 'Cards and loans, without rent or this mortgage. More lenders match if you tell us.',
           required: false,
         },
+        {
+          name: 'veteran',
+          label: 'Are you a veteran, or on active duty?',
+          hint: 'VA loans are only for veterans and others whom the Department of Veterans Affairs accepts.',
+          required: false,
+          choices: yesOrNo,
+        },
+        {
+          name: 'first_time_buyer',
+          label: 'Would this be your first home in three years?',
+          hint: 'Some loans are only for first-time buyers.',
+          required: false,
+          choices: yesOrNo,
+        },
       ],
     },
   ],
@@ -109,8 +140,13 @@ export const mortgage: Product = {
       title: 'The amounts',
       fields: ['property_value', 'down_payment', 'mortgage_balance', 'cash_out_amount'],
     },
+    { id: 'loan', title: 'The loan', fields: ['loan_term_months', 'rate_type'] },
     { id: 'credit', title: 'What is your credit score, roughly?', fields: ['credit_score_range'] },
-    { id: 'you', title: 'A little about you', fields: ['annual_income', 'monthly_debt_payments'] },
+    {
+      id: 'you',
+      title: 'A little about you',
+      fields: ['annual_income', 'monthly_debt_payments', 'veteran', 'first_time_buyer'],
+    },
   ],
   offers: {
     title: 'Mortgages that lenders may offer you',
@@ -127,7 +163,11 @@ export const mortgage: Product = {
     figures: ({ apr_range: apr, monthly_payment_estimate: payment, payment_term_months: term, mortgage: loan }) => [
       { label: 'APR', value: formatRate(apr!.min) },
       loan!.rate_type === 'adjustable'
-        ? { label: 'Initial interest rate', value: formatRate(loan!.rate), note: 'adjustable, may change later' }
+        ? {
+            label: 'Initial interest rate',
+            value: formatRate(loan!.rate),
+            note: `adjustable, may change after ${loan!.fixed_months} months`,
+          }
         : { label: 'Interest rate', value: formatRate(loan!.rate), note: 'fixed' },
       {
         label: 'Monthly payment, about',
@@ -136,6 +176,11 @@ export const mortgage: Product = {
       },
       { label: 'Points', value: `${loan!.points_percent}%` },
       { label: 'Lender fees', value: formatWholeDollars(loan!.lender_fees) },
+      {
+        label: 'Cost over five years',
+        value: formatWholeDollars(loan!.cost_over_five_years),
+        note: 'payments, points, fees, prepaid interest and upfront premium, less the principal that you repay',
+      },
       { label: 'NMLS ID', value: loan!.nmls_id },
     ],
   },

@@ -36,6 +36,8 @@ export interface Product {
     readonly none: { readonly text: string; readonly advice: readonly string[] };
     /** Text for an offer that the visitor can check before applying; null for products without such a check. */
     readonly prequalification: string | null;
+    /** Returns the name of the offered product, the heading of an offer card; absent for products without a name. */
+    readonly productName?: (offer: Offer) => string;
     /** Returns the figures of an offer card, most important first. */
     readonly figures: (offer: Offer, answers: Answers) => readonly OfferFigure[];
   };

@@ -17,6 +17,7 @@ const percent = (subject: string, details = '') =>
 /** Schema of the member `deposit` of an offer view (docs/verticals/banking.md#offers). */
 export const depositViewSchema = Type.Object(
   {
+    name: Type.String({ description: 'Name of the account.' }),
     apy: percent('Annual percentage yield at the requested deposit', 'It is 0 below `minimum_balance_for_apy`.'),
     rate: percent('Interest rate of the tier that the deposit reaches', 'It is 0 below `minimum_balance_for_apy`.'),
     compounding: Type.Enum(compoundings, { description: 'How often interest is added to the balance.' }),
@@ -119,6 +120,7 @@ export const copyDepositFigures: FiguresOfOffer = ({ source }, slot, [apy, rate,
     loan_amount_range: null,
     term_months: [],
     deposit: {
+      name: offer.name,
       apy,
       rate,
       compounding: offer.compounding,

@@ -8,6 +8,7 @@ import {
   createDictionarySchema,
   lenderSchema,
   offerDocumentSchemas,
+  productNameSchema,
   strictObject,
 } from '../../catalogs/catalog-schema.ts';
 import { roundHalfUp } from '../../domain/money.ts';
@@ -40,6 +41,7 @@ const offer = Type.Object(
   {
     ...offerMembers,
     ...offerDocumentSchemas,
+    name: productNameSchema,
     product_type: Type.String(),
     tiers: Type.Array(tier, { minItems: 1, maxItems: bounds.depositTiersMax }),
     compounding: Type.Enum(compoundings),

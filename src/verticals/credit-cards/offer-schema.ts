@@ -7,6 +7,7 @@ import {
   createDictionarySchema,
   lenderSchema,
   offerDocumentSchemas,
+  productNameSchema,
   strictObject,
 } from '../../catalogs/catalog-schema.ts';
 
@@ -70,7 +71,7 @@ const offer = Type.Object(
   {
     ...commonSchemas,
     ...offerDocumentSchemas,
-    name: Type.String({ minLength: 1, maxLength: bounds.cardNameCodePointsMax }),
+    name: productNameSchema,
     purposes: Type.Array(Type.String(), { minItems: 1, maxItems: bounds.catalogListItemsMax }),
     annual_fee: usd,
     /** Default: `annual_fee`. */

@@ -11,7 +11,6 @@ export function validateCardOffer(
   vertical: Vertical,
   errors: CatalogErrors,
 ): void {
-  errors.checkLine(offer.name, [...path, 'name']);
   checkPurposes(offer, path, vertical, errors);
   checkRewards(offer, path, errors);
   checkBands(offer, path, vertical, errors);

@@ -1,4 +1,4 @@
-import { type FieldVector, findFieldIndex, getChoiceValues } from '../field-vector.ts';
+import { absentValue, type FieldVector, findFieldIndex, getChoiceValues } from '../field-vector.ts';
 import type { VerticalProduct } from '../product.ts';
 import type { Vertical } from '../vertical.ts';
 import { computeMortgageStatistics } from './catalog-statistics.ts';
@@ -40,13 +40,16 @@ export const mortgageLoan = {
   findImpossibleFields,
 } satisfies VerticalProduct;
 
-/** Reports a purchase whose down payment is the whole value of the home or more, because it needs no loan. */
+/**
+ * Reports a down payment of the whole value of the home or more, because such a purchase needs no loan. While the purpose is absent, it may
+ * be a purchase; other purposes ignore the down payment.
+ */
 function findImpossibleFields(vertical: Vertical, fields: Readonly<FieldVector>) {
   const purpose = fields[findFieldIndex(vertical, 'loan_purpose')]!;
   const downPayment = fields[findFieldIndex(vertical, 'down_payment')]!;
   const value = fields[findFieldIndex(vertical, 'property_value')]!;
-  const isPurchase = purpose === getChoiceValues(vertical, 'loan_purpose').indexOf('purchase');
-  if (!isPurchase || downPayment < 0 || value < 0 || downPayment < value) return null;
+  if (purpose !== absentValue && purpose !== getChoiceValues(vertical, 'loan_purpose').indexOf('purchase')) return null;
+  if (downPayment === absentValue || value === absentValue || downPayment < value) return null;
   return {
     names: ['down_payment', 'property_value', 'loan_purpose'],
     rule: 'the down_payment of a purchase must be less than property_value',

@@ -43,6 +43,7 @@ export const prepaidDaysFigure = 3;
 export const upfrontPremiumFigure = 4;
 /** Yearly premium; 0 in the slots of loans without mortgage insurance. */
 export const annualPremiumFigure = 5;
+/** Places of a slot, two of them unused: the 16 bytes of a slot then are in one cache line. */
 const figuresPerSlot = 8;
 
 /**
@@ -51,6 +52,8 @@ const figuresPerSlot = 8;
  */
 export interface MortgageTables extends MatchTables {
   readonly fields: MortgageFieldIndexes;
+  /** Values of the field `loan_purpose` in the field vector of a borrower. */
+  readonly purposes: Readonly<Record<'purchase' | 'refinance' | 'cashOut', number>>;
   /** Values of the field for the term, in months, ascending. A set of terms is a number with one bit for each of these values. */
   readonly termMonths: readonly number[];
   /** For each term that a borrower can request, all terms in the order in which they replace it: nearest first, then shortest. */
@@ -142,6 +145,7 @@ export function compileMortgageTables(catalog: MortgageCatalog, vertical: Vertic
     ...common,
     ...terms,
     fields: findFields(vertical),
+    purposes: findPurposes(vertical),
     nmlsIds: numbered.map(({ lender }) => lender.nmls_id),
     amountMin: Uint32Array.from(offers, ({ amount }) => amount.min),
     amountMax: Uint32Array.from(offers, ({ amount }) => amount.max),
@@ -212,6 +216,15 @@ function findFields(vertical: Vertical): MortgageFieldIndexes {
     cashOut: findFieldIndex(vertical, 'cash_out_amount'),
     monthlyDebt: findFieldIndex(vertical, monthlyDebt),
     term: findFieldIndex(vertical, term),
+  };
+}
+
+function findPurposes(vertical: Vertical) {
+  const values = getChoiceValues(vertical, 'loan_purpose');
+  return {
+    purchase: values.indexOf('purchase'),
+    refinance: values.indexOf('refinance'),
+    cashOut: values.indexOf('cash_out'),
   };
 }
 

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import type { CompiledCatalog } from '../../catalogs/compile-catalog.ts';
 import { roundHalfUp } from '../../domain/money.ts';
 import type { FieldVector } from '../field-vector.ts';
+import { nullableSchema } from '../nullable-schema.ts';
 import type { OfferRendererOptions, OfferView } from '../offer-view.ts';
 import { type OfferFigures, TemplateOfferRenderer, type TemplatePricedOffer } from '../template-offer-renderer.ts';
 import { lenderFeesFigure, type MortgageTables, pointsFigure, scheduleFigure } from './mortgage-tables.ts';
@@ -16,6 +17,12 @@ export const mortgageViewMembers = {
     {
       loan_type: Type.Enum([...loanTypes], { description: 'Program of the loan.' }),
       rate_type: Type.Enum(['fixed', 'adjustable']),
+      fixed_months: nullableSchema(
+        Type.Integer({
+          minimum: 1,
+          description: 'Months before the rate of an adjustable loan may change; `null` for a fixed rate.',
+        }),
+      ),
       rate: Type.Number({ description: 'Yearly note rate in percent; the initial rate of an adjustable loan.' }),
       points_percent: Type.Number({ minimum: 0, description: 'Points paid at closing, in percent of `loan_amount`.' }),
       lender_fees: Type.Number({ minimum: 0, description: 'Fees of the lender paid at closing, in USD.' }),
@@ -65,74 +72,104 @@ export function priceMortgages(
   });
 }
 
-/** Computes the figures of the offer in `quote` for `applicant`, in the order in which `createFigures` reads them. */
+/** Names of the figures that depend on the borrower, in the order of `TemplatePricedOffer.values`. */
+const valueNames = [
+  'aprPercent',
+  'termMonths',
+  'payment',
+  'amountMin',
+  'largestLoan',
+  'ratePercent',
+  'pointsPercent',
+  'lenderFees',
+  'amount',
+  'ltvPercent',
+  'principalAndInterest',
+  'firstPremium',
+  'premiumMonths',
+  'costOverFiveYears',
+] as const;
+
+type LoanValues = Readonly<Record<(typeof valueNames)[number], number>>;
+
+/** Computes the figures of the offer in `quote` for `applicant`. */
 function priceMortgage(tables: MortgageTables, index: number): TemplatePricedOffer {
   priceLoan(tables, index, applicant, quote, price);
   const { amount, value } = applicant;
-  const { slot } = quote;
-  const { schedules } = tables;
-  const schedule = tables.prices[slot + scheduleFigure]!;
-  const principalAndInterestCents = roundHalfUp(price.principalAndInterest * 100, 0);
-  const premiumCents = roundHalfUp(price.firstPremium * 100, 0);
+  const { slot: priceSlot } = quote;
+  const { schedules, prices } = tables;
+  const schedule = prices[priceSlot + scheduleFigure]!;
+  const figures: LoanValues = {
+    aprPercent: toAprKey(loanAprPercent(tables, index, applicant, quote, price)) / 100,
+    termMonths: schedules.termMonths[schedule]!,
+    payment: roundHalfUp(price.principalAndInterest + price.firstPremium, 2),
+    amountMin: tables.amountMin[index]!,
+    largestLoan: largestLoan(tables, index, applicant, quote),
+    ratePercent: schedules.rate[schedule]! / 1_000,
+    pointsPercent: prices[priceSlot + pointsFigure]! / 1_000,
+    lenderFees: prices[priceSlot + lenderFeesFigure]!,
+    amount,
+    ltvPercent: roundHalfUp((amount * 100) / value, 2),
+    principalAndInterest: roundHalfUp(price.principalAndInterest, 2),
+    firstPremium: roundHalfUp(price.firstPremium, 2),
+    premiumMonths: price.premiumMonths,
+    costOverFiveYears: costOverFiveYearsCents(tables, index, applicant, quote, price) / 100,
+  };
   return {
     index,
-    slot: index * 2 ** tables.termMonths.length + availableTerms(tables, index, applicant, quote),
-    values: [
-      toAprKey(loanAprPercent(tables, index, applicant, quote, price)) / 100,
-      schedules.termMonths[schedule]!,
-      (principalAndInterestCents + premiumCents) / 100,
-      tables.amountMin[index]!,
-      largestLoan(tables, index, applicant, quote),
-      schedules.rate[schedule]! / 1_000,
-      tables.prices[slot + pointsFigure]! / 1_000,
-      tables.prices[slot + lenderFeesFigure]!,
-      amount,
-      roundHalfUp((amount * 100) / value, 2),
-      principalAndInterestCents / 100,
-      premiumCents / 100,
-      price.premiumMonths,
-      costOverFiveYearsCents(tables, index, applicant, quote, price) / 100,
-    ],
+    slot: templateNumberOf(tables, index, availableTerms(tables, index, applicant, quote)),
+    values: valueNames.map((name) => figures[name]),
   };
+}
+
+/** Returns the number of the template for an offer and a set of available terms. */
+function templateNumberOf({ termMonths }: MortgageTables, offer: number, terms: number): number {
+  return offer * 2 ** termMonths.length + terms;
+}
+
+/** Returns the offer and the set of available terms of a template. */
+function decodeTemplateNumber({ termMonths }: MortgageTables, template: number) {
+  const sets = 2 ** termMonths.length;
+  return { offer: Math.floor(template / sets), terms: template % sets };
 }
 
 /** Creates the renderer of mortgage offers. */
 export function createMortgageRenderer(...options: OfferRendererOptions): TemplateOfferRenderer {
   const tables = options[0].tables as MortgageTables;
-  return new TemplateOfferRenderer(options, ({ source }, slot, values) =>
-    createFigures(tables, source as MortgageOffer, slot, values),
+  return new TemplateOfferRenderer(options, ({ source }, template, values) =>
+    createFigures(tables, source as MortgageOffer, template, values),
   );
 }
 
 function createFigures(
-  { termMonths, nmlsIds }: MortgageTables,
+  tables: MortgageTables,
   offer: MortgageOffer,
-  slot: number,
+  template: number,
   values: readonly (number | null)[],
 ): OfferFigures {
-  const [apr, term, payment, amountMin, amountMax, rate, points, fees, amount, ltv, ...rest] = values as number[];
-  const [principalAndInterest, premium, premiumMonths, cost] = rest;
-  const availableTerms = slot % 2 ** termMonths.length;
+  const figures = Object.fromEntries(valueNames.map((name, at) => [name, values[at]])) as LoanValues;
+  const { offer: index, terms } = decodeTemplateNumber(tables, template);
   return {
-    apr_range: { min: apr!, max: apr! },
-    payment_term_months: term!,
-    monthly_payment_estimate: payment!,
-    loan_amount_range: { min: amountMin!, max: amountMax! },
-    term_months: termMonths.filter((_months, at) => (availableTerms & (1 << at)) !== 0),
+    apr_range: { min: figures.aprPercent, max: figures.aprPercent },
+    payment_term_months: figures.termMonths,
+    monthly_payment_estimate: figures.payment,
+    loan_amount_range: { min: figures.amountMin, max: figures.largestLoan },
+    term_months: tables.termMonths.filter((_months, at) => (terms & (1 << at)) !== 0),
     mortgage: {
       loan_type: offer.loan_type,
       rate_type: rateTypeOf(offer),
-      rate: rate!,
-      points_percent: points!,
-      lender_fees: fees!,
-      loan_amount: amount!,
-      ltv_percent: ltv!,
-      principal_and_interest: principalAndInterest!,
-      mortgage_insurance: premium!,
-      mortgage_insurance_months: premiumMonths!,
-      cost_over_five_years: cost!,
+      fixed_months: offer.adjustable?.fixed_months ?? null,
+      rate: figures.ratePercent,
+      points_percent: figures.pointsPercent,
+      lender_fees: figures.lenderFees,
+      loan_amount: figures.amount,
+      ltv_percent: figures.ltvPercent,
+      principal_and_interest: figures.principalAndInterest,
+      mortgage_insurance: figures.firstPremium,
+      mortgage_insurance_months: figures.premiumMonths,
+      cost_over_five_years: figures.costOverFiveYears,
       lock_days: offer.lock_days,
-      nmls_id: nmlsIds[Math.floor(slot / 2 ** termMonths.length)]!,
+      nmls_id: tables.nmlsIds[index]!,
     },
   };
 }

@@ -56,6 +56,11 @@ const fhaTermPremiumLtvPercent = 90;
 
 const daysPerYear = 365;
 
+/** Returns a twelfth of the yearly premium on a balance of `amount`, in USD. */
+function monthlyPremiumOf({ prices }: MortgageTables, slot: number, amount: number): number {
+  return (amount * prices[slot + annualPremiumFigure]!) / 1_200_000;
+}
+
 /** Computes the prices of an offer that `quoteLoan` quoted for the applicant, and writes the result into `price`. */
 export function priceLoan(
   tables: MortgageTables,
@@ -76,7 +81,7 @@ export function priceLoan(
     tables.prices[slot + lenderFeesFigure]! +
     financedLoan * dailyRate * tables.prices[slot + prepaidDaysFigure]!;
   price.principalAndInterest = financedLoan * schedules.payment[schedule]!;
-  const monthlyPremium = (amount * tables.prices[slot + annualPremiumFigure]!) / 1_200_000;
+  const monthlyPremium = monthlyPremiumOf(tables, slot, amount);
   const insurance = tables.insurance[offer]!;
   if (monthlyPremium === 0 || insurance === noInsurance) {
     price.firstPremium = 0;
@@ -105,7 +110,7 @@ export function costOverFiveYearsCents(
 ): number {
   const { schedules } = tables;
   const schedule = tables.prices[slot + scheduleFigure]!;
-  const monthlyPremium = (amount * tables.prices[slot + annualPremiumFigure]!) / 1_200_000;
+  const monthlyPremium = monthlyPremiumOf(tables, slot, amount);
   const premiums =
     tables.insurance[offer] === privateInsurance
       ? monthlyPremium * Math.min(price.premiumMonths, costMonths)
@@ -145,7 +150,7 @@ export function leastAprPercent(
       excess += price.firstPremium * annuity;
       slope += price.firstPremium * (annuity / rate - (months * remaining) / (rate * (1 + rate)));
     } else {
-      const premium = (applicant.amount * tables.prices[slot + annualPremiumFigure]!) / 100_000;
+      const premium = 12 * monthlyPremiumOf(tables, slot, applicant.amount);
       const isWholeTerm = price.premiumMonths === schedules.termMonths[schedule];
       excess += premium * (isWholeTerm ? schedules.premiumValueTerm : schedules.premiumValueFha)[schedule]!;
       slope += premium * (isWholeTerm ? schedules.premiumSlopeTerm : schedules.premiumSlopeFha)[schedule]!;
@@ -185,7 +190,7 @@ function addPremiums(
     payments.add(firstPremium, premiumMonths, 0);
     return;
   }
-  const monthlyPremium = (amount * tables.prices[slot + annualPremiumFigure]!) / 1_200_000;
+  const monthlyPremium = monthlyPremiumOf(tables, slot, amount);
   const balances = yearlyBalances(tables.schedules, tables.prices[slot + scheduleFigure]!);
   for (let year = 0; year * 12 < premiumMonths; year++) payments.add(monthlyPremium * balances[year]!, 12, year * 12);
 }

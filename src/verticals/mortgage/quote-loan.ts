@@ -48,12 +48,9 @@ export function emptyLoanQuote(): LoanQuote {
   return { slot: 0, localTerm: 0, ltvBand: 0, paymentMax: 0 };
 }
 
-/** Values of `loan_purpose`, in the order of the field. */
-const [purchase, refinance] = [0, 1];
-
 /** Copies values of a borrower into `applicant`. Returns false if a value is missing without which no offer can be priced. */
 export function readApplicant(
-  { fields, roles, termMonths, defaultTerm }: MortgageTables,
+  { fields, purposes, roles, termMonths, defaultTerm }: MortgageTables,
   borrower: Readonly<FieldVector>,
   applicant: Applicant,
 ): boolean {
@@ -65,11 +62,11 @@ export function readApplicant(
   const downPayment = borrower[fields.downPayment]!;
   const balance = borrower[fields.balance]!;
   const cashOut = borrower[fields.cashOut]!;
-  if (purpose === purchase) {
+  if (purpose === purposes.purchase) {
     if (downPayment === absentValue) return false;
     applicant.amount = value - downPayment;
     applicant.amountField = fields.downPayment;
-  } else if (purpose === refinance) {
+  } else if (purpose === purposes.refinance) {
     if (balance === absentValue) return false;
     applicant.amount = balance;
     applicant.amountField = fields.balance;
@@ -221,16 +218,16 @@ export function findQuoteMismatches(
 }
 
 /** Lists the fields that `readApplicant` needs and the borrower did not submit. */
-function listMissingFields({ fields, roles }: MortgageTables, borrower: Readonly<FieldVector>): number[] {
+function listMissingFields({ fields, purposes, roles }: MortgageTables, borrower: Readonly<FieldVector>): number[] {
   const purpose = borrower[fields.purpose]!;
-  const isCashOut = purpose !== purchase && purpose !== refinance && purpose !== absentValue;
+  const isCashOut = purpose === purposes.cashOut;
   const needed = [
     fields.purpose,
     fields.value,
     fields.creditBand,
     roles.state,
-    ...(purpose === purchase ? [fields.downPayment] : []),
-    ...(purpose === refinance || isCashOut ? [fields.balance] : []),
+    ...(purpose === purposes.purchase ? [fields.downPayment] : []),
+    ...(purpose === purposes.refinance || isCashOut ? [fields.balance] : []),
     ...(isCashOut ? [fields.cashOut] : []),
   ];
   return needed.filter((field) => borrower[field] === absentValue);

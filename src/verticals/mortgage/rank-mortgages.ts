@@ -6,11 +6,11 @@ import { costOverFiveYearsCents, emptyLoanPrice, leastAprPercent, loanAprPercent
 import { type Applicant, emptyApplicant, emptyLoanQuote, largestLoan, quoteLoan, readApplicant } from './quote-loan.ts';
 import { computeRecommendationScore } from './recommendation-score.ts';
 
-/** Largest cost in whole USD in a sort key of `highest_amount`; higher costs count as this cost. */
-const costUsdMax = 2 ** 27 - 1;
+/** Weight of a dollar in a sort key of `highest_amount`, larger than any APR key (`bounds.ts`). */
+const amountWeight = 2 ** 12;
 
-/** Rounding errors of the APR and its lower bound, in hundredths of a percent, are smaller than this. */
-const aprTolerance = 1e-6;
+/** Rounding errors of the APR and its lower bound, in percent, are smaller than this. */
+const aprPercentTolerance = 1e-8;
 
 function createMortgagePricer(): OfferPricer<MortgageTables, Applicant> {
   const applicant = emptyApplicant();
@@ -29,18 +29,30 @@ function createMortgagePricer(): OfferPricer<MortgageTables, Applicant> {
       keys.recommended = recommended;
       // No list is ordered by payout (docs/verticals/mortgage.md#law).
       keys.revenue = recommended;
-      const costUsd = Math.min(costUsdMax, Math.round(costCents / 100));
-      keys.highestAmount = costUsd - largestLoan(tables, offer, borrower, quote) * 2 ** 27;
-      keys.lowestApr = toAprKey(leastAprPercent(tables, offer, borrower, quote, price) - aprTolerance / 100);
+      setAprKeys(
+        keys,
+        leastAprPercent(tables, offer, borrower, quote, price) - aprPercentTolerance,
+        largestLoan(tables, offer, borrower, quote),
+      );
       return true;
     },
 
-    computeAprKey(tables, offer, borrower) {
+    computeAprKeys(tables, offer, borrower, keys) {
       quoteLoan(tables, offer, borrower, quote);
       priceLoan(tables, offer, borrower, quote, price);
-      return toAprKey(loanAprPercent(tables, offer, borrower, quote, price));
+      setAprKeys(
+        keys,
+        loanAprPercent(tables, offer, borrower, quote, price),
+        largestLoan(tables, offer, borrower, quote),
+      );
     },
   };
+}
+
+/** Sets the keys of the orders by APR, and by largest loan in USD and then by APR. */
+function setAprKeys(keys: OfferSortKeys, aprPercent: number, largestLoanUsd: number): void {
+  keys.lowestApr = toAprKey(aprPercent);
+  keys.highestAmount = keys.lowestApr - largestLoanUsd * amountWeight;
 }
 
 /** Converts an APR in percent to hundredths of a percent, rounded half up, as offers show it. */

@@ -160,23 +160,45 @@ function checkPrices(offer: MortgageOffer, path: CatalogValuePath, errors: Catal
       return;
     }
   }
-  if (prices.length > 0 && highestAprPercent(offer, prices) > bounds.aprPercentMax) {
-    errors.add([...path, 'amount', 'min'], `is so small that the APR could exceed ${bounds.aprPercentMax} %`);
+  if (prices.length > 0) checkHighestApr(offer, prices, path, errors);
+}
+
+/** Reports an APR that is too high, at the smallest amount if the APR is allowed without lender fees, otherwise at the highest rate. */
+function checkHighestApr(
+  offer: MortgageOffer,
+  prices: readonly OfferPrice[],
+  path: CatalogValuePath,
+  errors: CatalogErrors,
+): void {
+  const { aprPercentMax } = bounds;
+  const dearest = prices.reduce((one, other) => (other.price.rate_percent > one.price.rate_percent ? other : one));
+  const initialRate = dearest.price.rate_percent;
+  const adjustment = rateAdjustmentOf(offer);
+  const laterRate = adjustment === null ? 0 : Math.min(adjustment.indexedRate, initialRate + adjustment.lifetimeCap);
+  const ratePercent = Math.max(initialRate, laterRate) / 1_000;
+  const isTooHigh = (amountUsd: number) => highestAprPercent(prices, ratePercent, amountUsd) > aprPercentMax;
+  const problem = `that the APR could exceed ${aprPercentMax} %`;
+  if (!isTooHigh(offer.amount.min)) return;
+  if (!isTooHigh(Number.POSITIVE_INFINITY)) errors.add([...path, 'amount', 'min'], `is so small ${problem}`);
+  else if (laterRate > initialRate) {
+    errors.add([...path, 'adjustable', 'margin_percent'], `plus index_percent is so high ${problem}`);
+  } else {
+    const sum = `plus the parts in terms.${dearest.term} and ltv_bands[${dearest.ltvBand}]`;
+    errors.add([...path, 'bands', dearest.creditBand, 'rate_percent'], `${sum} is so high ${problem}`);
   }
 }
 
 /**
- * Returns an APR that no loan of the offer exceeds: the APR of the smallest loan over the shortest term, with the highest of each figure.
- * An adjustable loan has its highest possible rate from the start.
+ * Returns an APR that no loan of at least `amountUsd` exceeds: the APR of this loan over the shortest term, with the highest rate from the
+ * start, and with the highest of each other figure.
  */
-function highestAprPercent(offer: MortgageOffer, prices: readonly OfferPrice[]): number {
+function highestAprPercent(prices: readonly OfferPrice[], ratePercent: number, amountUsd: number): number {
   const highest = (figure: (typeof figureNames)[number]) => Math.max(...prices.map(({ price }) => price[figure]));
   const shortest = Math.min(...prices.map(({ term }) => Number(term)));
-  const ratePercent = (highest('rate_percent') + (rateAdjustmentOf(offer)?.lifetimeCap ?? 0)) / 1_000;
   const loan = 1 + highest('upfront_premium_percent') / 100_000;
   const charges =
     highest('points_percent') / 100_000 +
-    highest('lender_fees_usd') / offer.amount.min +
+    highest('lender_fees_usd') / amountUsd +
     (loan * ratePercent * highest('prepaid_interest_days')) / 36_500;
   if (charges >= 1) return Number.POSITIVE_INFINITY;
   const stream = new PaymentStream();

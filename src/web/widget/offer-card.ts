@@ -110,6 +110,7 @@ export function createOfferCard(
         'div',
         { class: 'lender-name' },
         createElement(heading, { class: 'name' }, productName || lender),
+        productName ? createElement('p', { class: 'lender-note' }, lender) : null,
         lenderNote === null ? null : createElement('p', { class: 'lender-note' }, lenderNote),
         createStars(offer.svc_star_rating),
       ),

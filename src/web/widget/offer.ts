@@ -101,6 +101,7 @@ interface DepositTier {
 
 /** Figures of a deposit account (docs/contract.md#offers). */
 export type DepositFigures = Figures<{
+  name: string;
   apy: number;
   rate: number;
   compounding: string;

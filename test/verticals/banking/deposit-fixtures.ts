@@ -37,6 +37,7 @@ export function depositorOf(fields: Readonly<Record<string, unknown>>): FieldVec
 export function plainDeposit(changes: Partial<DepositOffer> = {}): DepositOffer {
   const offer = {
     id: 'plain',
+    name: 'Plain Savings',
     stars: 4,
     features: [],
     prequalification: true,

@@ -82,6 +82,7 @@ test('an offer has every documented member, with null for absent figures', () =>
       terms_url: 'https://plain.example/terms',
       as_of: '2026-07-01',
       deposit: {
+        name: 'Plain Savings',
         apy: 4,
         rate: 4,
         compounding: 'annual',
@@ -112,6 +113,7 @@ test('an account of a credit union shows its own figures', () => {
     { from: 1_000, rate: 4, apy: 2 },
   ];
   const account: Partial<DepositOffer> = {
+    name: 'Share Savings',
     tiers,
     compounding: 'annual',
     tier_method: 'marginal',

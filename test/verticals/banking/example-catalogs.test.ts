@@ -43,6 +43,12 @@ function listTierYields(offer: DepositOffer): string {
 }
 
 for (const file of [exampleFile, sandboxFile]) {
+  test(`the disclosures of ${basename(file)} have the names of the accounts`, () => {
+    for (const { id, legal, name } of offersOf(read(file))) {
+      assert.match(legal, new RegExp(`(^|: | on | for )${name}( by | of |, accurate|\\. Annual)`), id);
+    }
+  });
+
   test(`the disclosures of ${basename(file)} state the yields of all tiers, the insurer and the conditions`, () => {
     for (const offer of offersOf(read(file))) {
       const { id, legal, tiers, insured_by, criteria } = offer;

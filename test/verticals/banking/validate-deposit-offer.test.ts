@@ -24,6 +24,7 @@ test('accepts the plain offer of the tests, and offers with every optional membe
   assert.deepEqual(errorsWith({}), []);
   assert.deepEqual(
     errorsWith({
+      name: '🏦'.repeat(80),
       monthly_fee: 4.95,
       fee_waived_from: 0,
       bonus: { ...bonus, minimum_deposit: 1_000, direct_deposit: true, new_customer: true },
@@ -52,6 +53,7 @@ test('accepts generated catalogs, which use every optional member', () => {
 
 describe('rejects an offer, and names the place in the file', () => {
   for (const [name, changes, path, problem] of [
+    ['a blank name', { name: ' \u00a0' }, 'name', 'must not be blank'],
     ['a first tier above 0', { tiers: [tier(100, 4, 4)] }, 'tiers[0].from', 'must be 0 in the first tier'],
     [
       'tiers out of order',
@@ -150,6 +152,9 @@ describe('rejects an offer, and names the place in the file', () => {
   }
 
   for (const [name, changes, path] of [
+    ['no name', { name: undefined }, ''],
+    ['an empty name', { name: '' }, 'name'],
+    ['a name of 81 characters', { name: 'n'.repeat(81) }, 'name'],
     ['no tiers', { tiers: [] }, 'tiers'],
     ['a negative rate', { tiers: [tier(0, -1, 0)] }, 'tiers[0].rate'],
     ['an unknown compounding', { compounding: 'hourly' }, 'compounding'],
@@ -175,11 +180,17 @@ describe('rejects an offer, and names the place in the file', () => {
   }
 
   test('another insurer or certificate number than in the first offer of the lender', () => {
-    const other = { id: 'other', insured_by: 'ncua', certificate_number: '999998' } as const;
+    const other = { id: 'other', name: 'Other Savings', insured_by: 'ncua', certificate_number: '999998' } as const;
     const legal = 'Plain Bank pays the annual percentage yield (APY) shown.';
     assert.deepEqual(errorsOf(depositCatalogOf([plainDeposit(), plainDeposit({ ...other, legal })])), [
       'lenders[0].offers[1].insured_by: must be the same in all offers of a lender',
       'lenders[0].offers[1].certificate_number: must be the same in all offers of a lender',
+    ]);
+  });
+
+  test('two accounts of one institution with the same name', () => {
+    assert.deepEqual(errorsOf(depositCatalogOf([plainDeposit(), plainDeposit({ id: 'other' })])), [
+      'lenders[0].offers[1].name: is the same as lenders[0].offers[0].name',
     ]);
   });
 

@@ -145,6 +145,12 @@ describe('rejects a card, and names the place in the file', () => {
     assert.ok(errorsWith({ rewards: [base, ...rewards] })[0]!.startsWith(`${at}.rewards: `));
   });
 
+  test('two cards of one issuer with the same name', () => {
+    assert.deepEqual(errorsOf(cardCatalogOf([plainCard(), plainCard({ id: 'other' })])), [
+      'lenders[0].offers[1].name: is the same as lenders[0].offers[0].name',
+    ]);
+  });
+
   for (const [name, changes, path] of [
     ['a payout model', { payout_model: 'cost_per_lead' }, ''],
     ['a loan amount', { amount: { min: 1_000, max: 2_000 } }, ''],

@@ -12,7 +12,7 @@ import { compileMortgages, drawBorrower, generateMortgages, today } from './mort
 const fairMarket: Market<MortgageTables> = { rank: rankMortgages, price: priceMortgages };
 
 /** Catalogs in which at most 20 offers match, so that every matching offer is in every order. */
-const files = Array.from({ length: 100 }, (_, seed) => generateMortgages(seed, 20));
+const files = Array.from({ length: 150 }, (_, seed) => generateMortgages(seed, 20));
 const catalogs = files.map(compileMortgages);
 const { show, assertFair, assertZipCodeIgnored, createMarketWithWeight, createMarketWithSurcharge } =
   createFairnessChecks({

@@ -1,9 +1,18 @@
+import assert from 'node:assert/strict';
 import { generateMortgageCatalog } from '../../../bench/catalogs/generate-mortgage-catalog.ts';
+import { randomElement } from '../../../bench/catalogs/seeded-random.ts';
 import { type CompiledCatalog, compileCatalog } from '../../../src/catalogs/compile-catalog.ts';
-import { type FieldVector, findFieldIndex } from '../../../src/verticals/field-vector.ts';
+import { createOfferUrls } from '../../../src/operations/click-url.ts';
+import {
+  absentValue,
+  emptyFieldVector,
+  type FieldVector,
+  findFieldIndex,
+} from '../../../src/verticals/field-vector.ts';
 import { mortgage } from '../../../src/verticals/mortgage/mortgage.ts';
 import type { MortgageTables } from '../../../src/verticals/mortgage/mortgage-tables.ts';
 import type { MortgageCatalog, MortgageOffer } from '../../../src/verticals/mortgage/offer-schema.ts';
+import { type MortgageOfferView, priceMortgages } from '../../../src/verticals/mortgage/offer-view.ts';
 import { type Random, randomBorrower } from '../../support/random-catalog.ts';
 
 /** Day on which the tests compute ages. */
@@ -15,19 +24,63 @@ export const field = (name: string) => findFieldIndex(mortgage, name);
 export function drawBorrower(random: Random): FieldVector {
   // Every third home is expensive enough for a jumbo loan.
   const value = (random() < 0.3 ? 1_000_000 : 150_000) + Math.floor(random() * 600) * 1_000;
-  return randomBorrower(random, mortgage)
-    .with(field('loan_purpose'), Math.floor(random() * 2))
+  // Every second down payment leaves a loan of exactly the upper end of a loan-to-value band.
+  const downShare = random() < 0.5 ? randomElement(random, [0.03, 0.05, 0.1, 0.2, 0.25]) : 0.03 + 0.4 * random();
+  const borrower = randomBorrower(random, mortgage)
+    .with(field('loan_purpose'), randomElement(random, [0, 0, 1, 1, 2]))
     .with(field('property_value'), value)
-    .with(field('down_payment'), Math.floor(value * (0.03 + 0.4 * random())))
-    .with(field('mortgage_balance'), Math.floor(value * (0.5 + 0.45 * random())))
-    .with(field('annual_income'), Math.floor(value * (0.2 + 0.5 * random())))
-    .with(field('monthly_debt_payments'), Math.floor(random() * 1_000));
+    .with(field('down_payment'), Math.floor(Math.round(value * downShare * 1e6) / 1e6))
+    .with(field('mortgage_balance'), Math.floor(value * (0.4 + 0.5 * random())))
+    .with(field('cash_out_amount'), Math.floor(value * (0.01 + 0.2 * random())))
+    .with(field('annual_income'), Math.floor(value * (0.1 + 0.5 * random() ** 2)));
+  if (random() < 0.1) return borrower.with(field('monthly_debt_payments'), absentValue);
+  return borrower.with(field('monthly_debt_payments'), Math.floor(random() * 1_000));
+}
+
+/** A buyer of a home of 400,000 USD with a loan of 80 %. */
+export const buyer = {
+  loan_purpose: 'purchase',
+  property_type: 'single_family',
+  occupancy: 'primary',
+  property_value: 400_000,
+  down_payment: 80_000,
+  credit_score_range: '750-799',
+  annual_income: 140_000,
+  monthly_debt_payments: 600,
+  state: 'TX',
+} as const;
+
+/** Returns the field vector of a borrower. A value of null is a field without a value. */
+export function borrowerOf(values: Readonly<Record<string, string | number | boolean | null>>): FieldVector {
+  const borrower = emptyFieldVector(mortgage);
+  for (const [name, value] of Object.entries(values)) {
+    if (value === null) continue;
+    const rule = mortgage.fields[field(name)]!;
+    borrower[field(name)] = rule.kind === 'choice' ? rule.values.indexOf(value as string) : Number(value);
+  }
+  return borrower;
 }
 
 type CompiledMortgages = CompiledCatalog & { readonly tables: MortgageTables };
 
 export function compileMortgages(catalog: MortgageCatalog): CompiledMortgages {
   return compileCatalog(catalog, mortgage, { mode: 'live' }) as CompiledMortgages;
+}
+
+const urls = createOfferUrls({ click: 'https://go.example', cdn: 'https://cdn.example' });
+
+/** Returns offers as clients get them, and asserts that their JSON text contains the same figures. */
+export function viewOffers(
+  compiled: CompiledMortgages,
+  shown: readonly number[],
+  borrower: Readonly<FieldVector>,
+): MortgageOfferView[] {
+  const offers = priceMortgages(compiled, shown, borrower);
+  const list = { catalog: compiled, offers, subId: 'sub_1', clickToken: 'token' };
+  const renderer = compiled.offerRenderer(urls.logos);
+  const views = renderer.createOfferViews(list, urls);
+  assert.equal(renderer.renderOffersJson(list, urls), JSON.stringify(views));
+  return views as MortgageOfferView[];
 }
 
 export function generateMortgages(seed: number, offers: number): MortgageCatalog {

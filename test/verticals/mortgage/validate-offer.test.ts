@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { bounds } from '../../../src/bounds.ts';
 import { parseCatalog } from '../../../src/catalogs/parse-catalog.ts';
 import { parseIsoDate } from '../../../src/domain/calendar.ts';
+import { getChoiceValues } from '../../../src/verticals/field-vector.ts';
 import { mortgage } from '../../../src/verticals/mortgage/mortgage.ts';
 import type { MortgageOffer } from '../../../src/verticals/mortgage/offer-schema.ts';
 import { generateMortgages, mortgageCatalogOf, plainMortgage } from './mortgage-fixtures.ts';
@@ -51,6 +52,10 @@ test('accepts the plain offer of the tests, and offers with every optional membe
     }),
     [],
   );
+});
+
+test('accepts a lifetime cap that index and margin cannot reach', () => {
+  assert.deepEqual(errorsWith(adjustableWith({ caps_percent: { ...caps, lifetime: 31 } })), []);
 });
 
 test('accepts generated catalogs, which contain loans of every type', () => {
@@ -155,6 +160,21 @@ describe('rejects an offer, and names the place in the file', () => {
       'amount.min',
       `is so small that the APR could exceed ${bounds.aprPercentMax} %`,
     ],
+    [
+      'a rate whose APR with points is too high, whatever the amount',
+      { terms: { '360': { rate_percent: 35.5, points_percent: 5 } }, ...band({ lender_fees_usd: 8_900 }) },
+      'bands.750-799.rate_percent',
+      `plus the parts in terms.360 and ltv_bands[0] is so high that the APR could exceed ${bounds.aprPercentMax} %`,
+    ],
+    [
+      'an index and a margin that exceed the APR with points',
+      {
+        ...adjustableWith({ index_percent: 33, caps_percent: { ...caps, lifetime: 36 } }),
+        ...band({ points_percent: 5 }),
+      },
+      'adjustable.margin_percent',
+      `plus index_percent is so high that the APR could exceed ${bounds.aprPercentMax} %`,
+    ],
     ['a date in the future', { as_of: '2026-08-02' }, 'as_of', 'must not be in the future'],
   ] as const) {
     test(name, () => {
@@ -188,4 +208,30 @@ describe('rejects an offer, and names the place in the file', () => {
       assert.ok(errors[0]!.startsWith('lenders[0].nmls_id: '), errors[0]);
     });
   }
+});
+
+test('rejects a catalog with too many combinations of rate, term and adjustment', () => {
+  const creditBands = getChoiceValues(mortgage, 'credit_score_range');
+  // Each offer has its own index and 5 terms, with 8 times 7 different rates: 280 combinations.
+  const offers = Array.from({ length: 179 }, (_, number) => ({
+    ...plainMortgage({ id: `offer-${number}` }),
+    ...adjustableWith({ index_percent: 4 + number / 1_000 }),
+    terms: Object.fromEntries([120, 180, 240, 300, 360].map((term) => [term, { rate_percent: 6 }])),
+    ltv_bands: Array.from({ length: 8 }, (_each, place) => ({
+      max_ltv_percent: 10 * (place + 1),
+      rate_percent: place / 200,
+    })),
+    bands: Object.fromEntries(
+      creditBands.map((name, place) => [
+        name,
+        { max_ltv_percent: 80, rate_percent: place / 25, approval_likelihood: 0.8, confirm_rate: 0.05 },
+      ]),
+    ),
+  })) as MortgageOffer[];
+  const limit = bounds.mortgageSchedulesMax;
+  assert.ok(178 * 280 <= limit && 179 * 280 > limit);
+  assert.deepEqual(errorsOf(mortgageCatalogOf(offers.slice(0, 178))), []);
+  assert.deepEqual(errorsOf(mortgageCatalogOf(offers)), [
+    `lenders: must have at most ${limit} combinations of rate, term and adjustment`,
+  ]);
 });

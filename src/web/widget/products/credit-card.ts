@@ -43,7 +43,7 @@ export const creditCardView: ProductView = {
   },
   adviseWithoutOffers: () =>
     'None of our issuers has a card for these answers today. Another use of the card may change that; so may checking that every answer is right.',
-  createCardContent: (offer) => createContent(offer.card ?? {}, offer.lender_name),
+  createCardContent: (offer) => createContent(offer.card ?? {}),
   createPicture: createCardArt,
 };
 
@@ -57,12 +57,12 @@ function createCardArt(logo: HTMLElement, { lender_name: issuer }: Offer): HTMLE
   return art;
 }
 
-function createContent(card: CardFigures, issuer: string): CardContent {
+function createContent(card: CardFigures): CardContent {
   const purchaseApr = formatIfPresent(card.purchase_apr, formatPercentRange);
   const { name, rewards, bonus } = card;
   return {
     productName: name,
-    lenderNote: name ? issuer : null,
+    lenderNote: null,
     figures: [
       createFigure('lead wide apr', 'Purchase APR', purchaseApr?.replace(' to ', '–') ?? null),
       createIntroAprFigure('Intro APR, purchases', card.intro_purchase_apr, card.purchase_apr),

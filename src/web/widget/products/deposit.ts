@@ -45,6 +45,7 @@ function createContent({ as_of: asOf }: Offer, deposit: DepositFigures): CardCon
     ),
   ];
   return {
+    productName: deposit.name,
     lenderNote: formatInsurer(deposit),
     figures: [
       createFigure(

@@ -73,13 +73,13 @@ function createContent(offer: Offer, mortgage: MortgageFigures): CardContent {
       createFigure(
         'lead wide',
         'Estimated payment',
-        formatIfPresent(offer.monthly_payment_estimate, (payment) => `${formatDollarsAndCents(payment)}/month`),
+        formatIfPresent(offer.monthly_payment_estimate, formatPerMonth),
         paymentNotes.filter((note) => note !== null).join(' '),
       ),
       createFigure(
         'wide insurance',
         'Mortgage insurance',
-        formatIfPresent(insurance, (usd) => (usd === 0 ? 'None' : `${formatDollarsAndCents(usd)}/month`)),
+        formatIfPresent(insurance, (usd) => (usd === 0 ? 'None' : formatPerMonth(usd))),
         insurance ? formatInsuranceNote(insuranceMonths) : null,
       ),
       createFigure(
@@ -102,7 +102,6 @@ function createContent(offer: Offer, mortgage: MortgageFigures): CardContent {
         ['Loan amount', formatIfPresent(amount, formatDollars)],
         ['Loan-to-value ratio', formatIfPresent(mortgage.ltv_percent, formatShare)],
         ['Principal and interest', formatIfPresent(mortgage.principal_and_interest, formatPerMonth)],
-        ['Mortgage insurance', formatIfPresent(insurance, (usd) => (usd === 0 ? 'None' : formatPerMonth(usd)))],
         ['Cost over five years', formatIfPresent(mortgage.cost_over_five_years, formatDollarsAndCents)],
         [
           'Largest loan of this lender for you',
@@ -113,7 +112,10 @@ function createContent(offer: Offer, mortgage: MortgageFigures): CardContent {
         'Terms open to you:',
         offer.term_months.length > 0 ? `${formatMonths(offer.term_months)}.` : null,
       ),
-      createLabeledText('Cost over five years:', 'payments, points and fees, less the principal that you repay.'),
+      createLabeledText(
+        'Cost over five years:',
+        'payments, points, fees, prepaid interest and upfront premium, less the principal that you repay.',
+      ),
     ],
   };
 }
@@ -130,14 +132,10 @@ function formatInsuranceNote(months: number | null | undefined): string {
   return `included in the payment${formatIfPresent(months, (count) => `, for ${formatMonths([count])}`) ?? ''}`;
 }
 
-/** Loan types that are names. */
-const loanTypeNames: Readonly<Record<string, string>> = { fha: 'FHA', va: 'VA', usda: 'USDA' };
-
 /** Formats loan type and rate type: `Conventional, fixed rate`. */
 function formatLoanType({ loan_type: type, rate_type: rateType }: MortgageFigures): string | null {
-  const parts = [
-    formatIfPresent(type, (name) => loanTypeNames[name] ?? formatOfferFeature(name)),
-    formatIfPresent(rateType, (name) => `${name} rate`),
-  ].filter((part) => part !== null);
+  const parts = [formatIfPresent(type, formatOfferFeature), formatIfPresent(rateType, (name) => `${name} rate`)].filter(
+    (part) => part !== null,
+  );
   return parts.length > 0 ? parts.join(', ') : null;
 }

@@ -3,9 +3,9 @@ import type { SortOrder } from '../settings.ts';
 
 /** Parts of an offer card that depend on the product. The other parts are the same in all cards. */
 export interface CardContent {
-  /** Name of the offered product, which is the heading of the card. Default: the lender's name. */
+  /** Name of the offered product: the heading of the card, with the lender's name below it. Default: the lender's name. */
   readonly productName?: string | null | undefined;
-  /** Text below the heading, such as a registration number; null for none. */
+  /** Text below the names, such as a registration number; null for none. */
   readonly lenderNote: string | null;
   /** Figures of the offer, most important first; null for a figure that the offer lacks. */
   readonly figures: readonly (HTMLElement | null)[];

@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { bounds } from '../../../src/bounds.ts';
+import { explainOffers } from '../../../src/matching/explain-offers.ts';
+import { createPricingRanker } from '../../../src/matching/pricing-ranker.ts';
+import type { FieldVector } from '../../../src/verticals/field-vector.ts';
+import { mortgage } from '../../../src/verticals/mortgage/mortgage.ts';
+import type { MortgageTables } from '../../../src/verticals/mortgage/mortgage-tables.ts';
+import type { MortgageCatalog, MortgageOffer } from '../../../src/verticals/mortgage/offer-schema.ts';
+import type { MortgageOfferView } from '../../../src/verticals/mortgage/offer-view.ts';
+import { rankMortgages } from '../../../src/verticals/mortgage/rank-mortgages.ts';
+import { computeFixedScore, computeRecommendationScore } from '../../../src/verticals/mortgage/recommendation-score.ts';
+import { compareRanking, drawUnavailable } from '../../matching/priced-rankings.ts';
+import { type Random, seededRandom } from '../../support/random-catalog.ts';
+import {
+  borrowerOf,
+  buyer,
+  compileMortgages,
+  drawBorrower,
+  field,
+  generateMortgages,
+  mortgageCatalogOf,
+  plainMortgage,
+  today,
+  viewOffers,
+} from './mortgage-fixtures.ts';
+import { type ReferenceMortgage, referenceMortgages, referenceOrder } from './reference-mortgages.ts';
+
+/** Generates a catalog. In every second catalog, few offers have criteria, so that orders are longer than an answer. */
+function drawCatalog(seed: number, count: number): MortgageCatalog {
+  const catalog = generateMortgages(seed, count);
+  if (seed % 2 === 0) return catalog;
+  const random = seededRandom(seed);
+  for (const offer of catalog.lenders.flatMap(({ offers }) => offers)) {
+    if (offer.loan_type !== 'va') offer.criteria = offer.criteria.filter(() => random() < 0.2);
+  }
+  return catalog;
+}
+
+/** Draws a borrower, rarely without a required field. */
+function drawIncompleteBorrower(random: Random): FieldVector {
+  const borrower = drawBorrower(random);
+  if (random() < 0.05) borrower[field(mortgage.required[Math.floor(random() * mortgage.required.length)]!)] = -1;
+  return borrower;
+}
+
+function figuresOf({ mortgage: figures, ...view }: MortgageOfferView) {
+  return {
+    ...{ apr_range: view.apr_range, payment_term_months: view.payment_term_months, term_months: view.term_months },
+    ...{ payment: view.monthly_payment_estimate, loan_amount_range: view.loan_amount_range },
+    figures,
+  };
+}
+
+function expectedFigures(match: ReferenceMortgage, nmlsId: string) {
+  const { offer } = match;
+  return {
+    apr_range: { min: match.apr, max: match.apr },
+    payment_term_months: match.term,
+    term_months: match.availableTerms,
+    payment: match.payment,
+    loan_amount_range: { min: offer.amount.min, max: match.largestLoan },
+    figures: {
+      loan_type: offer.loan_type,
+      rate_type: offer.adjustable === undefined ? 'fixed' : 'adjustable',
+      fixed_months: offer.adjustable?.fixed_months ?? null,
+      rate: match.rate,
+      points_percent: match.points,
+      lender_fees: match.fees,
+      loan_amount: match.loan,
+      ltv_percent: match.ltvPercent,
+      principal_and_interest: match.principalAndInterest,
+      mortgage_insurance: match.premium,
+      mortgage_insurance_months: match.premiumMonths,
+      cost_over_five_years: match.costOverFiveYears,
+      lock_days: offer.lock_days,
+      nmls_id: nmlsId,
+    },
+  };
+}
+
+test('ranks and prices random catalogs as a reference does that computes every offer month by month', async () => {
+  let matches = 0;
+  let truncated = 0;
+  const seen = new Map<string, number>();
+  const count = (kind: string) => seen.set(kind, (seen.get(kind) ?? 0) + 1);
+  await fc.assert(
+    fc.asyncProperty(fc.nat(), fc.integer({ min: 1, max: 300 }), fc.nat(), async (catalogSeed, offerCount, seed) => {
+      const file = drawCatalog(catalogSeed, offerCount);
+      const compiled = compileMortgages(file);
+      const nmlsIds = new Map(file.lenders.flatMap((lender) => lender.offers.map(({ id }) => [id, lender.nmls_id])));
+      const random = seededRandom(seed);
+      for (let i = 0; i < 8; i++) {
+        const borrower = drawIncompleteBorrower(random);
+        const unavailable = drawUnavailable(random, offerCount);
+        const expected = referenceMortgages(file, borrower);
+        const shown = await compareRanking({
+          ...{ compiled, borrower, today, unavailable, expected, random },
+          rank: rankMortgages,
+          sortMatches: referenceOrder,
+        });
+        const byId = new Map(expected.map((match) => [match.id, match]));
+        for (const view of viewOffers(compiled, shown, borrower)) {
+          const match = byId.get(view.svc_offer_id)!;
+          assert.deepEqual(figuresOf(view), expectedFigures(match, nmlsIds.get(match.id)!), match.id);
+          const { offer, premiumMonths, term } = match;
+          const insured = premiumMonths === 0 ? '' : premiumMonths < term ? ', insured' : ', insured to the end';
+          count(`${offer.adjustable === undefined ? 'fixed' : 'adjustable'} ${offer.loan_type}${insured}`);
+          count(`purpose ${borrower[field('loan_purpose')]}`);
+          if (match.ltvPercent === 80) count('80 %');
+          if (match.availableTerms.length < Object.keys(offer.terms).length) count('fewer terms');
+          if (match.largestLoan < Math.min(offer.amount.max, borrower[field('property_value')]!)) count('limited loan');
+        }
+        matches += expected.length;
+        if (expected.length > bounds.offersShownMax) truncated++;
+      }
+    }),
+    { seed: 18, numRuns: 100 },
+  );
+  assert.ok(matches > 5_000 && truncated > 50, `${matches} matches, ${truncated} truncated orders`);
+  const kinds = [
+    ...['conventional', 'conventional, insured', 'jumbo', 'va', 'fha, insured', 'fha, insured to the end'].map(
+      (each) => `fixed ${each}`,
+    ),
+    ...['conventional', 'conventional, insured', 'jumbo'].map((each) => `adjustable ${each}`),
+    ...['fixed usda, insured to the end', 'purpose 0', 'purpose 1', 'purpose 2', '80 %', 'fewer terms', 'limited loan'],
+  ];
+  for (const kind of kinds) assert.ok((seen.get(kind) ?? 0) >= 10, `${kind}: ${seen.get(kind)}`);
+});
+
+/** Returns the first offer of a catalog of one offer, or undefined if the borrower does not get the offer. */
+function viewOf(offer: MortgageOffer, values: Parameters<typeof borrowerOf>[0]): MortgageOfferView | undefined {
+  const compiled = compileMortgages(mortgageCatalogOf([offer]));
+  const borrower = borrowerOf(values);
+  const { total } = rankMortgages(compiled.tables, borrower, today, null);
+  return total === 0 ? undefined : viewOffers(compiled, [0], borrower)[0];
+}
+
+describe('limits include their ends', () => {
+  const loanOf = (down_payment: number, offer: MortgageOffer) =>
+    viewOf(offer, { ...buyer, down_payment })?.mortgage.loan_amount;
+
+  test('the smallest and the largest amount', () => {
+    const offer = plainMortgage({ amount: { min: 200_000, max: 300_000 } });
+    assert.deepEqual(
+      [200_001, 200_000, 100_000, 99_999].map((down) => loanOf(down, offer)),
+      [undefined, 200_000, 300_000, undefined],
+    );
+  });
+
+  test('the loan-to-value ratio', () => {
+    assert.deepEqual(
+      [80_000, 79_999].map((down) => loanOf(down, plainMortgage())),
+      [320_000, undefined],
+    );
+  });
+
+  test('the debt-to-income ratio', () => {
+    const offer = plainMortgage({ max_debt_to_income_percent: 40, terms: { '120': { rate_percent: 6 } } });
+    // 240,000 USD over 10 years at 6 % are 2,664.49 USD a month, and 40 % of a twelfth of 140,000 USD are 4,666.67 USD.
+    const paymentWith = (monthly_debt_payments: number) =>
+      viewOf(offer, { ...buyer, down_payment: 160_000, monthly_debt_payments })?.monthly_payment_estimate;
+    assert.deepEqual([paymentWith(2_002), paymentWith(2_003)], [2_664.49, undefined]);
+  });
+
+  test('the ratio of 90 % from which FHA premiums last for the whole term', () => {
+    const fha = plainMortgage({
+      loan_type: 'fha',
+      ltv_bands: [{ max_ltv_percent: 96.5, annual_premium_percent: 0.5 }],
+      bands: { '750-799': { max_ltv_percent: 96.5, approval_likelihood: 0.8, confirm_rate: 0.05 } },
+    });
+    const monthsOf = (down_payment: number) =>
+      viewOf(fha, { ...buyer, down_payment })!.mortgage.mortgage_insurance_months;
+    assert.deepEqual([monthsOf(40_000), monthsOf(39_999)], [132, 360]);
+  });
+});
+
+test('quotes the shorter of two terms that are equally near to the requested term', () => {
+  const rate = { rate_percent: 6.5 };
+  const view = viewOf(plainMortgage({ terms: { '360': rate, '240': rate } }), { ...buyer, loan_term_months: 300 })!;
+  assert.deepEqual([view.payment_term_months, view.term_months], [240, [240, 360]]);
+});
+
+test('explains every reason why a mortgage does not match', async () => {
+  const compiled = compileMortgages(
+    mortgageCatalogOf([
+      plainMortgage({ id: 'plain' }),
+      plainMortgage({ id: 'limited', max_debt_to_income_percent: 40 }),
+      plainMortgage({ id: 'small', amount: { min: 50_000, max: 100_000 } }),
+      plainMortgage({ id: 'large', amount: { min: 400_000, max: 700_000 } }),
+    ]),
+  );
+  const explain = async (values: Parameters<typeof borrowerOf>[0]) => {
+    const borrower = borrowerOf({ ...buyer, ...values });
+    const { matched, reasons } = await explainOffers(compiled.tables, mortgage, borrower, today, null);
+    return [matched, ...reasons.map(({ reason, field: name, offers }) => `${reason} ${name} ${offers}`)];
+  };
+  const amounts = ['amount_too_high down_payment 1', 'amount_too_low down_payment 1'];
+  assert.deepEqual(await explain({}), [2, ...amounts]);
+  assert.deepEqual(await explain({ monthly_debt_payments: null }), [
+    ...[1, ...amounts, 'not_told monthly_debt_payments 1'],
+  ]);
+  assert.deepEqual(await explain({ annual_income: null }), [1, ...amounts, 'not_told annual_income 1']);
+  assert.deepEqual(await explain({ monthly_debt_payments: 4_000 }), [
+    ...[1, ...amounts, 'debt_to_income monthly_debt_payments 1'],
+  ]);
+  assert.deepEqual(await explain({ down_payment: 79_000 }), [0, 'loan_to_value_too_high down_payment 4', ...amounts]);
+  const cashOut = { loan_purpose: 'cash_out', mortgage_balance: 300_000, cash_out_amount: 21_000, down_payment: null };
+  assert.equal((await explain(cashOut))[1], 'loan_to_value_too_high cash_out_amount 4');
+  assert.deepEqual(await explain({ ...cashOut, cash_out_amount: null }), [0, 'not_told cash_out_amount 4']);
+});
+
+// The example of docs/verticals/mortgage.md#sort-orders.
+test('computes the scores of the documented example', () => {
+  const scoreOf = (costUsd: number, approval: number, stars: number) =>
+    computeRecommendationScore(computeFixedScore(approval, stars), 320_000, costUsd * 100);
+  assert.deepEqual(
+    [scoreOf(96_000, 0.8, 5), scoreOf(99_200, 0.8, 5), scoreOf(104_000, 0.6, 4), scoreOf(96_000, 0.7, 3)],
+    [650_000, 640_000, 537_500, 550_000],
+  );
+  assert.deepEqual([scoreOf(0, 1, 5), scoreOf(192_000, 0, 1), scoreOf(300_000, 0, 1)], [1_000_000, 0, 0]);
+});
+
+test('orders by exact keys whatever the lower bounds are, and computes the exact keys of an offer at most once', () => {
+  const offers = Array.from({ length: 100 }, (_, at) => plainMortgage({ id: `offer-${String(at).padStart(3, '0')}` }));
+  const { tables } = compileMortgages(mortgageCatalogOf(offers));
+  const random = seededRandom(4);
+  for (let draw = 0; draw < 50; draw++) {
+    const drawKeys = () => offers.map(() => Math.floor(random() * 40));
+    const [aprs, amounts] = [drawKeys(), drawKeys()];
+    const drawGap = () => (random() < 0.5 ? 0 : Math.floor(random() * 20));
+    const computed: number[] = [];
+    const rank = createPricingRanker<MortgageTables, object>({
+      readApplicant: () => ({}),
+      computeSortKeys(_tables, offer, _applicant, keys) {
+        Object.assign(keys, { recommended: offer, revenue: offer });
+        keys.lowestApr = aprs[offer]! - drawGap();
+        keys.highestAmount = amounts[offer]! - drawGap();
+        return true;
+      },
+      computeAprKeys(_tables, offer, _applicant, keys) {
+        computed.push(offer);
+        keys.lowestApr = aprs[offer]!;
+        keys.highestAmount = amounts[offer]!;
+      },
+    });
+    const { orders } = rank(tables, borrowerOf(buyer), today, null);
+    const sorted = (keys: readonly number[]) =>
+      [...keys.keys()].sort((one, other) => keys[one]! - keys[other]! || one - other).slice(0, tables.orderLength);
+    const byNumber = [...offers.keys()].slice(0, tables.orderLength);
+    assert.deepEqual([...orders], [...byNumber, ...sorted(aprs), ...sorted(amounts), ...byNumber]);
+    assert.equal(new Set(computed).size, computed.length);
+    assert.ok(computed.length < offers.length, 'some offers need no exact keys');
+  }
+});
