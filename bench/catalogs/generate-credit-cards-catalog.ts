@@ -1,8 +1,8 @@
 import type { OfferCriterion } from '../../src/catalogs/catalog-schema.ts';
 import {
-  balanceMethods,
+  balanceComputationMethods,
   baseRewardCategory,
-  type CardBand,
+  type CardBandTerms,
   type CardCatalog,
   type CardOffer,
   purposeFieldName,
@@ -93,7 +93,7 @@ function randomCard(
     late_fee_max: randomInteger(random, 0, 40),
     returned_payment_fee_max: randomInteger(random, 0, 40),
     grace_period_days: randomElement(random, [0, 21, 25]),
-    balance_method: randomElement(random, balanceMethods),
+    balance_method: randomElement(random, balanceComputationMethods),
     rewards: [
       { category: baseRewardCategory, percent: randomInteger(random, 0, 8) / 4 },
       ...categories
@@ -113,7 +113,7 @@ function randomCard(
 }
 
 /** Returns the prices of a card for consecutive credit bands, which usually include the best credit band. */
-function randomBands(random: RandomSource, names: readonly string[]): Record<string, CardBand> {
+function randomBands(random: RandomSource, names: readonly string[]): Record<string, CardBandTerms> {
   const worst = randomInteger(random, 0, names.length - 2);
   const best = randomBoolean(random, 0.15) ? randomInteger(random, worst, names.length - 1) : names.length - 1;
   const base = randomInteger(random, 12, 20);

@@ -37,7 +37,7 @@ export class CatalogErrors {
    * Reports a text of spaces only, with control characters, or with a lone surrogate, which UTF-8 cannot encode. The schema reports an empty
    * text.
    */
-  checkLine(text: string, path: CatalogValuePath): void {
+  checkSingleLineText(text: string, path: CatalogValuePath): void {
     if (/^\s+$/.test(text)) this.add(path, 'must not be blank');
     if (/\p{Cc}/u.test(text)) this.add(path, 'must not contain control characters');
     if (!text.isWellFormed()) this.add(path, 'must not contain a lone surrogate');

@@ -56,7 +56,7 @@ export const commonOfferSchemas = {
 };
 
 /** Schemas of the members with which a lender documents an offer. They are optional for loans and required for all other products. */
-export const offerDocumentSchemas = {
+export const offerDisclosureSchemas = {
   legal: Type.String({ minLength: 1, maxLength: bounds.offerLegalCharactersMax }),
   terms_url: Type.String({ maxLength: 1_024 }),
   as_of: Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' }),
@@ -65,10 +65,10 @@ export const offerDocumentSchemas = {
 /** Name of the offered product. It is required for products of which a lender can have several, such as cards. */
 export const productNameSchema = Type.String({ minLength: 1, maxLength: bounds.productNameCodePointsMax });
 
-export const optionalOfferDocumentSchemas = {
-  legal: Type.Optional(offerDocumentSchemas.legal),
-  terms_url: Type.Optional(offerDocumentSchemas.terms_url),
-  as_of: Type.Optional(offerDocumentSchemas.as_of),
+export const optionalOfferDisclosureSchemas = {
+  legal: Type.Optional(offerDisclosureSchemas.legal),
+  terms_url: Type.Optional(offerDisclosureSchemas.terms_url),
+  as_of: Type.Optional(offerDisclosureSchemas.as_of),
 };
 
 export const lenderSchema = <Members extends TProperties, Offer extends TSchema>(members: Members, offer: Offer) =>
@@ -100,7 +100,7 @@ export const catalogSchema = <Members extends TProperties, Lender extends TSchem
 
 const anyOffer = Type.Object({
   ...commonOfferSchemas,
-  ...optionalOfferDocumentSchemas,
+  ...optionalOfferDisclosureSchemas,
   name: Type.Optional(productNameSchema),
 });
 const anyLender = lenderSchema({}, anyOffer);

@@ -74,7 +74,7 @@ export function validateSemantics(value: unknown, vertical: Vertical, today: num
     if (typeof lender.name === 'string') {
       const path = [...lenderPath, 'name'];
       checkUnique(names, lender.name, path, errors);
-      errors.checkLine(lender.name, path);
+      errors.checkSingleLineText(lender.name, path);
     }
     validateUsStateRules(lender.state_rules, [...lenderPath, 'state_rules'], vertical, errors);
     if (!Array.isArray(lender.offers)) continue;
@@ -128,8 +128,8 @@ function checkOffer(
   if (urlProblem !== null) errors.add([...path, 'landing_url'], urlProblem);
   if (new Set(offer.features).size < offer.features.length)
     errors.add([...path, 'features'], 'must not repeat a value');
-  if (offer.name !== undefined) errors.checkLine(offer.name, [...path, 'name']);
-  if (offer.legal !== undefined) errors.checkLine(offer.legal, [...path, 'legal']);
+  if (offer.name !== undefined) errors.checkSingleLineText(offer.name, [...path, 'name']);
+  if (offer.legal !== undefined) errors.checkSingleLineText(offer.legal, [...path, 'legal']);
   if (offer.terms_url !== undefined && !isHttpsUrl(offer.terms_url)) {
     errors.add([...path, 'terms_url'], 'must be an https URL in printable ASCII');
   }

@@ -120,7 +120,7 @@ export interface ConfirmationRow {
   readonly amount: number;
   /** Time of the payout, as an ISO 8601 timestamp with a UTC offset. */
   readonly occurred_at: string;
-  /** Reason for taking back the revenue of a click that confirmed itself; required for such a click, ignored for other clicks. */
+  /** Reason for taking back the revenue of a click that confirmed its own revenue; required for such a click, ignored for other clicks. */
   readonly reason?: ClickReversal['reason'];
 }
 

@@ -45,7 +45,7 @@ export interface RemovedTail extends LogLocation {
 export interface ReplayStartPosition {
   /** Time in milliseconds since the Unix epoch. */
   readonly wallMs: number;
-  /** Position of a record that is read even if it is older. */
+  /** Position of a record that is read even if the record is older than `wallMs`. */
   readonly position?: number;
   readonly timeMsOf: (record: unknown) => number | null;
 }
@@ -90,8 +90,8 @@ export async function recoverLog(
 }
 
 /**
- * Returns the first sequence number of the newest segment whose first record is older than `wallMs` and not after `position`. Skips
- * unreadable segments.
+ * Finds the newest segment that starts before the time `wallMs` and not after the record at `position`. Returns the sequence number of the
+ * first record of that segment. Skips unreadable segments.
  */
 export function findNewestSegmentBefore(
   files: LogFiles,

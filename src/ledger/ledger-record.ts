@@ -55,8 +55,9 @@ export type OffersViewedRecord = readonly [
 ];
 
 /**
- * A click (docs/contract.md#counting-clicks). The last three items are the decision at the time of the click, which is final. They are
- * absent if only the counting rules apply: the offer had no daily cap and no budget, and clicks of its vertical do not confirm revenue.
+ * A click (docs/contract.md#counting-clicks). The last three items contain the decision at the time of the click, which is final. These
+ * items are absent if the offer had no daily cap and no budget, and clicks of the vertical do not confirm revenue. Then only the counting
+ * rules decide whether the click counts.
  */
 export type OfferClickedRecord = readonly [
   kind: 3,
@@ -72,7 +73,10 @@ export type OfferClickedRecord = readonly [
    * a click that does not count: a repeated click, or a click on an offer that was not shown to the session.
    */
   isBooked?: boolean | null,
-  /** Index in `unbookedReasons`; null or absent if `isBooked` is not false. Absent in old records, whose only reason is `cap`. */
+  /**
+   * Index in `unbookedReasons` if `isBooked` is false; otherwise null or absent. Old records with `isBooked` false have no index, because
+   * `cap` was the only reason.
+   */
   unbookedReason?: number | null,
   /** Whether the click confirms its own revenue, as clicks in verticals with a cost per click do. Absent means false. */
   confirmsRevenue?: boolean,

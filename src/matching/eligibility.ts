@@ -6,8 +6,8 @@ import type { UnavailableOffers } from './matcher.ts';
 import { lowestBitIndex } from './offer-set.ts';
 
 /**
- * Returns the number of available offers of a ranking: `total`, which is its number of matching offers, without the unavailable offers that
- * match. `borrower` and `today` must be the values with which the ranking was computed.
+ * Returns the number of available offers that match the borrower: `total` minus the number of unavailable offers that match. `total` is the
+ * number of matching offers in a ranking, and `borrower` and `today` are the values with which the ranking was computed.
  */
 export function countAvailableOffers(
   tables: MatchTables,

@@ -84,11 +84,12 @@ export interface Ranking {
   readonly catalogVersion: string;
   /** Number of offers that match the borrower, including the unavailable offers. */
   readonly total: number;
-  /** Whether `orders` contains only offers that were available during the ranking. Otherwise `orders` ignores the availability. */
+  /** Whether `orders` contains only offers that were available during the ranking. Otherwise `orders` can contain unavailable offers. */
   readonly availableOnly: boolean;
   /**
    * Offer indexes of the best matching offers in each of `sortOrderNames`, one sort order after the other. Each sort order has up to
-   * `MatchTables.orderLength` offers. During the ranking, each sort order contains at least 20 available offers, or all that match.
+   * `MatchTables.orderLength` offers. Each sort order contains at least 20 offers that were available during the ranking, or all such
+   * offers that match the borrower.
    */
   readonly orders: PackedOrders;
 }

@@ -108,7 +108,10 @@ function currentContext({ clock, catalogs, availability }: ShowOffersDeps, { ten
   return { nowMs, catalog, today, unavailableOffers: availability.unavailableOffers(catalog, nowMs) };
 }
 
-/** Whether a cached ranking belongs to the current catalog and day. A ranking without unavailable offers also needs the same such offers. */
+/**
+ * Whether a cached ranking is still valid: it was computed for the current catalog and day. A ranking that contains only available offers
+ * (`availableOnly`) is valid only while the same offers are unavailable as during the ranking.
+ */
 function isCurrent(
   { ranking: { catalogVersion, availableOnly }, rankedOn, unavailableSet }: CachedRanking,
   { catalog, today, unavailableOffers }: RankingContext,

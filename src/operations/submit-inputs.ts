@@ -13,7 +13,7 @@ import { exceedsCodePointLimit } from '../domain/text.ts';
 import { LogUnavailableError } from '../event-log/event-log.ts';
 import type { SessionJournal } from '../journal/journal.ts';
 import { type FindSessionDeps, findSession } from '../sessions/find-session.ts';
-import { computeMatchReadiness, findImpossibleField, validatePocketFields } from '../verticals/pocket-fields.ts';
+import { computeMatchReadiness, findConflictingField, validatePocketFields } from '../verticals/pocket-fields.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import type { IgnoredParameters } from './ignored-names.ts';
 
@@ -27,11 +27,11 @@ export class PendingFieldChanges {
   readonly #bySession = new Map<string, Set<readonly number[]>>();
 
   /** Returns the changes of a session in the order in which they take effect. */
-  list(subId: string): Iterable<readonly number[]> {
+  listChanges(subId: string): Iterable<readonly number[]> {
     return this.#bySession.get(subId) ?? [];
   }
 
-  /** Adds changes until the returned function is called. */
+  /** Adds changes of a session. Returns a function that removes these changes. */
   add(subId: string, changes: readonly number[]): () => void {
     const pending = this.#bySession.get(subId) ?? new Set();
     this.#bySession.set(subId, pending.add(changes));
@@ -77,9 +77,9 @@ export async function submitInputs(
     return failureOutcome({ code: 'INVALID_FIELD_VALUE', fieldsInvalid: submission.invalid });
   }
   const { pendingChanges } = deps;
-  const impossible = findImpossibleField(
+  const impossible = findConflictingField(
     tenant.vertical,
-    [session.pocketFields, ...pendingChanges.list(subId)],
+    [session.pocketFields, ...pendingChanges.listChanges(subId)],
     submission.changes,
   );
   if (impossible !== null) return failureOutcome({ code: 'INVALID_FIELD_VALUE', fieldsInvalid: [impossible] });

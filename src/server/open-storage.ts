@@ -24,8 +24,8 @@ import { MemorySessionStore } from '../sessions/memory-session-store.ts';
 import { isReferrerTag, ReferrerTags } from '../sessions/referrer-tags.ts';
 import { SessionRecovery } from '../sessions/session-recovery.ts';
 import type { CleanupStack } from './lifecycle.ts';
-import { createAvailability, rebuildAvailability } from './open-availability.ts';
 import { assertJournalFolder } from './open-data-folder.ts';
+import { createOfferAvailability, rebuildOfferAvailability } from './open-offer-availability.ts';
 import { type ServiceOptions, servedVerticals } from './service.ts';
 
 /** Logs an incident at the log level of its kind. */
@@ -77,7 +77,7 @@ export async function openStorage(
     verticals: servedVerticals(options),
     onIdempotentSession: (keyed, sub) => idempotencyKeys.restoreKey(keyed, sub),
   });
-  const availability = createAvailability(options, catalogs);
+  const availability = createOfferAvailability(options, catalogs);
   const ledger = await openLedger({
     folder: files.ledgerFolder,
     durability: options.durability,
@@ -86,7 +86,7 @@ export async function openStorage(
     onProgress: onRestoreProgress && ((bytes, ofBytes) => onRestoreProgress('ledger', bytes, ofBytes)),
     ...logObservers('ledger', logger, metrics),
   });
-  if (!availability.isConsistentWithLedger) await rebuildAvailability(options, catalogs, availability, ledger);
+  if (!availability.isConsistentWithLedger) await rebuildOfferAvailability(options, catalogs, availability, ledger);
   const snapshotWriter = new BookedRevenueSnapshotWriter({
     file: files.bookedRevenueFile,
     clock,

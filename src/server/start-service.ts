@@ -29,7 +29,6 @@ import { availableVerticals } from '../verticals/registry.ts';
 import { readWidgetScript } from '../widgets/widget-embedding.ts';
 import { CleanupStack, ServiceLifecycle } from './lifecycle.ts';
 import { createAuthenticator } from './open-auth.ts';
-import { connectAvailabilityToLedger } from './open-availability.ts';
 import {
   CatalogStatusTracker,
   openCatalogStore,
@@ -39,6 +38,7 @@ import {
 } from './open-catalogs.ts';
 import { openDataFolder } from './open-data-folder.ts';
 import { openCertificateStore, openListeners } from './open-listeners.ts';
+import { activateLimitsOfNewCatalogs } from './open-offer-availability.ts';
 import { openStorage } from './open-storage.ts';
 import type { Service, ServiceOptions } from './service.ts';
 import { servedVerticals } from './service.ts';
@@ -76,7 +76,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
   startAbortSignal?.throwIfAborted();
 
   // Offers
-  connectAvailabilityToLedger(options, availability, catalogs, ledger);
+  activateLimitsOfNewCatalogs(options, availability, catalogs, ledger);
   const logos = await openLogoService(options, cleanup, catalogs);
   // The activation of a catalog reads the ledger, so the catalog store must close before the ledger closes.
   cleanup.addCleanupCallback(() => catalogs.close());

@@ -93,24 +93,24 @@ function encodeValue(field: PocketField, value: unknown, today: number): number 
 }
 
 /**
- * Returns an `InvalidField` if the changes complete values that are impossible together, such as a down payment of the whole value of a
- * house; otherwise null. The reported field is one of the changed fields.
+ * Returns an `InvalidField` if the changes lead to a combination of values that is impossible, such as a down payment of the whole value of
+ * a house; otherwise null. The reported field is one of the changed fields.
  *
  * @param earlier field vector of the session, followed by the changes that take effect before these changes
  * @param changes list of `FieldValidation.changes`
  */
-export function findImpossibleField(
+export function findConflictingField(
   vertical: Vertical,
   [fields, ...earlier]: readonly [Readonly<FieldVector>, ...(readonly number[])[]],
   changes: readonly number[],
 ): InvalidField | null {
-  const { findImpossibleFields } = getVerticalProduct(vertical);
-  if (findImpossibleFields === undefined) return null;
+  const { findConflictingFields } = getVerticalProduct(vertical);
+  if (findConflictingFields === undefined) return null;
   const merged = [...fields];
   for (const list of [...earlier, changes]) {
     for (let at = 0; at < list.length; at += 2) merged[list[at]!] = list[at + 1]!;
   }
-  const impossible = findImpossibleFields(vertical, merged);
+  const impossible = findConflictingFields(vertical, merged);
   const isChanged = (name: string) =>
     changes.some((value, at) => at % 2 === 0 && vertical.fields[value]!.name === name);
   const field = impossible?.names.find(isChanged);

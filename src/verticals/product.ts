@@ -10,7 +10,7 @@ import type { FieldVector } from './field-vector.ts';
 import type { OfferRenderer, OfferRendererOptions, OfferView, PricedOffer } from './offer-view.ts';
 import type { FieldRoles, Vertical } from './vertical.ts';
 
-/** Product of a vertical that names no product. */
+/** Name of the product of all verticals without the property `product`. */
 export const defaultProductName = 'installment_loan';
 
 /** Schemas of the catalog properties that only one product has. `catalogSchema` contains the properties that all products have. */
@@ -37,7 +37,7 @@ export interface VerticalProduct {
     path: CatalogValuePath,
     vertical: Vertical,
     errors: CatalogErrors,
-    /** Lender of the offer. Its name can have any type, because the lender may not match the schema. */
+    /** Lender of the offer. The name can have any type, because an invalid lender is also passed. */
     lender: { readonly name: unknown },
   ): void;
   /** Reports errors that depend on several offers of a catalog, such as too many different loan terms. */
@@ -78,9 +78,9 @@ export interface VerticalProduct {
   ): (offer: number, add: MismatchCallback) => void;
   /**
    * Returns the names of fields whose values are impossible together, most likely cause first, and the rule that they break, such as `must be
-   * less than property_value`; null if the values are possible. Fields without a value are never impossible.
+   * less than property_value`; null if the values are possible. A rule does not apply if one of its fields has no value.
    */
-  findImpossibleFields?(
+  findConflictingFields?(
     vertical: Vertical,
     fields: Readonly<FieldVector>,
   ): { readonly names: readonly string[]; readonly rule: string } | null;

@@ -18,7 +18,7 @@ import {
 export interface TemplatePricedOffer extends PricedOffer {
   /** Number that selects the template: offers with the same slot differ only in `values`. */
   readonly slot: number;
-  /** Figures that depend on the borrower, finite numbers or null, in the order that the product's `FiguresOfOffer` expects. */
+  /** Figures that depend on the borrower, finite numbers or null, in the order that the product's `CreateOfferFigures` expects. */
   readonly values: readonly (number | null)[];
 }
 
@@ -30,25 +30,30 @@ export type OfferFigures = Pick<
   Readonly<Record<string, unknown>>;
 
 /** Creates the members of an offer view from the values of a `TemplatePricedOffer`. Must copy each value without calculations. */
-export type FiguresOfOffer = (offer: CompiledOffer, slot: number, values: readonly (number | null)[]) => OfferFigures;
+export type CreateOfferFigures = (
+  offer: CompiledOffer,
+  slot: number,
+  values: readonly (number | null)[],
+) => OfferFigures;
 
 /** Random text at the start of the placeholders of a template, so that no text of an offer can be a placeholder. */
 const placeholderPrefix = randomBytes(16).toString('hex');
 const placeholder = new RegExp(`"${placeholderPrefix}(\\d+)"`);
 
 /**
- * Creates the offers of responses from templates: JSON texts with gaps for the values that depend on the borrower. A template is created
- * when its slot is displayed. The least recently displayed templates are dropped, because a large catalog has many slots.
+ * Creates the offers of responses from templates: JSON texts with gaps for the values that depend on the borrower. All offers with the same
+ * slot (`TemplatePricedOffer.slot`) share one template, which is created when such an offer is first rendered. The least recently used
+ * templates are dropped, because a large catalog has many slots.
  */
 export class TemplateOfferRenderer implements OfferRenderer {
   readonly disclosureJson: string;
   readonly #offers: readonly CompiledOffer[];
   readonly #logosUrl: string;
   readonly #logoHashes: ReadonlyMap<string, string>;
-  readonly #figuresOf: FiguresOfOffer;
+  readonly #figuresOf: CreateOfferFigures;
   readonly #templates = new LRUCache<number, readonly (string | number)[]>({ max: bounds.offerTemplatesMax });
 
-  constructor([{ disclosure, offers }, logosUrl, logoHashes]: OfferRendererOptions, figuresOf: FiguresOfOffer) {
+  constructor([{ disclosure, offers }, logosUrl, logoHashes]: OfferRendererOptions, figuresOf: CreateOfferFigures) {
     this.disclosureJson = JSON.stringify(disclosure);
     this.#offers = offers;
     this.#logosUrl = logosUrl;
@@ -91,7 +96,10 @@ export class TemplateOfferRenderer implements OfferRenderer {
     return `${text}]`;
   }
 
-  /** Returns the fragments of a template: texts, and indexes of values, followed by the index of the click URL and of the position. */
+  /**
+   * Returns a template as a list of texts and numbers. A number below `valueCount` stands for the value with this index, `valueCount` for
+   * the click URL, and `valueCount + 1` for the position of the offer.
+   */
   #createTemplate(index: number, slot: number, valueCount: number): readonly (string | number)[] {
     const names = Array.from({ length: valueCount + 2 }, (_, at) => `${placeholderPrefix}${at}`);
     const view = this.#createOfferView(

@@ -156,7 +156,7 @@ describe('AnalyticsStore', () => {
     assert.deepEqual(clickFigures(), [5, 0, 0, 1, 1, 1, 1]);
   });
 
-  it('a click after a click that came too fast books the revenue once, and does not count again', () => {
+  it('a later click on an offer that was clicked too fast books the revenue once, and does not count again', () => {
     const late = offerClickedRecord(sub, 'a', { wallMs: noon + msPerDay + 1, decision: [true, null, true] });
     apply(...shown, clickOn('a', false, 2, true), clickOn('a', false, 2, true), late);
     assert.deepEqual(clickFigures(), [1, 0, 0, 0, 0, 1, 0]);
@@ -170,7 +170,7 @@ describe('AnalyticsStore', () => {
     assert.equal(projected.store.getTotals().duplicateClicks, 7);
   });
 
-  it('a click that confirms its revenue counts in confirmed revenue and its squares, as a payout does', () => {
+  it('adds the revenue that a click confirms to the confirmed revenue and to the sum of its squares, as for a payout', () => {
     apply(...shown, clickOn('a', true, null, true), clickOn('b', true, null, true), clickOn('c', true, null, false));
     const matured = () => query({ today: today + 60 }).matured;
     assert.deepEqual(matured(), { sessions: 1, confirmedMicros: 4_000_000, confirmedUsdSquared: 16 });
@@ -193,7 +193,7 @@ describe('AnalyticsStore', () => {
     assert.deepEqual(clickFigures(), [3, 6_000_000, 2_000_000, 0, 0, 0, 0]);
   });
 
-  it('a click with a payout confirms no revenue itself, so its revenue is never negative', () => {
+  it('a click confirms no revenue itself if a payout has confirmed it, so reversals never make the revenue negative', () => {
     const micros = 3_000_000;
     apply(
       ...shown,

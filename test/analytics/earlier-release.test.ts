@@ -74,7 +74,7 @@ test('a data folder of an earlier release opens with the same figures', async (t
   assert.deepEqual(reasons, ['analytics store has schema version 4; this release uses 5']);
 });
 
-test('payouts of an earlier release are repeated, not counted again', async (t) => {
+test('recognizes payouts that an earlier release confirmed, so that a repeated payout does not count twice', async (t) => {
   const { analytics } = await startOnEarlierData(t);
   const sub = subIdBytes({ createdMs: noon, serial: 5 });
   const occurredMs = noon + dayMs;

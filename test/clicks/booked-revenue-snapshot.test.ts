@@ -26,7 +26,7 @@ const ledgerOf = (bench: AvailabilityBench, isDurable: () => boolean = () => tru
   healthy: true,
 });
 
-test('writes a snapshot of the last records when closed, which only the owner can read', async (t) => {
+test('closing writes a snapshot of the last records, in a file that only the owner can read', async (t) => {
   const [file, bench] = [join(scratchFolder(t), 'snapshot'), openBench()];
   const options = { file, clock: new ManualClock(), availability: bench.availability, onError: failOn };
   const writer = new BookedRevenueSnapshotWriter({ ...options, ledger: ledgerOf(bench) });

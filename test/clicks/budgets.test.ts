@@ -41,7 +41,7 @@ describe('budgets', () => {
     assert.equal(clickUntilHidden(bench), 3);
   });
 
-  it('hides the offer after a click of the day was refused, until a larger budget can take the largest click', async () => {
+  it('hides an offer after the budget refused a click of the day, until a larger budget has room for the largest click', async () => {
     const bench = benchWith({ per_day_usd: 4, pacing: 'asap' });
     assert.equal(bench.clickOnce('a', 'high'), true);
     assert.deepEqual(bench.hidden(), {});
@@ -106,7 +106,7 @@ describe('budgets', () => {
     assert.equal(clickUntilHidden(bench), 2);
   });
 
-  it('a click that a confirmation restores books nothing beyond the budget, or later than 24 hours after the session', () => {
+  it('a restored click books no revenue beyond the budget, and none more than 24 hours after the session', () => {
     const bench = benchWith({ per_day_usd: 1.5, pacing: 'asap' });
     const sub = bench.session();
     const { nowMs: clickedMs } = bench;
@@ -163,7 +163,7 @@ describe('budgets', () => {
     assert.deepEqual(bench.hidden(), { a: ['budget'] });
   });
 
-  it('does not use a snapshot from the time of a clock that was ahead by months', () => {
+  it('does not use a snapshot that was written while the clock was months ahead', () => {
     const bench = benchWith({ per_month_usd: 2.25, pacing: 'asap' });
     assert.equal(clickUntilHidden(bench), 3);
     bench.nowMs += 61 * msPerDay;
@@ -205,7 +205,7 @@ describe('budgets', () => {
 });
 
 describe('even pacing', () => {
-  it('hides an offer that is ahead of the uniform curve, and shows it again when the curve has caught up', () => {
+  it('hides an offer that spends faster than the uniform pace, and shows it again when its spending is within the pace', () => {
     const bench = benchWith({ per_day_usd: 24, pacing: 'even' }, Date.UTC(2026, 4, 20, 6));
     // At 6:00, a quarter of 24 USD and one click of 0.75 USD: the offer is hidden above 6.75 USD.
     assert.equal(clickUntilHidden(bench), 10);
@@ -242,7 +242,7 @@ describe('even pacing', () => {
     assert.equal(clickUntilHidden(bench), 10);
   });
 
-  it('follows the clicks of the last 14 days, from 1,000 clicks on', () => {
+  it('paces by the times of the clicks in the last 14 days if there are at least 1,000', () => {
     const bench = benchWith({ per_day_usd: 24, pacing: 'even' }, Date.UTC(2026, 4, 1, 3));
     const clickOther = (clicks: number) => {
       for (let click = 0; click < clicks; click++) bench.clickOnce('b');
@@ -268,7 +268,7 @@ describe('even pacing', () => {
 });
 
 describe('outdated offers', () => {
-  it('hides an offer from the day after as_of and max_age_days, and counts outdated offers', () => {
+  it('hides an offer more than max_age_days after its as_of date, and counts outdated offers', () => {
     const offers = { a: { as_of: '2026-05-10' }, b: { as_of: '2026-05-11' }, c: {} } as Parameters<
       typeof catalogWithOffers
     >[0];

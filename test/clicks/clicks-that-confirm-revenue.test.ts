@@ -36,7 +36,7 @@ for (const { restarts, when } of [
   };
 
   describe(`clicks that confirm their own revenue${when}`, () => {
-    it('a click less than 500 ms after the first answer books nothing and is counted once, and a later click books', () => {
+    it('a click less than 500 ms after the first response counts once and books no revenue; a later click books revenue', () => {
       const bench = openBench();
       const sub = bench.session();
       bench.nowMs += 200;
@@ -52,7 +52,7 @@ for (const { restarts, when } of [
       assert.deepEqual(click(bench, sub), repeated);
     });
 
-    it('a second answer with the offer does not make a click too fast', () => {
+    it('measures the time from the first response with the offer, not from a later response', () => {
       const bench = openBench();
       const sub = bench.session();
       bench.nowMs += 10_000;
@@ -61,7 +61,7 @@ for (const { restarts, when } of [
       assert.deepEqual(click(bench, sub), booked);
     });
 
-    it('an eleventh offer of a session books nothing', () => {
+    it('a click on the eleventh offer of a session books no revenue', () => {
       const bench = openBench();
       const [sub, other] = [bench.session(), bench.session()];
       bench.nowMs += bounds.clickDelayMsMin;
@@ -106,7 +106,7 @@ it('a click after the clock was set back is not too fast', () => {
   assert.deepEqual(click(bench, sub), booked);
 });
 
-it('assumes that the offer was shown and the click was not too fast if the answers of the session were evicted', () => {
+it('assumes that the offer was shown and the click was not too fast if the responses of the session were evicted', () => {
   const bench = openBench();
   bench.availability = new OfferAvailability(bench.nowMs, { pairsMax: offerIds.length });
   bench.availability.activateCatalog(bench.catalog, bench.nowMs);
@@ -116,7 +116,7 @@ it('assumes that the offer was shown and the click was not too fast if the answe
   assert.deepEqual(click(bench, evicted), booked);
 });
 
-it('the clicks of other verticals are neither too fast nor on too many offers', () => {
+it('verticals in which clicks do not confirm revenue have no limits on fast clicks and on offers per session', () => {
   const offers = Object.fromEntries(offerIds.map((id) => [id, { daily_cap: 10 }]));
   const bench = new AvailabilityBench(catalogWithOffers(offers), noon);
   const sub = bench.session();

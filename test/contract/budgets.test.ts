@@ -94,7 +94,7 @@ describePersonalLoans(
       assert.equal(summary.rev_attributed, Math.floor((booked + 5_000) / 10_000) / 100);
     });
 
-    test('sandbox clicks use up a budget without revenue, and explain=true returns the reasons', async () => {
+    test('sandbox clicks use up a budget but attribute no revenue, and explain=true returns the reasons', async () => {
       const caller = door.market.caller(door.fixture, { mode: 'test' });
       const visits = [await visit(caller, 'sandbox'), await visit(caller, 'sandbox')];
       for (const { offers } of visits) {

@@ -68,7 +68,7 @@ describeService(
             const { offers, requestOffers, click, assertFigures } = await showOffers();
             const [offer] = offers as [OfferView];
             clock.advance(250);
-            // The time of a second answer does not matter.
+            // The time of a second response does not matter.
             await requestOffers();
             await restart();
             clock.advance(249);

@@ -40,7 +40,7 @@ test('drawVariant sometimes returns variant A and sometimes variant B', () => {
   assert.equal(new Set(Array.from({ length: 100 }, drawVariant)).size, 2);
 });
 
-test('both variants of each landing page ask for the same fields of the vertical, with the required fields', () => {
+test('both variants of each landing page ask for the same fields, including all required fields of the vertical', () => {
   assert.deepEqual(
     products.map(({ segment }) => segment).sort(),
     availableVerticals()

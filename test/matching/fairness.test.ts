@@ -336,7 +336,7 @@ describe('influence of payouts on rankings', () => {
       assert.ok(revenueDiffered > markets[size].catalogs / 2, `svc_revenue differed only ${revenueDiffered} times`);
     });
 
-    selfCheck(`the test detects a weight of the payout in a ${size} market`, () => {
+    selfCheck(`the test detects an order that depends on the payout, in a ${size} market`, () => {
       const paid = createRanker(
         (tables, offer, applicant, price) =>
           computeRecommendationScore(tables, offer, applicant, price) +

@@ -222,7 +222,7 @@ describe('confirmRevenue', () => {
     assert.deepEqual((await bench.booked())[0]?.slice(-2), [bench.clickedMs, 0]);
   });
 
-  it('takes back the revenue of a click that confirmed itself, at most once and at most what the click booked', async (t) => {
+  it('takes back the revenue of a click that confirmed its own revenue, at most once and at most what the click booked', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.subIds.createSubId(bench.createdMs, 42, confirmedVertical, 'live');
     const sub = Buffer.from(bench.subIds.toBytes(sub_id));

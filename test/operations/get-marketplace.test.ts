@@ -187,7 +187,7 @@ describe('getMarketplace if the availability of offers changes', () => {
     return createUnavailableOffers(bits);
   };
 
-  it('ranks again only if the cached ranking has too few available offers, or excluded offers', async (t) => {
+  it('ranks again only if the cached ranking has too few available offers, or excluded offers that are available now', async (t) => {
     const { session, catalog, state, ask } = await setUpLarge(t);
     await ask({});
     const first = session.cachedRanking!.ranking.orders;

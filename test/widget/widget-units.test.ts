@@ -18,7 +18,7 @@ import {
   formatOfferFeature,
   formatPercent,
   formatPercentRange,
-  formatShare,
+  formatShortPercent,
 } from '../../src/web/widget/format.ts';
 import { parseRetryAfterMs, widgetLimits } from '../../src/web/widget/limits.ts';
 import { readSettings } from '../../src/web/widget/settings.ts';
@@ -103,7 +103,10 @@ test('formats amounts of money and interest rates', () => {
   assert.equal(formatPercent(6.375), '6.375%');
   assert.equal(formatPercentRange({ min: 9, max: 17.5 }), '9.00% to 17.50%');
   assert.equal(formatPercentRange({ min: 9, max: 9 }), '9.00%');
-  assert.deepEqual([formatShare(3), formatShare(1.5), formatShare(0.125)], ['3%', '1.5%', '0.125%']);
+  assert.deepEqual(
+    [formatShortPercent(3), formatShortPercent(1.5), formatShortPercent(0.125)],
+    ['3%', '1.5%', '0.125%'],
+  );
   assert.deepEqual([formatFee(95), formatFee(0.5), formatFee(1_500)], ['$95', '$0.50', '$1,500']);
 });
 

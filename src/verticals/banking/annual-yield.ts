@@ -4,7 +4,7 @@ const periodsPerYear = { daily: 365, monthly: 12, quarterly: 4, annual: 1 } as c
 export type Compounding = keyof typeof periodsPerYear;
 export const compoundings = Object.keys(periodsPerYear) as [Compounding, ...Compounding[]];
 
-export const tierMethods = ['whole_balance', 'marginal'] as const;
+export const interestTierMethods = ['whole_balance', 'marginal'] as const;
 
 /** Members of a catalog offer that determine the interest on a deposit. */
 export interface InterestRules {
@@ -12,7 +12,7 @@ export interface InterestRules {
   readonly tiers: readonly { readonly from: number; readonly rate: number }[];
   readonly compounding: Compounding;
   /** `whole_balance`: the tier that the deposit reaches applies to all of it. `marginal`: each tier applies to its part of the deposit. */
-  readonly tier_method: (typeof tierMethods)[number];
+  readonly tier_method: (typeof interestTierMethods)[number];
   /** Term of a certificate of deposit; undefined for an account without a term. */
   readonly term_months?: number;
 }
@@ -24,13 +24,13 @@ export interface InterestRules {
 export interface TierInterest {
   /** Balance from which the rate of the tier applies: the beginning of the tier, or 0 with `whole_balance`. */
   readonly from: number;
-  /** Interest on a deposit of `from`. */
+  /** Interest on a deposit of `from` USD. */
   readonly base: number;
   readonly growth: number;
 }
 
 /** Months after which the annual percentage yield is measured: the term, or one year for an account without a term. */
-export function yieldMonths({ term_months = 12 }: Pick<InterestRules, 'term_months'>): number {
+export function yieldPeriodMonths({ term_months = 12 }: Pick<InterestRules, 'term_months'>): number {
   return term_months;
 }
 
@@ -52,7 +52,7 @@ export function compileTierInterest(
   { tiers, compounding, tier_method }: InterestRules,
   months: number,
 ): readonly TierInterest[] {
-  /** Interest on a deposit at the beginning of the current tier. */
+  /** Interest on a deposit equal to the lowest balance of the current tier. */
   let base = 0;
   return tiers.map(({ from, rate }, at) => {
     const growth = interestOnDollar(rate, compounding, months);
@@ -79,7 +79,7 @@ export function annualPercentageYield(interest: number, principal: number, years
  * tier; the result is the yield of a deposit at the beginning of the tier.
  */
 export function computeTierYields(rules: InterestRules): number[] {
-  const months = yieldMonths(rules);
+  const months = yieldPeriodMonths(rules);
   return compileTierInterest(rules, months).map(({ from, base, growth }, at) => {
     // The yield of the first tier, which begins at 0 USD, does not depend on the deposit.
     const principal = rules.tiers[at]!.from === 0 ? 1 : rules.tiers[at]!.from;

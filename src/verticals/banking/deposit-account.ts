@@ -4,7 +4,7 @@ import { computeDepositStatistics } from './catalog-statistics.ts';
 import { compileDepositTables, type DepositTables } from './deposit-tables.ts';
 import { calculateDepositPrices, copyDepositFigures, depositViewSchema } from './deposit-view.ts';
 import { depositSchema, validateDepositOffer } from './offer-schema.ts';
-import { emptyDepositor, findDepositMismatches, readDepositor } from './price-deposit.ts';
+import { createEmptyDepositor, findDepositMismatches, readDepositor } from './price-deposit.ts';
 import { rankDeposits } from './rank-deposits.ts';
 
 /** Deposit product: savings, checking and money market accounts, and certificates of deposit. */
@@ -29,7 +29,7 @@ export const depositAccount = {
   rankOffers: rankDeposits,
   priceOffers: calculateDepositPrices,
   createAvailabilityCheck(tables: DepositTables, borrower) {
-    const depositor = emptyDepositor();
+    const depositor = createEmptyDepositor();
     if (!readDepositor(tables, borrower, depositor)) return null;
     return (offer) => depositor.deposit >= tables.minimumDeposit[offer]!;
   },

@@ -7,12 +7,12 @@ import {
 } from '../../matching/match-tables.ts';
 import { findFieldIndex, getChoiceValues } from '../field-vector.ts';
 import type { Vertical } from '../vertical.ts';
-import { compileTierInterest, computeTierYields, yieldMonths } from './annual-yield.ts';
+import { compileTierInterest, computeTierYields, yieldPeriodMonths } from './annual-yield.ts';
 import type { DepositCatalog, DepositOffer } from './offer-schema.ts';
 import { computeFixedScore } from './recommendation-score.ts';
 
 /** Conditions of a bonus, as bits of `bonusConditions`. */
-export const bonusCondition = { directDeposit: 1, newCustomer: 2 } as const;
+export const bonusConditionBits = { directDeposit: 1, newCustomer: 2 } as const;
 
 /**
  * Tables that only catalogs of deposit accounts have. Tables of tiers contain the tiers of all offers, one offer after the other; all other
@@ -29,7 +29,7 @@ export interface DepositTables extends MatchTables {
   };
   /** Encoded value of `product_type` for a certificate of deposit. */
   readonly cdCode: number;
-  /** Index of the offer's first tier in the tables of tiers. Has one more value, the total number of tiers. */
+  /** Index of the first tier of each offer in the tables of tiers, followed by the total number of tiers. */
   readonly firstTier: Uint32Array;
   /** Balance in USD from which the tier applies. */
   readonly tierFrom: Float64Array;
@@ -61,7 +61,7 @@ export interface DepositTables extends MatchTables {
   readonly bonusCents: Float64Array;
   /** Smallest deposit that earns the bonus, in USD. */
   readonly bonusMinimumDeposit: Float64Array;
-  /** Bits of `bonusCondition`. */
+  /** Bits of `bonusConditionBits`. */
   readonly bonusConditions: Uint8Array;
   /** Results of `computeFixedScore` for deposits with and without the monthly fee. */
   readonly scoreWithFee: Float64Array;
@@ -92,7 +92,7 @@ export function compileDepositTables(catalog: DepositCatalog, vertical: Vertical
     cdCode: getChoiceValues(vertical, 'product_type').indexOf('cd'),
     ...compileTiers(offers),
     hasMarginalTiers: Uint8Array.from(offers, ({ tier_method }) => Number(tier_method === 'marginal')),
-    termYears: perOffer((offer) => yieldMonths(offer) / 12),
+    termYears: perOffer((offer) => yieldPeriodMonths(offer) / 12),
     minimumDeposit: perOffer(({ minimum_deposit }) => minimum_deposit),
     minimumBalanceForApy: perOffer(({ minimum_balance_for_apy }) => minimum_balance_for_apy),
     monthlyFeeCents: perOffer(({ monthly_fee }) => toCents(monthly_fee)),
@@ -103,8 +103,8 @@ export function compileDepositTables(catalog: DepositCatalog, vertical: Vertical
     bonusConditions: Uint8Array.from(
       offers,
       ({ bonus }) =>
-        (bonus?.direct_deposit ? bonusCondition.directDeposit : 0) |
-        (bonus?.new_customer ? bonusCondition.newCustomer : 0),
+        (bonus?.direct_deposit ? bonusConditionBits.directDeposit : 0) |
+        (bonus?.new_customer ? bonusConditionBits.newCustomer : 0),
     ),
     scoreWithFee: perOffer(({ monthly_fee, stars }) => computeFixedScore(toCents(monthly_fee), stars)),
     scoreWithoutFee: perOffer(({ stars }) => computeFixedScore(0, stars)),
@@ -118,13 +118,13 @@ function toCents(usd: number): number {
 
 /** Months in which the first year's interest and fees are counted: twelve, or the term of a shorter certificate of deposit. */
 function firstYearMonths(offer: DepositOffer): number {
-  return Math.min(12, yieldMonths(offer));
+  return Math.min(12, yieldPeriodMonths(offer));
 }
 
 function compileTiers(offers: readonly DepositOffer[]) {
   const tiers = offers.flatMap((offer) => {
     const year = compileTierInterest(offer, firstYearMonths(offer));
-    const term = compileTierInterest(offer, yieldMonths(offer));
+    const term = compileTierInterest(offer, yieldPeriodMonths(offer));
     const yields = computeTierYields(offer);
     return offer.tiers.map(({ from }, at) => ({ from, apy: yields[at]!, year: year[at]!, term: term[at]! }));
   });

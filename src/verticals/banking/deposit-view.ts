@@ -3,11 +3,11 @@ import type { CompiledCatalog } from '../../catalogs/compile-catalog.ts';
 import type { FieldVector } from '../field-vector.ts';
 import { nullableSchema } from '../nullable-schema.ts';
 import type { OfferView } from '../offer-view.ts';
-import type { FiguresOfOffer, TemplatePricedOffer } from '../template-offer-renderer.ts';
-import { compoundings, tierMethods } from './annual-yield.ts';
+import type { CreateOfferFigures, TemplatePricedOffer } from '../template-offer-renderer.ts';
+import { compoundings, interestTierMethods } from './annual-yield.ts';
 import type { DepositTables } from './deposit-tables.ts';
 import type { DepositOffer } from './offer-schema.ts';
-import { emptyDepositor, emptyDepositPrice, priceDeposit, readDepositor } from './price-deposit.ts';
+import { createEmptyDepositor, createEmptyDepositPrice, priceDeposit, readDepositor } from './price-deposit.ts';
 
 /** Schema of an amount. `subject` is a noun phrase, and `details` are whole sentences. */
 const usd = (subject: string, details = '') => Type.Number({ description: `${subject}, in USD. ${details}`.trim() });
@@ -33,7 +33,7 @@ export const depositViewSchema = Type.Object(
       }),
       { description: 'Rates by balance, ascending.' },
     ),
-    tier_method: Type.Enum(tierMethods, {
+    tier_method: Type.Enum(interestTierMethods, {
       description: 'Whether the rate of a tier applies to the whole balance, or only to the part within the tier.',
     }),
     term_months: nullableSchema(Type.Integer({ description: 'Term of a certificate of deposit, in months.' })),
@@ -78,8 +78,8 @@ export type DepositOfferView = OfferView & { readonly deposit: DepositView };
 /** Number of templates per offer: one without and one with the bonus. */
 const slotsPerOffer = 2;
 
-const depositor = emptyDepositor();
-const price = emptyDepositPrice();
+const depositor = createEmptyDepositor();
+const price = createEmptyDepositPrice();
 
 /**
  * Prices the offers of a response for a depositor.
@@ -110,7 +110,7 @@ export function calculateDepositPrices(
 }
 
 /** Creates the members of an offer view. `values` are the yield, the rate and the first year's earnings. */
-export const copyDepositFigures: FiguresOfOffer = ({ source }, slot, [apy, rate, earnings]) => {
+export const copyDepositFigures: CreateOfferFigures = ({ source }, slot, [apy, rate, earnings]) => {
   const offer = source as DepositOffer;
   const hasBonus = slot % slotsPerOffer === 1;
   return {

@@ -7,14 +7,14 @@ import {
   commonOfferSchemas,
   createDictionarySchema,
   lenderSchema,
-  offerDocumentSchemas,
+  offerDisclosureSchemas,
   productNameSchema,
   strictObject,
 } from '../../catalogs/catalog-schema.ts';
 import { roundHalfUp } from '../../domain/money.ts';
 import { getChoiceValues } from '../field-vector.ts';
 import type { Vertical } from '../vertical.ts';
-import { compoundings, computeTierYields, tierMethods } from './annual-yield.ts';
+import { compoundings, computeTierYields, interestTierMethods } from './annual-yield.ts';
 
 /** Schema of the members that only the catalog files of deposit accounts have (docs/verticals/banking.md#catalog). */
 
@@ -40,12 +40,12 @@ const { payout_model: _, ...offerMembers } = commonOfferSchemas;
 const offer = Type.Object(
   {
     ...offerMembers,
-    ...offerDocumentSchemas,
+    ...offerDisclosureSchemas,
     name: productNameSchema,
     product_type: Type.String(),
     tiers: Type.Array(tier, { minItems: 1, maxItems: bounds.depositTiersMax }),
     compounding: Type.Enum(compoundings),
-    tier_method: Type.Enum(tierMethods),
+    tier_method: Type.Enum(interestTierMethods),
     term_months: Type.Optional(Type.Integer({ minimum: 1, maximum: 480 })),
     minimum_deposit: wholeUsd,
     minimum_balance_for_apy: wholeUsd,
@@ -73,7 +73,7 @@ const catalog = catalogSchema(fileMembers, lenderSchema({}, offer));
 export type DepositCatalog = Static<typeof catalog>;
 export type DepositOffer = Static<typeof offer>;
 
-/** The term that 12 CFR 1030.8 requires in an advertisement that states a yield, at least once. */
+/** Phrase that an advertisement with a yield must contain at least once (12 CFR 1030.8). */
 const yieldPhrase = 'annual percentage yield';
 
 /** Words with which an institution states its insurance. */
@@ -107,7 +107,7 @@ export function validateDepositOffer(
     addError('legal', `must not contain "${otherInsurance}" if insured_by is ${offer.insured_by}`);
   }
   checkInstitution(offer, lender.offers, path, errors);
-  if (offer.bonus !== undefined) errors.checkLine(offer.bonus.requirement, [...path, 'bonus', 'requirement']);
+  if (offer.bonus !== undefined) errors.checkSingleLineText(offer.bonus.requirement, [...path, 'bonus', 'requirement']);
 }
 
 /** A lender is one insured institution, so its offers have the insurer and the certificate number of its first offer. */

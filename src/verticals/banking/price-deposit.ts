@@ -1,13 +1,13 @@
 import type { MismatchCallback } from '../../matching/explain-offers.ts';
 import { absentValue, type FieldVector } from '../field-vector.ts';
 import { annualPercentageYield } from './annual-yield.ts';
-import { bonusCondition, type DepositTables } from './deposit-tables.ts';
+import { bonusConditionBits, type DepositTables } from './deposit-tables.ts';
 
 /** Submitted values that determine prices and rankings. */
 export interface Depositor {
   /** Deposit in whole USD. */
   deposit: number;
-  /** Bits of `bonusCondition` that the depositor meets. */
+  /** Bits of `bonusConditionBits` that the depositor meets. */
   conditionsMet: number;
 }
 
@@ -15,9 +15,9 @@ export interface Depositor {
 export interface DepositPrice {
   /** Index of the tier that the deposit reaches in the tables of tiers; -1 if the deposit is too small to earn interest. */
   tier: number;
-  /** Annual percentage yield at the deposit, in hundredths of a percent. */
+  /** Annual percentage yield of the deposit, in hundredths of a percent. */
   apy: number;
-  /** Monthly fee at the deposit, in cents. */
+  /** Monthly fee for an account with this deposit, in cents. */
   feeCents: number;
   /** Whether the depositor can earn the bonus of the offer; false if the offer has none. */
   hasBonus: boolean;
@@ -25,11 +25,11 @@ export interface DepositPrice {
   earningsCents: number;
 }
 
-export function emptyDepositor(): Depositor {
+export function createEmptyDepositor(): Depositor {
   return { deposit: 0, conditionsMet: 0 };
 }
 
-export function emptyDepositPrice(): DepositPrice {
+export function createEmptyDepositPrice(): DepositPrice {
   return { tier: -1, apy: 0, feeCents: 0, hasBonus: false, earningsCents: 0 };
 }
 
@@ -41,8 +41,8 @@ export function readDepositor(tables: DepositTables, borrower: Readonly<FieldVec
   depositor.deposit = deposit;
   // A condition that the depositor did not answer counts as not met.
   depositor.conditionsMet =
-    (borrower[fields.directDeposit] === 1 ? bonusCondition.directDeposit : 0) |
-    (borrower[fields.newCustomer] === 1 ? bonusCondition.newCustomer : 0);
+    (borrower[fields.directDeposit] === 1 ? bonusConditionBits.directDeposit : 0) |
+    (borrower[fields.newCustomer] === 1 ? bonusConditionBits.newCustomer : 0);
   return true;
 }
 
@@ -94,7 +94,7 @@ function yieldAtDeposit(tables: DepositTables, offer: number, tier: number, depo
   return roundToInteger(annualPercentageYield(interest, deposit, tables.termYears[offer]!) * 100);
 }
 
-/** Rounds a number that is not negative half up, as `roundHalfUp` does. A ranking rounds every offer, so this function avoids powers. */
+/** Rounds a non-negative number to an integer as `roundHalfUp` does. A ranking calls this function often, so it avoids slow powers. */
 function roundToInteger(value: number): number {
   return Math.floor(value * (1 + 4 * Number.EPSILON) + 0.5);
 }
@@ -105,7 +105,7 @@ export function findDepositMismatches(
   borrower: Readonly<FieldVector>,
 ): (offer: number, add: MismatchCallback) => void {
   const { depositAmount, cdTermMonths } = tables.fields;
-  const depositor = emptyDepositor();
+  const depositor = createEmptyDepositor();
   if (readDepositor(tables, borrower, depositor)) {
     return (offer, add) => {
       if (depositor.deposit < tables.minimumDeposit[offer]!) add('amount_too_low', depositAmount);

@@ -1,10 +1,16 @@
 import { createPricingRanker, type OfferPricer } from '../../matching/pricing-ranker.ts';
 import type { DepositTables } from './deposit-tables.ts';
-import { type Depositor, emptyDepositor, emptyDepositPrice, priceDeposit, readDepositor } from './price-deposit.ts';
+import {
+  createEmptyDepositor,
+  createEmptyDepositPrice,
+  type Depositor,
+  priceDeposit,
+  readDepositor,
+} from './price-deposit.ts';
 import { computeRecommendationScore } from './recommendation-score.ts';
 
-const price = emptyDepositPrice();
-const depositor = emptyDepositor();
+const price = createEmptyDepositPrice();
+const depositor = createEmptyDepositor();
 
 /**
  * Sort keys of deposit offers (docs/verticals/banking.md#orders). The offer with the lowest key comes first, so all keys are negative

@@ -1,4 +1,4 @@
-import { ratioMillionths } from '../score-ratio.ts';
+import { ratioInMillionths } from '../ratio-in-millionths.ts';
 
 /**
  * Weights of the parts of the `recommended` score, in percent (docs/verticals/banking.md#recommended-score). The payout must
@@ -16,9 +16,9 @@ const weights = {
   stars: 20,
 } as const;
 
-/** Smaller deposits, in USD, count as this amount, so that a bonus on a deposit of a few dollars does not hide all other parts. */
+/** Smaller deposits, in USD, count as this amount. Otherwise a bonus on a deposit of a few dollars would outweigh all other parts. */
 const depositUsdMin = 1_000;
-/** Monthly fee for which the value of the fee is 0. */
+/** Smallest monthly fee, in cents, that adds nothing to the score. */
 const feeCentsMax = 2_500;
 
 /**
@@ -31,15 +31,15 @@ const feeCentsMax = 2_500;
  */
 export function computeRecommendationScore(depositUsd: number, earningsCents: number, fixedScore: number): number {
   const earnings = Math.max(0, earningsCents);
-  // 5 % of a deposit in USD, converted to cents, is five times the deposit.
+  // 5 % of the deposit, in cents: 0.05 x 100 x `depositUsd`.
   const reference = 5 * Math.max(depositUsd, depositUsdMin);
-  return weights.earnings * ratioMillionths(earnings, earnings + reference) + fixedScore;
+  return weights.earnings * ratioInMillionths(earnings, earnings + reference) + fixedScore;
 }
 
 /** Returns the parts of the score that do not depend on the deposit: the weighted values of the monthly fee and of the star rating. */
 export function computeFixedScore(feeCents: number, stars: number): number {
   return (
-    weights.fees * ratioMillionths(Math.max(0, feeCentsMax - feeCents), feeCentsMax) +
-    weights.stars * ratioMillionths(stars - 1, 4)
+    weights.fees * ratioInMillionths(Math.max(0, feeCentsMax - feeCents), feeCentsMax) +
+    weights.stars * ratioInMillionths(stars - 1, 4)
   );
 }

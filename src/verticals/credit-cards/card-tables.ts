@@ -6,12 +6,12 @@ import {
   type MatchTables,
 } from '../../matching/match-tables.ts';
 import { findFieldIndex, getChoiceValues } from '../field-vector.ts';
-import { ratioMillionths } from '../score-ratio.ts';
+import { ratioInMillionths } from '../ratio-in-millionths.ts';
 import type { Vertical } from '../vertical.ts';
 import {
-  bandFactorColumns,
-  hundredths,
-  offerFactorColumns,
+  bandFactorIndexes,
+  offerFactorIndexes,
+  toHundredths,
   writeBandFactors,
   writeOfferFactors,
 } from './first-year-factors.ts';
@@ -28,11 +28,11 @@ export interface CardTables extends MatchTables {
   readonly bandNames: readonly string[];
   /** Positions of the fields that prices depend on in the field vector of a borrower. */
   readonly fields: CardFieldIndexes;
-  /** 1 for each row (offer and credit band) that the offer serves. */
+  /** By offer, then by credit band: 1 if the offer is for the credit band, otherwise 0. */
   readonly isServed: Uint8Array;
-  /** Records of `offerRecordLength` numbers, by offer (`offerColumns`). */
+  /** Records of `offerRecordLength` numbers, by offer (`offerFigureIndexes`). */
   readonly offerFigures: Uint32Array;
-  /** Records by credit band, then by offer (`bandColumns`, `findBandRecord`). */
+  /** Records by credit band, then by offer (`bandFigureIndexes`, `bandRecordIndex`). */
   readonly bandFigures: Uint32Array;
 }
 
@@ -40,25 +40,25 @@ type CardFieldIndexes = Readonly<
   Record<'purpose' | 'creditBand' | 'monthlySpend' | 'transferAmount' | 'carriedBalance', number>
 >;
 
-/** Positions of the figures in a record of `CardTables.offerFigures`: the factors of the first-year value, then figures that rankings need. */
-export const offerColumns = {
-  ...offerFactorColumns,
+/** Position of each figure in a record of `CardTables.offerFigures`: the factors of the first-year value, then figures for rankings. */
+export const offerFigureIndexes = {
+  ...offerFactorIndexes,
   /** Star rating, in millionths of the range from one star to five stars. */
   starsMillionths: 6,
 } as const;
-export const offerRecordLength = Object.keys(offerColumns).length;
+export const offerRecordLength = Object.keys(offerFigureIndexes).length;
 
-/** Positions of the figures in a record of `CardTables.bandFigures`, in the same order. */
-export const bandColumns = {
-  ...bandFactorColumns,
-  /** Purchase APR range as one number that orders by the lower and then by the upper end. */
+/** Position of each figure in a record of `CardTables.bandFigures`: the factors of the first-year value, then figures for rankings. */
+export const bandFigureIndexes = {
+  ...bandFactorIndexes,
+  /** Purchase APR range as one number: a range with a smaller lower end, or the same lower end and a smaller upper end, is smaller. */
   aprSortKey: 2,
   approvalMillionths: 3,
 } as const;
-const bandRecordLength = Object.keys(bandColumns).length;
+const bandRecordLength = Object.keys(bandFigureIndexes).length;
 
 /** Returns the index of the first number of a record in `CardTables.bandFigures`. */
-export function findBandRecord({ offerCount }: CardTables, offer: number, creditBand: number): number {
+export function bandRecordIndex({ offerCount }: CardTables, offer: number, creditBand: number): number {
   return (creditBand * offerCount + offer) * bandRecordLength;
 }
 
@@ -99,15 +99,15 @@ function writeOffer(tables: CardTables, index: number, offer: CardOffer): void {
   // A click has the same value in every credit band, because the issuer pays for the click itself.
   tables.expectedRevenueMicros.fill(usdToMicros(offer.payout_usd), firstRow, firstRow + bandNames.length);
   writeOfferFactors(offer, offerFigures, record);
-  offerFigures[record + offerColumns.starsMillionths] = ratioMillionths(offer.stars - 1, 4);
+  offerFigures[record + offerFigureIndexes.starsMillionths] = ratioInMillionths(offer.stars - 1, 4);
   for (const [name, band] of Object.entries(offer.bands)) {
     const creditBand = bandNames.indexOf(name);
-    const bandRecord = findBandRecord(tables, index, creditBand);
+    const bandRecord = bandRecordIndex(tables, index, creditBand);
     tables.isServed[firstRow + creditBand] = 1;
     writeBandFactors(offer, band, bandFigures, bandRecord);
-    bandFigures[bandRecord + bandColumns.aprSortKey] =
-      hundredths(band.purchase_apr.min) * 4_096 + hundredths(band.purchase_apr.max);
-    bandFigures[bandRecord + bandColumns.approvalMillionths] = ratioMillionths(band.approval_likelihood, 1);
+    bandFigures[bandRecord + bandFigureIndexes.aprSortKey] =
+      toHundredths(band.purchase_apr.min) * 4_096 + toHundredths(band.purchase_apr.max);
+    bandFigures[bandRecord + bandFigureIndexes.approvalMillionths] = ratioInMillionths(band.approval_likelihood, 1);
   }
 }
 

@@ -5,7 +5,7 @@ import { nullableSchema } from '../nullable-schema.ts';
 import type { CompiledOffer, OfferRendererOptions, OfferView } from '../offer-view.ts';
 import { type OfferFigures, TemplateOfferRenderer, type TemplatePricedOffer } from '../template-offer-renderer.ts';
 import type { CardTables } from './card-tables.ts';
-import { balanceMethods, type CardOffer } from './offer-schema.ts';
+import { balanceComputationMethods, type CardOffer } from './offer-schema.ts';
 import { computeFirstYearCents, createEmptyApplicant, readApplicant } from './price-card.ts';
 
 const percent = (description: string) => Type.Number({ minimum: 0, description: `${description}, in percent` });
@@ -25,7 +25,7 @@ const introApr = (description: string) =>
 const transactionFee = (description: string) =>
   Type.Object({ percent: percent('Share of the amount'), min: usd('Smallest fee') }, { description });
 
-/** Schema of the member `card` of an offer. The members are named after the rows of the table in 12 CFR 1026.60, as far as there is a row. */
+/** Schema of the member `card` of an offer. Members are named after the rows of the table in 12 CFR 1026.60, if it has a row for them. */
 const cardSchema = Type.Object(
   {
     name: Type.String({ description: 'Product name of the card.' }),
@@ -46,7 +46,7 @@ const cardSchema = Type.Object(
     grace_period_days: Type.Integer({ description: 'Days from the bill to its due date without interest; 0: none.' }),
     balance_method: Type.Unsafe<CardOffer['balance_method']>({
       type: 'string',
-      enum: [...balanceMethods],
+      enum: [...balanceComputationMethods],
       description: 'How the balance is computed on which interest is charged.',
     }),
     rewards: Type.Array(Type.Object({ category: Type.String(), percent: percent('Rewards for purchases') }), {
@@ -96,7 +96,7 @@ export function priceCards(
   });
 }
 
-/** Creates the renderer of card offers. The only value that depends on more than the slot is the first-year value. */
+/** Creates the renderer of card offers. The first-year value depends on the borrower; all other values depend only on the slot. */
 export function createCardRenderer(...options: OfferRendererOptions): TemplateOfferRenderer {
   const { bandNames, bandCount } = options[0].tables as CardTables;
   return new TemplateOfferRenderer(options, ({ source }, slot, [firstYearValue]) =>

@@ -6,7 +6,7 @@ import {
   commonOfferSchemas,
   createDictionarySchema,
   lenderSchema,
-  offerDocumentSchemas,
+  offerDisclosureSchemas,
   productNameSchema,
   strictObject,
 } from '../../catalogs/catalog-schema.ts';
@@ -44,8 +44,11 @@ const band = Type.Object(
   strictObject,
 );
 
-/** Computation methods of 12 CFR 1026.60(g). `average_daily_balance` and `daily_balance` include new purchases. */
-export const balanceMethods = [
+/**
+ * Methods of 12 CFR 1026.60(g) for computing the balance on which interest is charged. `average_daily_balance` and `daily_balance` include
+ * new purchases.
+ */
+export const balanceComputationMethods = [
   'average_daily_balance',
   'average_daily_balance_excluding_new_purchases',
   'adjusted_balance',
@@ -67,7 +70,7 @@ const { payout_model: _, ...commonSchemas } = commonOfferSchemas;
 const offer = Type.Object(
   {
     ...commonSchemas,
-    ...offerDocumentSchemas,
+    ...offerDisclosureSchemas,
     name: productNameSchema,
     purposes: Type.Array(Type.String(), { minItems: 1, maxItems: bounds.catalogListItemsMax }),
     annual_fee: usd,
@@ -84,7 +87,7 @@ const offer = Type.Object(
     late_fee_max: usd,
     returned_payment_fee_max: usd,
     grace_period_days: Type.Integer({ minimum: 0, maximum: bounds.cardGraceDaysMax }),
-    balance_method: Type.Enum([...balanceMethods]),
+    balance_method: Type.Enum([...balanceComputationMethods]),
     rewards: Type.Array(rewardRate, { minItems: 1, maxItems: bounds.cardRewardCategoriesMax }),
     bonus: Type.Optional(
       Type.Object({ value: usd, spend: usd, months: Type.Integer({ minimum: 1, maximum: 12 }) }, strictObject),
@@ -108,5 +111,6 @@ const catalog = catalogSchema(fileMembers, lender);
 
 export type CardCatalog = Static<typeof catalog>;
 export type CardOffer = Static<typeof offer>;
-export type CardBand = Static<typeof band>;
+/** Rates and approval likelihood of a card in one credit band. */
+export type CardBandTerms = Static<typeof band>;
 export type AprRange = Static<typeof aprRange>;

@@ -1,11 +1,11 @@
 import type { MismatchCallback } from '../../matching/explain-offers.ts';
 import { absentValue, type FieldVector } from '../field-vector.ts';
-import { type CardTables, findBandRecord, offerRecordLength } from './card-tables.ts';
-import { bandFactorColumns, offerFactorColumns, unitsPerCent } from './first-year-factors.ts';
+import { bandRecordIndex, type CardTables, offerRecordLength } from './card-tables.ts';
+import { bandFactorIndexes, offerFactorIndexes, unitsPerCent } from './first-year-factors.ts';
 
 const { rewardUnits, feeCents, bonusCents, bonusMonthlySpendUsd, transferFeeUnits, transferFeeMinCents } =
-  offerFactorColumns;
-const { purchaseInterestUnits, transferInterestUnits } = bandFactorColumns;
+  offerFactorIndexes;
+const { purchaseInterestUnits, transferInterestUnits } = bandFactorIndexes;
 
 /** Values of a borrower that determine prices and rankings (docs/contract.md#fairness). Amounts are in whole USD; 0 if not submitted. */
 export interface CardApplicant {
@@ -46,7 +46,7 @@ export function computeFirstYearCents(tables: CardTables, offer: number, applica
   const { offerFigures, bandFigures } = tables;
   const { monthlySpend, transferAmount, carriedBalance } = applicant;
   const of = offer * offerRecordLength;
-  const ofBand = findBandRecord(tables, offer, applicant.creditBand);
+  const ofBand = bandRecordIndex(tables, offer, applicant.creditBand);
   let cents = -offerFigures[of + feeCents]!;
   if (monthlySpend >= offerFigures[of + bonusMonthlySpendUsd]!) cents += offerFigures[of + bonusCents]!;
   let units = monthlySpend * offerFigures[of + rewardUnits]!;

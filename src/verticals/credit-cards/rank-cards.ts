@@ -1,9 +1,15 @@
 import { createPricingRanker, type OfferPricer } from '../../matching/pricing-ranker.ts';
-import { bandColumns, type CardTables, findBandRecord, offerColumns, offerRecordLength } from './card-tables.ts';
+import {
+  bandFigureIndexes,
+  bandRecordIndex,
+  type CardTables,
+  offerFigureIndexes,
+  offerRecordLength,
+} from './card-tables.ts';
 import { type CardApplicant, computeFirstYearCents, createEmptyApplicant, readApplicant } from './price-card.ts';
 
-const { starsMillionths } = offerColumns;
-const { aprSortKey, approvalMillionths } = bandColumns;
+const { starsMillionths } = offerFigureIndexes;
+const { aprSortKey, approvalMillionths } = bandFigureIndexes;
 
 /**
  * Weights of the parts of the `recommended` score, in percent (docs/verticals/credit-cards.md#recommended-score). The payout must not influence
@@ -35,7 +41,7 @@ export function computeCardScore(
   const { value, approval, stars } = recommendationWeights;
   const size = Math.abs(firstYearCents) + computeValueScaleCents(applicant);
   const valueMillionths = Math.round((500_000 * (size + firstYearCents)) / size);
-  const bandRecord = findBandRecord(tables, offer, applicant.creditBand);
+  const bandRecord = bandRecordIndex(tables, offer, applicant.creditBand);
   const sum =
     value * valueMillionths +
     approval * tables.bandFigures[bandRecord + approvalMillionths]! +
@@ -49,7 +55,7 @@ const applicant = createEmptyApplicant();
 export const cardPricer: OfferPricer<CardTables, CardApplicant> = {
   readApplicant: (tables, borrower) => (readApplicant(tables, borrower, applicant) ? applicant : null),
   computeSortKeys(tables, offer, applicant, keys) {
-    const bandRecord = findBandRecord(tables, offer, applicant.creditBand);
+    const bandRecord = bandRecordIndex(tables, offer, applicant.creditBand);
     const firstYearCents = computeFirstYearCents(tables, offer, applicant);
     keys.recommended = -computeCardScore(tables, offer, applicant, firstYearCents);
     keys.lowestApr = tables.bandFigures[bandRecord + aprSortKey]!;

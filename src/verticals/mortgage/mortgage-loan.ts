@@ -37,14 +37,14 @@ export const mortgageLoan = {
     return (offer) => quoteLoan(tables, offer, applicant, quote);
   },
   createMismatchFinder: findQuoteMismatches,
-  findImpossibleFields,
+  findConflictingFields,
 } satisfies VerticalProduct;
 
 /**
  * Reports a down payment of the whole value of the home or more, because such a purchase needs no loan. While the purpose is absent, it may
  * be a purchase; other purposes ignore the down payment.
  */
-function findImpossibleFields(vertical: Vertical, fields: Readonly<FieldVector>) {
+function findConflictingFields(vertical: Vertical, fields: Readonly<FieldVector>) {
   const purpose = fields[findFieldIndex(vertical, 'loan_purpose')]!;
   const downPayment = fields[findFieldIndex(vertical, 'down_payment')]!;
   const value = fields[findFieldIndex(vertical, 'property_value')]!;

@@ -6,7 +6,7 @@ import {
   commonOfferSchemas,
   createDictionarySchema,
   lenderSchema,
-  offerDocumentSchemas,
+  offerDisclosureSchemas,
   strictObject,
 } from '../../catalogs/catalog-schema.ts';
 import { type Price, percentToUnits, pricePartSchemas, sumPrices, toPrice } from './price-parts.ts';
@@ -48,7 +48,7 @@ const { payout_model: _payoutModel, ...mortgageOfferSchemas } = commonOfferSchem
 const offer = Type.Object(
   {
     ...mortgageOfferSchemas,
-    ...offerDocumentSchemas,
+    ...offerDisclosureSchemas,
     loan_type: Type.Enum([...loanTypes]),
     adjustable: Type.Optional(adjustable),
     amount: Type.Object({ min: amountUsd, max: amountUsd }, strictObject),

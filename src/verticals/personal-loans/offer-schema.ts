@@ -7,7 +7,7 @@ import {
   commonOfferSchemas,
   createDictionarySchema,
   lenderSchema,
-  optionalOfferDocumentSchemas,
+  optionalOfferDisclosureSchemas,
   strictObject,
 } from '../../catalogs/catalog-schema.ts';
 import { getChoiceValues } from '../field-vector.ts';
@@ -48,7 +48,7 @@ const lenderMembers = { state_rules: Type.Optional(createDictionarySchema(Type.O
 const offer = Type.Object(
   {
     ...commonOfferSchemas,
-    ...optionalOfferDocumentSchemas,
+    ...optionalOfferDisclosureSchemas,
     amount: Type.Object({ min: amountUsd, max: amountUsd }, strictObject),
     term_months: Type.Array(Type.Integer({ minimum: 1, maximum: 480 }), {
       minItems: 1,

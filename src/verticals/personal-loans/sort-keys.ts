@@ -1,6 +1,6 @@
 import { bounds } from '../../bounds.ts';
 import { absentValue } from '../field-vector.ts';
-import { ratioMillionths } from '../score-ratio.ts';
+import { ratioInMillionths } from '../ratio-in-millionths.ts';
 import type { LoanTables } from './loan-tables.ts';
 import type { Applicant, LoanPrice } from './price-offer.ts';
 
@@ -38,17 +38,17 @@ export const computeRecommendationScore: OfferScorer = (tables, offer, applicant
   const aprMiddleTimes200 = tables.aprMin[price.slot]! + tables.aprMax[price.slot]!;
   const { cost, approval, amountFit, termFit, stars } = recommendationWeights;
   const sum =
-    cost * ratioMillionths(200 * bounds.aprPercentMax - aprMiddleTimes200, 200 * bounds.aprPercentMax) +
-    approval * ratioMillionths(tables.approvalLikelihood[row]!, 1) +
-    amountFit * Math.min(1_000_000, ratioMillionths(5 * (price.amountMax - applicant.amount), price.amountMax)) +
+    cost * ratioInMillionths(200 * bounds.aprPercentMax - aprMiddleTimes200, 200 * bounds.aprPercentMax) +
+    approval * ratioInMillionths(tables.approvalLikelihood[row]!, 1) +
+    amountFit * Math.min(1_000_000, ratioInMillionths(5 * (price.amountMax - applicant.amount), price.amountMax)) +
     termFit * termFitMillionths(applicant.termMonths, tables.termMonths[price.termIndex]!) +
-    stars * ratioMillionths(tables.stars[offer]! - 1, 4);
+    stars * ratioInMillionths(tables.stars[offer]! - 1, 4);
   return Math.round(sum / 100);
 };
 
 function termFitMillionths(requestedMonths: number, quotedMonths: number): number {
   if (requestedMonths === absentValue) return 1_000_000;
-  return ratioMillionths(Math.min(requestedMonths, quotedMonths), Math.max(requestedMonths, quotedMonths));
+  return ratioInMillionths(Math.min(requestedMonths, quotedMonths), Math.max(requestedMonths, quotedMonths));
 }
 
 /**

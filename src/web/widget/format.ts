@@ -19,12 +19,12 @@ const acronyms: Readonly<Record<string, string>> = {
  * their offers, so there is no list of all feature tags.
  */
 export function formatOfferFeature(tag: string): string {
-  const text = formatWords(tag);
+  const text = formatTag(tag);
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** Formats a tag for display within a sentence: `online_shopping` becomes `online shopping`. */
-export function formatWords(tag: string): string {
+export function formatTag(tag: string): string {
   const words = tag.split(/[_\s]+/).filter((word) => word !== '');
   return words.map((word) => acronyms[word] ?? word).join(' ');
 }
@@ -86,7 +86,7 @@ export function formatPercent(rate: number): string {
 }
 
 /** Formats a percentage with only the decimals that it has: `3%`, `1.5%`. */
-export function formatShare(percent: number): string {
+export function formatShortPercent(percent: number): string {
   return `${shareFormat.format(percent)}%`;
 }
 

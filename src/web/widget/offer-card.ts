@@ -69,7 +69,7 @@ export function createOfferCard(
 ): HTMLElement {
   const { lender_name: lender, prequalification } = offer;
   const { action } = product;
-  const { productName, lenderNote, figures, details: detailParts } = product.createCardContent(offer, loanAmount);
+  const { productName, lenderNote, figures, details: detailParts } = product.createOfferCardContent(offer, loanAmount);
   // The names of links must differ between two offers of one lender.
   const offerName = productName ? `${lender}, ${productName}` : lender;
   const tags = offer.features.map(formatOfferFeature);

@@ -1,4 +1,4 @@
-/** Members of a product in an offer. A later version of the service may add members, omit members or send null. */
+/** Members that one product adds to its offers. A later version of the service may add members, omit members or send null. */
 type Figures<Members> = { readonly [Name in keyof Members]?: Members[Name] | null };
 
 export interface NumberRange {

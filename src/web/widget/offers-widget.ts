@@ -128,7 +128,7 @@ export class OffersWidget {
     const loan = formatIfPresent(amount, formatDollars);
     if (offers.length === 0) {
       this.#clearOffers();
-      this.#view.showMessage('No offers match right now', product.adviseWithoutOffers(loan), null);
+      this.#view.showMessage('No offers match right now', product.createNoOffersAdvice(loan), null);
       return;
     }
     const cards = new Map<HTMLElement, string>();

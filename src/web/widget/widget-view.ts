@@ -179,7 +179,7 @@ export class WidgetView {
     this.#setStatusTexts('Finding your offers…', '');
     this.#offerCount.textContent = 'Finding your offers…';
     this.#setOfferControlsVisible(true);
-    this.#replaceContent(this.#createCardList(Array.from({ length: cards }, createPlaceholderCard)), true);
+    this.#replaceContent(this.#createOfferCardList(Array.from({ length: cards }, createPlaceholderCard)), true);
   }
 
   showReorderInProgress(): void {
@@ -193,7 +193,7 @@ export class WidgetView {
     this.#setOfferControlsVisible(true);
     this.#catalogDisclosure.textContent = disclosure;
     this.#catalogDisclosure.hidden = disclosure === '';
-    this.#replaceContent(this.#createCardList(cards), false);
+    this.#replaceContent(this.#createOfferCardList(cards), false);
   }
 
   /** Shows the previous offers and a notice after a change of the sort order failed. */
@@ -229,7 +229,7 @@ export class WidgetView {
     if (losesFocus) this.#title.focus();
   }
 
-  #createCardList(cards: readonly HTMLElement[]): HTMLElement {
+  #createOfferCardList(cards: readonly HTMLElement[]): HTMLElement {
     // Some screen readers ignore a list without markers unless it has the role `list`.
     return createElement('ol', { class: `cards ${this.#product.name}-cards`, role: 'list' }, ...cards);
   }

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { commonOfferSchemas, offerDocumentSchemas, strictObject } from '../../../src/catalogs/catalog-schema.ts';
+import { commonOfferSchemas, offerDisclosureSchemas, strictObject } from '../../../src/catalogs/catalog-schema.ts';
 import { computeCatalogStatistics, summarizeNumbers } from '../../../src/catalogs/catalog-statistics.ts';
 import { usdToMicros } from '../../../src/domain/money.ts';
 import { compileCommonTables, listOffersSortedById, type MatchTables } from '../../../src/matching/match-tables.ts';
@@ -11,7 +11,7 @@ import { petInsurance } from './pet-insurance.ts';
 
 const usd = Type.Integer({ minimum: 1, maximum: 100_000 });
 const policyMembers = { monthly_premium: usd, cover: usd, premium_per_year_of_age: usd };
-const offer = Type.Object({ ...commonOfferSchemas, ...offerDocumentSchemas, ...policyMembers }, strictObject);
+const offer = Type.Object({ ...commonOfferSchemas, ...offerDisclosureSchemas, ...policyMembers }, strictObject);
 type PolicyOffer = Static<typeof offer>;
 
 interface PolicyTables extends MatchTables {

@@ -64,7 +64,7 @@ describe('published examples of 12 CFR 1030, Appendix A', () => {
     });
   }
 
-  test('the yields of the tiers are those of the example, with the method marginal at the beginning of each tier', () => {
+  test('computes the tier yields of the example; with the method marginal, they are the yields at the beginning of each tier', () => {
     const yieldsOf = (tier_method: InterestRules['tier_method']) =>
       computeTierYields({ tiers, compounding: 'daily', tier_method }).map((apy) => roundHalfUp(apy, 2));
     assert.deepEqual(yieldsOf('whole_balance'), [5.39, 5.65, 5.92]);

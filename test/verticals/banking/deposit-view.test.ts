@@ -134,7 +134,7 @@ test('an account of a credit union shows its own figures', () => {
   });
 });
 
-test('a certificate of deposit shows its term and penalty, and its bonus without the conditions of the catalog', () => {
+test('a certificate of deposit shows its term, penalty and bonus, but not the conditions for the bonus in the catalog', () => {
   const cd = plainDeposit({
     product_type: 'cd',
     term_months: 12,

@@ -132,7 +132,7 @@ describe('the example catalog of banking', () => {
     }
   });
 
-  test('the statistics report no offer that is never shown, and one group for each account and term', () => {
+  test('the statistics list no offer under never_shown, and have one group for each account and term', () => {
     const { never_shown, groups, payouts, using } = computeDepositStatistics(catalog, banking);
     assert.deepEqual(never_shown, []);
     assert.deepEqual(

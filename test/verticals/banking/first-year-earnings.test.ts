@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { generateBankingCatalog } from '../../../bench/catalogs/generate-banking-catalog.ts';
 import type { DepositOffer } from '../../../src/verticals/banking/offer-schema.ts';
-import { emptyDepositPrice, priceDeposit } from '../../../src/verticals/banking/price-deposit.ts';
+import { createEmptyDepositPrice, priceDeposit } from '../../../src/verticals/banking/price-deposit.ts';
 import { computeFixedScore, computeRecommendationScore } from '../../../src/verticals/banking/recommendation-score.ts';
 import { compileDeposits, depositCatalogOf, depositWithRates, plainDeposit } from './deposit-fixtures.ts';
 import { slowFirstYearEarnings } from './slow-interest.ts';
 
 /** Prices a single offer. `conditionsMet`: 1 for a direct deposit, 2 for a new customer, 3 for both. */
 function priceOf(offer: DepositOffer, deposit: number, conditionsMet = 0) {
-  const price = emptyDepositPrice();
+  const price = createEmptyDepositPrice();
   const { tables } = compileDeposits(depositCatalogOf([offer]));
   return priceDeposit(tables, 0, { deposit, conditionsMet }, price) ? price : null;
 }
@@ -21,7 +21,7 @@ test('earnings equal a simulation of each period within a cent', () => {
     fc.property(fc.nat(), fc.integer({ min: 0, max: 10_000_000 }), fc.nat(3), (seed, amount, conditionsMet) => {
       const file = generateBankingCatalog({ seed, offers: 20 });
       const { tables, offers } = compileDeposits(file);
-      const price = emptyDepositPrice();
+      const price = createEmptyDepositPrice();
       for (const [index, { source, id }] of offers.entries()) {
         for (const deposit of [amount, amount % 20_000]) {
           if (!priceDeposit(tables, index, { deposit, conditionsMet }, price)) continue;
@@ -60,7 +60,7 @@ test('a deposit below the minimum balance earns no interest, but pays fees and c
   assert.deepEqual([priceOf(offer, 1_000)!.apy, priceOf(offer, 1_000)!.earningsCents], [400, 4_000 + 5_000 - 12 * 495]);
 });
 
-test('the monthly fee is charged until an earlier maturity, unless the deposit reaches the waiver', () => {
+test('a deposit below fee_waived_from pays the monthly fee for the first year, or until an earlier maturity', () => {
   const cd = plainDeposit({ product_type: 'cd', term_months: 3, compounding: 'monthly', monthly_fee: 5 });
   const free = { ...cd, tiers: [{ from: 0, rate: 0, apy: 0 }], fee_waived_from: 2_000 };
   assert.equal(priceOf(free, 1_999)!.earningsCents, -1_500);

@@ -207,6 +207,6 @@ describe('rejects an offer, and names the place in the file', () => {
   });
 });
 
-test('accepts a yield that is rounded below a rate with three decimals', () => {
+test('accepts a yield below the rate if the rate has three decimals and the yield is rounded down', () => {
   assert.deepEqual(errorsOf(depositCatalogOf([depositWithRates([{ from: 0, rate: 4.004 }])])), []);
 });

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { cardViewMembers } from '../../../src/verticals/credit-cards/card-view.ts';
 import { creditCards } from '../../../src/verticals/credit-cards/credit-cards.ts';
-import { balanceMethods, cardSchema } from '../../../src/verticals/credit-cards/offer-schema.ts';
+import { balanceComputationMethods, cardSchema } from '../../../src/verticals/credit-cards/offer-schema.ts';
 import { getChoiceValues } from '../../../src/verticals/field-vector.ts';
 import { computeMatchReadiness } from '../../../src/verticals/pocket-fields.ts';
 import { cardBorrowerOf } from './card-fixtures.ts';
@@ -20,7 +20,7 @@ const conditionalByPurpose: Readonly<Record<string, readonly string[]>> = {
   student: [],
 };
 
-test('the readiness is high only with the conditional field of the purpose, which matching does not require', () => {
+test('the readiness is partial without the conditional field of the purpose, and high with it', () => {
   const purposes = getChoiceValues(creditCards, 'card_purpose');
   assert.deepEqual(purposes, Object.keys(conditionalByPurpose));
   for (const card_purpose of purposes) {
@@ -44,7 +44,7 @@ test('the documentation lists all fields, all members of card, and all members o
   const names = [
     ...creditCards.fields.map(({ name }) => name),
     ...Object.keys(cardViewMembers.card.properties),
-    ...balanceMethods,
+    ...balanceComputationMethods,
     'purposes',
     'bands',
     'approval_likelihood',

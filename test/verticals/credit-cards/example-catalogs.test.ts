@@ -129,7 +129,7 @@ describe('the example catalog of credit cards', () => {
     assert.equal(new Set(texts).size, texts.length);
   });
 
-  test('the documentation has the ranges of the figures that have a source', () => {
+  test('the documentation states the ranges of the figures for which it names a source', () => {
     const document = readFileSync(new URL('../../../docs/verticals/credit-cards.md', import.meta.url), 'utf8');
     const rangeOf = (figures: readonly (number | undefined)[]) => {
       const known = figures.filter((figure) => figure !== undefined);
@@ -156,7 +156,7 @@ describe('the example catalog of credit cards', () => {
     }
   });
 
-  test('an issuer has no two cards of one name, and the disclosures have the same names', () => {
+  test('all cards of an issuer have different names, and each disclosure has the name of its card', () => {
     assertNamesAgree(catalog);
   });
 
@@ -224,7 +224,7 @@ describe('the example catalog of credit cards', () => {
     }
   });
 
-  test('a borrower with bad credit or a student gets at least three cards to build credit or for students', () => {
+  test('the purposes build_credit and student have at least three cards for a borrower with bad credit', () => {
     for (const card_purpose of ['build_credit', 'student']) {
       for (const credit_score_range of ['300-579', '580-619', '620-659']) {
         const total = totalFor({ card_purpose, credit_score_range, annual_income: 12_000 });
@@ -234,7 +234,7 @@ describe('the example catalog of credit cards', () => {
     assert.ok(totalFor({ card_purpose: 'travel', credit_score_range: '300-579' }) <= 1);
   });
 
-  test('the statistics report no card that is never shown, and the counts of each purpose', () => {
+  test('the statistics list no card under never_shown, and count the cards for each purpose', () => {
     const { never_shown, coverage, groups, payouts, using } = computeCardStatistics(catalog, creditCards);
     assert.deepEqual(never_shown, []);
     const offers = offersOf(catalog);

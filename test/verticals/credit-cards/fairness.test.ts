@@ -70,7 +70,7 @@ describe('influence of payouts', () => {
     assert.ok(differed > 100, `svc_revenue differed only ${differed} times`);
   });
 
-  test('the check detects a weight of the payout', () => {
+  test('the check detects an order that depends on the payout', () => {
     const rank = createPricingRanker({
       ...cardPricer,
       computeSortKeys(tables: CardTables, offer: number, applicant: never, keys) {

@@ -8,13 +8,13 @@ import {
   formatOfferFeature,
   formatPercent,
   formatPercentRange,
-  formatShare,
-  formatWords,
+  formatShortPercent,
+  formatTag,
 } from '../format.ts';
 import { widgetLimits } from '../limits.ts';
 import type { CardFigures, IntroductoryApr, NumberRange, Offer, Reward, TransactionFee } from '../offer.ts';
 import { createFigure, createLabeledText, createTable } from '../offer-card.ts';
-import type { CardContent, ProductView } from './product-view.ts';
+import type { OfferCardContent, ProductView } from './product-view.ts';
 
 /** Shows credit cards. */
 export const creditCardView: ProductView = {
@@ -41,9 +41,9 @@ export const creditCardView: ProductView = {
     prequalificationText: 'See if you qualify',
     prequalificationNote: 'Seeing if you qualify will not affect your credit score',
   },
-  adviseWithoutOffers: () =>
+  createNoOffersAdvice: () =>
     'None of our issuers has a card for these answers today. Another use of the card may change that; so may checking that every answer is right.',
-  createCardContent: (offer) => createContent(offer.card ?? {}),
+  createOfferCardContent: (offer) => createContent(offer.card ?? {}),
   createPicture: createCardArt,
 };
 
@@ -57,7 +57,7 @@ function createCardArt(logo: HTMLElement, { lender_name: issuer }: Offer): HTMLE
   return art;
 }
 
-function createContent(card: CardFigures): CardContent {
+function createContent(card: CardFigures): OfferCardContent {
   const purchaseApr = formatIfPresent(card.purchase_apr, formatPercentRange);
   const { name, rewards, bonus } = card;
   return {
@@ -136,12 +136,12 @@ function createRewardsFigure(rewards: readonly Reward[]): HTMLElement | null {
 }
 
 function formatReward({ category, percent }: Reward): string {
-  return `${formatShare(percent)} on ${category === 'base' ? 'all other purchases' : formatWords(category)}`;
+  return `${formatShortPercent(percent)} on ${category === 'base' ? 'all other purchases' : formatTag(category)}`;
 }
 
 function formatTransactionFee({ percent, min }: TransactionFee): string {
   if (percent === 0) return formatFeeOrNone(min);
-  const share = `${formatShare(percent)} of the amount`;
+  const share = `${formatShortPercent(percent)} of the amount`;
   return min === 0 ? share : `${formatFee(min)} or ${share}, whichever is greater`;
 }
 
@@ -165,7 +165,7 @@ function createCostTable(card: CardFigures): HTMLElement {
     [
       'Foreign transaction fee',
       formatIfPresent(card.foreign_transaction_fee_percent, (percent) =>
-        percent === 0 ? 'None' : `${formatShare(percent)} of each transaction`,
+        percent === 0 ? 'None' : `${formatShortPercent(percent)} of each transaction`,
       ),
     ],
     ['Late payment fee', formatIfPresent(card.late_fee_max, formatFeeUpTo)],

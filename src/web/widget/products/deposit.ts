@@ -9,7 +9,7 @@ import {
 } from '../format.ts';
 import type { DepositFigures, Offer } from '../offer.ts';
 import { createFigure, createLabeledText, createTable } from '../offer-card.ts';
-import type { CardContent, ProductView } from './product-view.ts';
+import type { OfferCardContent, ProductView } from './product-view.ts';
 
 /** Shows deposit accounts. */
 export const depositView: ProductView = {
@@ -30,13 +30,13 @@ export const depositView: ProductView = {
     'Banks and credit unions pay us when you follow an offer. We show offers of those we work with; there are others.',
   caveat: 'Yields are as of the date shown and may change before you open the account. Fees could reduce the earnings.',
   action: { text: 'View account', prequalificationText: 'View account', prequalificationNote: null },
-  adviseWithoutOffers: () =>
+  createNoOffersAdvice: () =>
     'None of our banks and credit unions has an account for these answers today. Another amount or kind of account may change that.',
-  createCardContent: (offer) => createContent(offer, offer.deposit ?? {}),
+  createOfferCardContent: (offer) => createContent(offer, offer.deposit ?? {}),
 };
 
 /** The card shows what 12 CFR 1030.8(c) requires beside a yield: date, variable rate, minimums, fees and penalties. */
-function createContent({ as_of: asOf }: Offer, deposit: DepositFigures): CardContent {
+function createContent({ as_of: asOf }: Offer, deposit: DepositFigures): OfferCardContent {
   const { bonus, variable, fee_waived_from: feeWaivedFrom } = deposit;
   const yieldNotes = [
     formatIfPresent(asOf, (date) => formatIfPresent(formatDate(date), (text) => `as of ${text}`)),

@@ -1,7 +1,7 @@
 import { formatDollars, formatDollarsAndCents, formatIfPresent, formatMonths, formatPercentRange } from '../format.ts';
 import type { Offer } from '../offer.ts';
 import { createFigure, createLabeledText } from '../offer-card.ts';
-import type { CardContent, ProductView } from './product-view.ts';
+import type { OfferCardContent, ProductView } from './product-view.ts';
 
 /** Shows loans of a fixed amount with equal monthly payments. */
 export const loanView: ProductView = {
@@ -27,10 +27,10 @@ export const loanView: ProductView = {
     prequalificationText: 'Check your rate',
     prequalificationNote: 'Checking your rate will not affect your credit score',
   },
-  adviseWithoutOffers: (loan) =>
+  createNoOffersAdvice: (loan) =>
     `None of our lenders has an offer${loan === null ? '' : ` of ${loan}`} for these answers today. ` +
     'A smaller amount may change that; so may checking that every answer is right.',
-  createCardContent: createLoanContent,
+  createOfferCardContent: createLoanContent,
 };
 
 /** Shows the offers of verticals without a view of their own, with texts that hold for every product. */
@@ -44,12 +44,12 @@ export const generalView: ProductView = {
     'Providers pay us when you follow an offer. We show offers of those we work with; there are others.',
   caveat: 'Figures are estimates. The terms of an offer are up to the provider.',
   action: { text: 'View offer', prequalificationText: 'View offer', prequalificationNote: null },
-  adviseWithoutOffers: () =>
+  createNoOffersAdvice: () =>
     'None of our providers has an offer for these answers today. Other answers may change that; so may checking that every answer is right.',
 };
 
 /** The card shows the loan amount, term and APR range after the monthly payment (Regulation Z, 12 CFR 1026.24(d)). */
-function createLoanContent(offer: Offer, loanAmount: number | null): CardContent {
+function createLoanContent(offer: Offer, loanAmount: number | null): OfferCardContent {
   const { monthly_payment_estimate: paymentUsd, payment_term_months: term, loan_amount_range: amounts } = offer;
   const payment = formatIfPresent(paymentUsd, formatDollarsAndCents);
   const rates = formatIfPresent(offer.apr_range, formatPercentRange);

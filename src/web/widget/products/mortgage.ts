@@ -7,11 +7,11 @@ import {
   formatOfferFeature,
   formatPercent,
   formatPercentRange,
-  formatShare,
+  formatShortPercent,
 } from '../format.ts';
 import type { MortgageFigures, Offer } from '../offer.ts';
 import { createFigure, createLabeledText, createTable } from '../offer-card.ts';
-import type { CardContent, ProductView } from './product-view.ts';
+import type { OfferCardContent, ProductView } from './product-view.ts';
 
 /** Shows mortgages. There is no sort order by revenue, because it could be a paid referral (RESPA, 12 CFR 1024.14). */
 export const mortgageView: ProductView = {
@@ -39,14 +39,14 @@ export const mortgageView: ProductView = {
     prequalificationText: 'Check your rate',
     prequalificationNote: 'Checking your rate will not affect your credit score',
   },
-  adviseWithoutOffers: () =>
+  createNoOffersAdvice: () =>
     'None of our lenders has a mortgage for these answers today. A larger down payment or a smaller loan may change that; ' +
     'so may checking that every answer is right.',
-  createCardContent: (offer) => createContent(offer, offer.mortgage ?? {}),
+  createOfferCardContent: (offer) => createContent(offer, offer.mortgage ?? {}),
 };
 
 /** The APR is as prominent as the rate, and term and amount follow the payment (Regulation Z, 12 CFR 1026.24(c) and (d)). */
-function createContent(offer: Offer, mortgage: MortgageFigures): CardContent {
+function createContent(offer: Offer, mortgage: MortgageFigures): OfferCardContent {
   const { payment_term_months: term } = offer;
   const {
     loan_amount: amount,
@@ -86,7 +86,7 @@ function createContent(offer: Offer, mortgage: MortgageFigures): CardContent {
         'points',
         'Points',
         formatIfPresent(mortgage.points_percent, (percent) =>
-          percent === 0 ? 'None' : `${formatShare(percent)} of the loan`,
+          percent === 0 ? 'None' : `${formatShortPercent(percent)} of the loan`,
         ),
       ),
       createFigure('fees', 'Lender fees', formatIfPresent(mortgage.lender_fees, formatFeeOrNone)),
@@ -100,7 +100,7 @@ function createContent(offer: Offer, mortgage: MortgageFigures): CardContent {
     details: [
       createTable('The loan', null, [
         ['Loan amount', formatIfPresent(amount, formatDollars)],
-        ['Loan-to-value ratio', formatIfPresent(mortgage.ltv_percent, formatShare)],
+        ['Loan-to-value ratio', formatIfPresent(mortgage.ltv_percent, formatShortPercent)],
         ['Principal and interest', formatIfPresent(mortgage.principal_and_interest, formatPerMonth)],
         ['Cost over five years', formatIfPresent(mortgage.cost_over_five_years, formatDollarsAndCents)],
         [

@@ -2,7 +2,7 @@ import type { Offer } from '../offer.ts';
 import type { SortOrder } from '../settings.ts';
 
 /** Parts of an offer card that depend on the product. The other parts are the same in all cards. */
-export interface CardContent {
+export interface OfferCardContent {
   /** Name of the offered product: the heading of the card, with the lender's name below it. Default: the lender's name. */
   readonly productName?: string | null | undefined;
   /** Text below the names, such as a registration number; null for none. */
@@ -22,7 +22,7 @@ export interface ProductView {
   readonly sortOrderLabels: Readonly<Partial<Record<SortOrder, string>>>;
   /** Paragraphs of the disclosure that describe the sort orders, except `svc_revenue`. */
   readonly orderDisclosure: readonly string[];
-  /** Paragraph of the disclosure about payments of lenders. */
+  /** Paragraph of the disclosure that states that lenders pay us. */
   readonly paymentDisclosure: string;
   /** Note between the disclosure and the offers. */
   readonly caveat: string;
@@ -37,13 +37,13 @@ export interface ProductView {
    *
    * @param loan requested loan amount, such as `$10,000`; null for products without one
    */
-  adviseWithoutOffers(loan: string | null): string;
+  createNoOffersAdvice(loan: string | null): string;
   /**
    * Creates the content of an offer card. Omits figures that the offer lacks.
    *
    * @param loanAmount requested loan amount in USD; null for products without one
    */
-  createCardContent(offer: Offer, loanAmount: number | null): CardContent;
+  createOfferCardContent(offer: Offer, loanAmount: number | null): OfferCardContent;
   /** Puts the lender's logo into a drawing of the product. Default: the logo alone. */
   createPicture?(logo: HTMLElement, offer: Offer): HTMLElement;
 }

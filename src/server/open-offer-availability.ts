@@ -11,7 +11,7 @@ import type { ServiceOptions } from './service.ts';
  * Creates the availability of the offers of all active and replaced catalogs, with the booked revenue of the snapshot file. Applying the
  * records of the ledger completes the booked revenue.
  */
-export function createAvailability(options: ServiceOptions, catalogs: CatalogStore): OfferAvailability {
+export function createOfferAvailability(options: ServiceOptions, catalogs: CatalogStore): OfferAvailability {
   const { snapshot, problem } = readSnapshot(dataPaths(options.dataDir).bookedRevenueFile);
   if (problem !== null) {
     options.logger.warn({ problem }, 'saved booked revenue of offers cannot be used; reading the ledger of the month');
@@ -22,7 +22,7 @@ export function createAvailability(options: ServiceOptions, catalogs: CatalogSto
 }
 
 /** Computes the booked revenue of the offers from the ledger, because the snapshot file belongs to another ledger. */
-export async function rebuildAvailability(
+export async function rebuildOfferAvailability(
   options: ServiceOptions,
   catalogs: CatalogStore,
   availability: OfferAvailability,
@@ -48,7 +48,7 @@ function restoreCatalogs({ catalogs: sources }: ServiceOptions, catalogs: Catalo
 }
 
 /** Activates the limits of the offers of each new catalog, after reading the clicks of the last day from the ledger. */
-export function connectAvailabilityToLedger(
+export function activateLimitsOfNewCatalogs(
   { dataDir, clock, logger }: ServiceOptions,
   availability: OfferAvailability,
   catalogs: CatalogStore,
