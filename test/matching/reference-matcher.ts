@@ -1,4 +1,3 @@
-import type { OfferCriterion } from '../../src/catalogs/catalog-schema.ts';
 import type { SortOrder } from '../../src/matching/matcher.ts';
 import type { FieldVector } from '../../src/verticals/field-vector.ts';
 import { computeAprPercent, monthlyPaymentPerDollar } from '../../src/verticals/loan-math.ts';
@@ -6,6 +5,7 @@ import type { LoanCatalog, LoanLender, LoanOffer } from '../../src/verticals/per
 import { recommendationWeights } from '../../src/verticals/personal-loans/sort-keys.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import type { Quote } from './loan-fixtures.ts';
+import { ageOn, type FieldValues, listSubmittedValues, meetsCriteria } from './reference-criteria.ts';
 
 /** One offer as the plain rules see it. */
 export interface ReferenceMatch {
@@ -25,7 +25,7 @@ export function referenceMatches(
   borrower: Readonly<FieldVector>,
   today: number,
 ): ReferenceMatch[] {
-  const values = valuesOf(vertical, borrower);
+  const values = listSubmittedValues(vertical, borrower);
   return catalog.lenders.flatMap((lender) =>
     lender.offers.flatMap((offer) => referenceMatch(catalog, lender, offer, vertical, values, today) ?? []),
   );
@@ -46,19 +46,7 @@ export function referenceOrder(matches: readonly ReferenceMatch[], sort: SortOrd
 }
 
 type Band = LoanOffer['bands'][string];
-type Values = ReadonlyMap<string, unknown>;
-
-function valuesOf(vertical: Vertical, borrower: Readonly<FieldVector>): Values {
-  const values = new Map<string, unknown>();
-  for (const [at, field] of vertical.fields.entries()) {
-    const code = borrower[at]!;
-    if (code === -1) continue;
-    if (field.kind === 'choice') values.set(field.name, field.values[code]);
-    else if (field.kind === 'boolean') values.set(field.name, code === 1);
-    else values.set(field.name, code);
-  }
-  return values;
-}
+type Values = FieldValues;
 
 function referenceMatch(
   catalog: LoanCatalog,
@@ -69,21 +57,21 @@ function referenceMatch(
   today: number,
 ): ReferenceMatch | null {
   const { roles } = vertical;
-  if (!offer.criteria.every((criterion) => meets(criterion, values, today))) return null;
-  const amount = values.get(roles.amount!) as number | undefined;
-  const state = values.get(roles.state) as string | undefined;
-  const band = offer.bands[(values.get(roles.creditBand!) as string | undefined) ?? 'none'];
+  if (!meetsCriteria(offer.criteria, values, today)) return null;
+  const amount = values[roles.amount!] as number | undefined;
+  const state = values[roles.state] as string | undefined;
+  const band = offer.bands[(values[roles.creditBand!] as string | undefined) ?? 'none'];
   if (amount === undefined || state === undefined || band === undefined) return null;
 
-  const withCoBorrower = roles.coBorrower !== undefined && values.get(roles.coBorrower) === true;
+  const withCoBorrower = roles.coBorrower !== undefined && values[roles.coBorrower] === true;
   if (offer.joint_applications === 'required' && !withCoBorrower) return null;
   if (offer.joint_applications === 'not_accepted' && withCoBorrower) return null;
 
   const ageOfContract = catalog.state_rules[state]?.min_age;
-  const born = roles.birthdate === undefined ? undefined : (values.get(roles.birthdate) as number | undefined);
+  const born = roles.birthdate === undefined ? undefined : (values[roles.birthdate] as number | undefined);
   if (ageOfContract !== undefined && born !== undefined && ageOn(born, today) < ageOfContract) return null;
 
-  const share = shareOfBand(offer, vertical, values.get(roles.creditBand!) as string);
+  const share = shareOfBand(offer, vertical, values[roles.creditBand!] as string);
   if (share === 0) return null;
 
   let cap = catalog.max_apr_percent;
@@ -97,8 +85,8 @@ function referenceMatch(
 
   let terms = offer.term_months.filter((months) => aprsOf(band, months).max <= cap).sort((a, b) => a - b);
   if (offer.max_debt_to_income_percent !== undefined) {
-    const income = values.get(roles.annualIncome!) as number | undefined;
-    const debt = values.get(roles.monthlyDebt!) as number | undefined;
+    const income = values[roles.annualIncome!] as number | undefined;
+    const debt = values[roles.monthlyDebt!] as number | undefined;
     if (income === undefined || debt === undefined) return null;
     const percent = offer.max_debt_to_income_percent;
     const fits = (usd: number, months: number) => fitsBeside(debt, income, percent, usd * middleFactor(band, months));
@@ -108,7 +96,7 @@ function referenceMatch(
   }
   if (terms.length === 0) return null;
 
-  const wanted = roles.term === undefined ? undefined : (values.get(roles.term) as number | undefined);
+  const wanted = roles.term === undefined ? undefined : (values[roles.term] as number | undefined);
   const nearest = [...terms].sort((a, b) => Math.abs(a - 36) - Math.abs(b - 36) || a - b)[0]!;
   const quoted = wanted !== undefined && terms.includes(wanted) ? wanted : nearest;
   const aprs = aprsOf(band, quoted);
@@ -159,23 +147,6 @@ function lastFitting(first: number, last: number, fits: (value: number) => boole
     else high = middle - 1;
   }
   return low;
-}
-
-function meets(criterion: OfferCriterion, values: Values, today: number): boolean {
-  const value = values.get(criterion.field);
-  if (value === undefined) return false;
-  if (criterion.in !== undefined && !criterion.in.includes(value)) return false;
-  if (criterion.not_in?.includes(value)) return false;
-  if (criterion.min !== undefined && (value as number) < criterion.min) return false;
-  if (criterion.max !== undefined && (value as number) > criterion.max) return false;
-  return criterion.min_age === undefined || ageOn(value as number, today) >= criterion.min_age;
-}
-
-/** Years between two dates written YYYYMMDD, by looking at year, month and day. */
-function ageOn(born: number, today: number): number {
-  const [bornYear, todayYear] = [Math.floor(born / 10_000), Math.floor(today / 10_000)];
-  const hadBirthday = today % 10_000 >= born % 10_000;
-  return todayYear - bornYear - (hadBirthday ? 0 : 1);
 }
 
 /** Of the band's scores, one by one, the share that the offer takes. */

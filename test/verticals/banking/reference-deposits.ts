@@ -4,6 +4,7 @@ import { annualPercentageYield, interestOnDollar } from '../../../src/verticals/
 import { banking } from '../../../src/verticals/banking/banking.ts';
 import type { DepositCatalog, DepositOffer } from '../../../src/verticals/banking/offer-schema.ts';
 import type { FieldVector } from '../../../src/verticals/field-vector.ts';
+import { ageOn, type FieldValues, listSubmittedValues, meetsCriteria } from '../../matching/reference-criteria.ts';
 import { today } from './deposit-fixtures.ts';
 
 /**
@@ -21,39 +22,13 @@ export interface ReferenceDeposit {
   readonly payout: number;
 }
 
-type Values = Readonly<Record<string, unknown>>;
-
-/** Returns the values that the depositor submitted, by the name of the field. */
-function valuesOf(borrower: Readonly<FieldVector>): Values {
-  const given = banking.fields.flatMap((field, at) => {
-    const code = borrower[at]!;
-    if (code === -1) return [];
-    const value = field.kind === 'choice' ? field.values[code] : field.kind === 'boolean' ? code === 1 : code;
-    return [[field.name, value] as const];
-  });
-  return Object.fromEntries(given);
-}
-
-const ageOf = (born: unknown): number =>
-  typeof born === 'number' ? Math.floor((today - born) / 10_000) : Number.NEGATIVE_INFINITY;
-
-function meetsCriteria({ criteria }: DepositOffer, values: Values): boolean {
-  return criteria.every(({ field, ...condition }) => {
-    const value = values[field];
-    if (value === undefined) return false;
-    if (condition.in !== undefined && !condition.in.includes(value)) return false;
-    if (condition.not_in?.includes(value)) return false;
-    if (condition.min !== undefined && (value as number) < condition.min) return false;
-    if (condition.max !== undefined && (value as number) > condition.max) return false;
-    return condition.min_age === undefined || ageOf(value) >= condition.min_age;
-  });
-}
+type Values = FieldValues;
 
 /** Returns the matching offers of a catalog, in the order of the file. */
 export function referenceDeposits(catalog: DepositCatalog, borrower: Readonly<FieldVector>): ReferenceDeposit[] {
-  const values = valuesOf(borrower);
+  const values = listSubmittedValues(banking, borrower);
   const minimumAge = catalog.state_rules?.[values.state as string]?.min_age ?? 0;
-  if (values.birthdate !== undefined && ageOf(values.birthdate) < minimumAge) return [];
+  if (values.birthdate !== undefined && ageOn(values.birthdate as number, today) < minimumAge) return [];
   return catalog.lenders.flatMap(({ offers }) => offers.flatMap((offer) => referenceDeposit(offer, values) ?? []));
 }
 
@@ -61,7 +36,7 @@ function referenceDeposit(offer: DepositOffer, values: Values): ReferenceDeposit
   const deposit = values.deposit_amount as number | undefined;
   if (deposit === undefined || values.state === undefined || values.product_type !== offer.product_type) return null;
   if (offer.term_months !== undefined && values.cd_term_months !== offer.term_months) return null;
-  if (!meetsCriteria(offer, values) || deposit < offer.minimum_deposit) return null;
+  if (!meetsCriteria(offer.criteria, values, today) || deposit < offer.minimum_deposit) return null;
 
   const term = offer.term_months ?? 12;
   const firstYear = Math.min(12, term);

@@ -5,6 +5,7 @@ import type { FirstPeriod } from '../../../src/verticals/mortgage/annual-percent
 import { mortgage } from '../../../src/verticals/mortgage/mortgage.ts';
 import type { MortgageCatalog, MortgageOffer } from '../../../src/verticals/mortgage/offer-schema.ts';
 import type { PricePart } from '../../../src/verticals/mortgage/price-parts.ts';
+import { ageOn, type FieldValues, listSubmittedValues, meetsCriteria } from '../../matching/reference-criteria.ts';
 import { today } from './mortgage-fixtures.ts';
 
 /** Figures of one matching offer according to the rules of docs/verticals/mortgage.md, computed month by month and without tables. */
@@ -29,41 +30,15 @@ export interface ReferenceMortgage {
   readonly score: number;
 }
 
-type Values = Readonly<Record<string, unknown>>;
-
-/** Returns the values that the borrower submitted, by the name of the field. */
-function valuesOf(borrower: Readonly<FieldVector>): Values {
-  const given = mortgage.fields.flatMap((field, at) => {
-    const code = borrower[at]!;
-    if (code === -1) return [];
-    const value = field.kind === 'choice' ? field.values[code] : field.kind === 'boolean' ? code === 1 : code;
-    return [[field.name, value] as const];
-  });
-  return Object.fromEntries(given);
-}
-
-const ageOf = (born: unknown): number =>
-  typeof born === 'number' ? Math.floor((today - born) / 10_000) : Number.NEGATIVE_INFINITY;
-
-function meetsCriteria({ criteria }: MortgageOffer, values: Values): boolean {
-  return criteria.every(({ field, ...condition }) => {
-    const value = values[field];
-    if (value === undefined) return false;
-    if (condition.in !== undefined && !condition.in.includes(value)) return false;
-    if (condition.not_in?.includes(value)) return false;
-    if (condition.min !== undefined && (value as number) < condition.min) return false;
-    if (condition.max !== undefined && (value as number) > condition.max) return false;
-    return condition.min_age === undefined || ageOf(value) >= condition.min_age;
-  });
-}
+type Values = FieldValues;
 
 /** Returns the matching offers of a catalog, in the order of the file. */
 export function referenceMortgages(catalog: MortgageCatalog, borrower: Readonly<FieldVector>): ReferenceMortgage[] {
-  const values = valuesOf(borrower);
+  const values = listSubmittedValues(mortgage, borrower);
   const loan = loanOf(values);
   const minimumAge = catalog.state_rules?.[values.state as string]?.min_age ?? 0;
   if (loan === null || values.state === undefined) return [];
-  if (values.birthdate !== undefined && ageOf(values.birthdate) < minimumAge) return [];
+  if (values.birthdate !== undefined && ageOn(values.birthdate as number, today) < minimumAge) return [];
   return catalog.lenders.flatMap(({ offers }) =>
     offers.flatMap((offer) => referenceMortgage(offer, values, loan) ?? []),
   );
@@ -91,7 +66,7 @@ function loanOf(values: Values): number | null {
 function referenceMortgage(offer: MortgageOffer, values: Values, loan: number): ReferenceMortgage | null {
   const value = values.property_value as number;
   const band = offer.bands[values.credit_score_range as string];
-  if (band === undefined || !meetsCriteria(offer, values)) return null;
+  if (band === undefined || !meetsCriteria(offer.criteria, values, today)) return null;
   const rateType = offer.adjustable === undefined ? 'fixed' : 'adjustable';
   if (values.rate_type !== undefined && values.rate_type !== rateType) return null;
   if (loan < offer.amount.min || loan > offer.amount.max || !isWithin(loan, value, band.max_ltv_percent)) return null;
