@@ -263,8 +263,9 @@ export const bounds = {
    * were removed from the catalog are stored until the end of the month.
    */
   removedOfferBookingsMax: 50_000,
-  /** Number of UTC days and months of an offer's booked revenue in memory. A wrong clock can add days and months in the future. */
+  /** Number of UTC days for which the booked revenue of an offer is stored in memory. A wrong clock can add days in the future. */
   bookedDaysStoredMax: 4,
+  /** Number of months for which the booked revenue of an offer is stored in memory. */
   bookedMonthsStoredMax: 3,
   /** Number of days before today from which the usual distribution of the clicks over a day is computed. */
   clickDistributionDays: 14,

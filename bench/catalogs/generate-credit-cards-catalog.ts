@@ -2,9 +2,9 @@ import type { OfferCriterion } from '../../src/catalogs/catalog-schema.ts';
 import {
   balanceComputationMethods,
   baseRewardCategory,
-  type CardBandTerms,
   type CardCatalog,
   type CardOffer,
+  type CreditBandTerms,
   purposeFieldName,
 } from '../../src/verticals/credit-cards/offer-schema.ts';
 import { getChoiceValues } from '../../src/verticals/field-vector.ts';
@@ -113,7 +113,7 @@ function randomCard(
 }
 
 /** Returns the prices of a card for consecutive credit bands, which usually include the best credit band. */
-function randomBands(random: RandomSource, names: readonly string[]): Record<string, CardBandTerms> {
+function randomBands(random: RandomSource, names: readonly string[]): Record<string, CreditBandTerms> {
   const worst = randomInteger(random, 0, names.length - 2);
   const best = randomBoolean(random, 0.15) ? randomInteger(random, worst, names.length - 1) : names.length - 1;
   const base = randomInteger(random, 12, 20);

@@ -21,7 +21,7 @@ export type CatalogStatistics = ReturnType<typeof computeCatalogStatistics>;
 export interface ProductStatistics<Offer extends CatalogOffer> {
   /** Groups of offers or prices, such as one group for each credit band. */
   readonly groupedBy: string;
-  readonly groups: readonly StatisticsGroup[];
+  readonly groups: readonly OfferGroupStatistics[];
   /**
    * Functions that return whether an offer uses an optional member of the catalog format, by the name of the member. The statistics contain
    * the number of these offers.
@@ -33,7 +33,7 @@ export interface ProductStatistics<Offer extends CatalogOffer> {
   readonly isAllowedInState?: (offer: number, state: number) => boolean;
 }
 
-export interface StatisticsGroup {
+export interface OfferGroupStatistics {
   readonly name: string;
   /** Number of offers in the group. */
   readonly offers: number;

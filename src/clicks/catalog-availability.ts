@@ -1,7 +1,7 @@
 import { bounds } from '../bounds.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import { dayStartMs, daysSinceEpoch } from '../domain/calendar.ts';
-import { allOffersAvailable, createUnavailableOffers, type UnavailableOffers } from '../matching/matcher.ts';
+import { allOffersAvailable, createUnavailableOfferSet, type UnavailableOffers } from '../matching/matcher.ts';
 import { addOffer, emptyOfferSet, hasOffer, removeOffer } from '../matching/offer-set.ts';
 import type { ClickDistribution } from './click-distribution.ts';
 import type { OfferBookings } from './offer-bookings.ts';
@@ -118,7 +118,7 @@ export class CatalogAvailability {
       else removeOffer(bits, index);
     }
     if (bits === null) return;
-    this.#unavailable = createUnavailableOffers(bits);
+    this.#unavailable = createUnavailableOfferSet(bits);
   }
 
   /** Returns the reasons of one offer as a bit set, and updates `#hiddenUntilMs`. */

@@ -44,7 +44,7 @@ export class ClickDistribution {
    * Returns the earliest time of a day by which at least `share` of the day's clicks usually came; the end of the day if there is no such
    * time.
    */
-  findTimeOfClickShare(day: number, share: number): number {
+  findTimeWhenShareIsReached(day: number, share: number): number {
     const shares = this.#computeShares(day);
     let [low, high] = [0, slotsPerDay];
     while (low < high) {

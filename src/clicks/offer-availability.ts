@@ -154,7 +154,7 @@ export class OfferAvailability implements LedgerSubscriber {
         ? { hasValue: false, isBooked: null, unbookedReason: null, needsRecord: false }
         : { hasValue: false, isBooked: false, unbookedReason: 'too_fast' };
     }
-    const hasTooManyOffers = pairs.getBookedOfferCount(sub) >= bounds.offersBookedPerSessionMax;
+    const hasTooManyOffers = pairs.getBookedOfferCountOfSession(sub) >= bounds.offersBookedPerSessionMax;
     const unbookedReason = hasTooManyOffers ? 'too_many_offers' : limit;
     const isBooked = unbookedReason === null;
     return { hasValue: isBooked, isBooked, unbookedReason, confirmsRevenue: isBooked };

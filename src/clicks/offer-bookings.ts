@@ -87,7 +87,7 @@ export class OfferBookings {
   budget: OfferBudget | null = null;
   /** Time at which the offer left the active catalog, or null. The limits still apply to links that were shown before `removedMs`. */
   removedMs: number | null = null;
-  /** Whether the sessions that got the offer are stored, so that a click can be checked by docs/contract.md#counting-clicks. */
+  /** Whether the sessions that got the offer are stored, which the rules of docs/contract.md#counting-clicks need. */
   tracksSessions = false;
   /**
    * Whether the bookings come from a snapshot without session tracking. The number of clicks is then not part of the snapshot and must be
@@ -170,7 +170,7 @@ export class OfferBookings {
     const budgetMicros = this.#dayBudgetMicros(day, this.budget);
     if (aheadMicros <= budgetMicros * clickDistribution.clickShareBefore(nowMs)) return nowMs;
     if (budgetMicros <= 0) return dayStartMs(day + 1);
-    return Math.max(nowMs + 1, clickDistribution.findTimeOfClickShare(day, aheadMicros / budgetMicros));
+    return Math.max(nowMs + 1, clickDistribution.findTimeWhenShareIsReached(day, aheadMicros / budgetMicros));
   }
 
   /** Replaces the booked revenue by the booked revenue of `other`. Does not change the number of clicks. */

@@ -76,12 +76,12 @@ export class SessionOfferPairs {
   }
 
   /** Returns the number of offers on which clicks of the session booked revenue; 0 if the session was evicted. */
-  getBookedOfferCount(sub: Uint8Array): number {
+  getBookedOfferCountOfSession(sub: Uint8Array): number {
     return this.#tablesByMinute.get(minuteOf(sub))?.getValue(sub, bookedOffersKey) ?? 0;
   }
 
   incrementBookedOfferCount(sub: Uint8Array): void {
-    const count = this.getBookedOfferCount(sub) + 1;
+    const count = this.getBookedOfferCountOfSession(sub) + 1;
     this.#addPair(sub, bookedOffersKey, 'shown', count);
     this.#tablesByMinute.get(minuteOf(sub))?.setValue(sub, bookedOffersKey, count);
   }

@@ -32,13 +32,13 @@ export class BestOffers {
   ): RankedOffers {
     rankEligible(countOffers(eligible));
     const total = countOffers(eligible);
-    const orders = this.#copyOrders(tables, total);
+    const orders = this.#copySortOrders(tables, total);
     if (unavailable === null) return { total, availableOnly: false, orders };
     subtractOffers(eligible, unavailable);
     const available = countOffers(eligible);
     if (hasEnoughAvailable(orders, eligible, available)) return { total, availableOnly: false, orders };
     rankEligible(available);
-    return { total, availableOnly: true, orders: this.#copyOrders(tables, available) };
+    return { total, availableOnly: true, orders: this.#copySortOrders(tables, available) };
   }
 
   /** Clears all lists. */
@@ -46,7 +46,7 @@ export class BestOffers {
     for (const list of this.#lists) list.reset(orderLength);
   }
 
-  #copyOrders(tables: MatchTables, count: number): Uint16Array {
+  #copySortOrders(tables: MatchTables, count: number): Uint16Array {
     const places = Math.min(count, tables.orderLength);
     const orders = new Uint16Array(places * this.#lists.length);
     for (let at = 0; at < this.#lists.length; at++) this.#lists[at]!.copyOffers(orders, at * places);

@@ -39,8 +39,8 @@ export const allOffersAvailable: UnavailableOffers = { setNumber: 0, count: 0, b
 
 let lastSetNumber = 0;
 
-/** Creates the set of the offers in `bits`, which must not change afterwards. */
-export function createUnavailableOffers(bits: OfferSet): UnavailableOffers {
+/** Creates the set from a bit set of offers. `bits` must not change afterwards. */
+export function createUnavailableOfferSet(bits: OfferSet): UnavailableOffers {
   const count = countOffers(bits);
   return count === 0 ? allOffersAvailable : { setNumber: ++lastSetNumber, count, bits };
 }

@@ -31,7 +31,7 @@ export class PendingFieldChanges {
     return this.#bySession.get(subId) ?? [];
   }
 
-  /** Adds changes of a session. Returns a function that removes these changes. */
+  /** Adds field changes of a session to the pending changes. Returns a function that removes them again. */
   add(subId: string, changes: readonly number[]): () => void {
     const pending = this.#bySession.get(subId) ?? new Set();
     this.#bySession.set(subId, pending.add(changes));

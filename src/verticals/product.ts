@@ -28,7 +28,7 @@ export interface ProductSchema {
  * Catalogs and offers must match `schema`. The functions of a product accept only tables that its `compileCatalogTables` created.
  */
 export interface VerticalProduct {
-  /** Roles that a vertical with this product must assign to one of its fields. */
+  /** Roles for which a vertical with this product must name a field. */
   readonly requiredRoles: readonly (keyof FieldRoles)[];
   readonly schema: ProductSchema;
   /** Reports errors of one offer that a schema cannot detect, such as contradictory limits or unknown field values. */
@@ -37,7 +37,7 @@ export interface VerticalProduct {
     path: CatalogValuePath,
     vertical: Vertical,
     errors: CatalogErrors,
-    /** Lender of the offer. The name can have any type, because an invalid lender is also passed. */
+    /** Lender of the offer. The lender may not match the schema, so its name may not be a string. */
     lender: { readonly name: unknown },
   ): void;
   /** Reports errors that depend on several offers of a catalog, such as too many different loan terms. */

@@ -121,7 +121,7 @@ it('parseIsoTimestamp rejects invalid timestamps', () => {
   }
 });
 
-it('monthOfDay returns the month of every day since 1970, with consecutive numbers', () => {
+it('monthOfDay returns the month of every day since 1970, and numbers the months without gaps', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: lastDay }), (day) => {
       const { number, firstDay: first, endDay } = monthOfDay(day);

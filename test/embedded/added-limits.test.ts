@@ -25,7 +25,7 @@ const limits = {
 };
 
 for (const [what, { addTo, countsUnshown }] of Object.entries(limits)) {
-  test(`a ${what} added to a running service counts the earlier clicks of the day, and books clicks on links shown before`, async (t) => {
+  test(`a ${what} that is added to a running service counts the earlier clicks of the day, and clicks on earlier links still book revenue`, async (t) => {
     const catalogs = new ChangeableCatalogs(fixture);
     runAfterTest(t, () => catalogs.removeFiles());
     const marketplace = await startEmbedded(t, { clock: new ManualClock(), catalogs: catalogs.sources });

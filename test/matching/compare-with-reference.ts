@@ -5,7 +5,7 @@ import type { CompiledCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { countAvailableOffers } from '../../src/matching/eligibility.ts';
 import {
   allOffersAvailable,
-  createUnavailableOffers,
+  createUnavailableOfferSet,
   type SortOrder,
   sortOrderNames,
   type UnavailableOffers,
@@ -270,5 +270,5 @@ function drawLater(random: Random, { offers }: CompiledCatalog, unavailable: Off
 }
 
 function toUnavailableOffers(bits: OfferSet | null): UnavailableOffers {
-  return bits === null ? allOffersAvailable : createUnavailableOffers(bits);
+  return bits === null ? allOffersAvailable : createUnavailableOfferSet(bits);
 }

@@ -5,7 +5,7 @@ import { bounds } from '../../src/bounds.ts';
 import { countAvailableOffers } from '../../src/matching/eligibility.ts';
 import { explainOffers, type MatchExplanation, type MismatchReason } from '../../src/matching/explain-offers.ts';
 import { listOffersSortedById } from '../../src/matching/match-tables.ts';
-import { allOffersAvailable, createUnavailableOffers } from '../../src/matching/matcher.ts';
+import { allOffersAvailable, createUnavailableOfferSet } from '../../src/matching/matcher.ts';
 import { hasOffer } from '../../src/matching/offer-set.ts';
 import { absentValue, type FieldVector } from '../../src/verticals/field-vector.ts';
 import { compileLoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
@@ -68,7 +68,7 @@ for (const vertical of [personalLoans, equipmentLeases]) {
           const explained = await explainOffers(tables, vertical, borrower, today, listReasons);
           for (const { reason } of explained.reasons) seen.add(reason);
           const { total } = rankLoans(tables, borrower, today);
-          const closed = unavailable === null ? allOffersAvailable : createUnavailableOffers(unavailable);
+          const closed = unavailable === null ? allOffersAvailable : createUnavailableOfferSet(unavailable);
           assert.equal(explained.matched, countAvailableOffers(tables, total, borrower, today, closed));
           assert.equal(explained.matched + explained.not_matched, offers);
         }

@@ -5,7 +5,7 @@ import { explainOffers } from '../../src/matching/explain-offers.ts';
 import type { MatchTables } from '../../src/matching/match-tables.ts';
 import {
   allOffersAvailable,
-  createUnavailableOffers,
+  createUnavailableOfferSet,
   type SortOrder,
   sortOrderNames,
 } from '../../src/matching/matcher.ts';
@@ -71,7 +71,7 @@ export async function compareRanking<Tables extends MatchTables, Match extends {
   const later = unavailable?.slice() ?? emptyOfferSet(tables.offerCount);
   for (let change = 0; change < 10; change++) addOffer(later, Math.floor(random() * tables.offerCount));
   for (const bits of [unavailable, later]) {
-    const set = bits === null ? allOffersAvailable : createUnavailableOffers(bits);
+    const set = bits === null ? allOffersAvailable : createUnavailableOfferSet(bits);
     assert.equal(
       countAvailableOffers(tables, ranked.total, borrower, today, set),
       expected.filter(({ id }) => isOpen(id, bits)).length,

@@ -11,7 +11,7 @@ import { SubIds } from '../../src/ids/sub-id.ts';
 import { explainOffers } from '../../src/matching/explain-offers.ts';
 import {
   allOffersAvailable,
-  createUnavailableOffers,
+  createUnavailableOfferSet,
   type Matcher,
   type MatchRequest,
   readPackedOffer,
@@ -184,7 +184,7 @@ describe('getMarketplace if the availability of offers changes', () => {
     if (offers.length === 0) return allOffersAvailable;
     const bits = emptyOfferSet(all.length);
     for (const offer of offers) addOffer(bits, offer);
-    return createUnavailableOffers(bits);
+    return createUnavailableOfferSet(bits);
   };
 
   it('ranks again only if the cached ranking has too few available offers, or excluded offers that are available now', async (t) => {

@@ -11,7 +11,7 @@ import type {
   CatalogStatistics,
   FieldCoverage,
   NumberSummary,
-  StatisticsGroup,
+  OfferGroupStatistics,
 } from '../../catalogs/catalog-statistics.ts';
 import { findVerticalOfCatalog } from '../../catalogs/find-catalog-files.ts';
 import { computeCatalogVersions } from '../../catalogs/identifiers.ts';
@@ -251,7 +251,7 @@ function formatColumnHeading(name: string): string {
     .toUpperCase();
 }
 
-function groupCells({ name, offers, figures }: StatisticsGroup): string[] {
+function groupCells({ name, offers, figures }: OfferGroupStatistics): string[] {
   return [name, String(offers), ...Object.values(figures).map(formatSpread)];
 }
 

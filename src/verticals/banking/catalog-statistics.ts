@@ -1,7 +1,7 @@
 import {
   type CatalogStatistics,
   computeCatalogStatistics,
-  type StatisticsGroup,
+  type OfferGroupStatistics,
   summarizeNumbers,
 } from '../../catalogs/catalog-statistics.ts';
 import { listOffersSortedById } from '../../matching/match-tables.ts';
@@ -32,7 +32,7 @@ export function computeDepositStatistics(catalog: DepositCatalog, vertical: Vert
   });
 }
 
-function groupByTerm(type: string, offers: readonly DepositOffer[]): StatisticsGroup[] {
+function groupByTerm(type: string, offers: readonly DepositOffer[]): OfferGroupStatistics[] {
   const some = offers.filter(({ product_type }) => product_type === type);
   const terms = [...new Set(some.map(({ term_months }) => term_months))].sort((a, b) => (a ?? 0) - (b ?? 0));
   return terms.map((term) =>
@@ -43,7 +43,7 @@ function groupByTerm(type: string, offers: readonly DepositOffer[]): StatisticsG
   );
 }
 
-function summarizeGroup(name: string, offers: readonly DepositOffer[]): StatisticsGroup {
+function summarizeGroup(name: string, offers: readonly DepositOffer[]): OfferGroupStatistics {
   const tiers = offers.flatMap((offer) => offer.tiers);
   return {
     name,

@@ -4,7 +4,7 @@ import { computeDepositStatistics } from './catalog-statistics.ts';
 import { compileDepositTables, type DepositTables } from './deposit-tables.ts';
 import { calculateDepositPrices, copyDepositFigures, depositViewSchema } from './deposit-view.ts';
 import { depositSchema, validateDepositOffer } from './offer-schema.ts';
-import { createEmptyDepositor, findDepositMismatches, readDepositor } from './price-deposit.ts';
+import { createDepositMismatchFinder, createEmptyDepositor, readDepositor } from './price-deposit.ts';
 import { rankDeposits } from './rank-deposits.ts';
 
 /** Deposit product: savings, checking and money market accounts, and certificates of deposit. */
@@ -33,5 +33,5 @@ export const depositAccount = {
     if (!readDepositor(tables, borrower, depositor)) return null;
     return (offer) => depositor.deposit >= tables.minimumDeposit[offer]!;
   },
-  createMismatchFinder: findDepositMismatches,
+  createMismatchFinder: createDepositMismatchFinder,
 } satisfies VerticalProduct;

@@ -7,7 +7,7 @@ import type { CreateOfferFigures, TemplatePricedOffer } from '../template-offer-
 import { compoundings, interestTierMethods } from './annual-yield.ts';
 import type { DepositTables } from './deposit-tables.ts';
 import type { DepositOffer } from './offer-schema.ts';
-import { createEmptyDepositor, createEmptyDepositPrice, priceDeposit, readDepositor } from './price-deposit.ts';
+import { createEmptyDepositOfferFigures, createEmptyDepositor, priceDeposit, readDepositor } from './price-deposit.ts';
 
 /** Schema of an amount. `subject` is a noun phrase, and `details` are whole sentences. */
 const usd = (subject: string, details = '') => Type.Number({ description: `${subject}, in USD. ${details}`.trim() });
@@ -79,7 +79,7 @@ export type DepositOfferView = OfferView & { readonly deposit: DepositView };
 const slotsPerOffer = 2;
 
 const depositor = createEmptyDepositor();
-const price = createEmptyDepositPrice();
+const price = createEmptyDepositOfferFigures();
 
 /**
  * Prices the offers of a response for a depositor.

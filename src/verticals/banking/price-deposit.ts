@@ -12,7 +12,7 @@ export interface Depositor {
 }
 
 /** Figures of one offer for one deposit. */
-export interface DepositPrice {
+export interface DepositOfferFigures {
   /** Index of the tier that the deposit reaches in the tables of tiers; -1 if the deposit is too small to earn interest. */
   tier: number;
   /** Annual percentage yield of the deposit, in hundredths of a percent. */
@@ -29,7 +29,7 @@ export function createEmptyDepositor(): Depositor {
   return { deposit: 0, conditionsMet: 0 };
 }
 
-export function createEmptyDepositPrice(): DepositPrice {
+export function createEmptyDepositOfferFigures(): DepositOfferFigures {
   return { tier: -1, apy: 0, feeCents: 0, hasBonus: false, earningsCents: 0 };
 }
 
@@ -56,7 +56,7 @@ export function priceDeposit(
   tables: DepositTables,
   offer: number,
   { deposit, conditionsMet }: Depositor,
-  price: DepositPrice,
+  price: DepositOfferFigures,
 ): boolean {
   if (deposit < tables.minimumDeposit[offer]!) return false;
   let interestCents = 0;
@@ -100,7 +100,7 @@ function roundToInteger(value: number): number {
 }
 
 /** Returns a function that reports why `priceDeposit` returns false for an offer and this depositor. */
-export function findDepositMismatches(
+export function createDepositMismatchFinder(
   tables: DepositTables,
   borrower: Readonly<FieldVector>,
 ): (offer: number, add: MismatchCallback) => void {

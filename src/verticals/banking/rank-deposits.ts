@@ -1,15 +1,15 @@
 import { createPricingRanker, type OfferPricer } from '../../matching/pricing-ranker.ts';
 import type { DepositTables } from './deposit-tables.ts';
 import {
+  createEmptyDepositOfferFigures,
   createEmptyDepositor,
-  createEmptyDepositPrice,
   type Depositor,
   priceDeposit,
   readDepositor,
 } from './price-deposit.ts';
 import { computeRecommendationScore } from './recommendation-score.ts';
 
-const price = createEmptyDepositPrice();
+const price = createEmptyDepositOfferFigures();
 const depositor = createEmptyDepositor();
 
 /**

@@ -1,7 +1,7 @@
 import {
   type CatalogStatistics,
   computeCatalogStatistics,
-  type StatisticsGroup,
+  type OfferGroupStatistics,
   summarizeNumbers,
 } from '../../catalogs/catalog-statistics.ts';
 import type { Vertical } from '../vertical.ts';
@@ -29,7 +29,7 @@ export function computeCardStatistics(catalog: CardCatalog, vertical: Vertical):
   });
 }
 
-function computeBandStatistics(band: string, offers: readonly CardOffer[]): StatisticsGroup {
+function computeBandStatistics(band: string, offers: readonly CardOffer[]): OfferGroupStatistics {
   const served = offers.filter(({ bands }) => bands[band] !== undefined);
   const ranges = served.map(({ bands }) => bands[band]!.purchase_apr);
   return {

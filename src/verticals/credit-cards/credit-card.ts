@@ -3,7 +3,7 @@ import { type CardTables, compileCardTables } from './card-tables.ts';
 import { cardViewMembers, createCardRenderer, priceCards } from './card-view.ts';
 import { computeCardStatistics } from './catalog-statistics.ts';
 import { cardSchema } from './offer-schema.ts';
-import { createEmptyApplicant, findCardMismatches, readApplicant } from './price-card.ts';
+import { createCardMismatchFinder, createEmptyApplicant, readApplicant } from './price-card.ts';
 import { rankCards } from './rank-cards.ts';
 import { validateCardOffer } from './validate-card-offer.ts';
 
@@ -32,5 +32,5 @@ export const creditCard = {
     // The filters of the tables check all other rules.
     return readApplicant(tables, borrower, createEmptyApplicant()) ? () => true : null;
   },
-  createMismatchFinder: findCardMismatches,
+  createMismatchFinder: createCardMismatchFinder,
 } satisfies VerticalProduct;

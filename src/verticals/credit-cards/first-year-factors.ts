@@ -1,4 +1,4 @@
-import { type AprRange, baseRewardCategory, type CardBandTerms, type CardOffer } from './offer-schema.ts';
+import { type AprRange, baseRewardCategory, type CardOffer, type CreditBandTerms } from './offer-schema.ts';
 
 /**
  * Arithmetic of the first-year value (docs/verticals/credit-cards.md#first-year-value). All figures of a catalog are whole cents or whole
@@ -49,7 +49,7 @@ export function writeOfferFactors(offer: CardOffer, table: Uint32Array, from: nu
 }
 
 /** Writes the first-year factors of an offer in one credit band into the record of `table` that starts at the index `from`. */
-export function writeBandFactors(offer: CardOffer, band: CardBandTerms, table: Uint32Array, from: number): void {
+export function writeBandFactors(offer: CardOffer, band: CreditBandTerms, table: Uint32Array, from: number): void {
   const { purchase_apr, transfer_apr = purchase_apr } = band;
   table[from + bandFactorIndexes.purchaseInterestUnits] = interestUnitsPerUsd(purchase_apr, offer.intro_purchase_apr);
   table[from + bandFactorIndexes.transferInterestUnits] = interestUnitsPerUsd(transfer_apr, offer.intro_transfer_apr);
@@ -57,7 +57,7 @@ export function writeBandFactors(offer: CardOffer, band: CardBandTerms, table: U
 
 /**
  * Returns the interest of twelve months on a balance of one dollar that is repaid in twelve equal parts of principal. The opening balances of
- * the months are 12, 11, ... 1 twelfths of the dollar. The annual rate is the introductory rate during its months, and afterwards the middle
+ * the months are 12/12, 11/12, ... 1/12 of a dollar. The annual rate is the introductory rate during its months, and afterwards the middle
  * of the range.
  */
 function interestUnitsPerUsd(range: AprRange, intro: CardOffer['intro_purchase_apr']): number {

@@ -112,5 +112,5 @@ const catalog = catalogSchema(fileMembers, lender);
 export type CardCatalog = Static<typeof catalog>;
 export type CardOffer = Static<typeof offer>;
 /** Rates and approval likelihood of a card in one credit band. */
-export type CardBandTerms = Static<typeof band>;
+export type CreditBandTerms = Static<typeof band>;
 export type AprRange = Static<typeof aprRange>;

@@ -60,7 +60,7 @@ export function computeFirstYearCents(tables: CardTables, offer: number, applica
 }
 
 /** Returns a function that reports the missing fields without which no offer has a price. The filters of the tables check all other rules. */
-export function findCardMismatches(
+export function createCardMismatchFinder(
   { fields, roles }: CardTables,
   borrower: Readonly<FieldVector>,
 ): (offer: number, add: MismatchCallback) => void {

@@ -16,7 +16,7 @@ const { aprSortKey, approvalMillionths } = bandFigureIndexes;
  * the score.
  */
 export const recommendationWeights = {
-  /** Weight of the value score: 0.5 for a first-year value of 0 USD, towards 1 for large gains, and towards 0 for large costs. */
+  /** Weight of the value score. The value score is 0.5 for a first-year value of 0 USD, and nears 1 for large gains and 0 for large costs. */
   value: 50,
   approval: 35,
   /** Weight of the star score. The star score is 1 for an offer with five stars and 0 for an offer with one star. */

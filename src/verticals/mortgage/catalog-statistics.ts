@@ -1,7 +1,7 @@
 import {
   type CatalogStatistics,
   computeCatalogStatistics,
-  type StatisticsGroup,
+  type OfferGroupStatistics,
   summarizeNumbers,
 } from '../../catalogs/catalog-statistics.ts';
 import { listOffersSortedById } from '../../matching/match-tables.ts';
@@ -33,7 +33,7 @@ export function computeMortgageStatistics(catalog: MortgageCatalog, vertical: Ve
   });
 }
 
-function computeTypeStatistics(name: string, offers: readonly MortgageOffer[]): StatisticsGroup {
+function computeTypeStatistics(name: string, offers: readonly MortgageOffer[]): OfferGroupStatistics {
   const prices = offers.flatMap(listOfferPrices).map(({ price }) => price);
   const bands = offers.flatMap(({ bands }) => Object.values(bands));
   return {

@@ -13,8 +13,9 @@ export interface RateAdjustment {
   readonly intervalMonths: number;
   /** Sum of the index value and the margin. */
   readonly indexedRate: number;
-  /** Largest change of the rate at the first adjustment, and at each later adjustment. */
+  /** Largest change of the rate at the first adjustment. */
   readonly firstCap: number;
+  /** Largest change of the rate at each later adjustment. */
   readonly periodicCap: number;
   /** Largest increase of the rate over the initial rate. */
   readonly lifetimeCap: number;

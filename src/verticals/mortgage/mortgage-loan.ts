@@ -5,7 +5,13 @@ import { computeMortgageStatistics } from './catalog-statistics.ts';
 import { compileMortgageTables, type MortgageTables } from './mortgage-tables.ts';
 import { mortgageSchema } from './offer-schema.ts';
 import { createMortgageRenderer, mortgageViewMembers, priceMortgages } from './offer-view.ts';
-import { emptyApplicant, emptyLoanQuote, findQuoteMismatches, quoteLoan, readApplicant } from './quote-loan.ts';
+import {
+  createMortgageMismatchFinder,
+  emptyApplicant,
+  emptyLoanQuote,
+  quoteLoan,
+  readApplicant,
+} from './quote-loan.ts';
 import { rankMortgages } from './rank-mortgages.ts';
 import { validateMortgageOffer, validateScheduleCount } from './validate-offer.ts';
 
@@ -36,7 +42,7 @@ export const mortgageLoan = {
     if (!readApplicant(tables, borrower, applicant)) return null;
     return (offer) => quoteLoan(tables, offer, applicant, quote);
   },
-  createMismatchFinder: findQuoteMismatches,
+  createMismatchFinder: createMortgageMismatchFinder,
   findConflictingFields,
 } satisfies VerticalProduct;
 

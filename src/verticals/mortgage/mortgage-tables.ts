@@ -48,7 +48,7 @@ const figuresPerSlot = 8;
 
 /**
  * Tables that only mortgage catalogs have. A *row* is a combination of offer and credit band. A *slot* is a price: a combination of offer,
- * credit band, loan-to-value band and term. `slotOf` computes the position of a slot.
+ * credit band, loan-to-value band and term. `findPricePosition` computes the position of a slot.
  */
 export interface MortgageTables extends MatchTables {
   readonly fields: MortgageFieldIndexes;
@@ -56,7 +56,7 @@ export interface MortgageTables extends MatchTables {
   readonly purposes: Readonly<Record<'purchase' | 'refinance' | 'cashOut', number>>;
   /** Values of the field for the term, in months, ascending. A set of terms is a number with one bit for each of these values. */
   readonly termMonths: readonly number[];
-  /** For each term that a borrower can request, all terms in the order in which they replace it: nearest first, then shortest. */
+  /** For each requested term, all terms by their distance to it, nearest first. Of two terms at the same distance, the shorter is first. */
   readonly termPreference: Uint8Array;
   /** Index of the term that is quoted if none is requested: the value nearest to 360 months. */
   readonly defaultTerm: number;
@@ -107,7 +107,7 @@ type MortgageFieldIndexes = Readonly<
 >;
 
 /** Returns the position of a slot in `MortgageTables.prices`. `localTerm` is the number of the term among the terms of the offer. */
-export function slotOf(
+export function findPricePosition(
   { firstLtvBand, firstSlot }: Pick<MortgageTables, 'firstLtvBand' | 'firstSlot'>,
   offer: number,
   band: number,
@@ -186,13 +186,13 @@ function fillOffer(
     tables.expectedRevenueMicros[row] = Math.round(payoutMicros * band.confirm_rate);
   }
   const { prices } = tables;
-  const scheduleOf = collector.schedulesWith(rateAdjustmentOf(offer));
+  const scheduleOf = collector.createScheduleAdder(rateAdjustmentOf(offer));
   const isPrivate = insuranceOf(offer) === 'private';
   for (const { creditBand, ltvBand, term, price } of listOfferPrices(offer)) {
     const months = Number(term);
     const localTerm =
       tables.localTerm[tables.offeredTerms[index]! * tables.termMonths.length + tables.termMonths.indexOf(months)]!;
-    const slot = slotOf(tables, index, bands.indexOf(creditBand), ltvBand, localTerm);
+    const slot = findPricePosition(tables, index, bands.indexOf(creditBand), ltvBand, localTerm);
     prices[slot + scheduleFigure] = scheduleOf(price.rate_percent, months);
     prices[slot + pointsFigure] = price.points_percent;
     prices[slot + lenderFeesFigure] = price.lender_fees_usd;

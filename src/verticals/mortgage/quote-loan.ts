@@ -2,11 +2,11 @@ import type { MismatchCallback } from '../../matching/explain-offers.ts';
 import { absentValue, type FieldVector } from '../field-vector.ts';
 import {
   annualPremiumFigure,
+  findPricePosition,
   ltvScale,
   type MortgageTables,
   privateInsurance,
   scheduleFigure,
-  slotOf,
   termNotOffered,
   upfrontPremiumFigure,
 } from './mortgage-tables.ts';
@@ -106,7 +106,7 @@ export function quoteLoan(tables: MortgageTables, offer: number, applicant: Appl
   for (let place = 0; place < terms; place++) {
     const localTerm = tables.localTerm[firstLocal + tables.termPreference[firstPreferred + place]!]!;
     if (localTerm === termNotOffered) continue;
-    const slot = slotOf(tables, offer, applicant.creditBand, ltvBand, localTerm);
+    const slot = findPricePosition(tables, offer, applicant.creditBand, ltvBand, localTerm);
     if (amount * paymentPerDollar(tables, offer, slot) > paymentMax) continue;
     quote.slot = slot;
     quote.localTerm = localTerm;
@@ -161,7 +161,7 @@ export function largestLoan(tables: MortgageTables, offer: number, applicant: Ap
   for (let band = tables.firstLtvBand[offer + 1]! - 1; band > first + quote.ltvBand; band--) {
     const aboveLoan = Math.floor((tables.ltvMax[band - 1]! * value) / ltvScale);
     if (aboveLoan >= highest) continue;
-    const slot = slotOf(tables, offer, creditBand, band - first, quote.localTerm);
+    const slot = findPricePosition(tables, offer, creditBand, band - first, quote.localTerm);
     const inBand = Math.min(highest, Math.floor((tables.ltvMax[band]! * value) / ltvScale));
     const affordable = Math.floor(quote.paymentMax / paymentPerDollar(tables, offer, slot));
     if (affordable > aboveLoan) return Math.min(inBand, affordable);
@@ -178,14 +178,14 @@ export function availableTerms(tables: MortgageTables, offer: number, applicant:
   for (let term = 0; term < terms; term++) {
     const localTerm = tables.localTerm[tables.offeredTerms[offer]! * terms + term]!;
     if (localTerm === termNotOffered) continue;
-    const slot = slotOf(tables, offer, applicant.creditBand, quote.ltvBand, localTerm);
+    const slot = findPricePosition(tables, offer, applicant.creditBand, quote.ltvBand, localTerm);
     if (applicant.amount * paymentPerDollar(tables, offer, slot) <= quote.paymentMax) available |= 1 << term;
   }
   return available;
 }
 
 /** Returns a function that reports every reason why `quoteLoan` returns false for an offer and this borrower. */
-export function findQuoteMismatches(
+export function createMortgageMismatchFinder(
   tables: MortgageTables,
   borrower: Readonly<FieldVector>,
 ): (offer: number, add: MismatchCallback) => void {

@@ -80,7 +80,7 @@ export class ScheduleCollector {
   readonly #schedules: { rate: number; termMonths: number; segments: readonly ScheduleSegment[] }[] = [];
 
   /** Returns a function that adds a schedule with the given adjustment, if it is new, and returns its number. */
-  schedulesWith(adjustment: RateAdjustment | null): (rate: number, termMonths: number) => number {
+  createScheduleAdder(adjustment: RateAdjustment | null): (rate: number, termMonths: number) => number {
     const adjustmentNumber = this.#numbers.adjustmentNumberOf(adjustment);
     return (rate, termMonths) => {
       const number = this.#numbers.numberOf(rate, termMonths, adjustmentNumber);

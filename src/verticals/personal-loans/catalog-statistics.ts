@@ -1,7 +1,7 @@
 import {
   type CatalogStatistics,
   computeCatalogStatistics,
-  type StatisticsGroup,
+  type OfferGroupStatistics,
   summarizeNumbers,
 } from '../../catalogs/catalog-statistics.ts';
 import { listOffersSortedById } from '../../matching/match-tables.ts';
@@ -45,7 +45,7 @@ function computeBandStatistics(
   offers: readonly LoanOffer[],
   tables: LoanTables,
   aprCapPercent: number,
-): StatisticsGroup {
+): OfferGroupStatistics {
   const rows = offers.map((_offer, offer) => offer * tables.bandCount + at).filter((row) => tables.amountMax[row]! > 0);
   const termCount = tables.termMonths.length;
   const aprs = rows.flatMap((row) =>

@@ -6,8 +6,8 @@ import { calculateLoanPrices, LoanOfferRenderer } from './offer-view.ts';
 import {
   calculatePrice,
   createEmptyLoanPrice,
+  createLoanMismatchFinder,
   emptyApplicant,
-  findPriceMismatches,
   readApplicant,
 } from './price-offer.ts';
 import { buildRankingIndexes, rankLoans } from './rank-loans.ts';
@@ -39,5 +39,5 @@ export const installmentLoan = {
     if (!readApplicant(tables, borrower, applicant)) return null;
     return (offer) => calculatePrice(tables, offer, applicant, price);
   },
-  createMismatchFinder: findPriceMismatches,
+  createMismatchFinder: createLoanMismatchFinder,
 } satisfies VerticalProduct;

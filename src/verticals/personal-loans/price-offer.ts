@@ -147,7 +147,7 @@ function quotedTerm(tables: LoanTables, openTerms: number, requested: number): n
 }
 
 /** Returns a function that reports every reason why `calculatePrice` returns false for an offer and this borrower. */
-export function findPriceMismatches(
+export function createLoanMismatchFinder(
   tables: LoanTables,
   borrower: Readonly<FieldVector>,
 ): (offer: number, add: MismatchCallback) => void {

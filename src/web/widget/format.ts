@@ -19,12 +19,12 @@ const acronyms: Readonly<Record<string, string>> = {
  * their offers, so there is no list of all feature tags.
  */
 export function formatOfferFeature(tag: string): string {
-  const text = formatTag(tag);
+  const text = formatAsWords(tag);
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** Formats a tag for display within a sentence: `online_shopping` becomes `online shopping`. */
-export function formatTag(tag: string): string {
+export function formatAsWords(tag: string): string {
   const words = tag.split(/[_\s]+/).filter((word) => word !== '');
   return words.map((word) => acronyms[word] ?? word).join(' ');
 }

@@ -2,7 +2,7 @@ import { generateCreditCardsCatalog } from '../../../bench/catalogs/generate-cre
 import { type CompiledCatalog, compileCatalog } from '../../../src/catalogs/compile-catalog.ts';
 import type { CardTables } from '../../../src/verticals/credit-cards/card-tables.ts';
 import { creditCards } from '../../../src/verticals/credit-cards/credit-cards.ts';
-import type { CardBandTerms, CardCatalog, CardOffer } from '../../../src/verticals/credit-cards/offer-schema.ts';
+import type { CardCatalog, CardOffer, CreditBandTerms } from '../../../src/verticals/credit-cards/offer-schema.ts';
 import {
   computeFirstYearCents,
   createEmptyApplicant,
@@ -60,7 +60,7 @@ export function plainCard(changes: Partial<CardOffer> = {}): CardOffer {
   };
 }
 
-export function plainBand(changes: Partial<CardBandTerms> = {}): CardBandTerms {
+export function plainBand(changes: Partial<CreditBandTerms> = {}): CreditBandTerms {
   return { purchase_apr: { min: 18.24, max: 26.24 }, approval_likelihood: 0.6, ...changes };
 }
 

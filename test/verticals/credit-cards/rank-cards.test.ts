@@ -151,7 +151,7 @@ function priceable(compiled: CompiledCards, borrower: FieldVector): string[] {
 }
 
 for (const field of ['card_purpose', 'credit_score_range', 'state']) {
-  test(`offers no card without ${field}`, () => {
+  test(`offers no card to a borrower without ${field}`, () => {
     const compiled = compileCards(cardCatalogOf([plainCard()]));
     const borrower = cardBorrowerOf({ ...goodCardBorrower, [field]: null });
     const ranked = rankCards(compiled.tables, borrower, today, null);

@@ -1,5 +1,6 @@
 import { createElement } from '../dom.ts';
 import {
+  formatAsWords,
   formatDollarsAndCents,
   formatFee,
   formatFeeOrNone,
@@ -9,7 +10,6 @@ import {
   formatPercent,
   formatPercentRange,
   formatShortPercent,
-  formatTag,
 } from '../format.ts';
 import { widgetLimits } from '../limits.ts';
 import type { CardFigures, IntroductoryApr, NumberRange, Offer, Reward, TransactionFee } from '../offer.ts';
@@ -136,7 +136,7 @@ function createRewardsFigure(rewards: readonly Reward[]): HTMLElement | null {
 }
 
 function formatReward({ category, percent }: Reward): string {
-  return `${formatShortPercent(percent)} on ${category === 'base' ? 'all other purchases' : formatTag(category)}`;
+  return `${formatShortPercent(percent)} on ${category === 'base' ? 'all other purchases' : formatAsWords(category)}`;
 }
 
 function formatTransactionFee({ percent, min }: TransactionFee): string {
