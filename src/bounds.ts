@@ -250,8 +250,8 @@ export const bounds = {
   clickCountersMax: 200_000,
   /**
    * Maximum number of stored session-offer pairs (at most 36 bytes per pair). Only offers whose clicks have limits have such pairs. Above
-   * this number, the pairs of the oldest sessions are deleted; a repeated click of these sessions then counts towards the daily cap and the
-   * budget again, but books no revenue.
+   * this number, the service deletes the pairs of the oldest sessions. A repeated click of such a session then counts towards the daily cap
+   * and the budget again, but books no revenue.
    */
   sessionOfferPairsMax: 4_000_000,
   /** Minimum time from the first answer that shows an offer to a click that books revenue, if clicks confirm their own revenue. */
@@ -520,9 +520,10 @@ assert((24 * 60 * 60 * 1000) % bounds.clickDistributionSlotMs === 0);
 // A sort key combines an amount and two interest rates in one safe integer. Rates are in hundredths of a percent.
 assert(bounds.aprPercentMax * 100 < 2 ** 12 && bounds.offerAmountUsdMax * 2 ** 24 < 2 ** 53);
 assert(bounds.catalogTermsMax < 31);
-// Before it is rounded, a first-year value is an integer in parts of a cent (`unitsPerCent` of the credit cards). Each summand of the value
-// is below 2^50: rewards on the purchases of 12 months, a transfer fee in percent or in cents, and interest. Interest is the product of two
-// sums: the opening balances of 12 months (78 twelfths of the amount), and the two ends of an APR range in hundredths of a percent.
+// A first-year value before rounding is an integer in parts of a cent (`firstYearValueUnitsPerCent` of the credit cards). Each summand of
+// the value is below 2^50. The summands are rewards on the purchases of 12 months, a transfer fee in percent or in cents, and interest.
+// Interest is the product of two sums: the sum of the opening balances of 12 months (78 twelfths of the amount), and the sum of the two
+// ends of an APR range in hundredths of a percent.
 const cardUnitsPerCent = 12 * 12 * 100 * 2;
 assert(
   bounds.cardAmountUsdMax * bounds.cardRewardPercentMax * 12 * cardUnitsPerCent < 2 ** 50 &&

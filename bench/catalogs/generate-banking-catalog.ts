@@ -113,7 +113,7 @@ function randomOffer(
     ...(randomBoolean(random, 0.08) && { daily_cap: randomInteger(random, 1, 40) * 25 }),
     product_type,
     ...rules,
-    tiers: addYields(rules),
+    tiers: createTiersWithYields(rules),
     minimum_deposit,
     minimum_balance_for_apy: randomBoolean(random, 0.3) ? randomElement(random, [100, 1_000, 2_500]) : 0,
     monthly_fee,
@@ -127,7 +127,7 @@ function randomOffer(
 }
 
 /** Returns the tiers of an offer with the annual percentage yields that the catalog must state. */
-export function addYields(rules: InterestRules): DepositOffer['tiers'] {
+export function createTiersWithYields(rules: InterestRules): DepositOffer['tiers'] {
   const yields = computeTierYields(rules);
   return rules.tiers.map(({ from, rate }, at) => ({ from, rate, apy: roundHalfUp(yields[at]!, 2) }));
 }

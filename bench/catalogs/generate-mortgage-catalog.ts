@@ -119,7 +119,7 @@ function randomOffer(
   };
 }
 
-/** What the borrower uses a loan for. Loans that take out cash, and loans for other than primary homes, have lower loan-to-value ratios. */
+/** Use of a loan. Cash-out loans, and loans for homes that are not primary homes, have lower loan-to-value ratios. */
 interface LoanUse {
   readonly purposes: readonly string[];
   readonly isPrimaryOnly: boolean;

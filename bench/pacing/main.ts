@@ -42,7 +42,7 @@ const sessionCount = 5_000;
 /** Time for which pacing hides the offer after a click. */
 const hiddenMs = 1_000;
 const clickIntervalMsMin = 500;
-/** Time for which pacing hides the offer after the start, so that the offer is still hidden when the service is ready. */
+/** Time for which pacing hides the offer at the start; long enough that the offer is still hidden when the service is ready. */
 const hiddenAtStartMs = 6_000;
 const pollIntervalMs = 50;
 const offersPerRequest = 5;
@@ -90,7 +90,7 @@ class OfferClicker {
   }
 }
 
-/** Offer that gets clicks, with the credit band of the sessions that click it, and the indexes of these sessions. */
+/** Offer that the benchmark clicks, the credit band of the sessions that click the offer, and the indexes of these sessions. */
 interface ClickedOffer {
   readonly id: string;
   readonly creditBand: string;
@@ -146,7 +146,10 @@ async function withService<Result>(
   }
 }
 
-/** Returns the catalog with a budget for the offer: one click of the credit band uses up the part of the budget for the time `hiddenMs`. */
+/**
+ * Returns a copy of the catalog in which the offer has a budget. The revenue of one click of the credit band is the share of the budget for
+ * the time `hiddenMs`.
+ */
 function addBudget(
   catalog: LoanCatalog,
   { id, creditBand }: ClickedOffer,
@@ -164,7 +167,7 @@ function addBudget(
   return { catalog: { ...catalog, lenders }, perDayUsd };
 }
 
-/** Appends the record of one click with the revenue that even pacing allows until `hiddenAtStartMs` from now. */
+/** Appends the record of one click, which books the total revenue that even pacing allows up to `hiddenAtStartMs` from now. */
 async function bookRevenue(dataDir: string, { subId }: WrittenSession, offerId: string, perDayUsd: number) {
   const ledger = await openEventLog<LedgerRecord>({ folder: dataPaths(dataDir).ledgerFolder, durability: 'write' });
   const nowMs = Date.now();
@@ -175,7 +178,7 @@ async function bookRevenue(dataDir: string, { subId }: WrittenSession, offerId: 
   await ledger.close();
 }
 
-/** Returns the offer and credit band that occur together in most answers. */
+/** Returns the pair of offer and credit band that occurs in the largest number of answers. */
 async function findCommonOffer({ caller, sessions }: PreparedService): Promise<ClickedOffer> {
   const answers = await caller.sendRequests(
     sessions.map((session) => marketplaceRequest(session, offersPerPoll)),

@@ -8,7 +8,7 @@ import { pickRandomByWeight, type Random, wholeNumber } from './random.ts';
 /** Random visitors of a vertical other than personal loans, for the benchmarks. */
 export interface VisitorPopulation {
   readonly vertical: Vertical;
-  /** Integer field that a request can change, so that the session needs a new ranking. */
+  /** Name of an integer field that requests change to make a new ranking of the session necessary. */
   readonly changedField: string;
   createVisitor(random: Random): Record<string, unknown>;
 }

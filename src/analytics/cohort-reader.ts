@@ -14,7 +14,7 @@ import type {
 import { prepareArrayQuery, prepareSingleValueQuery } from './analytics-database.ts';
 import {
   addCounts,
-  emptyUnbookedCounts,
+  emptyUnbookedClickCounts,
   emptyWidgetCounts,
   lastMaturedCohortDay,
   squareRevenueCents,
@@ -216,7 +216,7 @@ export class CohortReader {
 const zeroMatured = { sessions: 0, confirmedMicros: 0, centsSquared: 0 };
 
 function createZeroSum(): MetricsSum {
-  const counts = { unbookedClicks: [...emptyUnbookedCounts], widgetEvents: [...emptyWidgetCounts] };
+  const counts = { unbookedClicks: [...emptyUnbookedClickCounts], widgetEvents: [...emptyWidgetCounts] };
   return { sessions: 0, views: 0, clicks: 0, attributedMicros: 0, confirmedMicros: 0, ...counts };
 }
 

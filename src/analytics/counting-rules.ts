@@ -20,7 +20,7 @@ export function squareRevenueCents(confirmedMicros: number): number {
 }
 
 export const emptyWidgetCounts: WidgetCounts = widgetEventTypes.map(() => 0);
-export const emptyUnbookedCounts: UnbookedClickCounts = unbookedReasons.map(() => 0);
+export const emptyUnbookedClickCounts: UnbookedClickCounts = unbookedReasons.map(() => 0);
 
 /** Adds `counts` to `sum`, item by item. An item that is missing in `counts` counts as 0. */
 export function addCounts(sum: number[], counts: readonly number[]): void {

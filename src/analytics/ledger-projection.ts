@@ -20,7 +20,7 @@ import {
   unbookedReasons,
   widgetEventTypes,
 } from '../ledger/ledger-record.ts';
-import { emptyUnbookedCounts, emptyWidgetCounts } from './counting-rules.ts';
+import { emptyUnbookedClickCounts, emptyWidgetCounts } from './counting-rules.ts';
 import {
   type CountedClick,
   clickBookingState,
@@ -286,7 +286,8 @@ export class LedgerProjection {
     click.attributedMicros = decodeSubId(sub).mode === 'test' ? 0 : valueMicros;
     click.clickedMs = clickedMs;
     const { position } = session;
-    // A click for which a lender has already confirmed a payout does not confirm revenue too, so that no revenue can be reversed twice.
+    // If a lender has already confirmed a payout for the click, the click confirms no revenue itself, so that no revenue can be reversed
+    // twice.
     const isConfirmed = confirmsRevenue && this.revenue.clickRevenueMicros(position, click.offer) === 0;
     click.booking = isConfirmed ? clickBookingState.confirmed : clickBookingState.booked;
     this.#findOrAddCohortChanges(session, sub).attributedMicros += click.attributedMicros;
@@ -340,7 +341,7 @@ export class LedgerProjection {
     let delta = this.dayDeltas.get(key);
     if (delta === undefined) {
       const zeros = { sessions: 0, views: 0, clicks: 0, attributedMicros: 0, widgetEvents: null };
-      const unbookedClicks = [...emptyUnbookedCounts];
+      const unbookedClicks = [...emptyUnbookedClickCounts];
       delta = { experiment, day, device, ...zeros, confirmedMicros: 0, confirmedCentsSquared: 0n, unbookedClicks };
       this.dayDeltas.set(key, delta);
     }

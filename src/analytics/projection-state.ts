@@ -81,7 +81,7 @@ export interface CountedClick {
   readonly session: number;
   readonly offer: number;
   readonly lender: number;
-  /** Time of the click that booked the revenue, or of the first click while no click has booked revenue. */
+  /** Time of the click that booked the revenue; time of the first click if no click has booked revenue yet. */
   clickedMs: number;
   attributedMicros: number;
   booking: ClickBookingState;

@@ -3,7 +3,7 @@ import { daysSinceEpoch } from '../domain/calendar.ts';
 import { decodeSubId, subIdByteLength } from '../ids/sub-id.ts';
 import type { CohortMetrics, CohortQuery, LenderMetrics, UnbookedClickCounts, WidgetCounts } from './analytics.ts';
 import { decodeVarints, prepareArrayQuery, prepareSingleValueQuery } from './analytics-database.ts';
-import { emptyUnbookedCounts, emptyWidgetCounts } from './counting-rules.ts';
+import { emptyUnbookedClickCounts, emptyWidgetCounts } from './counting-rules.ts';
 import type { RetentionCutoff } from './store-retention.ts';
 
 export class LenderRevenueTotals {
@@ -131,8 +131,8 @@ export class SessionReader {
   /** Returns the revenue of the session's counted clicks and the reasons for missing revenue, and adds each click to `lenders`. */
   sumSessionRevenue({ clicks, position }: StoredSession, lenders?: LenderRevenueTotals): SessionRevenue {
     const sum = { attributedMicros: 0, confirmedMicros: 0 };
-    if (clicks === 0) return { ...sum, unbookedClicks: emptyUnbookedCounts };
-    const unbookedClicks = [...emptyUnbookedCounts];
+    if (clicks === 0) return { ...sum, unbookedClicks: emptyUnbookedClickCounts };
+    const unbookedClicks = [...emptyUnbookedClickCounts];
     for (const [lender, attributedMicros, confirmedMicros, unbookedReasons] of this.#selectClicks.all(position)) {
       sum.attributedMicros += attributedMicros;
       sum.confirmedMicros += confirmedMicros;

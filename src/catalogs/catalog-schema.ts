@@ -62,7 +62,7 @@ export const offerDisclosureSchemas = {
   as_of: Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' }),
 };
 
-/** Name of the offered product. It is required for products of which a lender can have several, such as cards. */
+/** Name of the offered product. The name is required if a lender can offer several products of one kind, such as cards. */
 export const productNameSchema = Type.String({ minLength: 1, maxLength: bounds.productNameCodePointsMax });
 
 export const optionalOfferDisclosureSchemas = {

@@ -23,13 +23,13 @@ export interface ProductStatistics<Offer extends CatalogOffer> {
   readonly groupedBy: string;
   readonly groups: readonly OfferGroupStatistics[];
   /**
-   * Functions that return whether an offer uses an optional member of the catalog format, by the name of the member. The statistics contain
-   * the number of these offers.
+   * Maps the name of an optional member of the catalog format to a function that returns whether an offer uses this member. The statistics
+   * contain the number of offers that use the member.
    */
   readonly usage: Readonly<Record<string, (offer: Offer) => boolean>>;
   /** Payout model of an offer. Default: the revenue model of the vertical. */
   readonly payoutModelOf?: (offer: Offer) => Vertical['revenueModel'];
-  /** Whether rules of the catalog other than criteria allow an offer in a state; both are given as indexes. Default: all states. */
+  /** Whether the rules of the catalog, apart from criteria, allow an offer in a state. Offer and state are indexes. Default: all states. */
   readonly isAllowedInState?: (offer: number, state: number) => boolean;
 }
 

@@ -45,7 +45,10 @@ export interface CompiledCatalogData {
   readonly disclosure: string;
   /** Offers, sorted by id. A ranking refers to each offer by its index in this array. */
   readonly offers: readonly CompiledOffer[];
-  /** Maximum age in days of the figures of an offer that is shown (docs/contract.md#outdated-offers); null for no maximum. */
+  /**
+   * Maximum age of an offer's figures in days; offers with older figures are not shown (docs/contract.md#outdated-offers). Null for no
+   * maximum.
+   */
   readonly maxAgeDays: number | null;
   readonly tables: MatchTables;
 }
@@ -116,7 +119,7 @@ export class CompiledCatalog implements CompiledCatalogData {
    * Returns the smallest and the largest revenue of a click on an offer in micro-dollars, over the credit bands in which a click has
    * revenue. Returns 0 for both if no click on the offer has revenue.
    */
-  clickValueRange(offerIndex: number): { readonly minMicros: number; readonly maxMicros: number } {
+  computeClickValueRange(offerIndex: number): { readonly minMicros: number; readonly maxMicros: number } {
     let [minMicros, maxMicros] = [0, 0];
     for (let band = 0; band < this.tables.bandCount; band++) {
       const micros = this.clickValueMicros(offerIndex, band);

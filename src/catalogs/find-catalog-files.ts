@@ -11,8 +11,8 @@ interface CatalogFileOfVertical {
 }
 
 /**
- * Returns the vertical that a parsed catalog names. For an unknown name, returns the first available vertical, whose validation reports the
- * unknown name.
+ * Returns the vertical that a parsed catalog names. For an unknown name, returns the first available vertical; the validation of this
+ * vertical then reports the unknown name.
  */
 export function findVerticalOfCatalog(value: unknown): Vertical {
   const segment = (value as { vertical?: unknown } | null)?.vertical;

@@ -36,7 +36,9 @@ function compileBudget({ per_day_usd, per_month_usd, pacing }: NonNullable<Catal
   };
 }
 
-/** Returns the maximum age in days of the figures of an offer that is shown; null if the catalog switches this rule off. */
+/**
+ * Returns the maximum age of an offer's figures in days, above which the offer is not shown; null if the catalog switches this rule off.
+ */
 export function compileMaxAgeDays(catalog: CatalogFile): number | null {
   const { max_age_days: days = bounds.offerAgeDaysDefault } = catalog;
   return days;

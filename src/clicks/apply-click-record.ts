@@ -1,7 +1,7 @@
 import { bounds } from '../bounds.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import { type LedgerRecord, ledgerRecordKind, type OfferClickedRecord } from '../ledger/ledger-record.ts';
-import { unbookedReasonIndex } from './click-decision.ts';
+import { unbookedReasonIndexes } from './click-decision.ts';
 import { classifyClick, isWithinAttributionWindow } from './click-rules.ts';
 import type { OfferBookings } from './offer-bookings.ts';
 import type { SessionOfferPairs } from './session-offer-pairs.ts';
@@ -68,7 +68,7 @@ function applyClick(
   const { randomId } = offerBookings;
   // The decision `isBooked` in the click's record is final. `isBooked` is undefined if the click needed no decision.
   if (isBooked === null || pairs.getPairState(sub, randomId) === 'clicked') return false;
-  if (isBooked === false && reason === unbookedReasonIndex.too_fast) {
+  if (isBooked === false && reason === unbookedReasonIndexes.too_fast) {
     pairs.markClickedTooFast(sub, randomId);
     return false;
   }
@@ -80,7 +80,7 @@ function applyClick(
     return false;
   }
   if (isBooked !== false) offerBookings.addBookedClick(clickedMs, valueMicros);
-  else if (reason === unbookedReasonIndex.budget) offerBookings.markClickRefused(clickedMs);
+  else if (reason === unbookedReasonIndexes.budget) offerBookings.markClickRefused(clickedMs);
   else return false;
   return true;
 }

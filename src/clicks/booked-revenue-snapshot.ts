@@ -10,7 +10,7 @@ import type { StoredVerticalBookings } from './vertical-bookings.ts';
 
 /** Booked revenue of all offers, computed from all ledger records up to `lastRecord`. */
 export interface BookedRevenueSnapshot {
-  /** The last record, with its sub_id in hex and a checksum, so that a snapshot of another ledger is recognized. */
+  /** The last record, with its sub_id in hex and a checksum. A start uses these values to detect a snapshot of another ledger. */
   readonly lastRecord: {
     readonly position: number;
     readonly wallMs: number;
@@ -20,7 +20,7 @@ export interface BookedRevenueSnapshot {
   };
   /** First UTC day since which the bookings contain all clicks. */
   readonly knownSinceDay: number;
-  /** Bookings by vertical and mode, see `verticalAndModeOf`. */
+  /** Bookings by vertical and mode, see `readVerticalAndModeKey`. */
   readonly verticals: readonly (readonly [verticalAndMode: number, bookings: StoredVerticalBookings])[];
 }
 

@@ -15,9 +15,9 @@ const bitOf = Object.fromEntries(unavailabilityReasons.map((reason, index) => [r
 >;
 
 /**
- * The unavailable offers of an active catalog. The set is computed again only for the offers that may have changed: offers whose bookings
- * changed (`markChanged`), and paced offers that pacing no longer hides. All offers are checked at the start of a UTC day, and after the
- * wall clock was set back.
+ * The unavailable offers of an active catalog. Only offers whose availability may have changed are checked again: offers whose bookings
+ * changed (`markBookingsChanged`), and hidden offers that pacing may show again. All offers are checked at the start of a UTC day, and
+ * after the wall clock was set back.
  */
 export class CatalogAvailability {
   readonly catalog: CompiledCatalog;
@@ -49,15 +49,15 @@ export class CatalogAvailability {
   }
 
   /** Call this method after the bookings of an offer changed. */
-  markChanged(catalogIndex: number): void {
+  markBookingsChanged(catalogIndex: number): void {
     if (this.#bookings.has(catalogIndex)) this.#changed.add(catalogIndex);
   }
 
   /** Returns the unavailable offers. Returns the same object as before unless the set has changed. */
   unavailableOffers(nowMs: number): UnavailableOffers {
     if (this.#bookings.size === 0) return allOffersAvailable;
-    if (nowMs >= this.#dayEndMs || nowMs < this.#checkedMs) this.#checkAllOffers(nowMs);
-    else if (this.#changed.size > 0 || nowMs >= this.#nextPacingCheckMs) this.#checkChangedOffers(nowMs);
+    if (nowMs >= this.#dayEndMs || nowMs < this.#checkedMs) this.#checkAvailabilityOfAllOffers(nowMs);
+    else if (this.#changed.size > 0 || nowMs >= this.#nextPacingCheckMs) this.#checkAvailabilityOfChangedOffers(nowMs);
     return this.#unavailable;
   }
 
@@ -73,7 +73,7 @@ export class CatalogAvailability {
     return this.#reasons.reduce((count, bits) => count + ((bits & bitOf[reason]) !== 0 ? 1 : 0), 0);
   }
 
-  #checkAllOffers(nowMs: number): void {
+  #checkAvailabilityOfAllOffers(nowMs: number): void {
     this.#checkedMs = nowMs;
     this.#dayEndMs = dayStartMs(daysSinceEpoch(nowMs) + 1);
     this.#nextPacingCheckMs = Number.POSITIVE_INFINITY;
@@ -82,12 +82,12 @@ export class CatalogAvailability {
     this.#updateUnavailableOffers(this.#bookings.keys(), nowMs);
   }
 
-  #checkChangedOffers(nowMs: number): void {
+  #checkAvailabilityOfChangedOffers(nowMs: number): void {
     if (nowMs >= this.#nextPacingCheckMs) {
       this.#nextPacingCheckMs = Number.POSITIVE_INFINITY;
       for (const [index, untilMs] of this.#hiddenUntilMs) {
         if (nowMs >= untilMs) this.#changed.add(index);
-        else this.#scheduleCheck(untilMs, nowMs);
+        else this.#schedulePacingCheck(untilMs, nowMs);
       }
     }
     const changed = [...this.#changed];
@@ -96,10 +96,10 @@ export class CatalogAvailability {
   }
 
   /**
-   * Schedules a check of the paced offers at `untilMs`, but at the earliest `pacingCheckIntervalMs` after `nowMs`. An earlier scheduled
-   * check stays.
+   * Schedules a check of the paced offers at `untilMs`, but at the earliest `pacingCheckIntervalMs` after `nowMs`. Does not replace a check
+   * that is scheduled for an earlier time.
    */
-  #scheduleCheck(untilMs: number, nowMs: number): void {
+  #schedulePacingCheck(untilMs: number, nowMs: number): void {
     this.#nextPacingCheckMs = Math.min(
       this.#nextPacingCheckMs,
       Math.max(untilMs, nowMs + bounds.pacingCheckIntervalMs),
@@ -131,11 +131,11 @@ export class CatalogAvailability {
     if (asOfDay !== null && maxAgeDays !== null && day - asOfDay > maxAgeDays) reasons |= bitOf.outdated;
     if (offerBookings.hasReachedCap(day)) reasons |= bitOf.daily_cap;
     if (offerBookings.hasUsedUpBudget(day)) reasons |= bitOf.budget;
-    const untilMs = offerBookings.hiddenUntilMs(nowMs, this.#clickDistribution);
+    const untilMs = offerBookings.computeHiddenUntilMs(nowMs, this.#clickDistribution);
     if (untilMs <= nowMs || (reasons & bitOf.budget) !== 0) this.#hiddenUntilMs.delete(index);
     else {
       this.#hiddenUntilMs.set(index, untilMs);
-      this.#scheduleCheck(untilMs, nowMs);
+      this.#schedulePacingCheck(untilMs, nowMs);
       reasons |= bitOf.paced;
     }
     return reasons;

@@ -11,14 +11,14 @@ export type DailyClickCounts = readonly [day: number, counts: readonly number[]]
 
 /**
  * Usual distribution of the clicks of one vertical and mode over a day (docs/contract.md#budgets-and-pacing), computed from the recorded
- * clicks of the last 14 days. With fewer than 1,000 clicks in these days, the distribution is uniform. The clicks inside a time slot of ten
- * minutes count as evenly distributed.
+ * clicks of the last 14 days. With fewer than 1,000 clicks in these days, the distribution is uniform. The class assumes that the clicks
+ * inside a time slot of ten minutes are evenly distributed.
  */
 export class ClickDistribution {
   /** Clicks by day and slot. Day `d` uses the entry `d % storedDays`. */
   readonly #counts = Array.from({ length: storedDays }, () => new Uint32Array(slotsPerDay));
   readonly #days = new Int32Array(storedDays).fill(-1);
-  /** Day for which `#sharesBefore` was computed; -1 if clicks of an earlier day were added after the computation. */
+  /** Day for which `#sharesBefore` was computed; -1 if `#sharesBefore` is outdated because clicks of an earlier day were added. */
   #sharesDay = -1;
   /** Share of a day's clicks before the start of each slot; the last element is 1. */
   #sharesBefore = new Float64Array(slotsPerDay + 1);
@@ -32,9 +32,9 @@ export class ClickDistribution {
   }
 
   /** Returns the share of a day's clicks that usually comes before a moment of the day: a number from 0 to 1. */
-  clickShareBefore(wallMs: number): number {
+  computeClickShareBefore(wallMs: number): number {
     const day = daysSinceEpoch(wallMs);
-    const shares = this.#computeShares(day);
+    const shares = this.#computeClickShares(day);
     const slots = (wallMs - dayStartMs(day)) / slotMs;
     const slot = Math.floor(slots);
     return shares[slot]! + (shares[slot + 1]! - shares[slot]!) * (slots - slot);
@@ -45,7 +45,7 @@ export class ClickDistribution {
    * time.
    */
   findTimeWhenShareIsReached(day: number, share: number): number {
-    const shares = this.#computeShares(day);
+    const shares = this.#computeClickShares(day);
     let [low, high] = [0, slotsPerDay];
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -62,8 +62,8 @@ export class ClickDistribution {
     return [...this.#days].flatMap((day, at) => (day < 0 ? [] : [[day, [...this.#counts[at]!]] as const]));
   }
 
-  /** Replaces the clicks of a day, from `listDays` of an earlier run of the service. */
-  restoreDay([day, counts]: DailyClickCounts): void {
+  /** Replaces the click counts of a day with counts that `listDays` returned in an earlier run of the service. */
+  restoreDailyClickCounts([day, counts]: DailyClickCounts): void {
     this.#findOrAddDay(day)?.set(counts.slice(0, slotsPerDay));
     this.#sharesDay = -1;
   }
@@ -80,7 +80,7 @@ export class ClickDistribution {
     return counts;
   }
 
-  #computeShares(today: number): Float64Array {
+  #computeClickShares(today: number): Float64Array {
     if (this.#sharesDay === today) return this.#sharesBefore;
     this.#sharesDay = today;
     const shares = new Float64Array(slotsPerDay + 1);

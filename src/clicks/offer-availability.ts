@@ -5,14 +5,14 @@ import { bounds } from '../bounds.ts';
 import type { ReplacedCatalog } from '../catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import { dayStartMs, daysSinceEpoch, monthOfDay } from '../domain/calendar.ts';
-import { decodeSubId, subIdByteLength, verticalAndModeOf } from '../ids/sub-id.ts';
+import { decodeSubId, readVerticalAndModeKey, subIdByteLength } from '../ids/sub-id.ts';
 import type { LedgerSubscriber } from '../ledger/ledger.ts';
 import { type LedgerRecord, ledgerRecordKind } from '../ledger/ledger-record.ts';
 import type { UnavailableOffers } from '../matching/matcher.ts';
 import { applyRecordToBookings, isCountedClick, isTooFastClick } from './apply-click-record.ts';
 import type { BookedRevenueSnapshot } from './booked-revenue-snapshot.ts';
 import type { UnavailabilityReason } from './catalog-availability.ts';
-import { type ClickDecision, noDecisionNeeded } from './click-decision.ts';
+import { type ClickDecision, defaultClickDecision } from './click-decision.ts';
 import { isWithinAttributionWindow } from './click-rules.ts';
 import { OfferBookings } from './offer-bookings.ts';
 import { SessionOfferPairs } from './session-offer-pairs.ts';
@@ -27,18 +27,18 @@ export type LedgerReader = (sinceMs: number, visit: (record: LedgerRecord, posit
  * sessions and test sessions are counted separately.
  *
  * The state is computed from the ledger. A click is checked, recorded and counted in one turn of the event loop, so that concurrent clicks
- * cannot exceed a limit. The click's record contains the decision, so analytics do not check the limits again. After a restart, the booked
- * revenue comes from a snapshot and the later ledger records, or, without a usable snapshot, from the ledger records of the month
- * (docs/contributing/decisions/budgets.md).
+ * cannot exceed a limit. The click's record contains the decision, so analytics do not check the limits again. A restart restores the
+ * booked revenue from a snapshot and the later ledger records. Without a usable snapshot, a restart computes the booked revenue from the
+ * ledger records of the month (docs/contributing/decisions/budgets.md).
  *
  * If an offer gets its first limit while the service runs, `loadPastClicks` reads the offer's earlier clicks from the ledger.
  */
 export class OfferAvailability implements LedgerSubscriber {
-  /** Bookings by vertical and mode, see `verticalAndModeOf`. */
+  /** Bookings by vertical and mode, see `readVerticalAndModeKey`. */
   readonly #verticals = new Map<number, VerticalBookings>();
   readonly #pairsMax: number;
   readonly #startMs: number;
-  /** First UTC day since which the bookings contain all clicks. */
+  /** First UTC day of the period in which the bookings contain all clicks. */
   #knownSinceDay: number;
   #pairs: SessionOfferPairs;
   /** Snapshot from which the service started; null if there was none. */
@@ -62,16 +62,16 @@ export class OfferAvailability implements LedgerSubscriber {
     this.#startMs = nowMs;
     this.#pairsMax = pairsMax;
     const neededDay = firstBookedDay(nowMs);
-    // If the clock was ahead when the snapshot was written, the snapshot lacks the figures of the current month.
+    // A snapshot that was written while the clock was ahead does not contain the figures of the current month, and is ignored.
     this.#snapshot = snapshot !== null && snapshot.knownSinceDay <= neededDay ? snapshot : null;
     this.#knownSinceDay = this.#snapshot?.knownSinceDay ?? neededDay;
     this.#pairs = new SessionOfferPairs(pairsMax, pairStartMs(nowMs, this.#snapshot));
-    for (const [key, stored] of this.#snapshot?.verticals ?? []) this.#findOrAddVertical(key).restore(stored);
+    for (const [key, stored] of this.#snapshot?.verticals ?? []) this.#findOrAddVertical(key).restoreBookings(stored);
   }
 
   /**
-   * Without a snapshot: start of the current month, or 15 days ago. With a snapshot: start of the time from which session-offer pairs are
-   * needed.
+   * Without a snapshot: start of the current month or 15 days ago, whichever is earlier. With a snapshot: time from which session-offer
+   * pairs are needed.
    */
   get replayStartTimeMs(): number {
     if (this.#snapshot === null) return bookedRevenueStartMs(this.#startMs);
@@ -110,17 +110,17 @@ export class OfferAvailability implements LedgerSubscriber {
 
   /** Returns the number of offers of an active catalog whose figures are too old (docs/contract.md#outdated-offers). */
   countOutdatedOffers(catalog: CompiledCatalog, nowMs: number): number {
-    return this.#availabilityOf(catalog).countOffers('outdated', nowMs);
+    return this.#getCatalogAvailability(catalog).countOffers('outdated', nowMs);
   }
 
   /** Returns the offers of an active catalog that responses must not contain. */
   unavailableOffers(catalog: CompiledCatalog, nowMs: number): UnavailableOffers {
-    return this.#availabilityOf(catalog).unavailableOffers(nowMs);
+    return this.#getCatalogAvailability(catalog).unavailableOffers(nowMs);
   }
 
   /** Lists the reasons why an offer is unavailable, as of the last call of `unavailableOffers` for the catalog. */
   listUnavailabilityReasons(catalog: CompiledCatalog, offerIndex: number): readonly UnavailabilityReason[] {
-    return this.#availabilityOf(catalog).listUnavailabilityReasons(offerIndex);
+    return this.#getCatalogAvailability(catalog).listUnavailabilityReasons(offerIndex);
   }
 
   /**
@@ -129,11 +129,11 @@ export class OfferAvailability implements LedgerSubscriber {
    * @param valueMicros revenue of the click if the click books revenue
    */
   decideClick(sub: Uint8Array, offerId: string, clickedMs: number, valueMicros: number): ClickDecision {
-    const verticalBookings = this.#verticals.get(verticalAndModeOf(sub));
+    const verticalBookings = this.#verticals.get(readVerticalAndModeKey(sub));
     const offerBookings = verticalBookings?.findBookings(offerId);
-    if (verticalBookings === undefined || offerBookings === undefined) return noDecisionNeeded;
+    if (verticalBookings === undefined || offerBookings === undefined) return defaultClickDecision;
     const { clicksConfirmRevenue } = verticalBookings;
-    if (!offerBookings.hasLimits && !clicksConfirmRevenue) return noDecisionNeeded;
+    if (!offerBookings.hasLimits && !clicksConfirmRevenue) return defaultClickDecision;
     const day = daysSinceEpoch(clickedMs);
     const limit = offerBookings.hasReachedCap(day)
       ? 'cap'
@@ -161,19 +161,19 @@ export class OfferAvailability implements LedgerSubscriber {
   }
 
   /**
-   * Returns the revenue that a click without a record books if a confirmation restores the click: `valueMicros`, or 0 if this amount does
-   * not fit into the budget of the offer. The caller must append the record of the confirmation in the same turn of the event loop.
+   * Returns the revenue to book when a confirmation restores a click that has no record: `valueMicros`, or 0 if this amount does not fit
+   * into the budget of the offer. The caller must append the record of the confirmation in the same turn of the event loop.
    */
-  getRestoredClickMicros(
+  computeRestoredClickRevenueMicros(
     sub: Uint8Array,
     offerId: string,
     clickedMs: number,
     nowMs: number,
     valueMicros: number,
   ): number {
-    const offerBookings = this.#verticals.get(verticalAndModeOf(sub))?.findBookings(offerId);
+    const offerBookings = this.#verticals.get(readVerticalAndModeKey(sub))?.findBookings(offerId);
     if (offerBookings === undefined || offerBookings.budget === null) return valueMicros;
-    // After the attribution window, the service does not know whether the click has a record or was restored before.
+    // After the attribution window, the service no longer knows whether the click has a record, or whether a confirmation restored it.
     if (!isWithinAttributionWindow(nowMs, decodeSubId(sub).createdMs)) return 0;
     return offerBookings.fitsBudget(daysSinceEpoch(clickedMs), valueMicros) ? valueMicros : 0;
   }
@@ -188,7 +188,7 @@ export class OfferAvailability implements LedgerSubscriber {
     if (kind === ledgerRecordKind.offersViewed) {
       // Evicts the session-offer pairs of old sessions, whose clicks no longer count.
       this.#pairs.evictOldPairs(wallMs - pairRetentionMs);
-      if ((this.#verticals.get(verticalAndModeOf(sub))?.trackedCount ?? 0) > 0)
+      if ((this.#verticals.get(readVerticalAndModeKey(sub))?.trackedCount ?? 0) > 0)
         this.#applyRecordToVertical(record, isInSnapshot);
     } else if (kind === ledgerRecordKind.offerClicked || kind === ledgerRecordKind.revenueConfirmed) {
       this.#applyRecordToVertical(record, isInSnapshot);
@@ -214,7 +214,7 @@ export class OfferAvailability implements LedgerSubscriber {
       findBookings: (id: string) => bookings.get(id),
       findOrAddBookings: (id: string) => bookings.get(id) ?? null,
     };
-    const isOfCatalog = (record: LedgerRecord): boolean => verticalAndModeOf(record[2]) === keyOfCatalog(catalog);
+    const isOfCatalog = (record: LedgerRecord): boolean => readVerticalAndModeKey(record[2]) === keyOfCatalog(catalog);
     // Collects pairs from the ledger in a separate set, because new clicks and views change `#pairs` at the same time.
     const pairs = new SessionOfferPairs(this.#pairsMax, sinceMs);
     const bufferedRecords: LedgerRecord[] = [];
@@ -252,17 +252,17 @@ export class OfferAvailability implements LedgerSubscriber {
   takeSnapshot(nowMs: number): BookedRevenueSnapshot {
     const verticals = [...this.#verticals].map(([key, verticalBookings]) => {
       verticalBookings.deleteOldBookings(nowMs);
-      return [key, verticalBookings.toStored()] as const;
+      return [key, verticalBookings.toStoredBookings()] as const;
     });
     return { lastRecord: this.#describeLastRecord(), knownSinceDay: this.#knownSinceDay, verticals };
   }
 
   #applyRecordToVertical(record: LedgerRecord, isInSnapshot: boolean): void {
-    const verticalBookings = this.#findOrAddVertical(verticalAndModeOf(record[2]));
+    const verticalBookings = this.#findOrAddVertical(readVerticalAndModeKey(record[2]));
     if (record[0] === ledgerRecordKind.offerClicked && !isInSnapshot)
       verticalBookings.clickDistribution.addClick(record[1]);
     const changed = applyRecordToBookings(record, verticalBookings, this.#pairs, isInSnapshot);
-    if (changed !== null) verticalBookings.availability?.markChanged(changed.catalogIndex);
+    if (changed !== null) verticalBookings.availability?.markBookingsChanged(changed.catalogIndex);
   }
 
   #compareWithSnapshot(record: LedgerRecord, position: number): void {
@@ -284,7 +284,7 @@ export class OfferAvailability implements LedgerSubscriber {
     return { position, wallMs: record[1], sub, crc32: crc32(JSON.stringify(items)) };
   }
 
-  #availabilityOf(catalog: CompiledCatalog) {
+  #getCatalogAvailability(catalog: CompiledCatalog) {
     const availability = this.#verticals.get(keyOfCatalog(catalog))?.availability;
     if (availability?.catalog !== catalog) throw new Error('catalog is not active');
     return availability;
@@ -305,7 +305,8 @@ const pairRetentionMs = bounds.clickAttributionMs + bounds.clockSetBackMsMax;
 
 /**
  * Returns the time from which the ledger must be read to compute the booked revenue and the click distribution. This time is
- * `pairRetentionMs` before the first booked day, because clicks of sessions from these hours can count on the first booked day.
+ * `pairRetentionMs` before the first booked day, because clicks of sessions that were created in the hours before that day can count on
+ * that day.
  */
 function bookedRevenueStartMs(nowMs: number): number {
   return dayStartMs(firstBookedDay(nowMs)) - pairRetentionMs;
@@ -322,8 +323,8 @@ function firstBookedDay(nowMs: number): number {
 
 /**
  * Returns the time from which session-offer pairs are collected. The service needs the pairs of all clicks that the snapshot does not
- * contain. It also needs the pairs of the clicks of the day, because these clicks are counted again if an offer got its first limit after
- * the snapshot.
+ * contain. The service also needs the pairs of the clicks of the current day, because a start counts these clicks again if an offer got its
+ * first limit after the snapshot.
  */
 function pairStartMs(nowMs: number, snapshot: BookedRevenueSnapshot | null): number {
   if (snapshot === null) return bookedRevenueStartMs(nowMs);
@@ -331,7 +332,7 @@ function pairStartMs(nowMs: number, snapshot: BookedRevenueSnapshot | null): num
   return Math.min(snapshotPairStartMs(nowMs, snapshot), dayStartMs(day) - pairRetentionMs);
 }
 
-/** Returns the earliest creation time of a session whose clicks may be missing in the snapshot. */
+/** Returns the earliest possible creation time of the sessions whose clicks may be missing in the snapshot. */
 function snapshotPairStartMs(nowMs: number, { lastRecord }: BookedRevenueSnapshot): number {
   return Math.min(nowMs, lastRecord.wallMs) - pairRetentionMs;
 }

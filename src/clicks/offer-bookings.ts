@@ -22,8 +22,8 @@ const emptyDay = (): DayFigures => ({ clicks: 0, micros: 0, hasRefusedClick: fal
 const emptyMonth = (): MonthFigures => ({ micros: 0 });
 
 /**
- * Figures by the number of a UTC day or month, for the latest days or months with clicks. Several periods are stored, because the wall clock
- * may be wrong for some time, and is then set back.
+ * Figures by the number of a UTC day or month, for the latest days or months with clicks. The class stores several periods, because the
+ * wall clock may be wrong for some time before it is set back.
  */
 class RecentFigures<Figures> {
   readonly #byPeriod = new Map<number, Figures>();
@@ -42,7 +42,7 @@ class RecentFigures<Figures> {
     return [...this.#byPeriod];
   }
 
-  /** Whether the period may have figures that are not stored. */
+  /** Whether the stored figures of the period may be incomplete or missing. */
   isPeriodUnknown(period: number): boolean {
     return period < this.#knownSince;
   }
@@ -52,8 +52,8 @@ class RecentFigures<Figures> {
   }
 
   /**
-   * Returns the figures of a period, or null if they are unknown. Adds the period if it is new. If too many periods are then stored,
-   * deletes the figures of the earliest period, which become unknown.
+   * Returns the figures of a period, or null if they are unknown. Adds a new period to the stored periods. If there are then too many,
+   * deletes the figures of the earliest period; these figures become unknown.
    */
   findOrAddPeriod(period: number): Figures | null {
     const stored = this.#byPeriod.get(period);
@@ -87,22 +87,22 @@ export class OfferBookings {
   budget: OfferBudget | null = null;
   /** Time at which the offer left the active catalog, or null. The limits still apply to links that were shown before `removedMs`. */
   removedMs: number | null = null;
-  /** Whether the sessions that got the offer are stored, which the rules of docs/contract.md#counting-clicks need. */
+  /** Whether the service stores which sessions got the offer. The rules of docs/contract.md#counting-clicks need these sessions. */
   tracksSessions = false;
   /**
-   * Whether the bookings come from a snapshot without session tracking. The number of clicks is then not part of the snapshot and must be
-   * counted from the ledger.
+   * Whether the bookings come from a snapshot without session tracking. Such a snapshot does not contain the number of clicks, so a start
+   * counts the clicks from the ledger.
    */
   recountsClicks = false;
   /** Index of the offer in the active catalog, or -1. */
   catalogIndex = -1;
-  /** Smallest and largest revenue of a click on the offer, see `CompiledCatalog.clickValueRange`. */
+  /** Smallest and largest revenue of a click on the offer, see `CompiledCatalog.computeClickValueRange`. */
   clickMicros = { minMicros: 0, maxMicros: 0 };
   readonly randomId: OfferKeyBits;
   readonly #days: RecentFigures<DayFigures>;
   readonly #months: RecentFigures<MonthFigures>;
 
-  /** @param knownSinceDay first UTC day since which all clicks are applied to the bookings */
+  /** @param knownSinceDay first UTC day of the period in which all clicks are applied to the bookings */
   constructor(knownSinceDay: number) {
     const bits = randomBytes(8);
     this.randomId = { high: bits.readUInt32BE(0), low: bits.readUInt32BE(4) };
@@ -146,12 +146,12 @@ export class OfferBookings {
   fitsBudget(day: number, micros: number): boolean {
     if (this.budget === null) return true;
     const isUnknown = this.#days.isPeriodUnknown(day) || this.#months.isPeriodUnknown(monthOfDay(day).number);
-    return !isUnknown && micros <= this.#remainingMicros(day, this.budget);
+    return !isUnknown && micros <= this.#computeRemainingBudgetMicros(day, this.budget);
   }
 
   /**
    * Whether one more click would exceed the budget. Clicks of different credit bands can have different amounts. The method assumes the
-   * smallest amount; after the budget has refused a click on this day, the method assumes the largest amount.
+   * smallest amount, or the largest amount after a click of this day did not fit into the budget.
    */
   hasUsedUpBudget(day: number): boolean {
     const { minMicros, maxMicros } = this.clickMicros;
@@ -163,17 +163,17 @@ export class OfferBookings {
    * offer now. The offer is shown while its booked revenue is at most the budget of the day multiplied by the usual share of clicks, plus
    * the amount of one click.
    */
-  hiddenUntilMs(nowMs: number, clickDistribution: ClickDistribution): number {
+  computeHiddenUntilMs(nowMs: number, clickDistribution: ClickDistribution): number {
     const day = daysSinceEpoch(nowMs);
     if (this.budget?.pacing !== 'even') return nowMs;
     const aheadMicros = (this.#days.find(day)?.micros ?? 0) - this.clickMicros.minMicros;
-    const budgetMicros = this.#dayBudgetMicros(day, this.budget);
-    if (aheadMicros <= budgetMicros * clickDistribution.clickShareBefore(nowMs)) return nowMs;
+    const budgetMicros = this.#computeDayBudgetMicros(day, this.budget);
+    if (aheadMicros <= budgetMicros * clickDistribution.computeClickShareBefore(nowMs)) return nowMs;
     if (budgetMicros <= 0) return dayStartMs(day + 1);
     return Math.max(nowMs + 1, clickDistribution.findTimeWhenShareIsReached(day, aheadMicros / budgetMicros));
   }
 
-  /** Replaces the booked revenue by the booked revenue of `other`. Does not change the number of clicks. */
+  /** Overwrites the booked revenue with the booked revenue of `other`. Does not change the number of clicks. */
   copyRevenueFrom(other: OfferBookings): void {
     for (const [, figures] of this.#days.figuresByPeriod) Object.assign(figures, { micros: 0, hasRefusedClick: false });
     for (const [day, { micros, hasRefusedClick }] of other.#days.figuresByPeriod) {
@@ -185,11 +185,11 @@ export class OfferBookings {
   }
 
   /** Whether there are clicks or revenue in this month or a later month. */
-  hasFiguresSince(month: number): boolean {
+  hasBookingsSinceMonth(month: number): boolean {
     return this.#months.figuresByPeriod.some(([stored]) => stored >= month);
   }
 
-  toStored(): StoredOfferBookings {
+  toStoredBookings(): StoredOfferBookings {
     return [
       this.#days.figuresByPeriod.map(([day, { clicks, micros, hasRefusedClick }]) => [
         day,
@@ -202,7 +202,7 @@ export class OfferBookings {
     ];
   }
 
-  restore([days, months, tracksSessions]: StoredOfferBookings): void {
+  restoreBookings([days, months, tracksSessions]: StoredOfferBookings): void {
     this.recountsClicks = tracksSessions === 0;
     for (const [day, storedClicks, micros, hasRefusedClick] of days) {
       const clicks = this.recountsClicks ? 0 : storedClicks;
@@ -211,28 +211,28 @@ export class OfferBookings {
     for (const [month, micros] of months) Object.assign(this.#months.findOrAddPeriod(month) ?? {}, { micros });
   }
 
-  #remainingMicros(day: number, { perDayMicros, perMonthMicros }: OfferBudget): number {
+  #computeRemainingBudgetMicros(day: number, { perDayMicros, perMonthMicros }: OfferBudget): number {
     const dayRemaining =
       perDayMicros === null ? Number.POSITIVE_INFINITY : perDayMicros - (this.#days.find(day)?.micros ?? 0);
     const monthRemaining =
       perMonthMicros === null
         ? Number.POSITIVE_INFINITY
-        : perMonthMicros - this.#bookedMonthMicros(monthOfDay(day).number);
+        : perMonthMicros - this.#getBookedMonthMicros(monthOfDay(day).number);
     return Math.min(dayRemaining, monthRemaining);
   }
 
   /**
-   * Returns the budget of a day for pacing. A budget per month alone has a daily part: what was left of it at the start of the day, divided by
-   * the remaining days of the month.
+   * Returns the budget of a day for pacing. With a budget per month only, the budget of a day is the part of the month's budget that was
+   * left at the start of the day, divided by the remaining days of the month.
    */
-  #dayBudgetMicros(day: number, { perDayMicros, perMonthMicros }: OfferBudget): number {
+  #computeDayBudgetMicros(day: number, { perDayMicros, perMonthMicros }: OfferBudget): number {
     if (perDayMicros !== null) return perDayMicros;
     const month = monthOfDay(day);
-    const bookedBefore = this.#bookedMonthMicros(month.number) - (this.#days.find(day)?.micros ?? 0);
+    const bookedBefore = this.#getBookedMonthMicros(month.number) - (this.#days.find(day)?.micros ?? 0);
     return Math.max(0, Math.floor((perMonthMicros! - bookedBefore) / (month.endDay - day)));
   }
 
-  #bookedMonthMicros(month: number): number {
+  #getBookedMonthMicros(month: number): number {
     return this.#months.find(month)?.micros ?? 0;
   }
 }

@@ -1,11 +1,12 @@
 import { subIdCreatedMs } from '../ids/sub-id.ts';
 
 /**
- * `too_fast`: the session clicked the offer so soon after it was shown that the click booked nothing. A later click can still book revenue.
+ * `too_fast`: the click of the session came too soon after the first answer that showed the offer, so the click booked no revenue. A later
+ * click can still book revenue.
  */
-export type PairState = 'none' | 'shown' | 'too_fast' | 'clicked';
+export type SessionOfferPairState = 'none' | 'shown' | 'too_fast' | 'clicked';
 
-const storedStates = ['shown', 'too_fast', 'clicked'] as const satisfies readonly PairState[];
+const storedStates = ['shown', 'too_fast', 'clicked'] as const satisfies readonly SessionOfferPairState[];
 type StoredState = (typeof storedStates)[number];
 
 /** 64 random bits that identify an offer. */
@@ -16,7 +17,7 @@ export interface OfferKeyBits {
 
 const minuteMs = 60 * 1000;
 
-/** Key, used in place of the key of an offer, of the pair that counts the offers on which the clicks of a session booked revenue. */
+/** Key of the pair that counts the offers on which the clicks of a session booked revenue; used in place of the key of an offer. */
 const bookedOffersKey: OfferKeyBits = { high: 0x6f66_6665, low: 0x7273_0000 };
 
 /** Value of a pair for which the time of the first answer is unknown. */
@@ -51,7 +52,7 @@ export class SessionOfferPairs {
     return createdMs >= this.#completeSinceMs;
   }
 
-  getPairState(sub: Uint8Array, offerId: OfferKeyBits): PairState {
+  getPairState(sub: Uint8Array, offerId: OfferKeyBits): SessionOfferPairState {
     return this.#tablesByMinute.get(minuteOf(sub))?.getPairState(sub, offerId) ?? 'none';
   }
 
@@ -63,7 +64,7 @@ export class SessionOfferPairs {
 
   /** Returns the time of the first answer that showed the offer to the session, or null if the set does not contain the time. */
   getFirstShownMs(sub: Uint8Array, offerId: OfferKeyBits): number | null {
-    const sinceCreationMs = this.#tablesByMinute.get(minuteOf(sub))?.getValue(sub, offerId) ?? unknownShownMs;
+    const sinceCreationMs = this.#tablesByMinute.get(minuteOf(sub))?.getPairValue(sub, offerId) ?? unknownShownMs;
     return sinceCreationMs === unknownShownMs ? null : createdMsOf(sub) + sinceCreationMs;
   }
 
@@ -77,13 +78,13 @@ export class SessionOfferPairs {
 
   /** Returns the number of offers on which clicks of the session booked revenue; 0 if the session was evicted. */
   getBookedOfferCountOfSession(sub: Uint8Array): number {
-    return this.#tablesByMinute.get(minuteOf(sub))?.getValue(sub, bookedOffersKey) ?? 0;
+    return this.#tablesByMinute.get(minuteOf(sub))?.getPairValue(sub, bookedOffersKey) ?? 0;
   }
 
   incrementBookedOfferCount(sub: Uint8Array): void {
     const count = this.getBookedOfferCountOfSession(sub) + 1;
     this.#addPair(sub, bookedOffersKey, 'shown', count);
-    this.#tablesByMinute.get(minuteOf(sub))?.setValue(sub, bookedOffersKey, count);
+    this.#tablesByMinute.get(minuteOf(sub))?.setPairValue(sub, bookedOffersKey, count);
   }
 
   /** Adds the session-offer pairs of another set, one minute at a time, so that the caller can yield to the event loop in between. */
@@ -160,19 +161,19 @@ class PairTable {
   #slots = initialSlots;
   #words = new Uint32Array(wordsPerPair * initialSlots);
 
-  getPairState(sub: Uint8Array, offerId: OfferKeyBits): PairState {
+  getPairState(sub: Uint8Array, offerId: OfferKeyBits): SessionOfferPairState {
     const at = this.#find(highWordOf(sub, offerId), lowWordOf(sub, offerId));
     return this.#words[at] === 0 ? 'none' : storedStates[this.#words[at + 1]! & stateMask]!;
   }
 
   /** Returns the value of a pair, or null if the table does not contain the pair. */
-  getValue(sub: Uint8Array, offerId: OfferKeyBits): number | null {
+  getPairValue(sub: Uint8Array, offerId: OfferKeyBits): number | null {
     const at = this.#find(highWordOf(sub, offerId), lowWordOf(sub, offerId));
     return this.#words[at] === 0 ? null : this.#words[at + 2]!;
   }
 
   /** Changes the value of a pair. The table must contain the pair. */
-  setValue(sub: Uint8Array, offerId: OfferKeyBits, value: number): void {
+  setPairValue(sub: Uint8Array, offerId: OfferKeyBits, value: number): void {
     this.#words[this.#find(highWordOf(sub, offerId), lowWordOf(sub, offerId)) + 2] = value;
   }
 

@@ -20,7 +20,7 @@ export class VerticalBookings {
   clicksConfirmRevenue = false;
   /** Number of bookings with `tracksSessions`. */
   trackedCount = 0;
-  /** Whether some bookings with `tracksSessions` must count the clicks of the day from the ledger, see `OfferBookings`. */
+  /** Whether `OfferBookings.recountsClicks` is true for some of the bookings with `tracksSessions`. */
   recountsClicks = false;
   readonly #bookings = new Map<string, OfferBookings>();
   readonly #knownSinceDay: number;
@@ -35,8 +35,8 @@ export class VerticalBookings {
   }
 
   /**
-   * Returns the bookings of an offer that was shown or clicked, or null if there are too many bookings. An offer without bookings was
-   * removed from the catalog.
+   * Returns the bookings of an offer that was shown or clicked, or null if there are too many bookings. Adds bookings if the offer has none
+   * because the offer was removed from the catalog.
    */
   findOrAddBookings(offerId: string): OfferBookings | null {
     const offerBookings = this.#bookings.get(offerId);
@@ -46,7 +46,7 @@ export class VerticalBookings {
     return this.#addBookings(offerId);
   }
 
-  /** Replaces the bookings of an offer by bookings that track sessions. */
+  /** Replaces the bookings of an offer with bookings that track sessions. */
   replaceBookings(offerId: string, offerBookings: OfferBookings): void {
     const old = this.#bookings.get(offerId);
     if (old !== undefined) offerBookings.copyRevenueFrom(old);
@@ -63,7 +63,7 @@ export class VerticalBookings {
     for (const offerBookings of this.#bookings.values()) offerBookings.catalogIndex = -1;
     const listed = catalog.offers.map(({ id, dailyCap, budget }, catalogIndex) => {
       const offerBookings = this.#bookings.get(id) ?? this.#addBookings(id);
-      const clickMicros = catalog.clickValueRange(catalogIndex);
+      const clickMicros = catalog.computeClickValueRange(catalogIndex);
       Object.assign(offerBookings, { dailyCap, budget, removedMs: null, catalogIndex, clickMicros });
       offerBookings.tracksSessions = this.clicksConfirmRevenue || offerBookings.hasLimits;
       return offerBookings;
@@ -82,19 +82,19 @@ export class VerticalBookings {
       if (offerBookings.catalogIndex >= 0 || offerBookings.removedMs === null) continue;
       if (nowMs - offerBookings.removedMs < bounds.replacedCatalogRetentionMs) continue;
       Object.assign(offerBookings, { dailyCap: null, budget: null, tracksSessions: this.clicksConfirmRevenue });
-      if (!offerBookings.hasFiguresSince(month)) this.#bookings.delete(id);
+      if (!offerBookings.hasBookingsSinceMonth(month)) this.#bookings.delete(id);
     }
     this.#countTrackedOffers();
   }
 
-  toStored(): StoredVerticalBookings {
-    const bookings = [...this.#bookings].map(([id, offerBookings]) => [id, offerBookings.toStored()] as const);
+  toStoredBookings(): StoredVerticalBookings {
+    const bookings = [...this.#bookings].map(([id, offerBookings]) => [id, offerBookings.toStoredBookings()] as const);
     return { bookings: bookings.filter(([, [days]]) => days.length > 0), rhythm: this.clickDistribution.listDays() };
   }
 
-  restore({ bookings, rhythm }: StoredVerticalBookings): void {
-    for (const [id, stored] of bookings) (this.#bookings.get(id) ?? this.#addBookings(id)).restore(stored);
-    for (const day of rhythm) this.clickDistribution.restoreDay(day);
+  restoreBookings({ bookings, rhythm }: StoredVerticalBookings): void {
+    for (const [id, stored] of bookings) (this.#bookings.get(id) ?? this.#addBookings(id)).restoreBookings(stored);
+    for (const day of rhythm) this.clickDistribution.restoreDailyClickCounts(day);
   }
 
   #addBookings(offerId: string): OfferBookings {

@@ -52,7 +52,7 @@ export function decodeSubId(sub: Uint8Array): SubIdParts {
 /**
  * Returns a number from 0 to 255 that identifies the vertical and the mode of a session: the vertical's number times 2, plus 1 in test mode.
  */
-export function verticalAndModeOf(sub: Uint8Array): number {
+export function readVerticalAndModeKey(sub: Uint8Array): number {
   return sub[verticalAndModeOffset]!;
 }
 

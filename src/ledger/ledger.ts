@@ -11,7 +11,10 @@ export type Ledger = EventLog<LedgerRecord>;
 export interface LedgerSubscriber {
   /** Unix time in milliseconds of the oldest stored record that the subscriber needs when the service starts. */
   readonly replayStartTimeMs: number;
-  /** Position of the oldest stored record that the subscriber needs even if older than `replayStartTimeMs`; absent or infinity for none. */
+  /**
+   * Position of the oldest stored record that the subscriber needs even if the record is older than `replayStartTimeMs`; absent or infinity
+   * if there is no such record.
+   */
   readonly replayStartPosition?: number;
   /**
    * Applies the record at a position. Records are applied in ledger order: first the stored records, then each new record before `append` returns. The byte

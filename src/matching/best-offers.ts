@@ -16,11 +16,11 @@ export class BestOffers {
   readonly #lists = [this.recommended, this.lowestApr, this.highestAmount, this.revenue];
 
   /**
-   * Ranks the offers in `eligible`. `rankEligible` gets the number of offers in `eligible`. It must reset the lists, add the offers of `eligible`
-   * to the lists, and remove from `eligible` the offers that the borrower cannot get.
+   * Ranks the offers in `eligible`. The callback `rankEligible` gets the number of offers in `eligible`. The callback must reset the lists,
+   * add the offers of `eligible` to the lists, and remove from `eligible` the offers that the borrower cannot get.
    *
    * Unavailable offers are ranked like available offers, so that the ranking stays valid when an offer becomes available or unavailable. If
-   * too few of the best offers are available, a second ranking excludes all unavailable offers.
+   * too few of the best offers are available, the method ranks again without the unavailable offers.
    *
    * @param unavailable bit set of the offers that responses omit (`UnavailableOffers`); null if all offers are available
    */

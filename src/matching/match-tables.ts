@@ -87,7 +87,9 @@ export function compileCommonTables<Offer extends CatalogOffer>(
   };
 }
 
-/** Returns the length of the sort orders of a ranking: with spare offers if offers can become unavailable several times a day. */
+/**
+ * Returns the number of offers in each sort order of a ranking; includes spare offers if offers can become unavailable several times a day.
+ */
 function countRankedOffers(offers: readonly CatalogOffer[]): number {
   const canClose = offers.some(({ daily_cap, budget }) => daily_cap !== undefined || budget !== undefined);
   return canClose ? bounds.offersRankedMax : bounds.offersShownMax;

@@ -88,8 +88,8 @@ export interface Ranking {
   readonly availableOnly: boolean;
   /**
    * Offer indexes of the best matching offers in each of `sortOrderNames`, one sort order after the other. Each sort order has up to
-   * `MatchTables.orderLength` offers. Each sort order contains at least 20 offers that were available during the ranking, or all such
-   * offers that match the borrower.
+   * `MatchTables.orderLength` offers. Each sort order contains at least 20 matching offers that were available during the ranking, or all
+   * of these offers if there are fewer.
    */
   readonly orders: PackedOrders;
 }

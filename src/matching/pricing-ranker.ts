@@ -14,7 +14,7 @@ export interface OfferSortKeys {
   revenue: number;
 }
 
-/** Prices of a product, for a ranker that prices every offer whose criteria the borrower meets. */
+/** Pricing functions of a product, for a ranker that prices every offer whose criteria the borrower meets. */
 export interface OfferPricer<Tables extends MatchTables, Applicant> {
   /** Returns the values of the borrower that prices depend on, or null if a required value is missing. May reuse the returned object. */
   readApplicant(tables: Tables, borrower: Readonly<FieldVector>): Applicant | null;
@@ -117,7 +117,7 @@ export function createPricingRanker<Tables extends MatchTables, Applicant>(
       aprBounds[offer] = Number.NaN;
       amountBounds[offer] = Number.NaN;
     };
-    // The offers with the lowest bounds are likely the best. Their keys exclude nearly all other offers.
+    // The offers with the lowest bounds are likely the best. With their keys, `canBeAmongBest` is false for nearly all other offers.
     lowestAprBounds.forEachOffer(addWithAprKeys);
     lowestAmountBounds.forEachOffer(addWithAprKeys);
     for (let word = 0; word < eligible.length; word++) {

@@ -28,7 +28,7 @@ export interface ConfirmRevenueDeps {
   readonly subIds: SubIds;
   readonly clickIds: ClickIds;
   readonly catalogs: Pick<CatalogStore, 'findLenderName'>;
-  readonly availability: Pick<OfferAvailability, 'getRestoredClickMicros'>;
+  readonly availability: Pick<OfferAvailability, 'computeRestoredClickRevenueMicros'>;
   readonly ledger: Ledger;
   readonly analytics: PayoutStateReader;
   readonly queue: SerialQueue;
@@ -135,7 +135,7 @@ async function processBatch(
     const restoredMicros =
       click === null || state.clickedMs !== null
         ? null
-        : availability.getRestoredClickMicros(sub, offerId, click.clickedMs, nowMs, click.valueMicros);
+        : availability.computeRestoredClickRevenueMicros(sub, offerId, click.clickedMs, nowMs, click.valueMicros);
     const appended = ledger.append(toLedgerRecord(row, lenderName, nowMs, restoredMicros));
     // If the ledger refuses a row, the rows after it are skipped, because one of them may reverse the payout of the refused row.
     if (appended === null) break;

@@ -110,7 +110,7 @@ function currentContext({ clock, catalogs, availability }: ShowOffersDeps, { ten
 
 /**
  * Whether a cached ranking is still valid: it was computed for the current catalog and day. A ranking that contains only available offers
- * (`availableOnly`) is valid only while the same offers are unavailable as during the ranking.
+ * (`availableOnly`) is valid only while the set of unavailable offers is the same as during the ranking.
  */
 function isCurrent(
   { ranking: { catalogVersion, availableOnly }, rankedOn, unavailableSet }: CachedRanking,
@@ -127,7 +127,7 @@ interface SelectedOffers {
   readonly total: number;
 }
 
-/** Returns the best available offers, best first; null if the ranking has fewer of them than the response needs. */
+/** Returns the best available offers, best first; null if the ranking contains fewer available offers than the response needs. */
 function selectOffers(
   { ranking: { total: matching, orders }, rankedOn }: CachedRanking,
   { sort, maxOffers, borrower }: ShowOffersRequest,
@@ -216,8 +216,8 @@ function requestRanking(
 
 /**
  * Caches the ranking and returns the offers that are available now. The ranking is not cached if the session's fields have changed since
- * the ranking began. A new ranking is requested if the catalog changed during the ranking, if offers became available or unavailable and
- * the request asks for an explanation, or if the ranking has too few available offers.
+ * the ranking began. Requests a new ranking in three cases: the catalog changed during the ranking; the request asks for an explanation,
+ * and offers became available or unavailable; or the ranking has too few available offers.
  */
 function cacheAndAnswer(
   deps: ShowOffersDeps,

@@ -22,16 +22,16 @@ export interface SubmitInputsDeps extends FindSessionDeps {
   readonly pendingChanges: PendingFieldChanges;
 }
 
-/** Field changes that the journal has not made durable yet, by sub_id. The queue of the journal limits their number. */
+/** Field changes that the journal has not made durable yet, by sub_id. The queue of the journal limits the number of these changes. */
 export class PendingFieldChanges {
   readonly #bySession = new Map<string, Set<readonly number[]>>();
 
   /** Returns the changes of a session in the order in which they take effect. */
-  listChanges(subId: string): Iterable<readonly number[]> {
+  listPendingChanges(subId: string): Iterable<readonly number[]> {
     return this.#bySession.get(subId) ?? [];
   }
 
-  /** Adds field changes of a session to the pending changes. Returns a function that removes them again. */
+  /** Adds field changes of a session to the pending changes. Returns a function that removes the added changes. */
   add(subId: string, changes: readonly number[]): () => void {
     const pending = this.#bySession.get(subId) ?? new Set();
     this.#bySession.set(subId, pending.add(changes));
@@ -79,7 +79,7 @@ export async function submitInputs(
   const { pendingChanges } = deps;
   const impossible = findConflictingField(
     tenant.vertical,
-    [session.pocketFields, ...pendingChanges.listChanges(subId)],
+    [session.pocketFields, ...pendingChanges.listPendingChanges(subId)],
     submission.changes,
   );
   if (impossible !== null) return failureOutcome({ code: 'INVALID_FIELD_VALUE', fieldsInvalid: [impossible] });

@@ -37,7 +37,10 @@ export interface CachedRanking {
   readonly ranking: Ranking;
   /** Compact date (YYYYMMDD) for which the borrower's age was computed. */
   readonly rankedOn: number;
-  /** `setNumber` of the offers that were unavailable during the ranking. An `availableOnly` ranking is valid only for this set. */
+  /**
+   * `setNumber` of the offers that were unavailable when the ranking was computed. An `availableOnly` ranking is valid only for the same
+   * set of unavailable offers.
+   */
   readonly unavailableSet: number;
   /** Index of the borrower's credit band in the list of credit bands. The revenue of a click depends on the credit band. */
   readonly creditBand: number;

@@ -125,6 +125,6 @@ export function createLogoUrl(
 }
 
 /** Formats the part of a click URL between the sub_id and the click token. */
-export function clickUrlParameters(offerId: string): string {
+export function formatClickUrlParameters(offerId: string): string {
   return `&offer=${offerId}&v=`;
 }

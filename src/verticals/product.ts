@@ -37,7 +37,7 @@ export interface VerticalProduct {
     path: CatalogValuePath,
     vertical: Vertical,
     errors: CatalogErrors,
-    /** Lender of the offer. The lender may not match the schema, so its name may not be a string. */
+    /** Lender of the offer. The lender possibly does not match the schema, so its name can be a value other than a string. */
     lender: { readonly name: unknown },
   ): void;
   /** Reports errors that depend on several offers of a catalog, such as too many different loan terms. */
@@ -48,7 +48,7 @@ export interface VerticalProduct {
   /** Whether the product's offer views need the offers of the catalog file (`CompiledOffer.source`). */
   readonly needsOfferSource: boolean;
   createOfferRenderer(...options: OfferRendererOptions): OfferRenderer;
-  /** Schema of the object that the product adds to each offer view, by the name of the member, such as `card`; empty for loans. */
+  /** Schema of the object that the product adds to each offer view. The key is the name of the member, such as `card`. Empty for loans. */
   readonly offerViewMembers: TProperties;
   /** Members of an offer view that have no meaning for the product, so that they are always null. */
   readonly nullOfferMembers: readonly (keyof OfferView)[];
@@ -77,8 +77,9 @@ export interface VerticalProduct {
     borrower: Readonly<FieldVector>,
   ): (offer: number, add: MismatchCallback) => void;
   /**
-   * Returns the names of fields whose values are impossible together, most likely cause first, and the rule that they break, such as `must be
-   * less than property_value`; null if the values are possible. A rule does not apply if one of its fields has no value.
+   * Returns the names of fields whose combination of values is impossible, with the most likely cause first, and the rule that the fields
+   * break, such as `must be less than property_value`; null if the combination is possible. A rule does not apply if one of its fields has
+   * no value.
    */
   findConflictingFields?(
     vertical: Vertical,

@@ -4,8 +4,8 @@ import { bounds } from '../bounds.ts';
 import { copyToFlatString } from '../domain/text.ts';
 import {
   type CompiledOffer,
-  clickUrlParameters,
   createLogoUrl,
+  formatClickUrlParameters,
   type OfferList,
   type OfferRenderer,
   type OfferRendererOptions,
@@ -18,7 +18,7 @@ import {
 export interface TemplatePricedOffer extends PricedOffer {
   /** Number that selects the template: offers with the same slot differ only in `values`. */
   readonly slot: number;
-  /** Figures that depend on the borrower, finite numbers or null, in the order that the product's `CreateOfferFigures` expects. */
+  /** Finite numbers or null that depend on the borrower, in the order that the product's `CreateOfferFigures` expects. */
   readonly values: readonly (number | null)[];
 }
 
@@ -66,7 +66,7 @@ export class TemplateOfferRenderer implements OfferRenderer {
     { clickPrefix }: OfferUrls,
   ): OfferView[] {
     return offers.map(({ index, slot, values }, place) => {
-      const clickUrl = `${clickPrefix}${subId}${clickUrlParameters(this.#offers[index]!.id)}${clickToken}`;
+      const clickUrl = `${clickPrefix}${subId}${formatClickUrlParameters(this.#offers[index]!.id)}${clickToken}`;
       return structuredClone(this.#createOfferView(index, slot, values, clickUrl, place + 1));
     });
   }
@@ -89,7 +89,7 @@ export class TemplateOfferRenderer implements OfferRenderer {
         if (typeof piece === 'string') text += piece;
         else if (piece < values.length) text += values[piece]!;
         else if (piece === values.length) {
-          text += `"${clickPrefixJson}${subId}${clickUrlParameters(this.#offers[index]!.id)}${clickToken}"`;
+          text += `"${clickPrefixJson}${subId}${formatClickUrlParameters(this.#offers[index]!.id)}${clickToken}"`;
         } else text += place + 1;
       }
     }

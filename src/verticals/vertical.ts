@@ -14,8 +14,8 @@ export interface Vertical {
   readonly revenueModel: 'cost_per_lead' | 'cost_per_click';
   readonly status: 'stable' | 'beta';
   /**
-   * True if a booked click confirms its own revenue, so that lenders report only reversals. By default, lenders confirm the revenue of
-   * clicks (docs/contract.md#confirmations).
+   * Whether the booking of a click also confirms the click's revenue. Lenders then report only reversals. By default, lenders confirm the
+   * revenue of clicks (docs/contract.md#confirmations).
    */
   readonly clicksConfirmRevenue?: boolean;
   /** Name of the product of the vertical's offers, by default `installment_loan`. */

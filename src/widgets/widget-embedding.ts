@@ -9,7 +9,7 @@ import type { SortOrder } from '../matching/matcher.ts';
 const frameHeightPx = 138;
 /**
  * Height of one loan offer in px, at the maximum width of the widget and the default font size. Offers of the other products are about
- * twice as tall, but five loan offers are already taller than most browser windows.
+ * twice as tall. The reserved height ignores this, because five loan offers are already taller than most browser windows.
  */
 const offerHeightPx = 206;
 /**

@@ -142,7 +142,7 @@ describe('AnalyticsStore', () => {
   const clickOn = (offer: string, ...decision: ClickDecision) =>
     offerClickedRecord(sub, offer, { valueMicros: 2_000_000, decision });
 
-  it('counts a click that booked no revenue by its reason, and without revenue', () => {
+  it('counts a click without booked revenue by its reason, and adds no revenue', () => {
     apply(
       ...shown,
       clickOn('a', false),
@@ -156,7 +156,7 @@ describe('AnalyticsStore', () => {
     assert.deepEqual(clickFigures(), [5, 0, 0, 1, 1, 1, 1]);
   });
 
-  it('a later click on an offer that was clicked too fast books the revenue once, and does not count again', () => {
+  it('after a click that was too fast, later clicks on the offer book the revenue once and are not counted again', () => {
     const late = offerClickedRecord(sub, 'a', { wallMs: noon + msPerDay + 1, decision: [true, null, true] });
     apply(...shown, clickOn('a', false, 2, true), clickOn('a', false, 2, true), late);
     assert.deepEqual(clickFigures(), [1, 0, 0, 0, 0, 1, 0]);
@@ -193,7 +193,7 @@ describe('AnalyticsStore', () => {
     assert.deepEqual(clickFigures(), [3, 6_000_000, 2_000_000, 0, 0, 0, 0]);
   });
 
-  it('a click confirms no revenue itself if a payout has confirmed it, so reversals never make the revenue negative', () => {
+  it('a click does not confirm revenue if a payout has already confirmed it, so reversals never make the revenue negative', () => {
     const micros = 3_000_000;
     apply(
       ...shown,

@@ -132,7 +132,7 @@ describe('retention of sessions in the analytics store', () => {
     }
   });
 
-  it('restores archives with fewer, more or no widget event types or reasons, as other service versions write', () => {
+  it('restores archives of other service versions with fewer, more or no widget event types or reasons', () => {
     const archiveRange = { wallMs: 1, untilDay: retainedFrom, ledgerStartPosition: 1 };
     const [day, figures] = [retainedFrom - 1, [5, 4, 3, 2, 1, '1'] as const];
     archive.append(archiveRange, [

@@ -80,7 +80,7 @@ test('stores a separate catalog for each vertical and mode', () => {
   assert.equal(store.currentCatalogVersions.length, 3);
 });
 
-test('a test catalog with the offers of a live catalog has another catalog version', () => {
+test('a test catalog and a live catalog with the same offers have different catalog versions', () => {
   const store = open([live(textWith('a')), { vertical: personalLoans, mode: 'test', text: textWith('a') }]);
   const [liveVersion, testVersion] = store.currentCatalogVersions as [string, string];
   assert.deepEqual(

@@ -92,13 +92,13 @@ test('compiles budgets to micro-dollars, and the age of figures to days', () => 
   assert.equal(limitsOf({}, { max_age_days: 7 }).maxAgeDays, 7);
 });
 
-test('clickValueRange returns the smallest and the largest revenue of a click, without bands that have no revenue', () => {
+test('computeClickValueRange returns the smallest and the largest revenue of a click, and ignores bands without revenue', () => {
   const bands = { '700-749': 0.02, '750-799': 0, '800+': 0.05 };
   const priced = Object.fromEntries(
     Object.entries(bands).map(([band, confirm_rate]) => [band, plainBand({ confirm_rate })]),
   );
   const catalog = catalogOf([plainOffer({ bands: priced })]);
-  assert.deepEqual(compileLoans(catalog).clickValueRange(0), { minMicros: 2_000_000, maxMicros: 5_000_000 });
+  assert.deepEqual(compileLoans(catalog).computeClickValueRange(0), { minMicros: 2_000_000, maxMicros: 5_000_000 });
 });
 
 test('renders logo URLs with the current hash', () => {

@@ -110,7 +110,8 @@ describe('budgets', () => {
     const bench = benchWith({ per_day_usd: 1.5, pacing: 'asap' });
     const sub = bench.session();
     const { nowMs: clickedMs } = bench;
-    const limit = (atMs: number) => bench.availability.getRestoredClickMicros(sub, 'a', clickedMs, atMs, 750_000);
+    const limit = (atMs: number) =>
+      bench.availability.computeRestoredClickRevenueMicros(sub, 'a', clickedMs, atMs, 750_000);
     assert.equal(limit(clickedMs + hourMs), 750_000);
     assert.equal(limit(clickedMs + msPerDay + 1), 0);
     assert.equal(bench.clickOnce('a'), true);
@@ -118,12 +119,12 @@ describe('budgets', () => {
     assert.equal(bench.clickOnce('a'), true);
     assert.equal(limit(clickedMs + hourMs), 0);
     assert.equal(
-      bench.availability.getRestoredClickMicros(sub, 'b', clickedMs, clickedMs + msPerDay + 1, 750_000),
+      bench.availability.computeRestoredClickRevenueMicros(sub, 'b', clickedMs, clickedMs + msPerDay + 1, 750_000),
       750_000,
     );
   });
 
-  it('a restored click on an offer without a limit counts towards a later budget', async () => {
+  it('a restored click on an offer without a limit counts towards a budget that is added later', async () => {
     const bench = new AvailabilityBench(catalogWithOffers({ a: {} }), noon);
     const click = { clickedMs: bench.nowMs, valueMicros: 750_000 };
     bench.append(revenueConfirmedRecord(bench.session(), 'a', { click, wallMs: bench.nowMs, occurredMs: bench.nowMs }));
@@ -151,7 +152,7 @@ describe('budgets', () => {
     });
   }
 
-  it('books nothing on a day whose figures are not known any more', () => {
+  it('books nothing on a day whose booked revenue is no longer stored', () => {
     const bench = benchWith({ per_day_usd: 2.25, pacing: 'asap' });
     assert.equal(bench.clickOnce('a'), true);
     for (let day = 1; day <= bounds.bookedDaysStoredMax; day++) {
@@ -242,7 +243,7 @@ describe('even pacing', () => {
     assert.equal(clickUntilHidden(bench), 10);
   });
 
-  it('paces by the times of the clicks in the last 14 days if there are at least 1,000', () => {
+  it('paces by the click times of the last 14 days if these days have at least 1,000 clicks', () => {
     const bench = benchWith({ per_day_usd: 24, pacing: 'even' }, Date.UTC(2026, 4, 1, 3));
     const clickOther = (clicks: number) => {
       for (let click = 0; click < clicks; click++) bench.clickOnce('b');

@@ -217,7 +217,7 @@ describe('daily caps', () => {
     assert.equal(bench.caps.countUnavailableOffers('daily_cap', bench.nowMs), 2);
   });
 
-  it('offers without limits are always available, and their clicks need no decision', () => {
+  it('offers without limits are always available, and clicks on these offers need no decision', () => {
     const bench = new Bench({});
     assert.equal(bench.click(bench.shown()), undefined);
     assert.equal(bench.caps.unavailableOffers(bench.catalog, bench.nowMs), allOffersAvailable);

@@ -85,7 +85,7 @@ async function startWithClicks(t: TestContext) {
   return { marketplace, caller, operations, confirm, row };
 }
 
-test('a click that confirms its own revenue counts as confirmed at once, and a lender can only take its revenue back', async (t) => {
+test('a click that confirms its own revenue counts as confirmed at once, and a lender can only reverse the revenue', async (t) => {
   const { marketplace, caller, operations, confirm, row } = await startWithClicks(t);
   const figures = async () => {
     const summary = await caller.summary({ referrer_tag: 'clicks' });

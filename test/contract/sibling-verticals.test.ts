@@ -207,7 +207,7 @@ describeService(
         assertError(await widget.get('/offers', { load, sort }), 'INVALID_REQUEST', 'sort');
       });
 
-      test('is in no list of allowed orders of the OpenAPI document', () => {
+      test('is not in any list of allowed sort orders in the OpenAPI document', () => {
         const { mortgage } = Object.fromEntries(availableVerticals().map((each) => [each.segment, each]));
         const url = 'https://api.example';
         const text = openApiText(mortgage!, { public: url, click: url, widget: url, cdn: url });
@@ -230,7 +230,7 @@ describeService(
         );
       };
 
-      test('is rejected, whichever call completes it', async () => {
+      test('is rejected, whether the down payment or the property value is submitted last', async () => {
         const caller = callerOf('mortgage');
         const subId = await caller.createSessionWithFields('impossible', rest);
         for (const value of [400_000, 500_000]) await assertRefused(caller, subId, 'down_payment', value);
@@ -245,7 +245,7 @@ describeService(
         for (const value of [400_000, 500_000]) await assertRefused(caller, subId, 'down_payment', value);
       });
 
-      test('is ignored for a refinance, and rejects a change to a purchase', async () => {
+      test('is ignored for a refinance, and makes a later change to a purchase fail', async () => {
         const caller = callerOf('mortgage');
         const refinance = { loan_purpose: 'refinance', mortgage_balance: 200_000, down_payment: 400_000 };
         const subId = await caller.createSessionWithFields('refinance', { ...rest, ...refinance });

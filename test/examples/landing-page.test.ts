@@ -411,7 +411,7 @@ for (const [segment, answers] of Object.entries(visitorAnswers)) {
   });
 }
 
-test('the form asks for a field that is required under a condition only while the condition holds', async (t) => {
+test('the form asks for a conditionally required field only while its condition holds', async (t) => {
   const { visitor } = await visiting(t, 'a', { segment: 'mortgage' });
   const answers = visitorAnswers.mortgage!;
   const refused = await visitor.post('/answers', { ...answers, down_payment: '', annual_income: '' });

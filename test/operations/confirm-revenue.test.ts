@@ -51,7 +51,8 @@ class Bench {
       clickIds: this.clickIds,
       catalogs: { findLenderName: (_vertical, _mode, offerId) => (offerId === 'shown' ? 'Lender of today' : null) },
       availability: {
-        getRestoredClickMicros: (_sub, offerId, _clickedMs, _nowMs, micros) => (offerId === 'shown' ? micros : 0),
+        computeRestoredClickRevenueMicros: (_sub, offerId, _clickedMs, _nowMs, micros) =>
+          offerId === 'shown' ? micros : 0,
       },
       ledger: ledger.log,
       analytics: history,
@@ -212,7 +213,7 @@ describe('confirmRevenue', () => {
   it('restores a click with only the revenue that fits into the budget of its offer', async (t) => {
     const bench = await Bench.open(t);
     let asked: readonly unknown[] = [];
-    bench.ports.availability.getRestoredClickMicros = (_sub, ...limited) => {
+    bench.ports.availability.computeRestoredClickRevenueMicros = (_sub, ...limited) => {
       asked = limited;
       return 0;
     };
@@ -222,7 +223,7 @@ describe('confirmRevenue', () => {
     assert.deepEqual((await bench.booked())[0]?.slice(-2), [bench.clickedMs, 0]);
   });
 
-  it('takes back the revenue of a click that confirmed its own revenue, at most once and at most what the click booked', async (t) => {
+  it('reverses the revenue of a click that confirmed its own revenue, at most once and at most the booked amount', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.subIds.createSubId(bench.createdMs, 42, confirmedVertical, 'live');
     const sub = Buffer.from(bench.subIds.toBytes(sub_id));

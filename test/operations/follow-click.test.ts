@@ -229,7 +229,7 @@ describe('followClick', () => {
     assert.equal(bench.unrecorded, 0);
   });
 
-  it('redirects a sandbox click to the sandbox page, and records its amount, which counts towards the budget of the offer', async (t) => {
+  it('redirects a sandbox click to the sandbox page, and counts its recorded amount towards the budget of the offer', async (t) => {
     const bench = await openBench(t);
     const { location, clickId, click } = await bench.redirect(bench.link(testTenant));
     assert.equal(location, `${sandboxLandingUrl}?click_id=${clickId}`);

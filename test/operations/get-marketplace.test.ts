@@ -187,7 +187,7 @@ describe('getMarketplace if the availability of offers changes', () => {
     return createUnavailableOfferSet(bits);
   };
 
-  it('ranks again only if the cached ranking has too few available offers, or excluded offers that are available now', async (t) => {
+  it('ranks again only if the cached ranking has too few available offers, or if it excludes offers that are now available', async (t) => {
     const { session, catalog, state, ask } = await setUpLarge(t);
     await ask({});
     const first = session.cachedRanking!.ranking.orders;

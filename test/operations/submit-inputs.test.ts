@@ -265,7 +265,7 @@ describe('submitInputs', () => {
       assert.deepEqual(await Promise.all([submit(first), submit(second)]), ['ok', 'INVALID_FIELD_VALUE']);
     }
     // Changes that have taken effect are not pending any more.
-    assert.deepEqual([...bench.pendingChanges.listChanges(sub_id)], []);
+    assert.deepEqual([...bench.pendingChanges.listPendingChanges(sub_id)], []);
   });
 
   it('returns SUB_ID_EXPIRED if the session expires before its field changes are durable', async (t) => {

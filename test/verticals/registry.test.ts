@@ -129,7 +129,7 @@ for (const vertical of availableVerticals()) {
   });
 }
 
-test('clicks confirm their revenue in credit cards and banking, and only mortgage refuses an order', () => {
+test('clicks confirm their own revenue only in credit cards and banking, and only mortgage refuses a sort order', () => {
   const confirming = availableVerticals().filter(({ clicksConfirmRevenue }) => clicksConfirmRevenue === true);
   assert.deepEqual(
     confirming.map(({ segment }) => segment),

@@ -1,8 +1,8 @@
 /** Number of compounding periods in a year: 365 equal days, or twelve equal months. */
 const periodsPerYear = { daily: 365, monthly: 12, quarterly: 4, annual: 1 } as const;
 
-export type Compounding = keyof typeof periodsPerYear;
-export const compoundings = Object.keys(periodsPerYear) as [Compounding, ...Compounding[]];
+export type CompoundingFrequency = keyof typeof periodsPerYear;
+export const compoundingFrequencies = Object.keys(periodsPerYear) as [CompoundingFrequency, ...CompoundingFrequency[]];
 
 export const interestTierMethods = ['whole_balance', 'marginal'] as const;
 
@@ -10,8 +10,11 @@ export const interestTierMethods = ['whole_balance', 'marginal'] as const;
 export interface InterestRules {
   /** Rates in percent, by the balance in USD from which they apply, ascending. The first tier applies from 0 USD. */
   readonly tiers: readonly { readonly from: number; readonly rate: number }[];
-  readonly compounding: Compounding;
-  /** `whole_balance`: the tier that the deposit reaches applies to all of it. `marginal`: each tier applies to its part of the deposit. */
+  readonly compounding: CompoundingFrequency;
+  /**
+   * `whole_balance`: the rate of the tier that the deposit reaches applies to the whole deposit. `marginal`: the rate of each tier applies
+   * only to the part of the deposit in this tier.
+   */
   readonly tier_method: (typeof interestTierMethods)[number];
   /** Term of a certificate of deposit; undefined for an account without a term. */
   readonly term_months?: number;
@@ -29,8 +32,8 @@ export interface TierInterest {
   readonly growth: number;
 }
 
-/** Months after which the annual percentage yield is measured: the term, or one year for an account without a term. */
-export function yieldPeriodMonths({ term_months = 12 }: Pick<InterestRules, 'term_months'>): number {
+/** Returns the number of months for which the annual percentage yield is computed: the term, or 12 for an account without a term. */
+export function getYieldPeriodMonths({ term_months = 12 }: Pick<InterestRules, 'term_months'>): number {
   return term_months;
 }
 
@@ -38,7 +41,11 @@ export function yieldPeriodMonths({ term_months = 12 }: Pick<InterestRules, 'ter
  * Returns the interest that 1 USD earns in a number of months. A part of a period at the end of the term earns simple interest. `expm1` and
  * `log1p` avoid the rounding errors of `(1 + rate) ** periods - 1`.
  */
-export function interestOnDollar(ratePercent: number, compounding: Compounding, months: number): number {
+export function computeInterestPerDollar(
+  ratePercent: number,
+  compounding: CompoundingFrequency,
+  months: number,
+): number {
   const rate = ratePercent / 100 / periodsPerYear[compounding];
   const periods = (periodsPerYear[compounding] * months) / 12;
   const whole = Math.floor(periods);
@@ -47,7 +54,7 @@ export function interestOnDollar(ratePercent: number, compounding: Compounding, 
   return compounded + simple + compounded * simple;
 }
 
-/** Returns the interest after a number of months for each tier of an offer. A deposit stays in its tier, whatever interest it earns. */
+/** Returns the interest after a number of months for each tier of an offer. Interest that a deposit earns does not change its tier. */
 export function compileTierInterest(
   { tiers, compounding, tier_method }: InterestRules,
   months: number,
@@ -55,7 +62,7 @@ export function compileTierInterest(
   /** Interest on a deposit equal to the lowest balance of the current tier. */
   let base = 0;
   return tiers.map(({ from, rate }, at) => {
-    const growth = interestOnDollar(rate, compounding, months);
+    const growth = computeInterestPerDollar(rate, compounding, months);
     if (tier_method === 'whole_balance') return { from: 0, base: 0, growth };
     const tier = { from, base, growth };
     base += ((tiers[at + 1]?.from ?? from) - from) * growth;
@@ -69,7 +76,7 @@ export function compileTierInterest(
  * @param interest interest on `principal` in a term of `years`, in USD
  * @returns percent, not rounded
  */
-export function annualPercentageYield(interest: number, principal: number, years: number): number {
+export function computeAnnualPercentageYield(interest: number, principal: number, years: number): number {
   if (years === 1) return (100 * interest) / principal;
   return 100 * Math.expm1(Math.log1p(interest / principal) / years);
 }
@@ -79,10 +86,10 @@ export function annualPercentageYield(interest: number, principal: number, years
  * tier; the result is the yield of a deposit at the beginning of the tier.
  */
 export function computeTierYields(rules: InterestRules): number[] {
-  const months = yieldPeriodMonths(rules);
+  const months = getYieldPeriodMonths(rules);
   return compileTierInterest(rules, months).map(({ from, base, growth }, at) => {
     // The yield of the first tier, which begins at 0 USD, does not depend on the deposit.
     const principal = rules.tiers[at]!.from === 0 ? 1 : rules.tiers[at]!.from;
-    return annualPercentageYield(base + (principal - from) * growth, principal, months / 12);
+    return computeAnnualPercentageYield(base + (principal - from) * growth, principal, months / 12);
   });
 }

@@ -24,7 +24,7 @@ export const depositAccount = {
     highest_amount: '`deposit.first_year_earnings`, descending',
     svc_revenue: 'highest payout of a click first',
   },
-  // A ranking uses no index that is built in advance.
+  // Rankings of deposits use no prebuilt index.
   buildRankingIndexes: () => {},
   rankOffers: rankDeposits,
   priceOffers: calculateDepositPrices,

@@ -7,7 +7,7 @@ import {
 } from '../../matching/match-tables.ts';
 import { findFieldIndex, getChoiceValues } from '../field-vector.ts';
 import type { Vertical } from '../vertical.ts';
-import { compileTierInterest, computeTierYields, yieldPeriodMonths } from './annual-yield.ts';
+import { compileTierInterest, computeTierYields, getYieldPeriodMonths } from './annual-yield.ts';
 import type { DepositCatalog, DepositOffer } from './offer-schema.ts';
 import { computeFixedScore } from './recommendation-score.ts';
 
@@ -37,7 +37,7 @@ export interface DepositTables extends MatchTables {
   readonly tierApy: Uint16Array;
   /** Balance in USD from which the rate of the tier applies: `tierFrom`, or 0 with `whole_balance`. */
   readonly rateFrom: Float64Array;
-  /** Interest in the first year, or until an earlier maturity, in cents: `yearBase + (deposit - rateFrom) * yearGrowth`. */
+  /** Interest in cents in the first year, or in the term of a shorter certificate: `yearBase + (deposit - rateFrom) * yearGrowth`. */
   readonly yearBase: Float64Array;
   readonly yearGrowth: Float64Array;
   /** Interest in the term for which the yield is computed, in USD: `termBase + (deposit - rateFrom) * termGrowth`. */
@@ -53,7 +53,7 @@ export interface DepositTables extends MatchTables {
   /** Smallest deposit that earns interest, in USD. */
   readonly minimumBalanceForApy: Float64Array;
   readonly monthlyFeeCents: Float64Array;
-  /** Number of months in the first year, or until an earlier maturity. */
+  /** Number of months in the first year: twelve, or the term of a shorter certificate of deposit. */
   readonly feeMonths: Uint8Array;
   /** Smallest deposit without a monthly fee, in USD; infinite if the fee is never waived. */
   readonly feeWaivedFrom: Float64Array;
@@ -63,7 +63,7 @@ export interface DepositTables extends MatchTables {
   readonly bonusMinimumDeposit: Float64Array;
   /** Bits of `bonusConditionBits`. */
   readonly bonusConditions: Uint8Array;
-  /** Results of `computeFixedScore` for deposits with and without the monthly fee. */
+  /** Results of `computeFixedScore` for deposits that pay the monthly fee, and for deposits that do not pay the fee. */
   readonly scoreWithFee: Float64Array;
   readonly scoreWithoutFee: Float64Array;
 }
@@ -92,7 +92,7 @@ export function compileDepositTables(catalog: DepositCatalog, vertical: Vertical
     cdCode: getChoiceValues(vertical, 'product_type').indexOf('cd'),
     ...compileTiers(offers),
     hasMarginalTiers: Uint8Array.from(offers, ({ tier_method }) => Number(tier_method === 'marginal')),
-    termYears: perOffer((offer) => yieldPeriodMonths(offer) / 12),
+    termYears: perOffer((offer) => getYieldPeriodMonths(offer) / 12),
     minimumDeposit: perOffer(({ minimum_deposit }) => minimum_deposit),
     minimumBalanceForApy: perOffer(({ minimum_balance_for_apy }) => minimum_balance_for_apy),
     monthlyFeeCents: perOffer(({ monthly_fee }) => toCents(monthly_fee)),
@@ -118,13 +118,13 @@ function toCents(usd: number): number {
 
 /** Months in which the first year's interest and fees are counted: twelve, or the term of a shorter certificate of deposit. */
 function firstYearMonths(offer: DepositOffer): number {
-  return Math.min(12, yieldPeriodMonths(offer));
+  return Math.min(12, getYieldPeriodMonths(offer));
 }
 
 function compileTiers(offers: readonly DepositOffer[]) {
   const tiers = offers.flatMap((offer) => {
     const year = compileTierInterest(offer, firstYearMonths(offer));
-    const term = compileTierInterest(offer, yieldPeriodMonths(offer));
+    const term = compileTierInterest(offer, getYieldPeriodMonths(offer));
     const yields = computeTierYields(offer);
     return offer.tiers.map(({ from }, at) => ({ from, apy: yields[at]!, year: year[at]!, term: term[at]! }));
   });
@@ -143,8 +143,9 @@ function compileTiers(offers: readonly DepositOffer[]) {
 }
 
 /**
- * Rules that apply in addition to the criteria of offers: the kind of account, and the term of a certificate of deposit. A missing term
- * excludes no offer, because only a depositor who asks for a certificate needs a term. `readDepositor` checks the term.
+ * Rules that apply in addition to the criteria of offers: the kind of account, and the term of a certificate of deposit. If the term is
+ * missing, the rule for the term excludes no offer, because only a depositor who asks for a certificate needs a term. `readDepositor`
+ * checks the term.
  */
 const fieldRules: readonly ChoiceFieldRule<DepositOffer>[] = [
   { field: 'product_type', admits: ({ product_type }, value) => value === product_type },

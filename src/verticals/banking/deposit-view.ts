@@ -4,7 +4,7 @@ import type { FieldVector } from '../field-vector.ts';
 import { nullableSchema } from '../nullable-schema.ts';
 import type { OfferView } from '../offer-view.ts';
 import type { CreateOfferFigures, TemplatePricedOffer } from '../template-offer-renderer.ts';
-import { compoundings, interestTierMethods } from './annual-yield.ts';
+import { compoundingFrequencies, interestTierMethods } from './annual-yield.ts';
 import type { DepositTables } from './deposit-tables.ts';
 import type { DepositOffer } from './offer-schema.ts';
 import { createEmptyDepositOfferFigures, createEmptyDepositor, priceDeposit, readDepositor } from './price-deposit.ts';
@@ -20,7 +20,7 @@ export const depositViewSchema = Type.Object(
     name: Type.String({ description: 'Name of the account.' }),
     apy: percent('Annual percentage yield at the requested deposit', 'It is 0 below `minimum_balance_for_apy`.'),
     rate: percent('Interest rate of the tier that the deposit reaches', 'It is 0 below `minimum_balance_for_apy`.'),
-    compounding: Type.Enum(compoundings, { description: 'How often interest is added to the balance.' }),
+    compounding: Type.Enum(compoundingFrequencies, { description: 'How often interest is added to the balance.' }),
     tiers: Type.Array(
       Type.Object({
         from: usd('Balance from which the tier applies'),

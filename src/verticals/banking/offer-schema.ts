@@ -14,7 +14,7 @@ import {
 import { roundHalfUp } from '../../domain/money.ts';
 import { getChoiceValues } from '../field-vector.ts';
 import type { Vertical } from '../vertical.ts';
-import { compoundings, computeTierYields, interestTierMethods } from './annual-yield.ts';
+import { compoundingFrequencies, computeTierYields, interestTierMethods } from './annual-yield.ts';
 
 /** Schema of the members that only the catalog files of deposit accounts have (docs/verticals/banking.md#catalog). */
 
@@ -44,7 +44,7 @@ const offer = Type.Object(
     name: productNameSchema,
     product_type: Type.String(),
     tiers: Type.Array(tier, { minItems: 1, maxItems: bounds.depositTiersMax }),
-    compounding: Type.Enum(compoundings),
+    compounding: Type.Enum(compoundingFrequencies),
     tier_method: Type.Enum(interestTierMethods),
     term_months: Type.Optional(Type.Integer({ minimum: 1, maximum: 480 })),
     minimum_deposit: wholeUsd,
@@ -79,7 +79,7 @@ const yieldPhrase = 'annual percentage yield';
 /** Words with which an institution states its insurance. */
 const insurancePhrases = { fdic: 'Member FDIC', ncua: 'insured by NCUA' } as const;
 
-/** Reports members of a deposit offer that contradict each other or the law, or that no depositor could meet. */
+/** Reports members of a deposit offer that contradict each other or the law, and members that no depositor could meet. */
 export function validateDepositOffer(
   offer: DepositOffer,
   path: CatalogValuePath,
@@ -110,9 +110,9 @@ export function validateDepositOffer(
   if (offer.bonus !== undefined) errors.checkSingleLineText(offer.bonus.requirement, [...path, 'bonus', 'requirement']);
 }
 
-/** A lender is one insured institution, so its offers have the insurer and the certificate number of its first offer. */
+/** Reports an insurer or a certificate number that differs from the lender's first offer, because a lender is one insured institution. */
 function checkInstitution(offer: DepositOffer, offers: unknown, path: CatalogValuePath, errors: CatalogErrors): void {
-  // The first offer may not match the schema.
+  // The first offer possibly does not match the schema.
   const [first] = offers as readonly (Partial<DepositOffer> | null)[];
   for (const member of ['insured_by', 'certificate_number'] as const) {
     const expected = first?.[member];
@@ -122,7 +122,9 @@ function checkInstitution(offer: DepositOffer, offers: unknown, path: CatalogVal
   }
 }
 
-/** Only certificates of deposit have a term and a penalty, and depositors can choose only the terms of the pocket field. */
+/**
+ * Reports an unknown product type, a certificate's missing or unknown term, and a term or a penalty of an offer other than a certificate.
+ */
 function checkProductType(
   { product_type, term_months, early_withdrawal_penalty_days }: DepositOffer,
   path: CatalogValuePath,

@@ -1,6 +1,6 @@
 import type { MismatchCallback } from '../../matching/explain-offers.ts';
 import { absentValue, type FieldVector } from '../field-vector.ts';
-import { annualPercentageYield } from './annual-yield.ts';
+import { computeAnnualPercentageYield } from './annual-yield.ts';
 import { bonusConditionBits, type DepositTables } from './deposit-tables.ts';
 
 /** Submitted values that determine prices and rankings. */
@@ -91,7 +91,7 @@ function yieldAtDeposit(tables: DepositTables, offer: number, tier: number, depo
   // The yield at the beginning of a tier is also the yield of every deposit in the first tier.
   if (tables.hasMarginalTiers[offer] === 0 || tier === tables.firstTier[offer]) return tables.tierApy[tier]!;
   const interest = tables.termBase[tier]! + (deposit - tables.rateFrom[tier]!) * tables.termGrowth[tier]!;
-  return roundToInteger(annualPercentageYield(interest, deposit, tables.termYears[offer]!) * 100);
+  return roundToInteger(computeAnnualPercentageYield(interest, deposit, tables.termYears[offer]!) * 100);
 }
 
 /** Rounds a non-negative number to an integer as `roundHalfUp` does. A ranking calls this function often, so it avoids slow powers. */

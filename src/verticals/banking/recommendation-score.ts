@@ -16,7 +16,10 @@ const weights = {
   stars: 20,
 } as const;
 
-/** Smaller deposits, in USD, count as this amount. Otherwise a bonus on a deposit of a few dollars would outweigh all other parts. */
+/**
+ * Smallest deposit that the score uses, in USD. Smaller deposits count as this amount. Without this minimum, a bonus on a deposit of a few
+ * dollars would outweigh all other parts.
+ */
 const depositUsdMin = 1_000;
 /** Smallest monthly fee, in cents, that adds nothing to the score. */
 const feeCentsMax = 2_500;

@@ -9,30 +9,30 @@ import { findFieldIndex, getChoiceValues } from '../field-vector.ts';
 import { ratioInMillionths } from '../ratio-in-millionths.ts';
 import type { Vertical } from '../vertical.ts';
 import {
-  bandFactorIndexes,
-  offerFactorIndexes,
+  bandFirstYearFactorIndexes,
+  offerFirstYearFactorIndexes,
   toHundredths,
-  writeBandFactors,
-  writeOfferFactors,
+  writeBandFirstYearFactors,
+  writeOfferFirstYearFactors,
 } from './first-year-factors.ts';
 import { type CardCatalog, type CardOffer, purposeFieldName } from './offer-schema.ts';
 
 const annualFeeFieldName = 'annual_fee_accepted';
 
 /**
- * Tables that only card catalogs have. The tables of figures contain 32-bit records one after the other, because pricing an offer takes less
- * time than reading its figures from memory: the figures that pricing needs are in as few cache lines as possible.
+ * Tables that only card catalogs have. The tables of figures contain 32-bit records one after the other. Reading figures from memory takes
+ * longer than pricing an offer, so the figures that pricing needs are in as few cache lines as possible.
  */
 export interface CardTables extends MatchTables {
   /** Values of the credit band field, from worst to best. */
   readonly bandNames: readonly string[];
   /** Positions of the fields that prices depend on in the field vector of a borrower. */
   readonly fields: CardFieldIndexes;
-  /** By offer, then by credit band: 1 if the offer is for the credit band, otherwise 0. */
+  /** 1 if an offer is for a credit band, otherwise 0; sorted by offer, then by credit band. */
   readonly isServed: Uint8Array;
-  /** Records of `offerRecordLength` numbers, by offer (`offerFigureIndexes`). */
+  /** Records of `offerRecordLength` numbers, one record for each offer (`offerFigureIndexes`). */
   readonly offerFigures: Uint32Array;
-  /** Records by credit band, then by offer (`bandFigureIndexes`, `bandRecordIndex`). */
+  /** Records for a credit band of an offer, sorted by credit band, then by offer (`bandFigureIndexes`, `computeBandRecordIndex`). */
   readonly bandFigures: Uint32Array;
 }
 
@@ -42,7 +42,7 @@ type CardFieldIndexes = Readonly<
 
 /** Position of each figure in a record of `CardTables.offerFigures`: the factors of the first-year value, then figures for rankings. */
 export const offerFigureIndexes = {
-  ...offerFactorIndexes,
+  ...offerFirstYearFactorIndexes,
   /** Star rating, in millionths of the range from one star to five stars. */
   starsMillionths: 6,
 } as const;
@@ -50,15 +50,15 @@ export const offerRecordLength = Object.keys(offerFigureIndexes).length;
 
 /** Position of each figure in a record of `CardTables.bandFigures`: the factors of the first-year value, then figures for rankings. */
 export const bandFigureIndexes = {
-  ...bandFactorIndexes,
-  /** Purchase APR range as one number: a range with a smaller lower end, or the same lower end and a smaller upper end, is smaller. */
+  ...bandFirstYearFactorIndexes,
+  /** Purchase APR range as a number for sorting: by the lower end of the range, then by the upper end. */
   aprSortKey: 2,
   approvalMillionths: 3,
 } as const;
 const bandRecordLength = Object.keys(bandFigureIndexes).length;
 
 /** Returns the index of the first number of a record in `CardTables.bandFigures`. */
-export function bandRecordIndex({ offerCount }: CardTables, offer: number, creditBand: number): number {
+export function computeBandRecordIndex({ offerCount }: CardTables, offer: number, creditBand: number): number {
   return (creditBand * offerCount + offer) * bandRecordLength;
 }
 
@@ -98,13 +98,13 @@ function writeOffer(tables: CardTables, index: number, offer: CardOffer): void {
   const firstRow = index * bandNames.length;
   // A click has the same value in every credit band, because the issuer pays for the click itself.
   tables.expectedRevenueMicros.fill(usdToMicros(offer.payout_usd), firstRow, firstRow + bandNames.length);
-  writeOfferFactors(offer, offerFigures, record);
+  writeOfferFirstYearFactors(offer, offerFigures, record);
   offerFigures[record + offerFigureIndexes.starsMillionths] = ratioInMillionths(offer.stars - 1, 4);
   for (const [name, band] of Object.entries(offer.bands)) {
     const creditBand = bandNames.indexOf(name);
-    const bandRecord = bandRecordIndex(tables, index, creditBand);
+    const bandRecord = computeBandRecordIndex(tables, index, creditBand);
     tables.isServed[firstRow + creditBand] = 1;
-    writeBandFactors(offer, band, bandFigures, bandRecord);
+    writeBandFirstYearFactors(offer, band, bandFigures, bandRecord);
     bandFigures[bandRecord + bandFigureIndexes.aprSortKey] =
       toHundredths(band.purchase_apr.min) * 4_096 + toHundredths(band.purchase_apr.max);
     bandFigures[bandRecord + bandFigureIndexes.approvalMillionths] = ratioInMillionths(band.approval_likelihood, 1);

@@ -25,7 +25,7 @@ const introApr = (description: string) =>
 const transactionFee = (description: string) =>
   Type.Object({ percent: percent('Share of the amount'), min: usd('Smallest fee') }, { description });
 
-/** Schema of the member `card` of an offer. Members are named after the rows of the table in 12 CFR 1026.60, if it has a row for them. */
+/** Schema of the member `card` of an offer. A member that matches a row of the table in 12 CFR 1026.60 is named after this row. */
 const cardSchema = Type.Object(
   {
     name: Type.String({ description: 'Product name of the card.' }),

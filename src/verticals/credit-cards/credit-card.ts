@@ -18,13 +18,13 @@ export const creditCard = {
   createOfferRenderer: createCardRenderer,
   offerViewMembers: cardViewMembers,
   nullOfferMembers: ['payment_term_months', 'monthly_payment_estimate', 'loan_amount_range'],
-  // The ranker has no indexes that are slow to build.
   sortOrderDescriptions: {
     recommended: 'best value for the borrower',
     lowest_apr: '`apr_range`, ascending',
     highest_amount: '`card.first_year_value`, descending',
     svc_revenue: 'highest payout of a click first',
   },
+  // Rankings of cards use no index that is slow to build.
   buildRankingIndexes: () => {},
   rankOffers: rankCards,
   priceOffers: priceCards,

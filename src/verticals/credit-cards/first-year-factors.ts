@@ -10,11 +10,11 @@ import { type AprRange, baseRewardCategory, type CardOffer, type CreditBandTerms
  * product of the divisors in the computation of interest: 12 months, 12 equal parts of principal, 100 hundredths of a percent, and 2 for
  * the middle of an APR range.
  */
-export const unitsPerCent = 28_800;
+export const firstYearValueUnitsPerCent = 28_800;
 
-/** Factors of the first-year value by offer: position of each factor in a record. All factors are integers below 2^32. */
-export const offerFactorIndexes = {
-  /** Rewards of a year per USD of monthly spend, at the base rate, in parts of a cent (`unitsPerCent`). */
+/** Position of each factor in an offer's record of first-year factors. All factors are integers below 2^32. */
+export const offerFirstYearFactorIndexes = {
+  /** Rewards in a year for each USD of monthly spend, at the base rate, in parts of a cent (`firstYearValueUnitsPerCent`). */
   rewardUnits: 0,
   /** Fee of the first year. */
   feeCents: 1,
@@ -27,8 +27,8 @@ export const offerFactorIndexes = {
   transferFeeMinCents: 5,
 } as const;
 
-/** Factors of the first-year value by offer and credit band: position of each factor in a record. All factors are integers below 2^32. */
-export const bandFactorIndexes = {
+/** Position of each factor in the record of first-year factors for an offer and a credit band. All factors are integers below 2^32. */
+export const bandFirstYearFactorIndexes = {
   /** Interest of twelve months per USD of the carried balance, in parts of a cent. */
   purchaseInterestUnits: 0,
   /** Interest of twelve months per USD of the transfer amount, in parts of a cent. */
@@ -36,23 +36,36 @@ export const bandFactorIndexes = {
 } as const;
 
 /** Writes the first-year factors of an offer into the record of `table` that starts at the index `from`. */
-export function writeOfferFactors(offer: CardOffer, table: Uint32Array, from: number): void {
+export function writeOfferFirstYearFactors(offer: CardOffer, table: Uint32Array, from: number): void {
   const { rewards, annual_fee, annual_fee_first_year = annual_fee, bonus, transfer_fee } = offer;
   const base = rewards.find(({ category }) => category === baseRewardCategory)!;
-  table[from + offerFactorIndexes.rewardUnits] = (toHundredths(base.percent) * 12 * unitsPerCent) / 100;
-  table[from + offerFactorIndexes.feeCents] = toHundredths(annual_fee_first_year);
-  table[from + offerFactorIndexes.bonusCents] = toHundredths(bonus?.value ?? 0);
-  table[from + offerFactorIndexes.bonusMonthlySpendUsd] =
+  table[from + offerFirstYearFactorIndexes.rewardUnits] =
+    (toHundredths(base.percent) * 12 * firstYearValueUnitsPerCent) / 100;
+  table[from + offerFirstYearFactorIndexes.feeCents] = toHundredths(annual_fee_first_year);
+  table[from + offerFirstYearFactorIndexes.bonusCents] = toHundredths(bonus?.value ?? 0);
+  table[from + offerFirstYearFactorIndexes.bonusMonthlySpendUsd] =
     bonus === undefined ? 0 : Math.ceil(bonus.spend / bonus.months);
-  table[from + offerFactorIndexes.transferFeeUnits] = (toHundredths(transfer_fee.percent) * unitsPerCent) / 100;
-  table[from + offerFactorIndexes.transferFeeMinCents] = toHundredths(transfer_fee.min);
+  table[from + offerFirstYearFactorIndexes.transferFeeUnits] =
+    (toHundredths(transfer_fee.percent) * firstYearValueUnitsPerCent) / 100;
+  table[from + offerFirstYearFactorIndexes.transferFeeMinCents] = toHundredths(transfer_fee.min);
 }
 
 /** Writes the first-year factors of an offer in one credit band into the record of `table` that starts at the index `from`. */
-export function writeBandFactors(offer: CardOffer, band: CreditBandTerms, table: Uint32Array, from: number): void {
+export function writeBandFirstYearFactors(
+  offer: CardOffer,
+  band: CreditBandTerms,
+  table: Uint32Array,
+  from: number,
+): void {
   const { purchase_apr, transfer_apr = purchase_apr } = band;
-  table[from + bandFactorIndexes.purchaseInterestUnits] = interestUnitsPerUsd(purchase_apr, offer.intro_purchase_apr);
-  table[from + bandFactorIndexes.transferInterestUnits] = interestUnitsPerUsd(transfer_apr, offer.intro_transfer_apr);
+  table[from + bandFirstYearFactorIndexes.purchaseInterestUnits] = interestUnitsPerUsd(
+    purchase_apr,
+    offer.intro_purchase_apr,
+  );
+  table[from + bandFirstYearFactorIndexes.transferInterestUnits] = interestUnitsPerUsd(
+    transfer_apr,
+    offer.intro_transfer_apr,
+  );
 }
 
 /**

@@ -1,11 +1,15 @@
 import type { MismatchCallback } from '../../matching/explain-offers.ts';
 import { absentValue, type FieldVector } from '../field-vector.ts';
-import { bandRecordIndex, type CardTables, offerRecordLength } from './card-tables.ts';
-import { bandFactorIndexes, offerFactorIndexes, unitsPerCent } from './first-year-factors.ts';
+import { type CardTables, computeBandRecordIndex, offerRecordLength } from './card-tables.ts';
+import {
+  bandFirstYearFactorIndexes,
+  firstYearValueUnitsPerCent,
+  offerFirstYearFactorIndexes,
+} from './first-year-factors.ts';
 
 const { rewardUnits, feeCents, bonusCents, bonusMonthlySpendUsd, transferFeeUnits, transferFeeMinCents } =
-  offerFactorIndexes;
-const { purchaseInterestUnits, transferInterestUnits } = bandFactorIndexes;
+  offerFirstYearFactorIndexes;
+const { purchaseInterestUnits, transferInterestUnits } = bandFirstYearFactorIndexes;
 
 /** Values of a borrower that determine prices and rankings (docs/contract.md#fairness). Amounts are in whole USD; 0 if not submitted. */
 export interface CardApplicant {
@@ -46,20 +50,20 @@ export function computeFirstYearCents(tables: CardTables, offer: number, applica
   const { offerFigures, bandFigures } = tables;
   const { monthlySpend, transferAmount, carriedBalance } = applicant;
   const of = offer * offerRecordLength;
-  const ofBand = bandRecordIndex(tables, offer, applicant.creditBand);
+  const ofBand = computeBandRecordIndex(tables, offer, applicant.creditBand);
   let cents = -offerFigures[of + feeCents]!;
   if (monthlySpend >= offerFigures[of + bonusMonthlySpendUsd]!) cents += offerFigures[of + bonusCents]!;
   let units = monthlySpend * offerFigures[of + rewardUnits]!;
   if (transferAmount > 0) {
-    const feeMinUnits = offerFigures[of + transferFeeMinCents]! * unitsPerCent;
+    const feeMinUnits = offerFigures[of + transferFeeMinCents]! * firstYearValueUnitsPerCent;
     units -= Math.max(transferAmount * offerFigures[of + transferFeeUnits]!, feeMinUnits);
     units -= transferAmount * bandFigures[ofBand + transferInterestUnits]!;
   }
   units -= carriedBalance * bandFigures[ofBand + purchaseInterestUnits]!;
-  return cents + Math.floor((units + unitsPerCent / 2) / unitsPerCent);
+  return cents + Math.floor((units + firstYearValueUnitsPerCent / 2) / firstYearValueUnitsPerCent);
 }
 
-/** Returns a function that reports the missing fields without which no offer has a price. The filters of the tables check all other rules. */
+/** Returns a function that reports the missing fields that every price needs. The filters of the tables check all other rules. */
 export function createCardMismatchFinder(
   { fields, roles }: CardTables,
   borrower: Readonly<FieldVector>,

@@ -1,8 +1,8 @@
 import { createPricingRanker, type OfferPricer } from '../../matching/pricing-ranker.ts';
 import {
   bandFigureIndexes,
-  bandRecordIndex,
   type CardTables,
+  computeBandRecordIndex,
   offerFigureIndexes,
   offerRecordLength,
 } from './card-tables.ts';
@@ -32,7 +32,7 @@ function computeValueScaleCents({ monthlySpend, transferAmount, carriedBalance }
 }
 
 /** Computes the `recommended` score in millionths, from integers, so that rounding errors of sums cannot change the order. */
-export function computeCardScore(
+export function computeCardRecommendationScore(
   tables: CardTables,
   offer: number,
   applicant: CardApplicant,
@@ -41,7 +41,7 @@ export function computeCardScore(
   const { value, approval, stars } = recommendationWeights;
   const size = Math.abs(firstYearCents) + computeValueScaleCents(applicant);
   const valueMillionths = Math.round((500_000 * (size + firstYearCents)) / size);
-  const bandRecord = bandRecordIndex(tables, offer, applicant.creditBand);
+  const bandRecord = computeBandRecordIndex(tables, offer, applicant.creditBand);
   const sum =
     value * valueMillionths +
     approval * tables.bandFigures[bandRecord + approvalMillionths]! +
@@ -55,9 +55,9 @@ const applicant = createEmptyApplicant();
 export const cardPricer: OfferPricer<CardTables, CardApplicant> = {
   readApplicant: (tables, borrower) => (readApplicant(tables, borrower, applicant) ? applicant : null),
   computeSortKeys(tables, offer, applicant, keys) {
-    const bandRecord = bandRecordIndex(tables, offer, applicant.creditBand);
+    const bandRecord = computeBandRecordIndex(tables, offer, applicant.creditBand);
     const firstYearCents = computeFirstYearCents(tables, offer, applicant);
-    keys.recommended = -computeCardScore(tables, offer, applicant, firstYearCents);
+    keys.recommended = -computeCardRecommendationScore(tables, offer, applicant, firstYearCents);
     keys.lowestApr = tables.bandFigures[bandRecord + aprSortKey]!;
     keys.highestAmount = -firstYearCents;
     keys.revenue = -tables.expectedRevenueMicros[offer * tables.bandCount]!;

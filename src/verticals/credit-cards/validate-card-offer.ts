@@ -19,7 +19,7 @@ export function validateCardOffer(
   if (offer.grace_period_days > 0 && offer.grace_period_days < bounds.cardGraceDaysMin) {
     errors.add([...path, 'grace_period_days'], `must be 0 or at least ${bounds.cardGraceDaysMin}`);
   }
-  for (const member of cardFigureMembers) checkDecimals(offer[member], [...path, member], errors);
+  for (const member of cardFigureMembers) checkDecimalPlaces(offer[member], [...path, member], errors);
 }
 
 /** Members of an offer with amounts and rates, which are stored in cents and in hundredths of a percent. */
@@ -42,12 +42,12 @@ const cardFigureMembers = [
 ] as const satisfies readonly (keyof CardOffer)[];
 
 /** Reports each number in a value, which may be an object or an array, that has more than two decimals. */
-function checkDecimals(value: unknown, path: CatalogValuePath, errors: CatalogErrors): void {
+function checkDecimalPlaces(value: unknown, path: CatalogValuePath, errors: CatalogErrors): void {
   if (typeof value === 'number') {
     if (Math.round(value * 100) / 100 !== value) errors.add(path, 'must have at most two decimals');
   } else if (typeof value === 'object' && value !== null) {
     for (const [name, member] of Object.entries(value)) {
-      checkDecimals(member, [...path, Array.isArray(value) ? Number(name) : name], errors);
+      checkDecimalPlaces(member, [...path, Array.isArray(value) ? Number(name) : name], errors);
     }
   }
 }
@@ -83,7 +83,7 @@ function checkBands({ bands }: CardOffer, path: CatalogValuePath, vertical: Vert
 
 function checkAprRange(range: AprRange, path: CatalogValuePath, errors: CatalogErrors): void {
   if (range.min > range.max) errors.add(path, 'min must not exceed max');
-  checkDecimals(range, path, errors);
+  checkDecimalPlaces(range, path, errors);
 }
 
 /** Reports an introductory rate that is not below the rate that follows (12 CFR 1026.16(g)). */

@@ -31,7 +31,7 @@ export class PaymentStream {
     this.#starts[run] = start;
   }
 
-  /** Returns the sum of all payments, and the sum of all payments times their due months (1 is the month of the first payment). */
+  /** Returns the sum of all payments, and the sum of each payment multiplied by its due month (1 is the month of the first payment). */
   sumPayments(): { readonly total: number; readonly timesMonth: number } {
     let total = 0;
     let timesMonth = 0;
@@ -51,7 +51,7 @@ export class PaymentStream {
     const growthLog = Math.log1p(rate);
     let value = 0;
     let slope = 0;
-    /** Number of months before a run, and their discount factor. A run often starts where the run before ends. */
+    /** Number of months before a run, and the discount factor for these months. A run often starts where the previous run ends. */
     let start = 0;
     let factor = 1;
     for (let run = 0; run < this.#runs; run++) {
@@ -78,14 +78,14 @@ export interface PresentValue {
 }
 
 /** Time from the advance of a loan to its first payment: whole months and a fraction of a month (Appendix J (b)(5)). */
-export interface FirstPeriod {
+export interface FirstPaymentPeriod {
   readonly months: number;
   readonly monthFraction: number;
 }
 
-const regularFirstPeriod: FirstPeriod = { months: 1, monthFraction: 0 };
+const regularFirstPeriod: FirstPaymentPeriod = { months: 1, monthFraction: 0 };
 
-/** Monthly rates that differ by less than this are equal. The difference is 1.2e-10 percentage points of an APR. */
+/** Monthly rates that differ by less than this value count as equal. The value corresponds to 1.2e-10 percentage points of an APR. */
 const monthlyRateTolerance = 1e-13;
 const stepsMax = 100;
 const scratch: PresentValue = { value: 0, slope: 0 };
@@ -97,18 +97,18 @@ const scratch: PresentValue = { value: 0, slope: 0 };
  * or at the APR, and the steps converge from every start.
  *
  * @param amountFinanced amount that the borrower can use: the loan without prepaid finance charges; above 0
- * @param startPercent estimate of the APR. The closer the estimate, the fewer steps. Default: an estimate from the sum of the payments
+ * @param startPercent estimate of the APR. A closer estimate needs fewer steps. Default: an estimate from the sum of the payments
  */
 export function solveAnnualPercentageRate(
   amountFinanced: number,
   stream: PaymentStream,
-  { months, monthFraction }: FirstPeriod = regularFirstPeriod,
+  { months, monthFraction }: FirstPaymentPeriod = regularFirstPeriod,
   startPercent = 0,
 ): number {
   const { total, timesMonth } = stream.sumPayments();
   if (total <= amountFinanced) return 0;
   const isRegular = months === 1 && monthFraction === 0;
-  // First step from the rate 0, at which the derivative of the present value is the sum of the payments times their due months.
+  // First step from a rate of 0. At this rate, the derivative of the present value is the sum of each payment multiplied by its due month.
   const leastRate = (total - amountFinanced) / (timesMonth + total * (months - 1 + monthFraction));
   let rate = startPercent > 0 ? startPercent / 1_200 : leastRate;
   for (let step = 0; step < stepsMax; step++) {
@@ -121,7 +121,7 @@ export function solveAnnualPercentageRate(
   return rate * 1_200;
 }
 
-/** Converts the present value of a stream with a regular first period into the present value with the given first period. */
+/** Converts a present value for a regular first period into the present value for the given first period. */
 function delayFirstPayment(rate: number, months: number, monthFraction: number, result: PresentValue): void {
   const delay = (1 + rate) ** (1 - months) / (1 + monthFraction * rate);
   const delaySlope = delay * ((1 - months) / (1 + rate) - monthFraction / (1 + monthFraction * rate));

@@ -34,7 +34,7 @@ export interface ScheduleSegment {
 }
 
 /** Creates the schedule of a loan. `rate` is the initial rate; a loan without an `adjustment` keeps it for the whole term. */
-export function createSchedule(
+export function createLoanSchedule(
   rate: number,
   termMonths: number,
   adjustment: RateAdjustment | null,
@@ -46,13 +46,13 @@ export function createSchedule(
     const monthlyRate = current / 1_200_000;
     const payment = balance * monthlyPaymentPerDollar(current / 1_000, termMonths - month);
     const segment = { month, months, monthlyRate, payment, balance };
-    balance = balanceAfter(segment, months);
+    balance = computeBalanceAfterMonths(segment, months);
     return segment;
   });
 }
 
 /** Returns the balance after a number of payments of a segment. */
-export function balanceAfter({ monthlyRate, payment, balance }: ScheduleSegment, months: number): number {
+export function computeBalanceAfterMonths({ monthlyRate, payment, balance }: ScheduleSegment, months: number): number {
   return balance + Math.expm1(months * Math.log1p(monthlyRate)) * (balance - payment / monthlyRate);
 }
 

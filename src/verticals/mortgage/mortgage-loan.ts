@@ -6,9 +6,9 @@ import { compileMortgageTables, type MortgageTables } from './mortgage-tables.ts
 import { mortgageSchema } from './offer-schema.ts';
 import { createMortgageRenderer, mortgageViewMembers, priceMortgages } from './offer-view.ts';
 import {
+  createEmptyLoanQuote,
   createMortgageMismatchFinder,
   emptyApplicant,
-  emptyLoanQuote,
   quoteLoan,
   readApplicant,
 } from './quote-loan.ts';
@@ -32,13 +32,13 @@ export const mortgageLoan = {
     lowest_apr: '`apr_range`, ascending',
     highest_amount: 'largest amount of `loan_amount_range` first',
   },
-  // The ranker builds no index whose first use is slow.
+  // Rankings of mortgages use no index that is slow at its first use.
   buildRankingIndexes() {},
   rankOffers: rankMortgages,
   priceOffers: priceMortgages,
   createAvailabilityCheck(tables: MortgageTables, borrower) {
     const applicant = emptyApplicant();
-    const quote = emptyLoanQuote();
+    const quote = createEmptyLoanQuote();
     if (!readApplicant(tables, borrower, applicant)) return null;
     return (offer) => quoteLoan(tables, offer, applicant, quote);
   },
@@ -47,8 +47,8 @@ export const mortgageLoan = {
 } satisfies VerticalProduct;
 
 /**
- * Reports a down payment of the whole value of the home or more, because such a purchase needs no loan. While the purpose is absent, it may
- * be a purchase; other purposes ignore the down payment.
+ * Reports a down payment that is at least the value of the home, because such a purchase needs no loan. An absent purpose counts as a
+ * purchase, because it may become one. Other purposes ignore the down payment.
  */
 function findConflictingFields(vertical: Vertical, fields: Readonly<FieldVector>) {
   const purpose = fields[findFieldIndex(vertical, 'loan_purpose')]!;

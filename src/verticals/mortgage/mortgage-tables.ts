@@ -8,26 +8,26 @@ import {
 import { findFieldIndex, getChoiceValues, listAllowedValues } from '../field-vector.ts';
 import type { Vertical } from '../vertical.ts';
 import {
-  insuranceOf,
+  getInsuranceKind,
+  getRateAdjustment,
+  getRateType,
   listOfferPrices,
   type MortgageCatalog,
   type MortgageLender,
   type MortgageOffer,
   privateInsuranceLtvPercent,
-  rateAdjustmentOf,
-  rateTypeOf,
 } from './offer-schema.ts';
 import { computeFixedScore } from './recommendation-score.ts';
 import { ScheduleCollector, type ScheduleTables } from './schedule-tables.ts';
 
-/** Names of the ways in which mortgage insurance works, in the order of their numbers in `MortgageTables.insurance`. */
+/** Kinds of mortgage insurance. `MortgageTables.insurance` contains the indexes in this list. */
 const insuranceKinds = ['none', 'private', 'fha', 'usda'] as const;
-export const noInsurance = insuranceKinds.indexOf('none');
-export const privateInsurance = insuranceKinds.indexOf('private');
-export const fhaInsurance = insuranceKinds.indexOf('fha');
+export const noInsuranceKind = insuranceKinds.indexOf('none');
+export const privateInsuranceKind = insuranceKinds.indexOf('private');
+export const fhaInsuranceKind = insuranceKinds.indexOf('fha');
 
 /** Value in `MortgageTables.localTerm` for a term that an offer does not have. */
-export const termNotOffered = 255;
+export const notOfferedLocalTerm = 255;
 
 /** Loan-to-value ratios are in hundredths of a percent: a loan is within a ratio if loan x `ltvScale` <= ratio x value. */
 export const ltvScale = 10_000;
@@ -36,14 +36,14 @@ export const ltvScale = 10_000;
  * Position of each figure among the `figuresPerSlot` numbers of a slot in `MortgageTables.prices`. Points and premiums are in thousandths of a
  * percent, fees in USD. The figures of a slot are adjacent, because reading memory takes most of the time of a ranking.
  */
-export const scheduleFigure = 0;
-export const pointsFigure = 1;
-export const lenderFeesFigure = 2;
-export const prepaidDaysFigure = 3;
-export const upfrontPremiumFigure = 4;
+export const scheduleFigureIndex = 0;
+export const pointsFigureIndex = 1;
+export const lenderFeesFigureIndex = 2;
+export const prepaidDaysFigureIndex = 3;
+export const upfrontPremiumFigureIndex = 4;
 /** Yearly premium; 0 in the slots of loans without mortgage insurance. */
-export const annualPremiumFigure = 5;
-/** Places of a slot, two of them unused: the 16 bytes of a slot then are in one cache line. */
+export const annualPremiumFigureIndex = 5;
+/** Number of values per slot. Two values are unused, so that the 16 bytes of a slot are in one cache line. */
 const figuresPerSlot = 8;
 
 /**
@@ -60,7 +60,7 @@ export interface MortgageTables extends MatchTables {
   readonly termPreference: Uint8Array;
   /** Index of the term that is quoted if none is requested: the value nearest to 360 months. */
   readonly defaultTerm: number;
-  /** For each set of terms and each term, the number of terms of the set before this term; `termNotOffered` if not in the set. */
+  /** For each set of terms, the index of each term within the set; `notOfferedLocalTerm` for a term that is not in the set. */
   readonly localTerm: Uint8Array;
 
   /** NMLS id of the lender of each offer. */
@@ -69,12 +69,12 @@ export interface MortgageTables extends MatchTables {
   readonly amountMax: Uint32Array;
   /** Highest debt-to-income ratio of each offer, in hundredths of a percent; 0 if the offer has no limit. */
   readonly debtToIncomeMax: Uint16Array;
-  /** Number in `insuranceKinds` of each offer. */
+  /** Kind of mortgage insurance of each offer, as an index in `insuranceKinds`. */
   readonly insurance: Uint8Array;
   /** Set of the terms of each offer. */
   readonly offeredTerms: Uint8Array;
   readonly termCount: Uint8Array;
-  /** First loan-to-value band of each offer in `ltvMax`, followed by the number of all bands. */
+  /** Index of the first loan-to-value band of each offer in `ltvMax`, followed by the total number of bands. */
   readonly firstLtvBand: Uint32Array;
   /** Highest loan-to-value ratio of each loan-to-value band, in hundredths of a percent. */
   readonly ltvMax: Uint16Array;
@@ -106,7 +106,7 @@ type MortgageFieldIndexes = Readonly<
   >
 >;
 
-/** Returns the position of a slot in `MortgageTables.prices`. `localTerm` is the number of the term among the terms of the offer. */
+/** Returns the position of a slot in `MortgageTables.prices`. `localTerm` is the index of the term among the terms of the offer. */
 export function findPricePosition(
   { firstLtvBand, firstSlot }: Pick<MortgageTables, 'firstLtvBand' | 'firstSlot'>,
   offer: number,
@@ -150,7 +150,7 @@ export function compileMortgageTables(catalog: MortgageCatalog, vertical: Vertic
     amountMin: Uint32Array.from(offers, ({ amount }) => amount.min),
     amountMax: Uint32Array.from(offers, ({ amount }) => amount.max),
     debtToIncomeMax: Uint16Array.from(offers, (offer) => Math.round((offer.max_debt_to_income_percent ?? 0) * 100)),
-    insurance: Uint8Array.from(offers, (offer) => insuranceKinds.indexOf(insuranceOf(offer))),
+    insurance: Uint8Array.from(offers, (offer) => insuranceKinds.indexOf(getInsuranceKind(offer))),
     offeredTerms: Uint8Array.from(offers, (offer) =>
       Object.keys(offer.terms).reduce((set, term) => set | (1 << terms.termMonths.indexOf(Number(term))), 0),
     ),
@@ -166,7 +166,7 @@ export function compileMortgageTables(catalog: MortgageCatalog, vertical: Vertic
     prices: new Uint16Array(slots * figuresPerSlot),
   };
   for (const [index, offer] of offers.entries()) fillOffer(tables, index, offer, bands, collector);
-  return { ...tables, schedules: collector.compileTables() };
+  return { ...tables, schedules: collector.compileScheduleTables() };
 }
 
 /** Writes the values of an offer that depend on the credit band, the loan-to-value band or the term. */
@@ -186,21 +186,21 @@ function fillOffer(
     tables.expectedRevenueMicros[row] = Math.round(payoutMicros * band.confirm_rate);
   }
   const { prices } = tables;
-  const scheduleOf = collector.createScheduleAdder(rateAdjustmentOf(offer));
-  const isPrivate = insuranceOf(offer) === 'private';
+  const scheduleOf = collector.createScheduleAdder(getRateAdjustment(offer));
+  const isPrivate = getInsuranceKind(offer) === 'private';
   for (const { creditBand, ltvBand, term, price } of listOfferPrices(offer)) {
     const months = Number(term);
     const localTerm =
       tables.localTerm[tables.offeredTerms[index]! * tables.termMonths.length + tables.termMonths.indexOf(months)]!;
     const slot = findPricePosition(tables, index, bands.indexOf(creditBand), ltvBand, localTerm);
-    prices[slot + scheduleFigure] = scheduleOf(price.rate_percent, months);
-    prices[slot + pointsFigure] = price.points_percent;
-    prices[slot + lenderFeesFigure] = price.lender_fees_usd;
-    prices[slot + prepaidDaysFigure] = price.prepaid_interest_days;
-    prices[slot + upfrontPremiumFigure] = price.upfront_premium_percent;
-    // Loans up to 80 % have no private mortgage insurance. A band never contains loans of both sides of 80 %.
+    prices[slot + scheduleFigureIndex] = scheduleOf(price.rate_percent, months);
+    prices[slot + pointsFigureIndex] = price.points_percent;
+    prices[slot + lenderFeesFigureIndex] = price.lender_fees_usd;
+    prices[slot + prepaidDaysFigureIndex] = price.prepaid_interest_days;
+    prices[slot + upfrontPremiumFigureIndex] = price.upfront_premium_percent;
+    // Loans up to 80 % have no private mortgage insurance. No loan-to-value band contains loans on both sides of 80 %.
     const isExempt = isPrivate && offer.ltv_bands[ltvBand]!.max_ltv_percent <= privateInsuranceLtvPercent;
-    prices[slot + annualPremiumFigure] = isExempt ? 0 : price.annual_premium_percent;
+    prices[slot + annualPremiumFigureIndex] = isExempt ? 0 : price.annual_premium_percent;
   }
 }
 
@@ -237,7 +237,7 @@ function compileTerms(vertical: Vertical) {
       .sort((one, other) => one.distance - other.distance || one.term - other.term)
       .map(({ term }) => term);
   const sets = 1 << termMonths.length;
-  const localTerm = new Uint8Array(sets * termMonths.length).fill(termNotOffered);
+  const localTerm = new Uint8Array(sets * termMonths.length).fill(notOfferedLocalTerm);
   for (let set = 0; set < sets; set++) {
     let place = 0;
     for (let term = 0; term < termMonths.length; term++) {
@@ -259,6 +259,6 @@ function mortgageFieldRules({ roles }: Vertical): ChoiceFieldRule<MortgageOffer>
       field: roles.creditBand,
       admits: (offer, value) => value === undefined || offer.bands[value as string] !== undefined,
     },
-    { field: 'rate_type', admits: (offer, value) => value === undefined || rateTypeOf(offer) === value },
+    { field: 'rate_type', admits: (offer, value) => value === undefined || getRateType(offer) === value },
   ];
 }

@@ -9,7 +9,7 @@ import {
   offerDisclosureSchemas,
   strictObject,
 } from '../../catalogs/catalog-schema.ts';
-import { type Price, percentToUnits, pricePartSchemas, sumPrices, toPrice } from './price-parts.ts';
+import { type Price, percentToThousandths, pricePartSchemas, sumPriceParts, toMortgagePrice } from './price-parts.ts';
 
 /** Schema of the members that only the catalog files of mortgages have (docs/verticals/mortgage.md#catalog). */
 
@@ -87,17 +87,20 @@ export interface OfferPrice {
   readonly price: Price;
 }
 
-/** Lists the prices of an offer that borrowers can reach: all terms, in each credit band and each loan-to-value band it is offered in. */
+/**
+ * Lists the prices of an offer that borrowers can reach: one for each term, credit band and loan-to-value band within the limit of the
+ * credit band.
+ */
 export function listOfferPrices(offer: MortgageOffer): OfferPrice[] {
-  const terms = Object.entries(offer.terms).map(([term, part]) => ({ term, part: toPrice(part) }));
-  const ltvParts = offer.ltv_bands.map(toPrice);
+  const terms = Object.entries(offer.terms).map(([term, part]) => ({ term, part: toMortgagePrice(part) }));
+  const ltvParts = offer.ltv_bands.map(toMortgagePrice);
   const prices: OfferPrice[] = [];
   for (const [creditBand, band] of Object.entries(offer.bands)) {
-    const bandPart = toPrice(band);
+    const bandPart = toMortgagePrice(band);
     for (const [ltvBand, ltvPart] of ltvParts.entries()) {
       if (ltvBand > 0 && band.max_ltv_percent <= offer.ltv_bands[ltvBand - 1]!.max_ltv_percent) break;
       for (const { term, part } of terms) {
-        prices.push({ creditBand, ltvBand, term, price: sumPrices(part, ltvPart, bandPart) });
+        prices.push({ creditBand, ltvBand, term, price: sumPriceParts(part, ltvPart, bandPart) });
       }
     }
   }
@@ -105,7 +108,7 @@ export function listOfferPrices(offer: MortgageOffer): OfferPrice[] {
 }
 
 /** Returns how mortgage insurance works for a loan type (docs/verticals/mortgage.md#mortgage-insurance). */
-export function insuranceOf({ loan_type }: Pick<MortgageOffer, 'loan_type'>): 'private' | 'fha' | 'usda' | 'none' {
+export function getInsuranceKind({ loan_type }: Pick<MortgageOffer, 'loan_type'>): 'private' | 'fha' | 'usda' | 'none' {
   if (loan_type === 'fha' || loan_type === 'usda') return loan_type;
   return loan_type === 'va' ? 'none' : 'private';
 }
@@ -113,20 +116,20 @@ export function insuranceOf({ loan_type }: Pick<MortgageOffer, 'loan_type'>): 'p
 /** Loan-to-value ratio, in percent, above which conventional and jumbo loans have mortgage insurance. */
 export const privateInsuranceLtvPercent = 80;
 
-export function rateTypeOf({ adjustable }: MortgageOffer): 'fixed' | 'adjustable' {
+export function getRateType({ adjustable }: MortgageOffer): 'fixed' | 'adjustable' {
   return adjustable === undefined ? 'fixed' : 'adjustable';
 }
 
 /** Returns the numbers that determine the payments of an adjustable loan, in the units of `RateAdjustment`; null for a fixed loan. */
-export function rateAdjustmentOf({ adjustable }: MortgageOffer) {
+export function getRateAdjustment({ adjustable }: MortgageOffer) {
   if (adjustable === undefined) return null;
   const { fixed_months, adjustment_months, index_percent, margin_percent, caps_percent } = adjustable;
   return {
     fixedMonths: fixed_months,
     intervalMonths: adjustment_months,
-    indexedRate: percentToUnits(index_percent) + percentToUnits(margin_percent),
-    firstCap: percentToUnits(caps_percent.first),
-    periodicCap: percentToUnits(caps_percent.periodic),
-    lifetimeCap: percentToUnits(caps_percent.lifetime),
+    indexedRate: percentToThousandths(index_percent) + percentToThousandths(margin_percent),
+    firstCap: percentToThousandths(caps_percent.first),
+    periodicCap: percentToThousandths(caps_percent.periodic),
+    lifetimeCap: percentToThousandths(caps_percent.lifetime),
   };
 }

@@ -5,11 +5,28 @@ import type { FieldVector } from '../field-vector.ts';
 import { nullableSchema } from '../nullable-schema.ts';
 import type { OfferRendererOptions, OfferView } from '../offer-view.ts';
 import { type OfferFigures, TemplateOfferRenderer, type TemplatePricedOffer } from '../template-offer-renderer.ts';
-import { lenderFeesFigure, type MortgageTables, pointsFigure, scheduleFigure } from './mortgage-tables.ts';
-import { loanTypes, type MortgageOffer, rateTypeOf } from './offer-schema.ts';
-import { costOverFiveYearsCents, emptyLoanPrice, loanAprPercent, priceLoan } from './price-loan.ts';
-import { availableTerms, emptyApplicant, emptyLoanQuote, largestLoan, quoteLoan, readApplicant } from './quote-loan.ts';
-import { toAprKey } from './rank-mortgages.ts';
+import {
+  lenderFeesFigureIndex,
+  type MortgageTables,
+  pointsFigureIndex,
+  scheduleFigureIndex,
+} from './mortgage-tables.ts';
+import { getRateType, loanTypes, type MortgageOffer } from './offer-schema.ts';
+import {
+  computeCostOverFiveYearsCents,
+  computeLoanAprPercent,
+  createEmptyMortgageLoanPrice,
+  priceLoan,
+} from './price-loan.ts';
+import {
+  computeAvailableTermBits,
+  computeLargestLoanUsd,
+  createEmptyLoanQuote,
+  emptyApplicant,
+  quoteLoan,
+  readApplicant,
+} from './quote-loan.ts';
+import { toAprHundredths } from './rank-mortgages.ts';
 
 /** Schema of the member `mortgage` of an offer view (docs/verticals/mortgage.md#offer-members). */
 export const mortgageViewMembers = {
@@ -49,8 +66,8 @@ export type MortgageView = Static<typeof mortgageViewMembers.mortgage>;
 export type MortgageOfferView = OfferView & { readonly mortgage: MortgageView };
 
 const applicant = emptyApplicant();
-const quote = emptyLoanQuote();
-const price = emptyLoanPrice();
+const quote = createEmptyLoanQuote();
+const price = createEmptyMortgageLoanPrice();
 
 /**
  * Prices the offers of a response for a borrower.
@@ -92,32 +109,32 @@ const valueNames = [
 
 type LoanValues = Readonly<Record<(typeof valueNames)[number], number>>;
 
-/** Computes the figures of the offer in `quote` for `applicant`. */
+/** Computes the offer's figures for `applicant`, at the term and price in `quote`. */
 function priceMortgage(tables: MortgageTables, index: number): TemplatePricedOffer {
   priceLoan(tables, index, applicant, quote, price);
   const { amount, value } = applicant;
   const { slot: priceSlot } = quote;
   const { schedules, prices } = tables;
-  const schedule = prices[priceSlot + scheduleFigure]!;
+  const schedule = prices[priceSlot + scheduleFigureIndex]!;
   const figures: LoanValues = {
-    aprPercent: toAprKey(loanAprPercent(tables, index, applicant, quote, price)) / 100,
+    aprPercent: toAprHundredths(computeLoanAprPercent(tables, index, applicant, quote, price)) / 100,
     termMonths: schedules.termMonths[schedule]!,
     payment: roundHalfUp(price.principalAndInterest + price.firstPremium, 2),
     amountMin: tables.amountMin[index]!,
-    largestLoan: largestLoan(tables, index, applicant, quote),
+    largestLoan: computeLargestLoanUsd(tables, index, applicant, quote),
     ratePercent: schedules.rate[schedule]! / 1_000,
-    pointsPercent: prices[priceSlot + pointsFigure]! / 1_000,
-    lenderFees: prices[priceSlot + lenderFeesFigure]!,
+    pointsPercent: prices[priceSlot + pointsFigureIndex]! / 1_000,
+    lenderFees: prices[priceSlot + lenderFeesFigureIndex]!,
     amount,
     ltvPercent: roundHalfUp((amount * 100) / value, 2),
     principalAndInterest: roundHalfUp(price.principalAndInterest, 2),
     firstPremium: roundHalfUp(price.firstPremium, 2),
     premiumMonths: price.premiumMonths,
-    costOverFiveYears: costOverFiveYearsCents(tables, index, applicant, quote, price) / 100,
+    costOverFiveYears: computeCostOverFiveYearsCents(tables, index, applicant, quote, price) / 100,
   };
   return {
     index,
-    slot: templateNumberOf(tables, index, availableTerms(tables, index, applicant, quote)),
+    slot: templateNumberOf(tables, index, computeAvailableTermBits(tables, index, applicant, quote)),
     values: valueNames.map((name) => figures[name]),
   };
 }
@@ -157,7 +174,7 @@ function createFigures(
     term_months: tables.termMonths.filter((_months, at) => (terms & (1 << at)) !== 0),
     mortgage: {
       loan_type: offer.loan_type,
-      rate_type: rateTypeOf(offer),
+      rate_type: getRateType(offer),
       fixed_months: offer.adjustable?.fixed_months ?? null,
       rate: figures.ratePercent,
       points_percent: figures.pointsPercent,

@@ -1,24 +1,24 @@
 import { roundHalfUp } from '../../domain/money.ts';
 import { PaymentStream, solveAnnualPercentageRate } from './annual-percentage-rate.ts';
 import {
-  annualPremiumFigure,
-  fhaInsurance,
-  lenderFeesFigure,
+  annualPremiumFigureIndex,
+  fhaInsuranceKind,
+  lenderFeesFigureIndex,
   type MortgageTables,
-  noInsurance,
-  pointsFigure,
-  prepaidDaysFigure,
-  privateInsurance,
-  scheduleFigure,
-  upfrontPremiumFigure,
+  noInsuranceKind,
+  pointsFigureIndex,
+  prepaidDaysFigureIndex,
+  privateInsuranceKind,
+  scheduleFigureIndex,
+  upfrontPremiumFigureIndex,
 } from './mortgage-tables.ts';
 import type { Applicant, LoanQuote } from './quote-loan.ts';
 import {
   addScheduledPayments,
-  costMonths,
+  computeAverageYearlyBalances,
+  costPeriodMonths,
   fhaPremiumMonths,
-  monthOfBalance,
-  yearlyBalances,
+  findMonthWhenBalanceIsReached,
 } from './schedule-tables.ts';
 
 /**
@@ -37,7 +37,7 @@ export interface LoanPrice {
   premiumMonths: number;
 }
 
-export function emptyLoanPrice(): LoanPrice {
+export function createEmptyMortgageLoanPrice(): LoanPrice {
   return {
     financedLoan: 0,
     upfrontPremium: 0,
@@ -58,7 +58,7 @@ const daysPerYear = 365;
 
 /** Returns a twelfth of the yearly premium on a balance of `amount`, in USD. */
 function monthlyPremiumOf({ prices }: MortgageTables, slot: number, amount: number): number {
-  return (amount * prices[slot + annualPremiumFigure]!) / 1_200_000;
+  return (amount * prices[slot + annualPremiumFigureIndex]!) / 1_200_000;
 }
 
 /** Computes the prices of an offer that `quoteLoan` quoted for the applicant, and writes the result into `price`. */
@@ -70,28 +70,32 @@ export function priceLoan(
   price: LoanPrice,
 ): void {
   const { schedules } = tables;
-  const schedule = tables.prices[slot + scheduleFigure]!;
-  const upfrontPremium = (amount * tables.prices[slot + upfrontPremiumFigure]!) / 100_000;
+  const schedule = tables.prices[slot + scheduleFigureIndex]!;
+  const upfrontPremium = (amount * tables.prices[slot + upfrontPremiumFigureIndex]!) / 100_000;
   const financedLoan = amount + upfrontPremium;
   const dailyRate = schedules.rate[schedule]! / 100_000 / daysPerYear;
   price.financedLoan = financedLoan;
   price.upfrontPremium = upfrontPremium;
   price.closingCharges =
-    (amount * tables.prices[slot + pointsFigure]!) / 100_000 +
-    tables.prices[slot + lenderFeesFigure]! +
-    financedLoan * dailyRate * tables.prices[slot + prepaidDaysFigure]!;
+    (amount * tables.prices[slot + pointsFigureIndex]!) / 100_000 +
+    tables.prices[slot + lenderFeesFigureIndex]! +
+    financedLoan * dailyRate * tables.prices[slot + prepaidDaysFigureIndex]!;
   price.principalAndInterest = financedLoan * schedules.payment[schedule]!;
   const monthlyPremium = monthlyPremiumOf(tables, slot, amount);
   const insurance = tables.insurance[offer]!;
-  if (monthlyPremium === 0 || insurance === noInsurance) {
+  if (monthlyPremium === 0 || insurance === noInsuranceKind) {
     price.firstPremium = 0;
     price.premiumMonths = 0;
-  } else if (insurance === privateInsurance) {
+  } else if (insurance === privateInsuranceKind) {
     price.firstPremium = monthlyPremium;
-    price.premiumMonths = monthOfBalance(schedules, schedule, (privateInsuranceEndShare * value) / financedLoan);
+    price.premiumMonths = findMonthWhenBalanceIsReached(
+      schedules,
+      schedule,
+      (privateInsuranceEndShare * value) / financedLoan,
+    );
   } else {
     const termMonths = schedules.termMonths[schedule]!;
-    const endsEarly = insurance === fhaInsurance && amount * 100 <= fhaTermPremiumLtvPercent * value;
+    const endsEarly = insurance === fhaInsuranceKind && amount * 100 <= fhaTermPremiumLtvPercent * value;
     price.firstPremium = monthlyPremium * schedules.firstYearBalance[schedule]!;
     price.premiumMonths = endsEarly ? Math.min(fhaPremiumMonths, termMonths) : termMonths;
   }
@@ -101,7 +105,7 @@ export function priceLoan(
  * Returns the cost of a loan over five years in cents: the payments, the charges at closing and the upfront premium, minus the principal
  * repaid.
  */
-export function costOverFiveYearsCents(
+export function computeCostOverFiveYearsCents(
   tables: MortgageTables,
   offer: number,
   { amount }: Applicant,
@@ -109,11 +113,11 @@ export function costOverFiveYearsCents(
   price: LoanPrice,
 ): number {
   const { schedules } = tables;
-  const schedule = tables.prices[slot + scheduleFigure]!;
+  const schedule = tables.prices[slot + scheduleFigureIndex]!;
   const monthlyPremium = monthlyPremiumOf(tables, slot, amount);
   const premiums =
-    tables.insurance[offer] === privateInsurance
-      ? monthlyPremium * Math.min(price.premiumMonths, costMonths)
+    tables.insurance[offer] === privateInsuranceKind
+      ? monthlyPremium * Math.min(price.premiumMonths, costPeriodMonths)
       : monthlyPremium * schedules.balanceSumEarly[schedule]!;
   const principalRepaid = price.financedLoan * (1 - schedules.balanceEarly[schedule]!);
   const payments = price.financedLoan * schedules.paidEarly[schedule]! + premiums;
@@ -126,10 +130,10 @@ function amountFinanced({ amount }: Applicant, price: LoanPrice): number {
 }
 
 /**
- * Returns a percentage that is at most the APR of a loan, without solving for the APR: one step of Newton's method from the yield of the
- * payments of principal and interest. The present value is convex, so the step ends below the APR.
+ * Returns a lower bound of the APR of a loan, in percent, without solving for the APR. The function makes one step of Newton's method,
+ * which starts from the yield of the payments of principal and interest. The present value is convex, so the step ends below the APR.
  */
-export function leastAprPercent(
+export function computeAprLowerBoundPercent(
   tables: MortgageTables,
   offer: number,
   applicant: Applicant,
@@ -137,13 +141,13 @@ export function leastAprPercent(
   price: LoanPrice,
 ): number {
   const { schedules } = tables;
-  const schedule = tables.prices[slot + scheduleFigure]!;
+  const schedule = tables.prices[slot + scheduleFigureIndex]!;
   const rate = schedules.yieldRate[schedule]!;
   let excess = price.financedLoan - amountFinanced(applicant, price);
   let slope = price.financedLoan * schedules.yieldSlope[schedule]!;
   if (price.premiumMonths > 0) {
     const insurance = tables.insurance[offer]!;
-    if (insurance === privateInsurance) {
+    if (insurance === privateInsuranceKind) {
       const months = price.premiumMonths;
       const remaining = Math.exp(-months * Math.log1p(rate));
       const annuity = (1 - remaining) / rate;
@@ -162,7 +166,7 @@ export function leastAprPercent(
 const payments = new PaymentStream();
 
 /** Returns the APR of a loan in percent, not rounded: the APR of the whole stream of payments, mortgage insurance included. */
-export function loanAprPercent(
+export function computeLoanAprPercent(
   tables: MortgageTables,
   offer: number,
   applicant: Applicant,
@@ -170,15 +174,15 @@ export function loanAprPercent(
   price: LoanPrice,
 ): number {
   payments.clear();
-  const schedule = tables.prices[quote.slot + scheduleFigure]!;
+  const schedule = tables.prices[quote.slot + scheduleFigureIndex]!;
   addScheduledPayments(tables.schedules, schedule, price.financedLoan, payments);
-  addPremiums(tables, offer, applicant, quote, price);
-  const start = leastAprPercent(tables, offer, applicant, quote, price);
+  addPremiumPayments(tables, offer, applicant, quote, price);
+  const start = computeAprLowerBoundPercent(tables, offer, applicant, quote, price);
   return solveAnnualPercentageRate(amountFinanced(applicant, price), payments, undefined, start);
 }
 
 /** Adds the premiums of mortgage insurance to `payments`: equal premiums, or premiums of the average balance of each year. */
-function addPremiums(
+function addPremiumPayments(
   tables: MortgageTables,
   offer: number,
   { amount }: Applicant,
@@ -186,11 +190,11 @@ function addPremiums(
   { firstPremium, premiumMonths }: LoanPrice,
 ): void {
   if (premiumMonths === 0) return;
-  if (tables.insurance[offer] === privateInsurance) {
+  if (tables.insurance[offer] === privateInsuranceKind) {
     payments.add(firstPremium, premiumMonths, 0);
     return;
   }
   const monthlyPremium = monthlyPremiumOf(tables, slot, amount);
-  const balances = yearlyBalances(tables.schedules, tables.prices[slot + scheduleFigure]!);
+  const balances = computeAverageYearlyBalances(tables.schedules, tables.prices[slot + scheduleFigureIndex]!);
   for (let year = 0; year * 12 < premiumMonths; year++) payments.add(monthlyPremium * balances[year]!, 12, year * 12);
 }

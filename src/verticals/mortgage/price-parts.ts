@@ -10,7 +10,10 @@ import { strictObject } from '../../catalogs/catalog-schema.ts';
 const part = (max: number) => Type.Optional(Type.Number({ minimum: -max, maximum: max }));
 const integerPart = (max: number) => Type.Optional(Type.Integer({ minimum: -max, maximum: max }));
 
-/** Figures of a price: the largest sum of the parts, and the step of which each part must be a multiple, both in the unit of the catalog. */
+/**
+ * Limits of each figure of a price, in the unit of the catalog: the largest sum of the parts, and the step. Each part must be a multiple of
+ * the step.
+ */
 const figures = {
   rate_percent: { max: bounds.aprPercentMax, step: 0.005 },
   points_percent: { max: 5, step: 0.001 },
@@ -21,7 +24,7 @@ const figures = {
 } as const;
 
 type FigureName = keyof typeof figures;
-export const figureNames = Object.keys(figures) as FigureName[];
+export const priceFigureNames = Object.keys(figures) as FigureName[];
 
 /** Schemas of the figures. A part may be negative, the sum may not. */
 export const pricePartSchemas = {
@@ -40,19 +43,19 @@ export type PricePart = Static<typeof pricePart>;
 export type Price = Readonly<Record<FigureName, number>>;
 
 /** Converts a part of a price to the units of `Price`. Figures that the part does not have are 0. */
-export function toPrice(part: PricePart): Price {
+export function toMortgagePrice(part: PricePart): Price {
   return {
-    rate_percent: percentToUnits(part.rate_percent ?? 0),
-    points_percent: percentToUnits(part.points_percent ?? 0),
+    rate_percent: percentToThousandths(part.rate_percent ?? 0),
+    points_percent: percentToThousandths(part.points_percent ?? 0),
     lender_fees_usd: part.lender_fees_usd ?? 0,
     prepaid_interest_days: part.prepaid_interest_days ?? 0,
-    upfront_premium_percent: percentToUnits(part.upfront_premium_percent ?? 0),
-    annual_premium_percent: percentToUnits(part.annual_premium_percent ?? 0),
+    upfront_premium_percent: percentToThousandths(part.upfront_premium_percent ?? 0),
+    annual_premium_percent: percentToThousandths(part.annual_premium_percent ?? 0),
   };
 }
 
 /** Adds the three parts of a price. */
-export function sumPrices(one: Price, two: Price, three: Price): Price {
+export function sumPriceParts(one: Price, two: Price, three: Price): Price {
   return {
     rate_percent: one.rate_percent + two.rate_percent + three.rate_percent,
     points_percent: one.points_percent + two.points_percent + three.points_percent,
@@ -64,37 +67,37 @@ export function sumPrices(one: Price, two: Price, three: Price): Price {
 }
 
 function toUnits(name: FigureName, value: number): number {
-  return name.endsWith('_percent') ? percentToUnits(value) : value;
+  return name.endsWith('_percent') ? percentToThousandths(value) : value;
 }
 
 /** Converts percent to thousandths of a percent. */
-export function percentToUnits(percent: number): number {
+export function percentToThousandths(percent: number): number {
   return Math.round(percent * 1_000);
 }
 
 /** Returns the rule that a part of a price breaks, or null. */
-export function findPartProblem(name: FigureName, value: number): string | null {
+export function findPricePartProblem(name: FigureName, value: number): string | null {
   return isMultipleOf(value, figures[name].step) ? null : `must be a multiple of ${figures[name].step}`;
 }
 
-/** Whether a number is a multiple of a step, apart from the rounding of decimal fractions. */
+/** Whether a number is a multiple of a step, ignoring the rounding of decimal fractions. */
 export function isMultipleOf(value: number, step: number): boolean {
   const steps = value / step;
   return Math.abs(steps - Math.round(steps)) < 1e-6;
 }
 
-/** Returns the allowed range of a figure that is outside this range, as a text; null if all figures are within their range. */
-export function findSumProblem(price: Price): { readonly figure: FigureName; readonly range: string } | null {
-  const figure = figureNames.find((name) => price[name] < leastSums[name] || price[name] > highestSums[name]);
+/** Returns the first figure that is outside its allowed range, and this range as a text; null if all figures are within their ranges. */
+export function findOutOfRangeFigure(price: Price): { readonly figure: FigureName; readonly range: string } | null {
+  const figure = priceFigureNames.find((name) => price[name] < leastSums[name] || price[name] > highestSums[name]);
   return figure === undefined ? null : { figure, range: `${leastPart(figure)} to ${figures[figure].max}` };
 }
 
-/** Returns the smallest allowed sum of a figure, in the unit of the catalog. */
+/** Returns the smallest allowed sum of the parts of a figure, in the unit of the catalog. */
 function leastPart(name: FigureName): number {
   return name === 'rate_percent' ? figures.rate_percent.step : 0;
 }
 
 const sumsOf = (limitOf: (name: FigureName) => number) =>
-  Object.fromEntries(figureNames.map((name) => [name, toUnits(name, limitOf(name))])) as Price;
+  Object.fromEntries(priceFigureNames.map((name) => [name, toUnits(name, limitOf(name))])) as Price;
 const leastSums = sumsOf(leastPart);
 const highestSums = sumsOf((name) => figures[name].max);

@@ -1,14 +1,14 @@
 import type { MismatchCallback } from '../../matching/explain-offers.ts';
 import { absentValue, type FieldVector } from '../field-vector.ts';
 import {
-  annualPremiumFigure,
+  annualPremiumFigureIndex,
   findPricePosition,
   ltvScale,
   type MortgageTables,
-  privateInsurance,
-  scheduleFigure,
-  termNotOffered,
-  upfrontPremiumFigure,
+  notOfferedLocalTerm,
+  privateInsuranceKind,
+  scheduleFigureIndex,
+  upfrontPremiumFigureIndex,
 } from './mortgage-tables.ts';
 
 /** Values of a borrower that determine prices and rankings (docs/contract.md#fairness). */
@@ -16,7 +16,7 @@ export interface Applicant {
   creditBand: number;
   /** Loan without financed premiums, in USD; 0 or negative if the borrower needs no loan. */
   amount: number;
-  /** Position of the field that the borrower can change to change the amount. */
+  /** Position of the field with which the borrower can change the amount. */
   amountField: number;
   /** Value of the home, in USD. */
   value: number;
@@ -44,11 +44,11 @@ export function emptyApplicant(): Applicant {
   return { creditBand: 0, amount: 0, amountField: 0, value: 0, term: 0, annualIncome: 0, monthlyDebt: 0 };
 }
 
-export function emptyLoanQuote(): LoanQuote {
+export function createEmptyLoanQuote(): LoanQuote {
   return { slot: 0, localTerm: 0, ltvBand: 0, paymentMax: 0 };
 }
 
-/** Copies values of a borrower into `applicant`. Returns false if a value is missing without which no offer can be priced. */
+/** Copies values of a borrower into `applicant`. Returns false if a value that every price needs is missing. */
 export function readApplicant(
   { fields, purposes, roles, termMonths, defaultTerm }: MortgageTables,
   borrower: Readonly<FieldVector>,
@@ -105,7 +105,7 @@ export function quoteLoan(tables: MortgageTables, offer: number, applicant: Appl
   const firstPreferred = applicant.term * terms;
   for (let place = 0; place < terms; place++) {
     const localTerm = tables.localTerm[firstLocal + tables.termPreference[firstPreferred + place]!]!;
-    if (localTerm === termNotOffered) continue;
+    if (localTerm === notOfferedLocalTerm) continue;
     const slot = findPricePosition(tables, offer, applicant.creditBand, ltvBand, localTerm);
     if (amount * paymentPerDollar(tables, offer, slot) > paymentMax) continue;
     quote.slot = slot;
@@ -133,26 +133,31 @@ function maxMonthlyPayment(tables: MortgageTables, offer: number, { annualIncome
   const limit = tables.debtToIncomeMax[offer]!;
   if (limit === 0) return Number.POSITIVE_INFINITY;
   if (annualIncome < 0 || monthlyDebt < 0) return -1;
-  // The limit is in hundredths of a percent of a twelfth of the income.
+  // The limit is in hundredths of a percent of the monthly income, which is a twelfth of the annual income.
   return ((limit * annualIncome - 120_000 * monthlyDebt) / 120_000) * (1 + 4 * Number.EPSILON);
 }
 
 /** Returns the first monthly payment of principal, interest and mortgage insurance per dollar of the loan without financed premiums. */
 function paymentPerDollar(tables: MortgageTables, offer: number, slot: number): number {
   const { schedules, prices } = tables;
-  const schedule = prices[slot + scheduleFigure]!;
-  const principalAndInterest = (1 + prices[slot + upfrontPremiumFigure]! / 100_000) * schedules.payment[schedule]!;
-  const annualPremium = prices[slot + annualPremiumFigure]!;
+  const schedule = prices[slot + scheduleFigureIndex]!;
+  const principalAndInterest = (1 + prices[slot + upfrontPremiumFigureIndex]! / 100_000) * schedules.payment[schedule]!;
+  const annualPremium = prices[slot + annualPremiumFigureIndex]!;
   if (annualPremium === 0) return principalAndInterest;
-  const premiumBalance = tables.insurance[offer] === privateInsurance ? 1 : schedules.firstYearBalance[schedule]!;
+  const premiumBalance = tables.insurance[offer] === privateInsuranceKind ? 1 : schedules.firstYearBalance[schedule]!;
   return principalAndInterest + (annualPremium / 1_200_000) * premiumBalance;
 }
 
 /**
- * Returns the largest loan, in whole USD, that the applicant can get from an offer at the quoted term. The payment per dollar differs from
- * loan-to-value band to loan-to-value band, so the bands are checked from the highest to the lowest.
+ * Returns the largest loan, in whole USD, that the applicant can get from an offer at the quoted term. The payment per dollar depends on
+ * the loan-to-value band, so the function checks the bands from the highest to the lowest.
  */
-export function largestLoan(tables: MortgageTables, offer: number, applicant: Applicant, quote: LoanQuote): number {
+export function computeLargestLoanUsd(
+  tables: MortgageTables,
+  offer: number,
+  applicant: Applicant,
+  quote: LoanQuote,
+): number {
   const { amount, value, creditBand } = applicant;
   const row = offer * tables.bandCount + creditBand;
   const highest = Math.min(tables.amountMax[offer]!, Math.floor((tables.rowLtvMax[row]! * value) / ltvScale));
@@ -172,12 +177,17 @@ export function largestLoan(tables: MortgageTables, offer: number, applicant: Ap
 }
 
 /** Returns the set of an offer's terms that are available to an applicant who can get the offer. */
-export function availableTerms(tables: MortgageTables, offer: number, applicant: Applicant, quote: LoanQuote): number {
+export function computeAvailableTermBits(
+  tables: MortgageTables,
+  offer: number,
+  applicant: Applicant,
+  quote: LoanQuote,
+): number {
   const terms = tables.termMonths.length;
   let available = 0;
   for (let term = 0; term < terms; term++) {
     const localTerm = tables.localTerm[tables.offeredTerms[offer]! * terms + term]!;
-    if (localTerm === termNotOffered) continue;
+    if (localTerm === notOfferedLocalTerm) continue;
     const slot = findPricePosition(tables, offer, applicant.creditBand, quote.ltvBand, localTerm);
     if (applicant.amount * paymentPerDollar(tables, offer, slot) <= quote.paymentMax) available |= 1 << term;
   }
@@ -190,7 +200,7 @@ export function createMortgageMismatchFinder(
   borrower: Readonly<FieldVector>,
 ): (offer: number, add: MismatchCallback) => void {
   const applicant = emptyApplicant();
-  const quote = emptyLoanQuote();
+  const quote = createEmptyLoanQuote();
   if (!readApplicant(tables, borrower, applicant)) {
     const missing = listMissingFields(tables, borrower);
     return (_offer, add) => {

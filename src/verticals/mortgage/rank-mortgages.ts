@@ -2,20 +2,33 @@ import { roundHalfUp } from '../../domain/money.ts';
 import { createPricingRanker, type OfferPricer, type OfferSortKeys } from '../../matching/pricing-ranker.ts';
 import type { FieldVector } from '../field-vector.ts';
 import type { MortgageTables } from './mortgage-tables.ts';
-import { costOverFiveYearsCents, emptyLoanPrice, leastAprPercent, loanAprPercent, priceLoan } from './price-loan.ts';
-import { type Applicant, emptyApplicant, emptyLoanQuote, largestLoan, quoteLoan, readApplicant } from './quote-loan.ts';
+import {
+  computeAprLowerBoundPercent,
+  computeCostOverFiveYearsCents,
+  computeLoanAprPercent,
+  createEmptyMortgageLoanPrice,
+  priceLoan,
+} from './price-loan.ts';
+import {
+  type Applicant,
+  computeLargestLoanUsd,
+  createEmptyLoanQuote,
+  emptyApplicant,
+  quoteLoan,
+  readApplicant,
+} from './quote-loan.ts';
 import { computeRecommendationScore } from './recommendation-score.ts';
 
-/** Weight of a dollar in a sort key of `highest_amount`, larger than any APR key (`bounds.ts`). */
+/** Weight of a dollar in a sort key of `highest_amount`. The weight is larger than any APR key (`bounds.ts`). */
 const amountWeight = 2 ** 12;
 
-/** Rounding errors of the APR and its lower bound, in percent, are smaller than this. */
+/** Upper bound of the rounding errors of the APR and of the APR's lower bound, in percent. */
 const aprPercentTolerance = 1e-8;
 
 function createMortgagePricer(): OfferPricer<MortgageTables, Applicant> {
   const applicant = emptyApplicant();
-  const quote = emptyLoanQuote();
-  const price = emptyLoanPrice();
+  const quote = createEmptyLoanQuote();
+  const price = createEmptyMortgageLoanPrice();
   return {
     readApplicant: (tables, borrower: Readonly<FieldVector>) =>
       readApplicant(tables, borrower, applicant) ? applicant : null,
@@ -23,7 +36,7 @@ function createMortgagePricer(): OfferPricer<MortgageTables, Applicant> {
     computeSortKeys(tables, offer, borrower, keys: OfferSortKeys) {
       if (!quoteLoan(tables, offer, borrower, quote)) return false;
       priceLoan(tables, offer, borrower, quote, price);
-      const costCents = costOverFiveYearsCents(tables, offer, borrower, quote, price);
+      const costCents = computeCostOverFiveYearsCents(tables, offer, borrower, quote, price);
       const fixedScore = tables.fixedScore[offer * tables.bandCount + borrower.creditBand]!;
       const recommended = -computeRecommendationScore(fixedScore, borrower.amount, costCents);
       keys.recommended = recommended;
@@ -31,8 +44,8 @@ function createMortgagePricer(): OfferPricer<MortgageTables, Applicant> {
       keys.revenue = recommended;
       setAprKeys(
         keys,
-        leastAprPercent(tables, offer, borrower, quote, price) - aprPercentTolerance,
-        largestLoan(tables, offer, borrower, quote),
+        computeAprLowerBoundPercent(tables, offer, borrower, quote, price) - aprPercentTolerance,
+        computeLargestLoanUsd(tables, offer, borrower, quote),
       );
       return true;
     },
@@ -42,21 +55,21 @@ function createMortgagePricer(): OfferPricer<MortgageTables, Applicant> {
       priceLoan(tables, offer, borrower, quote, price);
       setAprKeys(
         keys,
-        loanAprPercent(tables, offer, borrower, quote, price),
-        largestLoan(tables, offer, borrower, quote),
+        computeLoanAprPercent(tables, offer, borrower, quote, price),
+        computeLargestLoanUsd(tables, offer, borrower, quote),
       );
     },
   };
 }
 
-/** Sets the keys of the orders by APR, and by largest loan in USD and then by APR. */
+/** Sets the sort keys `lowestApr` and `highestAmount`. The second key sorts by the largest loan in USD, then by APR. */
 function setAprKeys(keys: OfferSortKeys, aprPercent: number, largestLoanUsd: number): void {
-  keys.lowestApr = toAprKey(aprPercent);
+  keys.lowestApr = toAprHundredths(aprPercent);
   keys.highestAmount = keys.lowestApr - largestLoanUsd * amountWeight;
 }
 
 /** Converts an APR in percent to hundredths of a percent, rounded half up, as offers show it. */
-export function toAprKey(percent: number): number {
+export function toAprHundredths(percent: number): number {
   return roundHalfUp(percent * 100, 0);
 }
 

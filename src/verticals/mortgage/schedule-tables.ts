@@ -1,11 +1,16 @@
 import { PaymentStream, type PresentValue, solveAnnualPercentageRate } from './annual-percentage-rate.ts';
-import { balanceAfter, createSchedule, type RateAdjustment, type ScheduleSegment } from './loan-schedule.ts';
+import {
+  computeBalanceAfterMonths,
+  createLoanSchedule,
+  type RateAdjustment,
+  type ScheduleSegment,
+} from './loan-schedule.ts';
 
 /** Number of months for which FHA loans of up to 90 % loan-to-value pay the annual premium. */
 export const fhaPremiumMonths = 132;
 
 /** Number of months over which `cost_over_five_years` adds up costs. */
-export const costMonths = 60;
+export const costPeriodMonths = 60;
 
 /**
  * Schedules of the loans in a catalog, by schedule number. A schedule is a combination of rate, term and rate adjustment. Many prices have
@@ -17,7 +22,7 @@ export interface ScheduleTables {
   readonly termMonths: Uint16Array;
   /** First monthly payment of principal and interest. */
   readonly payment: Float64Array;
-  /** Sum of the first `costMonths` payments, balance after these payments, and sum of the balances before each of these payments. */
+  /** Sum of the first `costPeriodMonths` payments, balance after these payments, and sum of the balances before each of these payments. */
   readonly paidEarly: Float64Array;
   readonly balanceEarly: Float64Array;
   readonly balanceSumEarly: Float64Array;
@@ -25,11 +30,12 @@ export interface ScheduleTables {
   readonly firstYearBalance: Float64Array;
   /** Monthly rate at which the present value of the payments is one dollar: the APR of the loan without any charges. */
   readonly yieldRate: Float64Array;
-  /** Decrease of the present value of the payments per increase of the rate, at `yieldRate`. */
+  /** Negative derivative of the present value of the payments with respect to the rate, at `yieldRate`. */
   readonly yieldSlope: Float64Array;
   /**
-   * Present value of a yearly premium of 1 (paid monthly, of the average balance of each year) at `yieldRate`, and its decrease per increase
-   * of the rate: for premiums that end after `fhaPremiumMonths`, and for premiums of the whole term.
+   * Present value at `yieldRate` of a yearly premium of 1 (paid monthly, of the average balance of each year), and the negative derivative
+   * of this value with respect to the rate. `premium*Fha`: the premiums end after `fhaPremiumMonths`. `premium*Term`: the premiums last for
+   * the whole term.
    */
   readonly premiumValueFha: Float64Array;
   readonly premiumSlopeFha: Float64Array;
@@ -44,8 +50,8 @@ export interface ScheduleTables {
   readonly segmentBalance: Float64Array;
 }
 
-/** Numbers the different schedules of a catalog. */
-export class ScheduleNumbers {
+/** Assigns a number to each different schedule of a catalog. */
+export class ScheduleNumberMap {
   readonly #adjustments = new Map<string, number>();
   readonly #numbers = new Map<number, number>();
 
@@ -54,12 +60,12 @@ export class ScheduleNumbers {
   }
 
   /** Returns the number of an adjustment, for `numberOf`. */
-  adjustmentNumberOf(adjustment: RateAdjustment | null): number {
+  findOrAddAdjustmentNumber(adjustment: RateAdjustment | null): number {
     return getOrAdd(this.#adjustments, JSON.stringify(adjustment));
   }
 
-  /** Returns the number of a schedule; `count` before the call if the schedule is new. `rate` is in thousandths of a percent. */
-  numberOf(rate: number, termMonths: number, adjustmentNumber: number): number {
+  /** Returns the number of a schedule. A new schedule gets the value of `count` before the call. `rate` is in thousandths of a percent. */
+  findOrAddScheduleNumber(rate: number, termMonths: number, adjustmentNumber: number): number {
     // A rate is below 2^16, a term below 2^9.
     return getOrAdd(this.#numbers, (adjustmentNumber * 2 ** 9 + termMonths) * 2 ** 16 + rate);
   }
@@ -76,22 +82,22 @@ function getOrAdd<Key>(numbers: Map<Key, number>, key: Key): number {
 
 /** Collects the different schedules of a catalog. */
 export class ScheduleCollector {
-  readonly #numbers = new ScheduleNumbers();
+  readonly #numbers = new ScheduleNumberMap();
   readonly #schedules: { rate: number; termMonths: number; segments: readonly ScheduleSegment[] }[] = [];
 
-  /** Returns a function that adds a schedule with the given adjustment, if it is new, and returns its number. */
+  /** Returns a function that returns the number of a schedule with the given adjustment. The function adds the schedule if it is new. */
   createScheduleAdder(adjustment: RateAdjustment | null): (rate: number, termMonths: number) => number {
-    const adjustmentNumber = this.#numbers.adjustmentNumberOf(adjustment);
+    const adjustmentNumber = this.#numbers.findOrAddAdjustmentNumber(adjustment);
     return (rate, termMonths) => {
-      const number = this.#numbers.numberOf(rate, termMonths, adjustmentNumber);
+      const number = this.#numbers.findOrAddScheduleNumber(rate, termMonths, adjustmentNumber);
       if (number === this.#schedules.length) {
-        this.#schedules.push({ rate, termMonths, segments: createSchedule(rate, termMonths, adjustment) });
+        this.#schedules.push({ rate, termMonths, segments: createLoanSchedule(rate, termMonths, adjustment) });
       }
       return number;
     };
   }
 
-  compileTables(): ScheduleTables {
+  compileScheduleTables(): ScheduleTables {
     const schedules = this.#schedules;
     const segments = schedules.flatMap((schedule) => schedule.segments);
     const firstSegment = new Uint32Array(schedules.length + 1);
@@ -132,9 +138,9 @@ function fillFigures(
   { termMonths, segments }: { readonly termMonths: number; readonly segments: readonly ScheduleSegment[] },
 ): void {
   for (const segment of segments) {
-    const months = Math.min(segment.months, costMonths - segment.month);
+    const months = Math.min(segment.months, costPeriodMonths - segment.month);
     if (months <= 0) break;
-    const balance = balanceAfter(segment, months);
+    const balance = computeBalanceAfterMonths(segment, months);
     tables.paidEarly[number]! += months * segment.payment;
     // The payments are interest on the balances plus the decrease of the balance.
     const interest = months * segment.payment - (segment.balance - balance);
@@ -148,7 +154,7 @@ function fillFigures(
   stream.computePresentValue(yieldRate, present);
   tables.yieldSlope[number] = -present.slope;
 
-  const balances = yearlyBalances(tables, number);
+  const balances = computeAverageYearlyBalances(tables, number);
   tables.firstYearBalance[number] = balances[0]!;
   stream.clear();
   for (let year = 0; year < termMonths / 12; year++) {
@@ -180,8 +186,11 @@ export function addScheduledPayments(
 
 const balanceAverages = new Float64Array(40);
 
-/** Returns the average scheduled balance of each year: of the balances before its twelve payments. The next call reuses the result. */
-export function yearlyBalances(tables: ScheduleTables, number: number): Float64Array {
+/**
+ * Returns the average scheduled balance of each year: the average of the balances before the twelve payments of the year. The next call
+ * reuses the result.
+ */
+export function computeAverageYearlyBalances(tables: ScheduleTables, number: number): Float64Array {
   const end = tables.firstSegment[number + 1]!;
   const termMonths = tables.termMonths[number]!;
   balanceAverages.fill(0);
@@ -201,8 +210,11 @@ export function yearlyBalances(tables: ScheduleTables, number: number): Float64A
 /** Scheduled balances that exceed the wanted balance only by rounding errors are equal to the wanted balance. */
 const balanceTolerance = 1e-12;
 
-/** Returns the number of the first payment after which the scheduled balance is at most `share` of the loan; 0 if it is so from the start. */
-export function monthOfBalance(tables: ScheduleTables, number: number, share: number): number {
+/**
+ * Returns the number of the first payment after which the scheduled balance is at most `share` of the loan; 0 if the balance is at most
+ * this share from the start.
+ */
+export function findMonthWhenBalanceIsReached(tables: ScheduleTables, number: number, share: number): number {
   const wanted = share + balanceTolerance;
   if (wanted >= 1) return 0;
   let segment = tables.firstSegment[number]!;

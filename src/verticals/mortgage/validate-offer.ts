@@ -5,15 +5,21 @@ import { monthlyPaymentPerDollar } from '../loan-math.ts';
 import type { Vertical } from '../vertical.ts';
 import { PaymentStream, solveAnnualPercentageRate } from './annual-percentage-rate.ts';
 import {
-  insuranceOf,
+  getInsuranceKind,
+  getRateAdjustment,
   listOfferPrices,
   type MortgageOffer,
   type OfferPrice,
   privateInsuranceLtvPercent,
-  rateAdjustmentOf,
 } from './offer-schema.ts';
-import { figureNames, findPartProblem, findSumProblem, isMultipleOf, type PricePart } from './price-parts.ts';
-import { ScheduleNumbers } from './schedule-tables.ts';
+import {
+  findOutOfRangeFigure,
+  findPricePartProblem,
+  isMultipleOf,
+  type PricePart,
+  priceFigureNames,
+} from './price-parts.ts';
+import { ScheduleNumberMap } from './schedule-tables.ts';
 
 /** Reports limits and prices of a mortgage offer that contradict each other or that the vertical does not allow. */
 export function validateMortgageOffer(
@@ -25,24 +31,24 @@ export function validateMortgageOffer(
   const before = errors.count;
   const addError = (member: string, problem: string) => errors.add([...path, member], problem);
   if (offer.amount.min > offer.amount.max) addError('amount', 'min must not exceed max');
-  checkTerms(offer, path, vertical, errors);
-  checkAdjustable(offer, path, errors);
+  checkLoanTerms(offer, path, vertical, errors);
+  checkAdjustableRate(offer, path, errors);
   checkLoanToValueBands(offer, path, errors);
   checkCreditBands(offer, path, vertical, errors);
   checkVeteranCriterion(offer, path, errors);
   for (const [partPath, part] of listPriceParts(offer)) checkPricePart(part, [...path, ...partPath], errors);
-  // The sums of wrong parts would repeat the errors of the parts.
+  // Checking the sums of invalid parts would report the errors of the parts again.
   if (errors.count === before) checkPrices(offer, path, errors);
 }
 
-/** Reports an error if the payments of the catalog's loans have too many different schedules. */
+/** Reports an error if the loans of the catalog have too many different payment schedules. */
 export function validateScheduleCount(offers: readonly MortgageOffer[], errors: CatalogErrors): void {
   const { mortgageSchedulesMax } = bounds;
-  const schedules = new ScheduleNumbers();
+  const schedules = new ScheduleNumberMap();
   for (const offer of offers) {
-    const adjustment = schedules.adjustmentNumberOf(rateAdjustmentOf(offer));
+    const adjustment = schedules.findOrAddAdjustmentNumber(getRateAdjustment(offer));
     for (const { term, price } of listOfferPrices(offer)) {
-      schedules.numberOf(price.rate_percent, Number(term), adjustment);
+      schedules.findOrAddScheduleNumber(price.rate_percent, Number(term), adjustment);
     }
     if (schedules.count > mortgageSchedulesMax) {
       errors.add(['lenders'], `must have at most ${mortgageSchedulesMax} combinations of rate, term and adjustment`);
@@ -51,7 +57,12 @@ export function validateScheduleCount(offers: readonly MortgageOffer[], errors: 
   }
 }
 
-function checkTerms({ terms }: MortgageOffer, path: CatalogValuePath, vertical: Vertical, errors: CatalogErrors): void {
+function checkLoanTerms(
+  { terms }: MortgageOffer,
+  path: CatalogValuePath,
+  vertical: Vertical,
+  errors: CatalogErrors,
+): void {
   const { term: fieldName } = vertical.roles;
   const field = vertical.fields.find(({ name }) => name === fieldName);
   const allowed = field === undefined ? [] : listAllowedValues(field).map(String);
@@ -62,7 +73,11 @@ function checkTerms({ terms }: MortgageOffer, path: CatalogValuePath, vertical: 
   }
 }
 
-function checkAdjustable({ adjustable, terms }: MortgageOffer, path: CatalogValuePath, errors: CatalogErrors): void {
+function checkAdjustableRate(
+  { adjustable, terms }: MortgageOffer,
+  path: CatalogValuePath,
+  errors: CatalogErrors,
+): void {
   if (adjustable === undefined) return;
   const addError = (member: string, problem: string) => errors.add([...path, 'adjustable', member], problem);
   const { fixed_months, index_percent, margin_percent, caps_percent } = adjustable;
@@ -91,7 +106,7 @@ function checkLoanToValueBands(offer: MortgageOffer, path: CatalogValuePath, err
     if (!isMultipleOf(max, 0.01)) errors.add(bandPath, 'must be a multiple of 0.01');
     if (at > 0 && max <= bands[at - 1]!.max_ltv_percent) errors.add(bandPath, 'must exceed that of the band before');
   }
-  const isInsured = insuranceOf(offer) === 'private' && bands.at(-1)!.max_ltv_percent > privateInsuranceLtvPercent;
+  const isInsured = getInsuranceKind(offer) === 'private' && bands.at(-1)!.max_ltv_percent > privateInsuranceLtvPercent;
   if (isInsured && !bands.some(({ max_ltv_percent }) => max_ltv_percent === privateInsuranceLtvPercent)) {
     errors.add([...path, 'ltv_bands'], 'must have a band that ends at 80, because mortgage insurance starts there');
   }
@@ -134,19 +149,19 @@ function listPriceParts(offer: MortgageOffer): [CatalogValuePath, PricePart][] {
 }
 
 function checkPricePart(part: PricePart, path: CatalogValuePath, errors: CatalogErrors): void {
-  for (const name of figureNames) {
-    const problem = findPartProblem(name, part[name] ?? 0);
+  for (const name of priceFigureNames) {
+    const problem = findPricePartProblem(name, part[name] ?? 0);
     if (problem !== null) errors.add([...path, name], problem);
   }
 }
 
-/** Reports the first price of an offer that no loan can have, and offers whose APR could exceed the highest allowed APR. */
+/** Reports the first invalid price of an offer. If all prices are valid, reports an APR that could exceed the highest allowed APR. */
 function checkPrices(offer: MortgageOffer, path: CatalogValuePath, errors: CatalogErrors): void {
   const prices = listOfferPrices(offer);
-  const insurance = insuranceOf(offer);
+  const insurance = getInsuranceKind(offer);
   for (const { creditBand, ltvBand, term, price } of prices) {
     const sum = `plus the parts in terms.${term} and ltv_bands[${ltvBand}]`;
-    const outside = findSumProblem(price);
+    const outside = findOutOfRangeFigure(price);
     if (outside !== null) {
       errors.add([...path, 'bands', creditBand, outside.figure], `${sum} must be ${outside.range}`);
       return;
@@ -163,7 +178,10 @@ function checkPrices(offer: MortgageOffer, path: CatalogValuePath, errors: Catal
   if (prices.length > 0) checkHighestApr(offer, prices, path, errors);
 }
 
-/** Reports an APR that is too high, at the smallest amount if the APR is allowed without lender fees, otherwise at the highest rate. */
+/**
+ * Reports an APR that is too high. The error names the smallest amount if the APR is allowed without lender fees, otherwise the highest
+ * rate.
+ */
 function checkHighestApr(
   offer: MortgageOffer,
   prices: readonly OfferPrice[],
@@ -173,7 +191,7 @@ function checkHighestApr(
   const { aprPercentMax } = bounds;
   const dearest = prices.reduce((one, other) => (other.price.rate_percent > one.price.rate_percent ? other : one));
   const initialRate = dearest.price.rate_percent;
-  const adjustment = rateAdjustmentOf(offer);
+  const adjustment = getRateAdjustment(offer);
   const laterRate = adjustment === null ? 0 : Math.min(adjustment.indexedRate, initialRate + adjustment.lifetimeCap);
   const ratePercent = Math.max(initialRate, laterRate) / 1_000;
   const isTooHigh = (amountUsd: number) => highestAprPercent(prices, ratePercent, amountUsd) > aprPercentMax;
@@ -189,11 +207,11 @@ function checkHighestApr(
 }
 
 /**
- * Returns an APR that no loan of at least `amountUsd` exceeds: the APR of this loan over the shortest term, with the highest rate from the
- * start, and with the highest of each other figure.
+ * Returns an upper bound of the APR of all loans of at least `amountUsd`: the APR of a loan of this amount over the shortest term, with the
+ * highest rate from the start and the highest value of each other figure.
  */
 function highestAprPercent(prices: readonly OfferPrice[], ratePercent: number, amountUsd: number): number {
-  const highest = (figure: (typeof figureNames)[number]) => Math.max(...prices.map(({ price }) => price[figure]));
+  const highest = (figure: (typeof priceFigureNames)[number]) => Math.max(...prices.map(({ price }) => price[figure]));
   const shortest = Math.min(...prices.map(({ term }) => Number(term)));
   const loan = 1 + highest('upfront_premium_percent') / 100_000;
   const charges =

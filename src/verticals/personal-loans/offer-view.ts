@@ -4,8 +4,8 @@ import { copyToFlatString } from '../../domain/text.ts';
 import type { FieldVector } from '../field-vector.ts';
 import {
   type CompiledOffer,
-  clickUrlParameters,
   createLogoUrl,
+  formatClickUrlParameters,
   type OfferList,
   type OfferRenderer,
   type OfferRendererOptions,
@@ -22,7 +22,7 @@ import {
   readApplicant,
 } from './price-offer.ts';
 
-/** Offer of a personal loan in a marketplace response. Loans have a value for every member that other products may lack. */
+/** Offer of a personal loan in a marketplace response. No member is null, unlike in offers of other products. */
 export type LoanOfferView = {
   readonly [Name in keyof OfferView]: Exclude<OfferView[Name], null>;
 };
@@ -128,7 +128,7 @@ export class LoanOfferRenderer implements OfferRenderer {
         loan_amount_range: { min: amountMin, max: amountMax },
         ...details,
         features: [...details.features],
-        click_url: `${clickPrefix}${subId}${clickUrlParameters(id)}${clickToken}`,
+        click_url: `${clickPrefix}${subId}${formatClickUrlParameters(id)}${clickToken}`,
         term_months: this.#termMonths(openTerms),
         position: place + 1,
       };
@@ -189,7 +189,7 @@ export class LoanOfferRenderer implements OfferRenderer {
       const { id, details } = this.#offers[index]!;
       tail = {
         detailsJson: copyToFlatString(`},${JSON.stringify(details).slice(1, -1)},"click_url":"`),
-        urlParameters: copyToFlatString(clickUrlParameters(id)),
+        urlParameters: copyToFlatString(formatClickUrlParameters(id)),
       };
       this.#tailsByOffer[index] = tail;
     }

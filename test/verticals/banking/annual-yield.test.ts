@@ -3,12 +3,12 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { roundHalfUp } from '../../../src/domain/money.ts';
 import {
-  annualPercentageYield,
   compileTierInterest,
-  compoundings,
+  compoundingFrequencies,
+  computeAnnualPercentageYield,
+  computeInterestPerDollar,
   computeTierYields,
   type InterestRules,
-  interestOnDollar,
 } from '../../../src/verticals/banking/annual-yield.ts';
 import { slowInterest } from './slow-interest.ts';
 
@@ -23,7 +23,7 @@ function tableInterest(rules: InterestRules, deposit: number, months: number): n
 
 const rate = fc.integer({ min: 0, max: 2_500 }).map((hundredths) => hundredths / 100);
 const months = fc.constantFrom(...terms);
-const compounding = fc.constantFrom(...compoundings);
+const compounding = fc.constantFrom(...compoundingFrequencies);
 const rules: fc.Arbitrary<InterestRules> = fc
   .record({
     starts: fc.uniqueArray(fc.integer({ min: 1, max: 500_000 }), { maxLength: 5 }),
@@ -37,12 +37,12 @@ const rules: fc.Arbitrary<InterestRules> = fc
   }));
 
 describe('published examples of 12 CFR 1030, Appendix A', () => {
-  test('61.68 USD on 1,000 USD in 365 days are a yield of 6.17 %', () => {
-    assert.equal(roundHalfUp(annualPercentageYield(61.68, 1_000, 1), 2), 6.17);
+  test('interest of 61.68 USD on 1,000 USD in 365 days is a yield of 6.17 %', () => {
+    assert.equal(roundHalfUp(computeAnnualPercentageYield(61.68, 1_000, 1), 2), 6.17);
   });
 
-  test('30.37 USD on 1,000 USD in 182 days are a yield of 6.18 %', () => {
-    assert.equal(roundHalfUp(annualPercentageYield(30.37, 1_000, 182 / 365), 2), 6.18);
+  test('interest of 30.37 USD on 1,000 USD in 182 days is a yield of 6.18 %', () => {
+    assert.equal(roundHalfUp(computeAnnualPercentageYield(30.37, 1_000, 182 / 365), 2), 6.18);
   });
 
   const tiers = [
@@ -60,7 +60,7 @@ describe('published examples of 12 CFR 1030, Appendix A', () => {
       const account = { tiers, compounding: 'daily', tier_method: method } as const;
       const earned = tableInterest(account, deposit, 12);
       assert.equal(roundHalfUp(earned, 2), interest);
-      assert.equal(roundHalfUp(annualPercentageYield(earned, deposit, 1), 2), apy);
+      assert.equal(roundHalfUp(computeAnnualPercentageYield(earned, deposit, 1), 2), apy);
     });
   }
 
@@ -106,12 +106,12 @@ describe('yields of random accounts', () => {
     fc.assert(
       fc.property(rate, compounding, months, (percent, times, term) => {
         const yieldOf = (ratePercent: number, name: typeof times) =>
-          annualPercentageYield(interestOnDollar(ratePercent, name, term), 1, term / 12);
+          computeAnnualPercentageYield(computeInterestPerDollar(ratePercent, name, term), 1, term / 12);
         assert.ok(yieldOf(percent + 0.01, times) > yieldOf(percent, times));
         assert.ok(yieldOf(percent, times) >= percent - 1e-12);
-        const byFrequency = compoundings.map((name) => yieldOf(percent, name));
+        const byFrequency = compoundingFrequencies.map((name) => yieldOf(percent, name));
         for (const [at, apy] of byFrequency.entries()) {
-          // `compoundings` begins with the most frequent one.
+          // `compoundingFrequencies` begins with the most frequent one.
           assert.ok(at === 0 || apy <= byFrequency[at - 1]! + 1e-12);
         }
       }),

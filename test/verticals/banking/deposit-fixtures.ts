@@ -1,4 +1,4 @@
-import { addYields } from '../../../bench/catalogs/generate-banking-catalog.ts';
+import { createTiersWithYields } from '../../../bench/catalogs/generate-banking-catalog.ts';
 import { type CompiledCatalog, compileCatalog } from '../../../src/catalogs/compile-catalog.ts';
 import { banking } from '../../../src/verticals/banking/banking.ts';
 import type { DepositTables } from '../../../src/verticals/banking/deposit-tables.ts';
@@ -68,7 +68,7 @@ export function depositWithRates(
   changes: Partial<DepositOffer> = {},
 ): DepositOffer {
   const offer = plainDeposit(changes);
-  return { ...offer, tiers: addYields({ ...offer, tiers }) };
+  return { ...offer, tiers: createTiersWithYields({ ...offer, tiers }) };
 }
 
 /** Returns a catalog of one bank with these offers. */

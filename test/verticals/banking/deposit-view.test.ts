@@ -157,7 +157,7 @@ test('a certificate of deposit shows its term, penalty and bonus, but not the co
   assert.deepEqual(depositOf({ new_customer: true }), { ...shown, bonus, first_year_earnings: 425 });
 });
 
-test('yield and rate are those of the deposit, and 0 below the minimum balance', () => {
+test('shows the yield and the rate that apply to the deposit, and 0 below the minimum balance', () => {
   const rates = [
     { from: 0, rate: 2 },
     { from: 1_000, rate: 4 },

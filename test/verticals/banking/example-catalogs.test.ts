@@ -121,7 +121,7 @@ describe('the example catalog of banking', () => {
     assert.ok(paced >= offers.length / 4 && paced <= offers.length / 2, `${paced}`);
   });
 
-  test('a depositor with 10,000 USD gets at least eight offers of every account and three certificates of every term', () => {
+  test('a depositor with 10,000 USD gets at least eight offers of every kind of account and three certificates of every term', () => {
     for (const state of usStateCodes.filter((code) => !['PR', 'GU', 'VI', 'AS', 'MP'].includes(code))) {
       for (const product_type of ['savings', 'checking', 'money_market']) {
         assert.ok(totalFor({ product_type, state, direct_deposit: true }) >= 8, `${product_type} in ${state}`);

@@ -15,7 +15,7 @@ function priceOf(offer: DepositOffer, deposit: number, conditionsMet = 0) {
   return priceDeposit(tables, 0, { deposit, conditionsMet }, price) ? price : null;
 }
 
-test('earnings differ by at most a cent from a simulation period by period', () => {
+test('earnings differ by at most a cent from a period-by-period simulation', () => {
   let priced = 0;
   fc.assert(
     fc.property(fc.nat(), fc.integer({ min: 0, max: 10_000_000 }), fc.nat(3), (seed, amount, conditionsMet) => {
@@ -82,7 +82,7 @@ for (const [name, condition, needed] of [
   ['a new customer', { new_customer: true }, 2],
   ['a direct deposit of a new customer', { direct_deposit: true, new_customer: true }, 3],
 ] as const) {
-  test(`a bonus for ${name} is counted only for depositors who told that they meet the condition`, () => {
+  test(`a bonus for ${name} is counted only for depositors who stated that they meet the condition`, () => {
     const bonus = { amount: 100, requirement: 'See the terms', days: 90, minimum_deposit: 1_000, ...condition };
     const offer = plainDeposit({ bonus });
     for (const met of [0, 1, 2, 3]) {
@@ -105,7 +105,7 @@ test('a deposit of 0 USD has the yield of the first tier and no earnings', () =>
   }
 });
 
-test('the tier of whole_balance applies from its first dollar, and the yield of marginal tiers rises gradually', () => {
+test('the rate of a whole_balance tier applies to the whole deposit, and the yield of marginal tiers rises gradually', () => {
   const tiers = [
     { from: 0, rate: 1 },
     { from: 1_000, rate: 3 },
@@ -117,11 +117,11 @@ test('the tier of whole_balance applies from its first dollar, and the yield of 
 });
 
 // The example of docs/verticals/banking.md#recommended-score.
-test('the score of 600 USD on 12,000 USD without a fee and with five stars is 0.7', () => {
+test('the score is 0.7 for earnings of 600 USD on 12,000 USD without a fee and with five stars', () => {
   assert.equal(computeRecommendationScore(12_000, 60_000, computeFixedScore(0, 5)), 70_000_000);
 });
 
-test('the score falls with the fee, and counts a small deposit as 1,000 USD and a loss as no earnings', () => {
+test('a higher fee lowers the score, a small deposit counts as 1,000 USD, and a loss counts as no earnings', () => {
   const scoreOf = (deposit: number, earningsCents: number, feeCents: number) =>
     computeRecommendationScore(deposit, earningsCents, computeFixedScore(feeCents, 3)) / 1e6;
   assert.equal(scoreOf(1_000, 0, 0), 30);

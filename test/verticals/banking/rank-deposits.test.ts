@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { addYields, generateBankingCatalog } from '../../../bench/catalogs/generate-banking-catalog.ts';
+import { createTiersWithYields, generateBankingCatalog } from '../../../bench/catalogs/generate-banking-catalog.ts';
 import { bounds } from '../../../src/bounds.ts';
 import { explainOffers } from '../../../src/matching/explain-offers.ts';
 import { banking } from '../../../src/verticals/banking/banking.ts';
@@ -36,7 +36,7 @@ function drawCatalog(seed: number, count: number): DepositCatalog {
     delete offer.term_months;
     delete offer.early_withdrawal_penalty_days;
     const tiers = offer.tiers.slice(0, 2).map(({ from, rate }) => ({ from, rate: Math.round(rate), apy: 0 }));
-    offer.tiers = addYields({ ...offer, tiers });
+    offer.tiers = createTiersWithYields({ ...offer, tiers });
   }
   return catalog;
 }

@@ -1,6 +1,6 @@
 import { roundHalfUp } from '../../../src/domain/money.ts';
 import type { SortOrder } from '../../../src/matching/matcher.ts';
-import { annualPercentageYield, interestOnDollar } from '../../../src/verticals/banking/annual-yield.ts';
+import { computeAnnualPercentageYield, computeInterestPerDollar } from '../../../src/verticals/banking/annual-yield.ts';
 import { banking } from '../../../src/verticals/banking/banking.ts';
 import type { DepositCatalog, DepositOffer } from '../../../src/verticals/banking/offer-schema.ts';
 import type { FieldVector } from '../../../src/verticals/field-vector.ts';
@@ -43,7 +43,7 @@ function referenceDeposit(offer: DepositOffer, values: Values): ReferenceDeposit
   const earnsInterest = deposit >= offer.minimum_balance_for_apy;
   const tier = offer.tiers.findLast(({ from }) => from <= deposit)!;
   // The yield of a deposit of 0 USD is that of the first dollar.
-  const apy = annualPercentageYield(interestAfter(offer, deposit || 1, term), deposit || 1, term / 12);
+  const apy = computeAnnualPercentageYield(interestAfter(offer, deposit || 1, term), deposit || 1, term / 12);
   const interest = earnsInterest ? roundHalfUp(interestAfter(offer, deposit, firstYear), 2) : 0;
   const fee = deposit >= (offer.fee_waived_from ?? Number.POSITIVE_INFINITY) ? 0 : offer.monthly_fee;
   const { bonus } = offer;
@@ -70,7 +70,7 @@ function referenceDeposit(offer: DepositOffer, values: Values): ReferenceDeposit
 /** Adds up the interest on the parts of a deposit in each tier. */
 function interestAfter(offer: DepositOffer, deposit: number, months: number): number {
   const reached = offer.tiers.filter(({ from }) => from <= deposit);
-  const ratePerDollar = (rate: number) => interestOnDollar(rate, offer.compounding, months);
+  const ratePerDollar = (rate: number) => computeInterestPerDollar(rate, offer.compounding, months);
   if (offer.tier_method === 'whole_balance') return deposit * ratePerDollar(reached.at(-1)!.rate);
   return reached.reduce(
     (sum, { from, rate }, at) => sum + ((reached[at + 1]?.from ?? deposit) - from) * ratePerDollar(rate),

@@ -200,7 +200,7 @@ describe('rejects an offer, and names the place in the file', () => {
     assert.deepEqual(errorsOf({ ...catalog, lenders: [lender] }), ['lenders[0].offers[0]: must be object']);
   });
 
-  test('a lender whose name is not a text is reported only once', () => {
+  test('a lender name that is not a string is reported only once', () => {
     const catalog = depositCatalogOf([plainDeposit()]);
     const errors = errorsOf({ ...catalog, lenders: [{ ...catalog.lenders[0], name: 7 }] });
     assert.deepEqual(errors, ['lenders[0].name: must be string']);

@@ -20,7 +20,7 @@ const conditionalByPurpose: Readonly<Record<string, readonly string[]>> = {
   student: [],
 };
 
-test('the readiness is partial without the conditional field of the purpose, and high with it', () => {
+test('the match readiness is partial while a conditional field of the purpose is missing, otherwise high', () => {
   const purposes = getChoiceValues(creditCards, 'card_purpose');
   assert.deepEqual(purposes, Object.keys(conditionalByPurpose));
   for (const card_purpose of purposes) {

@@ -166,7 +166,7 @@ describe('the example catalog of credit cards', () => {
     }
   });
 
-  test('the approval likelihood of a card rises from band to band', () => {
+  test('the approval likelihood of a card rises with the credit band', () => {
     for (const { id, bands } of offersOf(catalog)) {
       const rising = bandNames.flatMap((name) => bands[name]?.approval_likelihood ?? []);
       assert.deepEqual(rising, [...new Set(rising)].sort(), id);

@@ -5,7 +5,10 @@ import fc from 'fast-check';
 import { creditCards } from '../../../src/verticals/credit-cards/credit-cards.ts';
 import type { CardOffer } from '../../../src/verticals/credit-cards/offer-schema.ts';
 import { computeFirstYearCents } from '../../../src/verticals/credit-cards/price-card.ts';
-import { computeCardScore, recommendationWeights } from '../../../src/verticals/credit-cards/rank-cards.ts';
+import {
+  computeCardRecommendationScore,
+  recommendationWeights,
+} from '../../../src/verticals/credit-cards/rank-cards.ts';
 import { getChoiceValues } from '../../../src/verticals/field-vector.ts';
 import { cardCatalogOf, compileCards, firstYearCentsOf, generateCards, plainBand, plainCard } from './card-fixtures.ts';
 import { simulateFirstYearCents } from './reference-cards.ts';
@@ -85,12 +88,12 @@ test('computes the score of the documented example with the documented weights',
   assert.equal(sum, 100);
   const { tables } = compileCards(cardCatalogOf([documentedCard]));
   const applicant = { creditBand: 5, monthlySpend: 1_200, transferAmount: 4_000, carriedBalance: 600 };
-  const score = computeCardScore(tables, 0, applicant, computeFirstYearCents(tables, 0, applicant));
+  const score = computeCardRecommendationScore(tables, 0, applicant, computeFirstYearCents(tables, 0, applicant));
   assert.equal(score, Math.round((50 * 528_717 + 35 * 620_000 + 15 * 800_000) / 100));
   assert.ok(document.includes('0.528717') && document.includes(score.toLocaleString('en-US')), `${score}`);
 });
 
-test('the value score is 0.5 without value, and 0.75 or 0.25 if the value equals the documented amount', () => {
+test('the value score is 0.5 for a value of 0, and 0.75 or 0.25 for a gain or a cost of the documented amount', () => {
   const card = plainCard({ stars: 1, bands: { '750-799': plainBand({ approval_likelihood: 0 }) } });
   const { tables } = compileCards(cardCatalogOf([card]));
   const applicant = { creditBand: 5, monthlySpend: 1_000, transferAmount: 500, carriedBalance: 300 };
@@ -100,11 +103,14 @@ test('the value score is 0.5 without value, and 0.75 or 0.25 if the value equals
     [40_000, 0.75],
     [-40_000, 0.25],
   ] as const) {
-    assert.equal(computeCardScore(tables, 0, applicant, cents), share * recommendationWeights.value * 10_000);
+    assert.equal(
+      computeCardRecommendationScore(tables, 0, applicant, cents),
+      share * recommendationWeights.value * 10_000,
+    );
   }
 });
 
-test('the first-year value is within a cent of a simulation month by month, and equals an exact simulation', () => {
+test('the first-year value is within a cent of a month-by-month simulation, and equals an exact simulation', () => {
   const amount = fc.oneof(
     fc.constant(0),
     fc.integer({ min: 100, max: 20_000 }),
@@ -134,7 +140,7 @@ test('the first-year value is within a cent of a simulation month by month, and 
   assert.ok(compared > 1_000 && negative > compared / 10, `${compared}, of which ${negative} are negative`);
 });
 
-test('rounds half a cent up, also below zero', () => {
+test('rounds half a cent up, also for negative values', () => {
   // Interest of a month on the last twelfth of 600 USD at 0.12 % is half a cent.
   const halfCent = (fee: number) =>
     plainCard({

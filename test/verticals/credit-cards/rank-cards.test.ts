@@ -66,7 +66,7 @@ test('orders equal cards by id', () => {
   assert.deepEqual(idsOf(compiled, orders), [...'abcd'.repeat(4)]);
 });
 
-test('each order puts the card first that is best by its own measure', () => {
+test('each sort order puts the card first that is best by the criterion of the order', () => {
   const bands = (purchase_apr: { min: number; max: number }, approval_likelihood = 0.5) => ({
     '750-799': plainBand({ purchase_apr, approval_likelihood }),
   });

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { parseCatalog } from '../../../src/catalogs/parse-catalog.ts';
 import { mortgage } from '../../../src/verticals/mortgage/mortgage.ts';
-import { type MortgageCatalog, type MortgageOffer, rateTypeOf } from '../../../src/verticals/mortgage/offer-schema.ts';
+import { getRateType, type MortgageCatalog, type MortgageOffer } from '../../../src/verticals/mortgage/offer-schema.ts';
 import { rankMortgages } from '../../../src/verticals/mortgage/rank-mortgages.ts';
 import { exampleCatalogFile } from '../../../src/verticals/registry.ts';
 import { listUnseenOffers } from '../../matching/priced-rankings.ts';
@@ -30,7 +30,7 @@ describe('the example catalog of mortgages', () => {
 
   test('has fixed and adjustable loans, and loans of every type', () => {
     const count = (kind: string) =>
-      offers.filter((each) => ([each.loan_type, rateTypeOf(each)] as string[]).includes(kind)).length;
+      offers.filter((each) => ([each.loan_type, getRateType(each)] as string[]).includes(kind)).length;
     for (const kind of ['fixed', 'adjustable', 'conventional', 'fha', 'va', 'jumbo']) {
       assert.ok(count(kind) >= 5, `${kind}: ${count(kind)}`);
     }
@@ -43,7 +43,7 @@ describe('the example catalog of mortgages', () => {
     }
   });
 
-  test('has texts whose rate, APR and payments are those of the example loan', () => {
+  test('has legal texts that state the rate, APR and payments of the example loan', () => {
     const numberOf = (text: string) => Number(text.replaceAll(',', ''));
     let examples = 0;
     for (const offer of offers) {
@@ -102,7 +102,7 @@ describe('the example catalog of mortgages', () => {
     }
   });
 
-  test('has offers that all can be seen by some borrower', () => {
+  test('has only offers that at least one borrower can see', () => {
     assert.deepEqual(listUnseenOffers(compileMortgages(catalog), rankMortgages, drawBorrower, today), []);
   });
 });

@@ -35,7 +35,7 @@ test('computes the published APRs and payments', () => {
   assert.equal((162_000 * monthlyPaymentPerDollar(3.875, 360)).toFixed(2), '761.78');
 });
 
-test('solves the APR of random streams and first periods, as bisection does', () => {
+test('the APR of random payment streams and first periods matches the result of bisection', () => {
   const random = seededRandom(2);
   let compared = 0;
   for (let draw = 0; draw < 300; draw++) {

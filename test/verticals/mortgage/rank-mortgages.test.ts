@@ -80,7 +80,7 @@ function expectedFigures(match: ReferenceMortgage, nmlsId: string) {
   };
 }
 
-test('ranks and prices random catalogs as a reference does that computes every offer month by month', async () => {
+test('ranks and prices random catalogs like a reference that computes every offer month by month', async () => {
   let matches = 0;
   let truncated = 0;
   const seen = new Map<string, number>();
@@ -137,7 +137,7 @@ function viewOf(offer: MortgageOffer, values: Parameters<typeof borrowerOf>[0]):
   return total === 0 ? undefined : viewOffers(compiled, [0], borrower)[0];
 }
 
-describe('limits include their ends', () => {
+describe('limits are inclusive', () => {
   const loanOf = (down_payment: number, offer: MortgageOffer) =>
     viewOf(offer, { ...buyer, down_payment })?.mortgage.loan_amount;
 
@@ -164,7 +164,7 @@ describe('limits include their ends', () => {
     assert.deepEqual([paymentWith(2_002), paymentWith(2_003)], [2_664.49, undefined]);
   });
 
-  test('the ratio of 90 % from which FHA premiums last for the whole term', () => {
+  test('the ratio of 90 % above which FHA premiums last for the whole term', () => {
     const fha = plainMortgage({
       loan_type: 'fha',
       ltv_bands: [{ max_ltv_percent: 96.5, annual_premium_percent: 0.5 }],
@@ -222,7 +222,7 @@ test('computes the scores of the documented example', () => {
   assert.deepEqual([scoreOf(0, 1, 5), scoreOf(192_000, 0, 1), scoreOf(300_000, 0, 1)], [1_000_000, 0, 0]);
 });
 
-test('orders by exact keys whatever the lower bounds are, and computes the exact keys of an offer at most once', () => {
+test('orders by exact keys for any lower bounds, and computes the exact keys of an offer at most once', () => {
   const offers = Array.from({ length: 100 }, (_, at) => plainMortgage({ id: `offer-${String(at).padStart(3, '0')}` }));
   const { tables } = compileMortgages(mortgageCatalogOf(offers));
   const random = seededRandom(4);

@@ -1,7 +1,7 @@
 import { roundHalfUp } from '../../../src/domain/money.ts';
 import type { SortOrder } from '../../../src/matching/matcher.ts';
 import type { FieldVector } from '../../../src/verticals/field-vector.ts';
-import type { FirstPeriod } from '../../../src/verticals/mortgage/annual-percentage-rate.ts';
+import type { FirstPaymentPeriod } from '../../../src/verticals/mortgage/annual-percentage-rate.ts';
 import { mortgage } from '../../../src/verticals/mortgage/mortgage.ts';
 import type { MortgageCatalog, MortgageOffer } from '../../../src/verticals/mortgage/offer-schema.ts';
 import type { PricePart } from '../../../src/verticals/mortgage/price-parts.ts';
@@ -248,7 +248,7 @@ function simulateLoan(offer: MortgageOffer, price: ReferencePrice, loan: number,
 export function bisectAprPercent(
   financed: number,
   payments: readonly number[],
-  { months, monthFraction }: FirstPeriod = { months: 1, monthFraction: 0 },
+  { months, monthFraction }: FirstPaymentPeriod = { months: 1, monthFraction: 0 },
 ): number {
   let [low, high] = [0, 0.1];
   for (let step = 0; step < 60; step++) {

@@ -93,12 +93,12 @@ function createContent({ as_of: asOf }: Offer, deposit: DepositFigures): OfferCa
   };
 }
 
-/** Formats what the bonus requires, and the deadline. The text of the requirement may contain other numbers of days. */
+/** Formats what the bonus requires, and the deadline. The text of the requirement can contain other numbers of days than the deadline. */
 function formatBonusRequirement({ requirement, days }: NonNullable<DepositFigures['bonus']>): string {
   return `${requirement}; to be met within ${days} days of opening`;
 }
 
-/** Formats the insurer with the institution's number there: `Member FDIC, certificate 12345`. */
+/** Formats the insurer, and the number of the institution at this insurer: `Member FDIC, certificate 12345`. */
 function formatInsurer({ insured_by: insurer, certificate_number: number }: DepositFigures): string | null {
   if (insurer === 'fdic') return `Member FDIC${number ? `, certificate ${number}` : ''}`;
   if (insurer === 'ncua') return `Insured by NCUA${number ? `, charter ${number}` : ''}`;
@@ -133,8 +133,8 @@ function createTierTable(deposit: DepositFigures): HTMLElement | null {
 
 /**
  * Formats the yields in a tier whose rate applies only to the part of the balance within the tier. The yield changes with the balance, from
- * `apy` to the yield at the beginning of the next tier (12 CFR 1030, Appendix A, Tiering Method B). In the last tier, it approaches the
- * yield of the tier's rate.
+ * `apy` to the yield at the beginning of the next tier (12 CFR 1030, Appendix A, Tiering Method B). In the last tier, the yield approaches
+ * the yield of the tier's rate.
  */
 function formatMarginalYields(deposit: DepositFigures, rate: number, apy: number, nextApy: number | undefined): string {
   const text = formatPercent(apy);

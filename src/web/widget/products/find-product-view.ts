@@ -1,6 +1,6 @@
 import { creditCardView } from './credit-card.ts';
 import { depositView } from './deposit.ts';
-import { generalView, loanView } from './loan.ts';
+import { defaultProductView, loanView } from './loan.ts';
 import { mortgageView } from './mortgage.ts';
 import type { ProductView } from './product-view.ts';
 
@@ -12,11 +12,11 @@ const viewsByVertical: ReadonlyMap<string, ProductView> = new Map([
 ]);
 
 /**
- * Returns how the widget shows the offers of a vertical. A vertical without a view of its own has a general view, with the members that all
- * offers have.
+ * Returns how the widget shows the offers of a vertical. A vertical without a view of its own gets a general view, which shows the members
+ * that all offers have.
  *
  * @param vertical path segment of the vertical; personal loans if absent, as in embed code that was issued before there were other verticals
  */
 export function findProductView(vertical = 'personal-loans'): ProductView {
-  return viewsByVertical.get(vertical) ?? generalView;
+  return viewsByVertical.get(vertical) ?? defaultProductView;
 }

@@ -34,7 +34,7 @@ export const loanView: ProductView = {
 };
 
 /** Shows the offers of verticals without a view of their own, with texts that hold for every product. */
-export const generalView: ProductView = {
+export const defaultProductView: ProductView = {
   ...loanView,
   title: 'Your offers',
   orderDisclosure: [
