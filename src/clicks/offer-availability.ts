@@ -305,8 +305,7 @@ const pairRetentionMs = bounds.clickAttributionMs + bounds.clockSetBackMsMax;
 
 /**
  * Returns the time from which the ledger must be read to compute the booked revenue and the click distribution. This time is
- * `pairRetentionMs` before the first booked day, because clicks of sessions that were created in the hours before that day can count on
- * that day.
+ * `pairRetentionMs` before the first booked day, because the figures of that day can include clicks of sessions that were created earlier.
  */
 function bookedRevenueStartMs(nowMs: number): number {
   return dayStartMs(firstBookedDay(nowMs)) - pairRetentionMs;
@@ -323,8 +322,8 @@ function firstBookedDay(nowMs: number): number {
 
 /**
  * Returns the time from which session-offer pairs are collected. The service needs the pairs of all clicks that the snapshot does not
- * contain. The service also needs the pairs of the clicks of the current day, because a start counts these clicks again if an offer got its
- * first limit after the snapshot.
+ * contain. If an offer got its first limit after the snapshot, the start counts the clicks of the current day again. Therefore, the service
+ * also needs the pairs of these clicks.
  */
 function pairStartMs(nowMs: number, snapshot: BookedRevenueSnapshot | null): number {
   if (snapshot === null) return bookedRevenueStartMs(nowMs);

@@ -9,7 +9,7 @@ import { findFieldIndex, getChoiceValues } from '../field-vector.ts';
 import type { Vertical } from '../vertical.ts';
 import { compileTierInterest, computeTierYields, getYieldPeriodMonths } from './annual-yield.ts';
 import type { DepositCatalog, DepositOffer } from './offer-schema.ts';
-import { computeFixedScore } from './recommendation-score.ts';
+import { computeDepositIndependentScore } from './recommendation-score.ts';
 
 /** Conditions of a bonus, as bits of `bonusConditions`. */
 export const bonusConditionBits = { directDeposit: 1, newCustomer: 2 } as const;
@@ -63,7 +63,7 @@ export interface DepositTables extends MatchTables {
   readonly bonusMinimumDeposit: Float64Array;
   /** Bits of `bonusConditionBits`. */
   readonly bonusConditions: Uint8Array;
-  /** Results of `computeFixedScore` for deposits that pay the monthly fee, and for deposits that do not pay the fee. */
+  /** Results of `computeDepositIndependentScore` for deposits that pay the monthly fee, and for deposits that do not pay the fee. */
   readonly scoreWithFee: Float64Array;
   readonly scoreWithoutFee: Float64Array;
 }
@@ -106,8 +106,8 @@ export function compileDepositTables(catalog: DepositCatalog, vertical: Vertical
         (bonus?.direct_deposit ? bonusConditionBits.directDeposit : 0) |
         (bonus?.new_customer ? bonusConditionBits.newCustomer : 0),
     ),
-    scoreWithFee: perOffer(({ monthly_fee, stars }) => computeFixedScore(toCents(monthly_fee), stars)),
-    scoreWithoutFee: perOffer(({ stars }) => computeFixedScore(0, stars)),
+    scoreWithFee: perOffer(({ monthly_fee, stars }) => computeDepositIndependentScore(toCents(monthly_fee), stars)),
+    scoreWithoutFee: perOffer(({ stars }) => computeDepositIndependentScore(0, stars)),
   };
 }
 

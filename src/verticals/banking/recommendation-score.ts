@@ -30,7 +30,7 @@ const feeCentsMax = 2_500;
  *
  * @param depositUsd requested deposit in whole USD
  * @param earningsCents interest plus bonus minus fees in the first year; may be negative
- * @param fixedScore result of `computeFixedScore`
+ * @param fixedScore result of `computeDepositIndependentScore`
  */
 export function computeRecommendationScore(depositUsd: number, earningsCents: number, fixedScore: number): number {
   const earnings = Math.max(0, earningsCents);
@@ -40,7 +40,7 @@ export function computeRecommendationScore(depositUsd: number, earningsCents: nu
 }
 
 /** Returns the parts of the score that do not depend on the deposit: the weighted values of the monthly fee and of the star rating. */
-export function computeFixedScore(feeCents: number, stars: number): number {
+export function computeDepositIndependentScore(feeCents: number, stars: number): number {
   return (
     weights.fees * ratioInMillionths(Math.max(0, feeCentsMax - feeCents), feeCentsMax) +
     weights.stars * ratioInMillionths(stars - 1, 4)

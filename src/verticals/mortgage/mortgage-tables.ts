@@ -17,7 +17,7 @@ import {
   type MortgageOffer,
   privateInsuranceLtvPercent,
 } from './offer-schema.ts';
-import { computeFixedScore } from './recommendation-score.ts';
+import { computeLoanIndependentScore } from './recommendation-score.ts';
 import { ScheduleCollector, type ScheduleTables } from './schedule-tables.ts';
 
 /** Kinds of mortgage insurance. `MortgageTables.insurance` contains the indexes in this list. */
@@ -27,7 +27,7 @@ export const privateInsuranceKind = insuranceKinds.indexOf('private');
 export const fhaInsuranceKind = insuranceKinds.indexOf('fha');
 
 /** Value in `MortgageTables.localTerm` for a term that an offer does not have. */
-export const notOfferedLocalTerm = 255;
+export const missingTermMarker = 255;
 
 /** Loan-to-value ratios are in hundredths of a percent: a loan is within a ratio if loan x `ltvScale` <= ratio x value. */
 export const ltvScale = 10_000;
@@ -60,7 +60,7 @@ export interface MortgageTables extends MatchTables {
   readonly termPreference: Uint8Array;
   /** Index of the term that is quoted if none is requested: the value nearest to 360 months. */
   readonly defaultTerm: number;
-  /** For each set of terms, the index of each term within the set; `notOfferedLocalTerm` for a term that is not in the set. */
+  /** For each set of terms, the index of each term within the set; `missingTermMarker` for a term that is not in the set. */
   readonly localTerm: Uint8Array;
 
   /** NMLS id of the lender of each offer. */
@@ -82,7 +82,7 @@ export interface MortgageTables extends MatchTables {
 
   /** Highest loan-to-value ratio by row, in hundredths of a percent; 0 if the offer does not serve the credit band. */
   readonly rowLtvMax: Uint16Array;
-  /** Part of the `recommended` score that does not depend on the loan, by row, in hundredths of a millionth (`computeFixedScore`). */
+  /** Part of the `recommended` score that does not depend on the loan, by row, in hundredths of a millionth (`computeLoanIndependentScore`). */
   readonly fixedScore: Uint32Array;
 
   /** Prices by slot: the number of the schedule and the other figures. */
@@ -90,7 +90,7 @@ export interface MortgageTables extends MatchTables {
   readonly schedules: ScheduleTables;
 }
 
-/** Positions in the field vector of a borrower of the fields that prices depend on. */
+/** Positions of the fields that prices depend on, in the borrower's field vector. */
 type MortgageFieldIndexes = Readonly<
   Record<
     | 'purpose'
@@ -181,7 +181,7 @@ function fillOffer(
   for (const [name, band] of Object.entries(offer.bands)) {
     const row = index * bands.length + bands.indexOf(name);
     tables.rowLtvMax[row] = Math.round(band.max_ltv_percent * 100);
-    tables.fixedScore[row] = computeFixedScore(band.approval_likelihood, offer.stars);
+    tables.fixedScore[row] = computeLoanIndependentScore(band.approval_likelihood, offer.stars);
     // A click is worth the payout of a lead times the share of clicks that become accepted leads.
     tables.expectedRevenueMicros[row] = Math.round(payoutMicros * band.confirm_rate);
   }
@@ -237,7 +237,7 @@ function compileTerms(vertical: Vertical) {
       .sort((one, other) => one.distance - other.distance || one.term - other.term)
       .map(({ term }) => term);
   const sets = 1 << termMonths.length;
-  const localTerm = new Uint8Array(sets * termMonths.length).fill(notOfferedLocalTerm);
+  const localTerm = new Uint8Array(sets * termMonths.length).fill(missingTermMarker);
   for (let set = 0; set < sets; set++) {
     let place = 0;
     for (let term = 0; term < termMonths.length; term++) {

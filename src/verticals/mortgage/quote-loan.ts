@@ -5,7 +5,7 @@ import {
   findPricePosition,
   ltvScale,
   type MortgageTables,
-  notOfferedLocalTerm,
+  missingTermMarker,
   privateInsuranceKind,
   scheduleFigureIndex,
   upfrontPremiumFigureIndex,
@@ -105,7 +105,7 @@ export function quoteLoan(tables: MortgageTables, offer: number, applicant: Appl
   const firstPreferred = applicant.term * terms;
   for (let place = 0; place < terms; place++) {
     const localTerm = tables.localTerm[firstLocal + tables.termPreference[firstPreferred + place]!]!;
-    if (localTerm === notOfferedLocalTerm) continue;
+    if (localTerm === missingTermMarker) continue;
     const slot = findPricePosition(tables, offer, applicant.creditBand, ltvBand, localTerm);
     if (amount * paymentPerDollar(tables, offer, slot) > paymentMax) continue;
     quote.slot = slot;
@@ -187,7 +187,7 @@ export function computeAvailableTermBits(
   let available = 0;
   for (let term = 0; term < terms; term++) {
     const localTerm = tables.localTerm[tables.offeredTerms[offer]! * terms + term]!;
-    if (localTerm === notOfferedLocalTerm) continue;
+    if (localTerm === missingTermMarker) continue;
     const slot = findPricePosition(tables, offer, applicant.creditBand, quote.ltvBand, localTerm);
     if (applicant.amount * paymentPerDollar(tables, offer, slot) <= quote.paymentMax) available |= 1 << term;
   }

@@ -14,7 +14,7 @@ export const recommendationWeights = {
 const costShareMax = 0.6;
 
 /** Computes the part of the score that does not depend on the loan, in hundredths of a millionth. */
-export function computeFixedScore(approvalLikelihood: number, stars: number): number {
+export function computeLoanIndependentScore(approvalLikelihood: number, stars: number): number {
   return (
     recommendationWeights.approval * Math.round(1_000_000 * approvalLikelihood) +
     recommendationWeights.stars * Math.round((1_000_000 * (stars - 1)) / 4)
@@ -24,7 +24,7 @@ export function computeFixedScore(approvalLikelihood: number, stars: number): nu
 /**
  * Computes the `recommended` score in millionths. Offers with higher scores come first.
  *
- * @param fixedScore result of `computeFixedScore`
+ * @param fixedScore result of `computeLoanIndependentScore`
  * @param amount loan in USD
  */
 export function computeRecommendationScore(fixedScore: number, amount: number, costCents: number): number {

@@ -224,7 +224,7 @@ export function findMonthWhenBalanceIsReached(tables: ScheduleTables, number: nu
   const paid = tables.segmentPayment[segment]! / rate;
   const balance = tables.segmentBalance[segment]!;
   const growthLog = Math.log1p(rate);
-  // After k payments of the segment, the balance is paid - (paid - balance) x (1 + rate)^k.
+  // The balance after k payments of the segment is `paid - (paid - balance) * (1 + rate) ** k`.
   const payments = Math.ceil(Math.log((paid - wanted) / (paid - balance)) / growthLog - 1e-9);
   return tables.segmentMonth[segment]! + Math.max(1, payments);
 }

@@ -4,7 +4,10 @@ import fc from 'fast-check';
 import { generateBankingCatalog } from '../../../bench/catalogs/generate-banking-catalog.ts';
 import type { DepositOffer } from '../../../src/verticals/banking/offer-schema.ts';
 import { createEmptyDepositOfferFigures, priceDeposit } from '../../../src/verticals/banking/price-deposit.ts';
-import { computeFixedScore, computeRecommendationScore } from '../../../src/verticals/banking/recommendation-score.ts';
+import {
+  computeDepositIndependentScore,
+  computeRecommendationScore,
+} from '../../../src/verticals/banking/recommendation-score.ts';
 import { compileDeposits, depositCatalogOf, depositWithRates, plainDeposit } from './deposit-fixtures.ts';
 import { slowFirstYearEarnings } from './slow-interest.ts';
 
@@ -118,12 +121,12 @@ test('the rate of a whole_balance tier applies to the whole deposit, and the yie
 
 // The example of docs/verticals/banking.md#recommended-score.
 test('the score is 0.7 for earnings of 600 USD on 12,000 USD without a fee and with five stars', () => {
-  assert.equal(computeRecommendationScore(12_000, 60_000, computeFixedScore(0, 5)), 70_000_000);
+  assert.equal(computeRecommendationScore(12_000, 60_000, computeDepositIndependentScore(0, 5)), 70_000_000);
 });
 
 test('a higher fee lowers the score, a small deposit counts as 1,000 USD, and a loss counts as no earnings', () => {
   const scoreOf = (deposit: number, earningsCents: number, feeCents: number) =>
-    computeRecommendationScore(deposit, earningsCents, computeFixedScore(feeCents, 3)) / 1e6;
+    computeRecommendationScore(deposit, earningsCents, computeDepositIndependentScore(feeCents, 3)) / 1e6;
   assert.equal(scoreOf(1_000, 0, 0), 30);
   assert.equal(scoreOf(1_000, -5_000, 500), 26);
   assert.equal(scoreOf(1_000, 0, 2_500), 10);

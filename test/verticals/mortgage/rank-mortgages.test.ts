@@ -10,7 +10,10 @@ import type { MortgageTables } from '../../../src/verticals/mortgage/mortgage-ta
 import type { MortgageCatalog, MortgageOffer } from '../../../src/verticals/mortgage/offer-schema.ts';
 import type { MortgageOfferView } from '../../../src/verticals/mortgage/offer-view.ts';
 import { rankMortgages } from '../../../src/verticals/mortgage/rank-mortgages.ts';
-import { computeFixedScore, computeRecommendationScore } from '../../../src/verticals/mortgage/recommendation-score.ts';
+import {
+  computeLoanIndependentScore,
+  computeRecommendationScore,
+} from '../../../src/verticals/mortgage/recommendation-score.ts';
 import { compareRanking, drawUnavailable } from '../../matching/priced-rankings.ts';
 import { type Random, seededRandom } from '../../support/random-catalog.ts';
 import {
@@ -214,7 +217,7 @@ test('explains every reason why a mortgage does not match', async () => {
 // The example of docs/verticals/mortgage.md#sort-orders.
 test('computes the scores of the documented example', () => {
   const scoreOf = (costUsd: number, approval: number, stars: number) =>
-    computeRecommendationScore(computeFixedScore(approval, stars), 320_000, costUsd * 100);
+    computeRecommendationScore(computeLoanIndependentScore(approval, stars), 320_000, costUsd * 100);
   assert.deepEqual(
     [scoreOf(96_000, 0.8, 5), scoreOf(99_200, 0.8, 5), scoreOf(104_000, 0.6, 4), scoreOf(96_000, 0.7, 3)],
     [650_000, 640_000, 537_500, 550_000],
