@@ -6,9 +6,9 @@ import { type AprRange, baseRewardCategory, type CardOffer, type CreditBandTerms
  */
 
 /**
- * Number of units in a cent. First-year values are computed in these units, so that they are integers before rounding. The number is the
- * product of the divisors in the computation of interest: 12 months, 12 equal parts of principal, 100 hundredths of a percent, and 2 for
- * the middle of an APR range.
+ * Number of units per cent. First-year values are computed in these units, so that all parts of a value are integers: a monthly interest is a
+ * twelfth of the annual rate (12), principal is repaid in twelve parts (12), rates are in hundredths of a percent (100), and the middle of an
+ * APR range is half of a sum (2).
  */
 export const firstYearValueUnitsPerCent = 28_800;
 
