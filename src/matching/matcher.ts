@@ -28,7 +28,7 @@ export function readPackedOffer(orders: PackedOrders, place: number): number {
  * budget (docs/contract.md#budgets-and-pacing). An `UnavailableOffers` object is immutable; every change creates a new object.
  */
 export interface UnavailableOffers {
-  /** Number that identifies the set in this process: two sets with the same number have the same offers. */
+  /** Number of the set, which is unique in this process. Sets with the same number contain the same offers. */
   readonly setNumber: number;
   readonly count: number;
   /** Bit set of the unavailable offers: bit `offer & 31` of word `offer >> 5`; null if all offers are available. */

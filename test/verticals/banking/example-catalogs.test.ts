@@ -43,7 +43,7 @@ function listTierYields(offer: DepositOffer): string {
 }
 
 for (const file of [exampleFile, sandboxFile]) {
-  test(`the disclosures of ${basename(file)} have the names of the accounts`, () => {
+  test(`the disclosures of ${basename(file)} contain the names of the accounts`, () => {
     for (const { id, legal, name } of offersOf(read(file))) {
       assert.match(legal, new RegExp(`(^|: | on | for )${name}( by | of |, accurate|\\. Annual)`), id);
     }

@@ -268,7 +268,7 @@ describe('the sandbox catalog of credit cards', () => {
     for (const { id } of offersOf(catalog)) assert.match(id, /^sandbox-/);
   });
 
-  test('the disclosures have the names of the cards and issuers', () => {
+  test('the disclosures contain the names of the cards and issuers', () => {
     assertNamesAgree(catalog);
   });
 

@@ -26,7 +26,7 @@ export interface ReferenceMortgage {
   readonly premium: number;
   readonly premiumMonths: number;
   readonly costOverFiveYears: number;
-  /** Recommended score in millionths. */
+  /** Score of the order `recommended`, in millionths. */
   readonly score: number;
 }
 
