@@ -13,7 +13,12 @@ import { exceedsCodePointLimit } from '../domain/text.ts';
 import { LogUnavailableError } from '../event-log/event-log.ts';
 import type { SessionJournal } from '../journal/journal.ts';
 import { type FindSessionDeps, findSession } from '../sessions/find-session.ts';
-import { computeMatchReadiness, findConflictingField, validatePocketFields } from '../verticals/pocket-fields.ts';
+import {
+  canFieldsConflict,
+  computeMatchReadiness,
+  findConflictingField,
+  validatePocketFields,
+} from '../verticals/pocket-fields.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import type { IgnoredParameters } from './ignored-names.ts';
 
@@ -76,15 +81,15 @@ export async function submitInputs(
   if (submission.invalid.length > 0) {
     return failureOutcome({ code: 'INVALID_FIELD_VALUE', fieldsInvalid: submission.invalid });
   }
-  const { pendingChanges } = deps;
-  const impossible = findConflictingField(
-    tenant.vertical,
-    [session.pocketFields, ...pendingChanges.listPendingChanges(subId)],
-    submission.changes,
-  );
-  if (impossible !== null) return failureOutcome({ code: 'INVALID_FIELD_VALUE', fieldsInvalid: [impossible] });
+  const canConflict = canFieldsConflict(tenant.vertical);
+  if (canConflict) {
+    const earlier = [session.pocketFields, ...deps.pendingChanges.listPendingChanges(subId)] as const;
+    const conflicting = findConflictingField(tenant.vertical, earlier, submission.changes);
+    if (conflicting !== null) return failureOutcome({ code: 'INVALID_FIELD_VALUE', fieldsInvalid: [conflicting] });
+  }
   if (submission.changes.length > 0) {
-    const endPending = pendingChanges.add(subId, submission.changes);
+    // Only the check for conflicts needs the pending changes.
+    const endPending = canConflict ? deps.pendingChanges.add(subId, submission.changes) : () => {};
     try {
       await deps.journal.append(deps.subIds.toBytes(subId), submission.changes);
       endPending();

@@ -92,6 +92,11 @@ function encodeValue(field: PocketField, value: unknown, today: number): number 
   }
 }
 
+/** Whether fields of the vertical can have values that are impossible together, so that `findConflictingField` must check them. */
+export function canFieldsConflict(vertical: Vertical): boolean {
+  return getVerticalProduct(vertical).findConflictingFields !== undefined;
+}
+
 /**
  * Returns an `InvalidField` if the changes lead to a combination of values that is impossible, such as a down payment of the whole value of
  * a house; otherwise null. The reported field is one of the changed fields.
