@@ -27,7 +27,7 @@ export const paramErrorTexts = {
 
   // Analytics
   referrer_tag: 'or sub_id_list is required: name an experiment, sessions, or both',
-  sub_id_list: `must be at most ${bounds.subIdListMax} ids, separated by commas`,
+  sub_id_list: `must be 1 to ${bounds.subIdListMax} ids, separated by commas`,
   date_from: 'must be a calendar date YYYY-MM-DD that is not after date_to',
   date_to: 'must be a calendar date YYYY-MM-DD',
   granularity: 'must be summary, daily or row',

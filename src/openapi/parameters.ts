@@ -58,13 +58,13 @@ export const analyticsParameters = queryParameters({
   },
   sub_id_list: {
     description: 'Ids of sessions, also of expired ones. Other ids are ignored.',
-    // Any string is allowed as a sub_id, because invalid sub_ids are ignored. An empty `sub_id_list` is parsed as one empty string.
-    schema: Type.Array(Type.String(), { maxItems: bounds.subIdListMax }),
+    // Any string is allowed as a sub_id, because invalid sub_ids are ignored.
+    schema: Type.Array(Type.String(), { minItems: 1, maxItems: bounds.subIdListMax }),
     style: 'form',
     explode: false,
   },
   date_from: {
-    description: `The first day, UTC; by default ${bounds.analyticsDefaultDays} days before \`date_to\`. All figures of a session count on the day of its creation.`,
+    description: `The first day, UTC; by default ${bounds.analyticsDefaultDays} days before today, or before an earlier \`date_to\`. All figures of a session count on the day of its creation.`,
     schema: isoDateSchema('The first day.'),
   },
   date_to: { description: 'The last day, inclusive; by default today.', schema: isoDateSchema('The last day.') },

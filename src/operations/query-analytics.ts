@@ -58,7 +58,9 @@ export async function queryAnalytics(
   if (referrerTag === undefined && subIdList === undefined) return invalidRequest('referrer_tag');
   if (referrerTag !== undefined && !isReferrerTag(referrerTag)) return failureOutcomeWithCode('INVALID_REFERRER_TAG');
   const subIds = subIdList?.split(',');
-  if (subIds !== undefined && subIds.length > bounds.subIdListMax) return invalidRequest('sub_id_list');
+  if (subIdList === '' || (subIds !== undefined && subIds.length > bounds.subIdListMax)) {
+    return invalidRequest('sub_id_list');
+  }
   if (granularity !== 'summary' && granularity !== 'daily' && granularity !== 'row') {
     return invalidRequest('granularity');
   }
@@ -204,10 +206,14 @@ function parseDates({ date_from, date_to }: AnalyticsRequest): RequestedDates | 
   return { from, to };
 }
 
-/** Returns the requested range of days, with defaults for absent dates; null if the first day would be after the last day. */
+/**
+ * Returns the requested range of days; null if the first day would be after the last day. The last day defaults to today. The first day
+ * defaults to 30 days before today, or before the last day if the range would otherwise be empty.
+ */
 export function resolveDayRange({ from, to }: RequestedDates, today: number): DayRange | null {
   const toDay = to ?? today;
-  const fromDay = from ?? toDay - bounds.analyticsDefaultDays;
+  const defaultFromDay = today - bounds.analyticsDefaultDays;
+  const fromDay = from ?? (toDay < defaultFromDay ? toDay - bounds.analyticsDefaultDays : defaultFromDay);
   return fromDay > toDay ? null : { fromDay, toDay };
 }
 

@@ -188,6 +188,7 @@ const wrongArguments: readonly (readonly [param: string, call: Call])[] = [
   ['referrer_tag', (partner) => partner.queryAnalytics(nothing)],
   ['sub_id_list', (partner, id) => partner.queryAnalytics({ sub_id_list: id as never })],
   ['sub_id_list', (partner) => partner.queryAnalytics({ sub_id_list: [Symbol('a') as never] })],
+  ['sub_id_list', (partner) => partner.queryAnalytics({ sub_id_list: [] })],
   ['date_from', (partner) => partner.queryAnalytics({ referrer_tag: 'abc', date_from: new Date(0) as never })],
   ['date_to', (partner) => partner.queryAnalytics({ referrer_tag: 'abc', date_to: 5 as never })],
   ['limit', (partner) => partner.queryAnalytics({ referrer_tag: 'abc', granularity: 'row', limit: '5' as never })],

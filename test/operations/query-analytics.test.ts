@@ -144,7 +144,7 @@ describe('filters of an analytics query', () => {
       bench.issue({ ...liveTenant, vertical: { ...liveTenant.vertical, number: 2 } }),
     ];
     assert.deepEqual((await bench.portQuery({ sub_id_list: [...list, own].join(',') })).subs, bench.bytesOf(own));
-    for (const sub_id_list of ['', ',,,', list.join(',')]) {
+    for (const sub_id_list of ['x', ',', ',,,', list.join(',')]) {
       assert.deepEqual((await bench.portQuery({ sub_id_list })).subs, []);
     }
   });
@@ -157,12 +157,13 @@ describe('filters of an analytics query', () => {
     assert.deepEqual(subs, bench.bytesOf(one, other));
   });
 
-  it('accepts up to 500 sub_ids, including repeated and invalid ones', async () => {
+  it('accepts 1 to 500 sub_ids, including repeated and invalid ones', async () => {
     const bench = new Bench();
     const ids = Array.from({ length: 500 }, () => bench.issue());
     assert.equal((await bench.portQuery({ sub_id_list: ids.join(',') })).subs?.length, 500);
-    for (const sub_id_list of [[...ids, ids[0]].join(','), `${ids.join(',')},`, ','.repeat(500)]) {
+    for (const sub_id_list of ['', [...ids, ids[0]].join(','), `${ids.join(',')},`, ','.repeat(500)]) {
       assert.equal(await bench.outcome({ sub_id_list }), 'INVALID_REQUEST sub_id_list');
+      assert.equal(await bench.outcome({ referrer_tag, sub_id_list }), 'INVALID_REQUEST sub_id_list');
     }
   });
 });
@@ -174,7 +175,10 @@ describe('dates of an analytics query', () => {
     [{ date_from: '2026-05-20' }, '2026-05-20', '2026-05-20'],
     [{ date_to: '2026-03-15' }, '2026-02-13', '2026-03-15'],
     [{ date_to: '2024-03-15' }, '2024-02-14', '2024-03-15'],
-    [{ date_to: '2027-01-01' }, '2026-12-02', '2027-01-01'],
+    [{ date_to: '2027-01-01' }, '2026-04-20', '2027-01-01'],
+    [{ date_to: '2026-05-10' }, '2026-04-20', '2026-05-10'],
+    [{ date_to: '2026-04-20' }, '2026-04-20', '2026-04-20'],
+    [{ date_to: '2026-04-19' }, '2026-03-20', '2026-04-19'],
     [{ date_to: '0001-01-15' }, '0000-12-16', '0001-01-15'],
     [{ date_from: '2026-05-01', date_to: '2026-05-01' }, '2026-05-01', '2026-05-01'],
     [{ date_from: '0001-01-01', date_to: '9999-12-31' }, '0001-01-01', '9999-12-31'],
@@ -191,7 +195,7 @@ describe('dates of an analytics query', () => {
   it('a query without dates counts the matured sessions of the last 180 days; other queries count sessions since date_from', async () => {
     for (const [dates, from] of [
       [{}, '2025-11-21'],
-      [{ date_to: '2026-05-20' }, '2026-04-20'],
+      [{ date_to: '2026-05-10' }, '2026-04-20'],
       [{ date_from: '2025-01-01' }, '2025-01-01'],
     ] as const) {
       const { maturedFromDay } = await new Bench().portQuery({ referrer_tag, ...dates });
@@ -523,7 +527,7 @@ describe('pages of an analytics query', () => {
     const [one, other] = [bench.issue(), bench.issue()];
     const request = { granularity: 'row', sub_id_list: `${one},${other}` };
     const cursor = await cursorOf(bench, request);
-    for (const change of [{ granularity: 'daily' }, { sub_id_list: one }, { sub_id_list: '' }, { referrer_tag }]) {
+    for (const change of [{ granularity: 'daily' }, { sub_id_list: one }, { sub_id_list: 'x' }, { referrer_tag }]) {
       assert.equal(await bench.outcome({ ...request, ...change, cursor }), 'INVALID_REQUEST cursor');
     }
     const otherVertical = { ...liveTenant, vertical: { ...liveTenant.vertical, number: 2 } };

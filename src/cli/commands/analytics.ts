@@ -105,7 +105,7 @@ function analyticsReportCommand(kind: AnalyticsReportKind): Command {
     .addOption(createModeOption('sessions of live keys or of test keys').default('live'))
     .option(
       '--from <date>',
-      `first UTC day on which the sessions were created (default: ${bounds.analyticsDefaultDays} days before the last day)`,
+      `first UTC day on which the sessions were created (default: ${bounds.analyticsDefaultDays} days before today, or before an earlier --to)`,
       parseDate,
     )
     .option('--to <date>', 'last UTC day on which the sessions were created (default: today)', parseDate)
