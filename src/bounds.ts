@@ -304,6 +304,8 @@ export const bounds = {
   confirmedRevenueUsdMax: 100_000,
   txidCharactersMax: 128,
   confirmationRowsPerRequestMax: 500,
+  /** Digits of a decimal number that a 64-bit floating-point number always stores exactly. */
+  exactDecimalDigitsMax: 15,
   confirmationBodyBytesMax: 512 * 1024,
   /** Maximum number of queued batches of confirmations; further batches get 503. */
   confirmationQueueBatchesMax: 16,

@@ -17,13 +17,15 @@ export const createDictionarySchema = <Value extends TSchema>(value: Value) =>
 
 export const ageYearsSchema = Type.Integer({ minimum: 1, maximum: 120 });
 
+const safeIntegerSchema = Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER });
+
 const criterion = Type.Object(
   {
     field: Type.String(),
     in: Type.Optional(Type.Array(Type.Unknown(), { minItems: 1, maxItems: bounds.catalogListItemsMax })),
     not_in: Type.Optional(Type.Array(Type.Unknown(), { minItems: 1, maxItems: bounds.catalogListItemsMax })),
-    min: Type.Optional(Type.Integer()),
-    max: Type.Optional(Type.Integer()),
+    min: Type.Optional(safeIntegerSchema),
+    max: Type.Optional(safeIntegerSchema),
     min_age: Type.Optional(ageYearsSchema),
   },
   strictObject,

@@ -15,13 +15,14 @@ import {
 } from './confirmation.ts';
 
 /**
- * Finds confirmation rows in which a JSON member is repeated. `JSON.parse` hides repeated members, because it uses the last value.
+ * Finds the rows whose text shows a problem that `JSON.parse` hides: a repeated member, of which `JSON.parse` uses the last value, or an
+ * amount with so many digits that `JSON.parse` rounds it.
  *
  * @param text valid JSON: one row or an array of rows
- * @returns map from the index of a row to the first repeated member of the row
+ * @returns map from the index of a row to the reason for its rejection; a repeated member comes before an invalid amount
  */
-export function findDuplicateFields(text: string): ReadonlyMap<number, ConfirmationFieldName> {
-  const duplicates = new Map<number, ConfirmationFieldName>();
+export function findRowTextProblems(text: string): ReadonlyMap<number, RejectionReason> {
+  const problems = new Map<number, RejectionReason>();
   const scanner = createScanner(text, true);
   let rowDepth = 1;
   let depth = 0;
@@ -29,9 +30,15 @@ export function findDuplicateFields(text: string): ReadonlyMap<number, Confirmat
   /** Member names read so far in the current row; null if the row is not an object. */
   let names: Set<string> | null = null;
   let isNameNext = false;
+  let isAmountNext = false;
   for (scanner.scan(); scanner.getTokenOffset() < text.length; scanner.scan()) {
-    // The first character of a token is enough to recognize brackets, braces and commas.
+    // The first character of a token is enough to recognize brackets, braces, colons and commas.
     const token = text[scanner.getTokenOffset()]!;
+    if (token === ':') continue;
+    if (isAmountNext && exceedsExactDigits(scanner.getTokenValue()) && !problems.has(row)) {
+      problems.set(row, 'amount_invalid');
+    }
+    isAmountNext = false;
     if (token === '{' || token === '[') {
       if (depth === 0 && token === '[') rowDepth = 2;
       depth++;
@@ -49,11 +56,24 @@ export function findDuplicateFields(text: string): ReadonlyMap<number, Confirmat
       const name = scanner.getTokenValue();
       const member = confirmationFieldNames.find((each) => each === name);
       if (member === undefined) continue;
-      if (names!.has(member) && !duplicates.has(row)) duplicates.set(row, member);
+      isAmountNext = member === 'amount';
+      if (names!.has(member) && !problems.get(row)?.endsWith('_repeated')) problems.set(row, `${member}_repeated`);
       names!.add(member);
     }
   }
-  return duplicates;
+  return problems;
+}
+
+/**
+ * Whether a number in JSON has more digits than a floating-point number stores exactly. Zeros before the first and after the last other
+ * digit do not count.
+ */
+function exceedsExactDigits(number: string): boolean {
+  const digits = number.replace(/e.*$/i, '').replaceAll(/\D/g, '');
+  const first = digits.search(/[1-9]/);
+  let end = digits.length;
+  while (end > first && digits[end - 1] === '0') end--;
+  return end - first > bounds.exactDecimalDigitsMax;
 }
 
 interface ParseConfirmationDeps {

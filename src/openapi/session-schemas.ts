@@ -37,7 +37,8 @@ export const sessionRequestSchema = defineSchema<CreateSessionBody>()(
               Type.Boolean(),
               Type.Null(),
             ]),
-            description: 'Your own data, without personal data, which analytics rows return.',
+            description:
+              'Your own data, without personal data, which analytics rows return. An integer beyond 2^53 - 1 gets 400: send a string.',
           },
         ),
       ),

@@ -4,7 +4,7 @@ import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import type { OfferAvailability } from '../clicks/offer-availability.ts';
 import type { Confirmation, RejectionReason } from '../confirmations/confirmation.ts';
 import { checkConfirmation } from '../confirmations/confirmation.ts';
-import { findDuplicateFields, parseConfirmation } from '../confirmations/parse-confirmation.ts';
+import { findRowTextProblems, parseConfirmation } from '../confirmations/parse-confirmation.ts';
 import type { PayoutStateReader } from '../confirmations/payout-state.ts';
 import { PendingPayoutStates } from '../confirmations/payout-state.ts';
 import type { CancelSignal, SerialQueue } from '../domain/async.ts';
@@ -64,7 +64,7 @@ export type ConfirmationsResponse = Readonly<Record<ConfirmationOutcome, number>
  * Two batches cannot confirm the same payout, because batches run one after the other, and each batch sees the rows that earlier batches
  * recorded. A batch that is cancelled before it runs has no effect.
  *
- * @param text JSON text from which `body` was parsed; needed to reject rows in which a JSON member is repeated
+ * @param text JSON text from which `body` was parsed; needed to reject rows with a problem that the parser hides
  */
 export async function confirmRevenue(
   deps: ConfirmRevenueDeps,
@@ -79,11 +79,8 @@ export async function confirmRevenue(
       `must be one confirmation or an array of at most ${bounds.confirmationRowsPerRequestMax}`,
     );
   }
-  const duplicateMembers = text === undefined ? null : findDuplicateFields(text);
-  const parsed = rows.map((row, index) => {
-    const member = duplicateMembers?.get(index);
-    return member === undefined ? parseConfirmation(deps, row) : (`${member}_repeated` as const);
-  });
+  const textProblems = text === undefined ? null : findRowTextProblems(text);
+  const parsed = rows.map((row, index) => textProblems?.get(index) ?? parseConfirmation(deps, row));
   try {
     const results = await deps.queue.run(() => processBatch(deps, parsed, signal), signal);
     return results === null

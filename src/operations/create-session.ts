@@ -200,9 +200,14 @@ function isMetadata(value: unknown): value is SessionMetadata {
         (isTextWithin(member, bounds.metadataCharactersMax) ||
           typeof member === 'boolean' ||
           member === null ||
-          Number.isFinite(member)),
+          isExactNumber(member)),
     )
   );
+}
+
+/** Whether a value is a decimal or a safe integer. A larger integer may have lost its last digits when it was parsed. */
+function isExactNumber(value: unknown): boolean {
+  return Number.isInteger(value) ? Number.isSafeInteger(value) : Number.isFinite(value);
 }
 
 /** Stores a session and appends its record to the ledger. Returns null if the session store is full or the ledger refuses the record. */

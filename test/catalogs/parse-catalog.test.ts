@@ -181,6 +181,8 @@ describe('invalid criteria of a catalog', () => {
     [{ field: 'co_borrower', in: [1] }, '.in[0]: is not a value of co_borrower'],
     [{ field: 'annual_income', in: [50_000] }, '.in: is not allowed for annual_income'],
     [{ field: 'annual_income', min: 2, max: 1 }, ': min must not exceed max'],
+    [{ field: 'annual_income', min: 2 ** 53 }, '.min: must be <= 9007199254740991'],
+    [{ field: 'annual_income', max: -(2 ** 53) }, '.max: must be >= -9007199254740991'],
     [{ field: 'birthdate', max: 19_900_101 }, '.max: is not allowed for birthdate'],
     [{ field: 'birthdate', max_age: 60 }, '.max_age: is not a member of the format'],
   ] as const) {

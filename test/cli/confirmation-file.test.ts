@@ -154,6 +154,13 @@ describe('NDJSON files of confirmations', () => {
     assert.deepEqual(accepted!.parsed, { ok: true, item: {} });
   });
 
+  it('rejects an NDJSON line whose amount has too many digits, and keeps the digits in the rejected rows', async () => {
+    const line = '{"txid":"t","amount":84.99999999999999999}';
+    const [row] = (await readRows('ndjson', line)).rows;
+    assert.deepEqual(row!.parsed, { ok: false, reason: 'amount_invalid' });
+    assert.equal(JSON.parse(row!.formatRejectedRow('amount_invalid')).row, line);
+  });
+
   it('sends the reason of a reversal in an NDJSON file, and adds the reason for a rejection as another property', async () => {
     const row = { txid: 't', status: 'reversed', reason: 'bot', note: 'x' };
     const { rows } = await readRows('ndjson', JSON.stringify(row));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { type Confirmation, confirmationFieldNames } from '../../src/confirmations/confirmation.ts';
-import { findDuplicateFields, parseConfirmation } from '../../src/confirmations/parse-confirmation.ts';
+import { findRowTextProblems, parseConfirmation } from '../../src/confirmations/parse-confirmation.ts';
 import { ClickIds } from '../../src/ids/click-tokens.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
@@ -148,26 +148,42 @@ describe('parseConfirmation', () => {
   });
 });
 
-describe('findDuplicateFields', () => {
+describe('findRowTextProblems', () => {
   for (const [text, expected] of [
-    ['{"amount":1,"amount":2}', [[0, 'amount']]],
-    ['{"amount":1,"txid":"a","txid":"b","amount":2}', [[0, 'txid']]],
-    ['{"am\\u006funt":1,"amount":2}', [[0, 'amount']]],
-    [' \n[ {"txid":"a"} , {"txid":"a" ,\t"txid" :"a"}]', [[1, 'txid']]],
+    ['{"amount":1,"amount":2}', [[0, 'amount_repeated']]],
+    ['{"amount":1,"txid":"a","txid":"b","amount":2}', [[0, 'txid_repeated']]],
+    ['{"am\\u006funt":1,"amount":2}', [[0, 'amount_repeated']]],
+    [' \n[ {"txid":"a"} , {"txid":"a" ,\t"txid" :"a"}]', [[1, 'txid_repeated']]],
     ['[[{"amount":1,"amount":1}],{"x":{"amount":1,"amount":1},"amount":1},{"x":[{"amount":1}],"amount":1}]', []],
-    ['[1,"amount","amount",[],{},{"status":"}","status":"]"}]', [[5, 'status']]],
+    ['[1,"amount","amount",[],{},{"status":"}","status":"]"}]', [[5, 'status_repeated']]],
     ['{"x":1,"x":2,"__proto__":1,"__proto__":2,"toString":1,"toString":2}', []],
     ['{"txid":"amount","amount":"txid"}', []],
     ['"amount"', []],
     ['[]', []],
+    // Amounts that JSON.parse rounds to an allowed amount
+    ['{"amount":84.99999999999999999}', [[0, 'amount_invalid']]],
+    ['[{"amount" : 1},{"amount" :\n 1.00000000000000001 }]', [[1, 'amount_invalid']]],
+    ['{"amount":100000.00000000000001}', [[0, 'amount_invalid']]],
+    ['{"amount":0.30000000000000000001,"amount":1}', [[0, 'amount_repeated']]],
+    ['{"amount":8499999999999999999e-17}', [[0, 'amount_invalid']]],
+    // Amounts with at most 15 digits, not counting zeros at both ends
+    ['{"amount":85.00000000000000000000}', []],
+    ['{"amount":100000.000000}', []],
+    ['{"amount":123456789.012345}', []],
+    ['{"amount":0.000001}', []],
+    ['{"amount":4e1}', []],
+    ['{"x":84.99999999999999999,"y":{"amount":84.99999999999999999}}', []],
   ] as const) {
-    it(`in ${text.trim()}, finds ${expected.length === 0 ? 'no duplicate member' : String(expected[0])}`, () => {
-      assert.deepEqual([...findDuplicateFields(text)], expected);
+    it(`in ${text.trim()}, finds ${expected.length === 0 ? 'no problem' : String(expected[0])}`, () => {
+      assert.deepEqual([...findRowTextProblems(text)], expected);
     });
   }
 
   it('finds every row that contains a repeated property at any nesting depth', () => {
-    const member = fc.tuple(fc.constantFrom(...confirmationFieldNames, 'other'), fc.json({ maxDepth: 3 }));
+    const json = fc.json({ maxDepth: 3 });
+    const member = fc
+      .tuple(fc.constantFrom(...confirmationFieldNames, 'other'), json)
+      .map(([name, value]) => [name, name === 'amount' ? '40.5' : value] as const);
     const row = fc.oneof(fc.json(), fc.array(member, { maxLength: 6 }));
     fc.assert(
       fc.property(fc.array(row, { maxLength: 6 }), (rows) => {
@@ -177,15 +193,15 @@ describe('findDuplicateFields', () => {
         const expected = rows.flatMap((each, index) => {
           const names = typeof each === 'string' ? [] : each.map(([name]) => name).filter((name) => name !== 'other');
           const duplicate = names.find((name, position) => names.indexOf(name) < position);
-          return duplicate === undefined ? [] : [[index, duplicate]];
+          return duplicate === undefined ? [] : [[index, `${duplicate}_repeated`]];
         });
-        assert.deepEqual([...findDuplicateFields(`[${texts.join(' ,\n')}]`)], expected);
+        assert.deepEqual([...findRowTextProblems(`[${texts.join(' ,\n')}]`)], expected);
       }),
     );
   });
 
-  it('findDuplicateFields accepts the maximum nesting depth of a request body', () => {
+  it('accepts the maximum nesting depth of a request body', () => {
     const text = '['.repeat(250_000) + ']'.repeat(250_000);
-    assert.equal(findDuplicateFields(text).size, 0);
+    assert.equal(findRowTextProblems(text).size, 0);
   });
 });

@@ -63,7 +63,7 @@ describePersonalLoans('POST /confirmations', (door) => {
     assertError(await post(market, '[]'.padEnd(bounds.confirmationBodyBytesMax + 1, ' ')), 'PAYLOAD_TOO_LARGE');
   });
 
-  test('rejects a row with a repeated JSON property, and the response contains no submitted values', async () => {
+  test('rejects a row with a repeated JSON property or an amount that JSON.parse rounds, and the response contains no submitted values', async () => {
     const rows = [
       '{"click_id":null,"click_id":"x"}',
       '{"status":"funded","status":"funded"}',
@@ -72,13 +72,14 @@ describePersonalLoans('POST /confirmations', (door) => {
         Object.fromEntries(['click_id', 'sub_id', 'svc_offer_id', 'txid', 'status'].map((name) => [name, echoMarker])),
       ),
       JSON.stringify({ txid: 'tx', status: 'funded', amount: echoMarker }),
+      '{"txid":"tx","status":"funded","amount":84.99999999999999999}',
     ];
     const answer = await post(door.market, `[${rows.join(',')}]`);
     const { results, ...counts } = assertOk<ConfirmationsResponse>(answer);
-    assert.deepEqual(counts, { accepted: 0, repeated: 0, rejected: 5, unknown: 0 });
+    assert.deepEqual(counts, { accepted: 0, repeated: 0, rejected: 6, unknown: 0 });
     assert.deepEqual(
       results.map(({ reason }) => reason),
-      ['click_id_repeated', 'status_repeated', 'amount_repeated', 'status_invalid', 'amount_invalid'],
+      ['click_id_repeated', 'status_repeated', 'amount_repeated', 'status_invalid', 'amount_invalid', 'amount_invalid'],
     );
     assert.ok(!answer.text.includes(echoMarker));
   });

@@ -75,7 +75,7 @@ describePersonalLoans('hostile JSON:', (door) => {
       }
     }, 5));
 
-  test('rejects a number that JavaScript cannot represent, such as 1e400, in a documented property', () =>
+  test('rejects a number that JavaScript cannot represent, such as 1e400 or 2 ** 53 + 1, in a documented property', () =>
     attacking(async (caller) => {
       const digits = '9'.repeat(60_000);
       for (const number of ['1e400', '-1e400', digits]) {
@@ -83,6 +83,16 @@ describePersonalLoans('hostile JSON:', (door) => {
         const agent = `{"referrer_tag":"hostile","user_agent":${number}}`;
         assertError(await caller.post('session', agent), 'INVALID_REQUEST', 'user_agent');
         const metadata = `{"referrer_tag":"hostile","metadata":{"n":${number}}}`;
+        assertError(await caller.post('session', metadata), 'INVALID_REQUEST', 'metadata');
+      }
+      for (const integer of [
+        '9007199254740992',
+        '9007199254740993',
+        '-9007199254740993',
+        '12345678901234567890',
+        '1e20',
+      ]) {
+        const metadata = `{"referrer_tag":"hostile","metadata":{"fine":1,"n":${integer}}}`;
         assertError(await caller.post('session', metadata), 'INVALID_REQUEST', 'metadata');
       }
     }));

@@ -138,6 +138,15 @@ describe('createSession', () => {
     }
   });
 
+  it('records numbers in metadata without change', async (t) => {
+    const bench = await Bench.open(t);
+    const { MAX_SAFE_INTEGER: most, MIN_SAFE_INTEGER: least, MIN_VALUE: tiny } = Number;
+    const metadata = { most, least, tiny, zero: 0, decimal: 0.1, long: 1234567.8901234567, below: -1.5e-10 };
+    assert.equal(await bench.verdict({ referrer_tag, metadata }), 'ok');
+    const [record] = await bench.ledger.records();
+    assert.deepEqual(JSON.parse(record![6] as string), metadata);
+  });
+
   it('rejects a missing or invalid referrer tag, and a body that is not a JSON object', async (t) => {
     const bench = await Bench.open(t);
     const texts = ['', 'ab', 'a'.repeat(65), 'Abc', 'a c', 'abc\n', '\nabc', 'äbc', 'a.c', `abc${astral}`];
@@ -159,8 +168,9 @@ describe('createSession', () => {
     }
     const long = ['x', astral].map((character) => character.repeat(257));
     const tooLarge = [keys(11), ...long.flatMap((text) => [{ [text]: '' }, { a: text }])];
+    const inexact = [2 ** 53, -(2 ** 53), JSON.parse('12345678901234567890'), 1e300, 1 / 0, 0 / 0].map((n) => ({ n }));
     const notScalars = [null, 1, 'text', true, [], ['a'], { a: [] }, { a: {} }, { a: 'fine', b: { c: 1 } }];
-    for (const metadata of [...tooLarge, ...notScalars]) {
+    for (const metadata of [...tooLarge, ...inexact, ...notScalars]) {
       assert.equal(await bench.verdict({ referrer_tag, metadata }), 'INVALID_REQUEST metadata');
     }
     assert.deepEqual([bench.sessions.size, bench.ledger.log.lastAppendedPosition], [0, 0]);

@@ -2,7 +2,7 @@ import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { bounds } from '../../bounds.ts';
 import { confirmationFieldNames } from '../../confirmations/confirmation.ts';
-import { findDuplicateFields } from '../../confirmations/parse-confirmation.ts';
+import { findRowTextProblems } from '../../confirmations/parse-confirmation.ts';
 import { CommandLineError } from '../command.ts';
 
 /** Row that was read from a confirmation file and is not sent yet. */
@@ -183,7 +183,7 @@ function rowTooLongMessage(): string {
 }
 
 function parseNdjsonRow(text: string): ConfirmationRow {
-  /** Rejects a line that is not JSON or repeats a member name. The rejected line is written as a string to the file of rejected rows. */
+  /** Rejects a line that is not JSON, repeats a member name or has an amount with too many digits. The rejected line is written as a string to the file of rejected rows. */
   const rejectedText = (reason: string): ConfirmationRow => ({
     parsed: { ok: false, reason },
     formatRejectedRow: () => formatJsonLine({ row: text.trim(), [rejectionName]: reason }),
@@ -200,8 +200,8 @@ function parseNdjsonRow(text: string): ConfirmationRow {
       formatRejectedRow: (reason) => formatJsonLine({ row: value, [rejectionName]: reason }),
     };
   }
-  const duplicate = findDuplicateFields(text).get(0);
-  if (duplicate !== undefined) return rejectedText(`${duplicate}_repeated`);
+  const problem = findRowTextProblems(text).get(0);
+  if (problem !== undefined) return rejectedText(problem);
   const row = value as Readonly<Record<string, unknown>>;
   const item = Object.fromEntries(
     confirmationFieldNames.filter((name) => Object.hasOwn(row, name)).map((name) => [name, row[name]]),
