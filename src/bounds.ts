@@ -225,10 +225,10 @@ export const bounds = {
   logoFileBytesMax: 64 * 1024,
   /** Maximum number of logo files loaded for one catalog; lenders without a loaded logo get a monogram. */
   logoFilesPerCatalogMax: 2_000,
-  /** Maximum nesting depth of the elements in an SVG logo, equal to the limit of browsers. */
+  /** Maximum nesting depth of the elements in an SVG logo. Some browsers show no deeper image. */
   logoElementDepthMax: 256,
-  /** Maximum number of namespace declarations in an SVG logo. Drawing programs may write namespace declarations on every SVG element. */
-  logoNamespaceDeclarationsMax: 1_000,
+  /** Number of characters of an SVG logo that are parsed before the check for problems. */
+  logoParseCharacters: 1_024,
   logoFileNameCharactersMax: 68,
   /** Maximum number of stored logo file names that no active catalog uses. */
   unusedLogoNamesMax: 1_000,

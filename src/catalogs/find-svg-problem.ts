@@ -1,182 +1,166 @@
+import { SaxesParser, type SaxesTagNS } from 'saxes';
 import { bounds } from '../bounds.ts';
+import { escapeInvisibleCharacters, truncateText } from '../domain/text.ts';
 
 const svgNamespace = 'http://www.w3.org/2000/svg';
-const xmlName = '[\\p{L}_][\\p{L}\\p{M}\\p{N}_.·-]*(?::[\\p{L}_][\\p{L}\\p{M}\\p{N}_.·-]*)?';
-const attributeValue = `"[^"<]*"|'[^'<]*'`;
-const openTag = new RegExp(
-  `<(${xmlName})((?:[ \\t\\r\\n]+${xmlName}[ \\t\\r\\n]*=[ \\t\\r\\n]*(?:${attributeValue}))*)[ \\t\\r\\n]*(/?)>`,
-  'uy',
-);
-const attribute = new RegExp(`(${xmlName})[ \\t\\r\\n]*=[ \\t\\r\\n]*(${attributeValue})`, 'gu');
-const closeTag = new RegExp(`</(${xmlName})[ \\t\\r\\n]*>`, 'uy');
-/** Document type declaration without an internal subset. An internal subset could declare entities that expand to any size. */
-const documentType = /<!DOCTYPE[ \t\r\n][^[\]<>]*>/y;
-const invalidXmlCharacter = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
+const htmlNamespace = 'http://www.w3.org/1999/xhtml';
 
-interface OpenElement {
-  readonly name: string;
-  /** XML namespaces by prefix. The empty prefix stands for the default namespace. */
-  readonly namespaces: ReadonlyMap<string, string>;
-}
-
-/**
- * Returns the reason why browsers cannot show a text as an SVG image, with the line number; null for a valid image. The text must be
- * well-formed XML with an `svg` root element. Scripts are allowed, because browsers do not run scripts in an image and the response headers
- * of logos forbid scripts.
- */
-export function findSvgProblem(text: string): string | null {
-  const scan = new SvgParser(text);
-  const problem = scan.parseDocument();
-  return problem === null ? null : `${problem} (line ${text.slice(0, scan.offset).split('\n').length})`;
-}
-
-class SvgParser {
-  offset = 0;
-  readonly #text: string;
-  readonly #open: OpenElement[] = [];
-  #hasRoot = false;
-  #namespaceCount = 0;
-
-  constructor(text: string) {
-    this.#text = text;
-    if (text.startsWith('\ufeff')) this.offset = 1;
-  }
-
-  parseDocument(): string | null {
-    const invalidIndex = this.#text.search(invalidXmlCharacter);
-    if (invalidIndex >= 0) {
-      this.offset = invalidIndex;
-      return 'contains a character that XML does not allow';
-    }
-    while (this.offset < this.#text.length) {
-      const problem = this.#parseNextNode();
-      if (problem !== null) return problem;
-    }
-    if (!this.#hasRoot) return 'has no svg element';
-    return this.#open.length === 0 ? null : 'has an element without an end tag';
-  }
-
-  #parseNextNode(): string | null {
-    const at = (start: string): boolean => this.#text.startsWith(start, this.offset);
-    if (!at('<')) return this.#parseText();
-    if (at('<!--')) return this.#parseComment();
-    if (at('<![CDATA[')) return this.#open.length === 0 ? textOutsideRoot : this.#skipPast(']]>');
-    if (at('<?')) return this.#parseProcessingInstruction();
-    if (at('<!')) return this.#parseDocumentType();
-    return at('</') ? this.#parseEndTag() : this.#parseStartTag();
-  }
-
-  #parseText(): string | null {
-    const next = this.#text.indexOf('<', this.offset);
-    const end = next < 0 ? this.#text.length : next;
-    const text = this.#text.slice(this.offset, end);
-    if (this.#open.length === 0 && /[^ \t\r\n]/.test(text)) return textOutsideRoot;
-    if (text.includes(']]>')) return 'has the end of a CDATA section without its beginning';
-    if (!hasOnlyKnownReferences(text)) return unknownReference;
-    this.offset = end;
-    return null;
-  }
-
-  #parseComment(): string | null {
-    const end = this.#text.indexOf('--', this.offset + 4);
-    if (end < 0 || this.#text[end + 2] !== '>') return 'has a comment that does not end, or with -- inside';
-    this.offset = end + 3;
-    return null;
-  }
-
-  #parseProcessingInstruction(): string | null {
-    const declares = /^<\?xml[ \t\r\n?]/i.test(this.#text.slice(this.offset, this.offset + 6));
-    const first = this.offset === 0 || (this.offset === 1 && this.#text.startsWith('\ufeff'));
-    if (declares && !first) return 'has an XML declaration that is not at its beginning';
-    return this.#skipPast('?>');
-  }
-
-  #parseDocumentType(): string | null {
-    documentType.lastIndex = this.offset;
-    if (this.#hasRoot || !documentType.test(this.#text)) return 'has invalid markup or an internal DTD subset';
-    this.offset = documentType.lastIndex;
-    return null;
-  }
-
-  #parseStartTag(): string | null {
-    openTag.lastIndex = this.offset;
-    const tag = openTag.exec(this.#text);
-    if (tag === null) return 'has a tag that is not well-formed';
-    const [, name, attributes, empty] = tag as unknown as [string, string, string, string];
-    if (this.#open.length === 0 && this.#hasRoot) return 'has a second root element';
-    if (this.#open.length >= bounds.logoElementDepthMax)
-      return `is nested more than ${bounds.logoElementDepthMax} deep`;
-    const prefixed = [name];
-    const declared = new Map<string, string>();
-    const seen = new Set<string>();
-    for (const [, attributeName, quotedValue] of attributes.matchAll(attribute) as Iterable<[string, string, string]>) {
-      if (seen.has(attributeName)) return 'has an attribute twice in one tag';
-      if (!hasOnlyKnownReferences(quotedValue)) return unknownReference;
-      seen.add(attributeName);
-      if (attributeName === 'xmlns') declared.set('', quotedValue.slice(1, -1));
-      else if (attributeName.startsWith('xmlns:')) declared.set(attributeName.slice(6), quotedValue.slice(1, -1));
-      else if (attributeName.includes(':')) prefixed.push(attributeName);
-    }
-    this.#namespaceCount += declared.size;
-    if (this.#namespaceCount > bounds.logoNamespaceDeclarationsMax) {
-      return `declares more than ${bounds.logoNamespaceDeclarationsMax} namespaces`;
-    }
-    const inherited = this.#open.at(-1)?.namespaces ?? predeclaredPrefixes;
-    // A tag without namespace declarations shares the map of its parent, because a copy for every tag would be slow.
-    const namespaces = declared.size === 0 ? inherited : new Map([...inherited, ...declared]);
-    if (!prefixed.every((one) => namespaces.has(prefixOf(one)))) return 'has a namespace prefix that is not declared';
-    if (!this.#hasRoot && (localName(name) !== 'svg' || namespaces.get(prefixOf(name)) !== svgNamespace)) {
-      return `has no svg element of ${svgNamespace} at its root`;
-    }
-    this.#hasRoot = true;
-    if (empty === '') this.#open.push({ name, namespaces });
-    this.offset = openTag.lastIndex;
-    return null;
-  }
-
-  #parseEndTag(): string | null {
-    closeTag.lastIndex = this.offset;
-    const tag = closeTag.exec(this.#text);
-    if (tag === null || this.#open.at(-1)?.name !== tag[1]) return 'has an end tag that does not match its start tag';
-    this.#open.pop();
-    this.offset = closeTag.lastIndex;
-    return null;
-  }
-
-  #skipPast(mark: string): string | null {
-    const end = this.#text.indexOf(mark, this.offset);
-    if (end < 0) return 'ends inside its markup';
-    this.offset = end + mark.length;
-    return null;
-  }
-}
-
-const textOutsideRoot = 'has text outside its svg element';
-const unknownReference = 'has a reference to an unknown entity';
-/** Prefixes that need no declaration: `xml`, and the empty prefix, because an element may have no namespace. */
-const predeclaredPrefixes: ReadonlyMap<string, string> = new Map([
-  ['', ''],
-  ['xml', 'http://www.w3.org/XML/1998/namespace'],
+/** Elements, in lower case, that run scripts or embed documents in some browser. */
+const activeElements = new Set([
+  'script',
+  'foreignobject',
+  'handler',
+  'listener',
+  'iframe',
+  'embed',
+  'object',
+  'audio',
+  'video',
+  'canvas',
 ]);
 
-function prefixOf(name: string): string {
-  return name.includes(':') ? name.slice(0, name.indexOf(':')) : '';
+/** Local names of the attributes, in lower case, whose value is a URL. */
+const urlAttributes = new Set(['href', 'src', 'srcset', 'ping', 'action', 'formaction', 'poster', 'data']);
+
+/** Document type declaration without an internal subset, which could declare entities, and without a DTD of another site. */
+const documentType =
+  /^[ \t\r\n]+[A-Za-z_][\w.-]*(?:[ \t\r\n]+(?:PUBLIC[ \t\r\n]+(?:"[\w \r\n()+,./:=?;!*#@$%'-]*"|'[\w \r\n()+,./:=?;!*#@$%-]*')|SYSTEM)[ \t\r\n]+(["'])https?:\/\/www\.w3\.org\/[\w./-]*\1)?[ \t\r\n]*$/;
+
+/** UTF-8, and encodings that drawing programs declare. A file with only ASCII characters is the same in all of them. */
+const asciiCompatibleEncoding = /^(?:utf-8|us-ascii|iso-8859-1|windows-125\d)$/i;
+
+/** Image formats without scripts and links. */
+const rasterImage = /^data:image\/(?:png|jpeg|gif|webp|avif);base64,/i;
+
+/**
+ * Returns the reason why a text cannot be used as an SVG image, with the line number; null for a usable image. The text must be well-formed
+ * XML with an `svg` root element, because browsers show no other text as an image. Scripts, event handlers, embedded documents and references
+ * to other files are rejected: browsers ignore them in an `img` element, but not if a visitor opens the image and a CDN has removed the
+ * Content-Security-Policy.
+ */
+export function findSvgProblem(text: string): string | null {
+  return new SvgCheck().parse(text);
 }
 
-function localName(name: string): string {
-  return name.slice(name.indexOf(':') + 1);
-}
+class SvgCheck {
+  readonly #parser = new SaxesParser({ xmlns: true, defaultXMLVersion: '1.0', forceXMLVersion: true });
+  #problem: string | null = null;
+  #hasRoot = false;
+  #depth = 0;
+  /** Text of the current `style` element; null outside of `style` elements. */
+  #styleSheet: string | null = null;
 
-function hasOnlyKnownReferences(text: string): boolean {
-  for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1)) {
-    const [, word, decimal, hex] =
-      /^&(?:(amp|lt|gt|quot|apos)|#(\d{1,7})|#x([\da-f]{1,6}));/i.exec(text.slice(at, at + 12)) ?? [];
-    if (word !== undefined) {
-      if (word !== word.toLowerCase()) return false;
-      continue;
+  parse(text: string): string | null {
+    const parser = this.#parser;
+    parser.on('error', ({ message }) =>
+      this.#report(`is not well-formed XML: ${message.replace(/^\d+:\d+: |\.$/g, '')}`),
+    );
+    parser.on('xmldecl', ({ encoding = 'UTF-8' }) => {
+      if (!asciiCompatibleEncoding.test(encoding)) this.#report('declares an encoding other than UTF-8');
+    });
+    parser.on('doctype', (declaration) => {
+      if (!documentType.test(declaration))
+        this.#report('has an invalid DOCTYPE, an internal DTD subset, or a DTD outside of www.w3.org');
+    });
+    parser.on('processinginstruction', ({ target }) => {
+      if (target.toLowerCase() === 'xml-stylesheet') this.#report('refers to a style sheet');
+    });
+    parser.on('opentag', (tag) => this.#openTag(tag));
+    parser.on('closetag', () => this.#closeTag());
+    const addText = (part: string): void => {
+      if (this.#styleSheet !== null) this.#styleSheet += part;
+    };
+    parser.on('text', addText);
+    parser.on('cdata', addText);
+    // The parser continues after a problem, so each piece of the text is parsed only if the pieces before have no problem.
+    for (let at = 0; at < text.length && this.#problem === null; at += bounds.logoParseCharacters) {
+      parser.write(text.slice(at, at + bounds.logoParseCharacters));
     }
-    const code = decimal !== undefined ? Number(decimal) : Number.parseInt(hex ?? '', 16);
-    if (!(code <= 0x10ffff) || invalidXmlCharacter.test(String.fromCodePoint(code))) return false;
+    if (this.#problem === null) parser.close();
+    return this.#problem;
   }
-  return true;
+
+  /** Records the first problem. */
+  #report(problem: string | null): void {
+    if (problem === null || this.#problem !== null) return;
+    const shown = truncateText(escapeInvisibleCharacters(problem), bounds.catalogErrorCharactersShown);
+    this.#problem = `${shown} (line ${this.#parser.line})`;
+  }
+
+  #openTag({ local, uri, attributes }: SaxesTagNS): void {
+    this.#depth++;
+    if (this.#depth > bounds.logoElementDepthMax) {
+      this.#report(`is nested more than ${bounds.logoElementDepthMax} deep`);
+    }
+    if (!this.#hasRoot && (local !== 'svg' || uri !== svgNamespace)) {
+      this.#report(`has no svg element of ${svgNamespace} at its root`);
+    }
+    this.#hasRoot = true;
+    const element = local.toLowerCase();
+    if (activeElements.has(element) || uri === htmlNamespace)
+      this.#report(`contains the element ${local}, which is not allowed`);
+    if (this.#styleSheet !== null) this.#report('has an element inside of a style element');
+    if (element === 'style') this.#styleSheet = '';
+    for (const attribute of Object.values(attributes)) this.#report(findAttributeProblem(attribute, element));
+  }
+
+  #closeTag(): void {
+    this.#depth--;
+    if (this.#styleSheet !== null) this.#report(findStyleProblem(this.#styleSheet));
+    this.#styleSheet = null;
+  }
+}
+
+type SvgAttribute = SaxesTagNS['attributes'][string];
+
+function findAttributeProblem({ name, prefix, local, value }: SvgAttribute, element: string): string | null {
+  if (name === 'xmlns' || prefix === 'xmlns') {
+    // The parser accepts a prefix without a namespace, and removes spaces that belong to the namespace.
+    if (value === '' && prefix === 'xmlns') return 'declares a namespace prefix without a namespace';
+    return value === value.trim() ? null : 'declares a namespace with spaces at its edges';
+  }
+  const attribute = local.toLowerCase();
+  if (attribute.startsWith('on')) return `has the event handler ${local}`;
+  if (prefix === 'xml' && attribute === 'base') return 'has the attribute xml:base, which is not allowed';
+  if (urlAttributes.has(attribute)) {
+    const isImage = element === 'image' || element === 'feimage';
+    return isInternalUrl(value) || (isImage && rasterImage.test(value.trim())) ? null : externalReference;
+  }
+  if (attribute === 'attributename') {
+    const animated = value.trim().toLowerCase().replace(/^.*:/, '');
+    if (urlAttributes.has(animated) || animated === 'base' || animated.startsWith('on'))
+      return `animates the attribute ${animated}`;
+  }
+  // Attributes of drawing programs have a namespace, and browsers ignore them.
+  return prefix === '' ? findStyleProblem(value) : null;
+}
+
+const externalReference = 'refers to another file or site';
+
+function isInternalUrl(url: string): boolean {
+  return /^\s*(?:#|$)/.test(url);
+}
+
+/** Returns the problem of a style sheet, of a style attribute, or of another attribute, which may contain `url(...)`. */
+function findStyleProblem(css: string): string | null {
+  const text = decodeCssEscapes(css);
+  if (/@import|\bimage-set\(/i.test(text)) return externalReference;
+  for (const [, url] of text.matchAll(/url\(\s*["']?([^)]*)/gi) as Iterable<[string, string]>) {
+    if (!isInternalUrl(url) && !rasterImage.test(url) && !embeddedFont.test(url)) return externalReference;
+  }
+  return null;
+}
+
+const embeddedFont = /^data:(?:font\/|application\/(?:x-)?font-)[\w-]+[;,]/i;
+
+/** Replaces CSS escapes such as `\75 rl` by their characters, because a URL can be hidden in escapes. */
+function decodeCssEscapes(css: string): string {
+  return css.replaceAll(
+    /\\(?:([\da-f]{1,6})\s?|\r?\n|(.))/gi,
+    (_, hex: string | undefined, character: string | undefined) => {
+      if (hex === undefined) return character ?? '';
+      const code = Number.parseInt(hex, 16);
+      return code <= 0x10ffff ? String.fromCodePoint(code) : '\ufffd';
+    },
+  );
 }

@@ -71,6 +71,7 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
   commander: ['src/cli/'],
   'csv-parse': ['src/cli/'],
   'jsonc-parser': ['src/cli/', 'src/confirmations/'],
+  saxes: ['src/catalogs/find-svg-problem.ts'],
   bowser: ['src/user-agents/'],
   'crawler-user-agents': ['src/user-agents/'],
 };

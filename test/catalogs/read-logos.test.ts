@@ -63,7 +63,7 @@ describe('readLogos', () => {
         `large.svg is larger than ${bounds.logoFileBytesMax} bytes`,
         'page.svg is not a valid SVG image: it has no svg element of http://www.w3.org/2000/svg at its root (line 1)',
         'latin.svg is not a valid SVG image: it is not UTF-8',
-        'empty.svg is not a valid SVG image: it has no svg element (line 1)',
+        'empty.svg is not a valid SVG image: it is not well-formed XML: document must contain a root element (line 1)',
         'folder.svg is not a regular file',
         'pipe.svg is not a regular file',
         'outside.svg does not exist',
