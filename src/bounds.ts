@@ -322,6 +322,13 @@ export const bounds = {
   requestsPerMinuteDefault: 500,
   analyticsPerMinuteDefault: 50,
   sessionsPerDayDefault: 10_000,
+  /**
+   * Number of UTC days for which the sessions of an API key and the recorded clicks of sessions are counted in memory. A wrong clock can add
+   * days.
+   */
+  countedDaysStoredMax: 4,
+  /** Time for which an idle API key keeps its counts of sessions. The monotonic clock measures this time. */
+  sessionCountsKeptMs: 2 * 24 * 60 * 60 * 1000,
   rateLimitWindowMs: 60_000,
   /** Maximum configurable number of requests per minute of an API key. The rate limiter stores the time of each request. */
   limitPerMinuteMax: 1_000_000,
@@ -542,7 +549,7 @@ assert(bounds.offerAmountUsdMax < 2 ** 37);
 // Counters are archived at least 30 days after the last click or confirmation that can change the counters.
 assert(bounds.clickAttributionMs + bounds.confirmationWindowMs < (bounds.retentionDaysMin - 30) * 24 * 60 * 60 * 1000);
 assert(bounds.clickDurabilityTimeoutMs < bounds.requestDeadlineMs);
-// The cells of the count-min sketch have one byte, so a count is at most 255. The count-min sketch stores the counts of two days. A cell of
+// The cells of the count-min sketch have one byte, so a count is at most 255. A cell of
 // the count-min sketch is selected by at most 24 bits of a hash.
 assert(bounds.clicksRecordedPerSessionMax <= 255 && bounds.clickAttributionMs <= 24 * 60 * 60 * 1000);
 assert(Number.isInteger(Math.log2(bounds.sessionClickCells)) && bounds.sessionClickCells <= 2 ** 24);

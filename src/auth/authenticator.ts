@@ -1,5 +1,4 @@
 import { bounds } from '../bounds.ts';
-import { daysSinceEpoch } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ApiError, Failure } from '../domain/outcome.ts';
 import type { Vertical } from '../verticals/vertical.ts';
@@ -55,15 +54,15 @@ const verticalMismatchError: ApiError = { code: 'VERTICAL_MISMATCH' };
  * synchronous, so that two concurrent requests cannot both use the last request that a limit allows.
  *
  * The authenticator's memory use is proportional to the number of API keys in use. Once a minute, requests delete the counters of idle API
- * keys, a few keys per request. Session counts restored from the ledger are deleted two days after the day on which the sessions were
- * created.
+ * keys, a few keys per request. Counts of sessions are deleted two days after the last session or the restart. These two days are measured
+ * by the monotonic clock, because the wall clock may be wrong and set back later.
  */
 export class Authenticator {
   readonly #options: AuthenticatorOptions;
   readonly #defaultPolicies: RateLimitPolicies;
   readonly #usageByKey = new Map<number, KeyUsage>();
   readonly #restoredCounters = new Map<number, DailySessionCounter>();
-  #lastRestoredDay = Number.NEGATIVE_INFINITY;
+  #restoredCountsNeededUntilMs = Number.NEGATIVE_INFINITY;
   #cleanupIterator = this.#usageByKey.entries();
   #nextCleanupMs: number;
 
@@ -99,8 +98,8 @@ export class Authenticator {
     if (key === undefined || wallMs >= key.expiresAtMs) return this.#sendUnauthorized();
 
     const nowMs = clock.monotonicMs();
-    if (nowMs >= this.#nextCleanupMs) this.#deleteIdleKeyUsage(nowMs, wallMs);
-    const usage = this.#usageByKey.get(key.number) ?? this.#createKeyUsage(key);
+    if (nowMs >= this.#nextCleanupMs) this.#deleteIdleKeyUsage(nowMs);
+    const usage = this.#usageByKey.get(key.number) ?? this.#createKeyUsage(key, nowMs);
 
     if (key.vertical !== vertical.segment) {
       this.#options.onRejected?.('vertical_mismatch');
@@ -143,7 +142,7 @@ export class Authenticator {
     }
     const counter = this.#restoredCounters.get(keyNumber) ?? new DailySessionCounter();
     counter.restoreSessionCount(day, count);
-    this.#lastRestoredDay = Math.max(this.#lastRestoredDay, day);
+    this.#restoredCountsNeededUntilMs = this.#options.clock.monotonicMs() + bounds.sessionCountsKeptMs;
     this.#restoredCounters.set(keyNumber, counter);
   }
 
@@ -152,19 +151,18 @@ export class Authenticator {
     return unauthorizedRejection;
   }
 
-  #createKeyUsage(key: ApiKey): KeyUsage {
-    const counter = this.#restoredCounters.get(key.number) ?? new DailySessionCounter();
+  #createKeyUsage(key: ApiKey, nowMs: number): KeyUsage {
+    const counter = this.#restoredCounters.get(key.number) ?? null;
     this.#restoredCounters.delete(key.number);
     const limits = applyLimitOverrides(key.limits, this.#options.defaultLimits);
     const policies = hasLimitOverrides(key.limits) ? createRateLimitPolicies(limits) : this.#defaultPolicies;
-    const usage = new KeyUsage(limits, policies, counter);
+    const usage = new KeyUsage(limits, policies, counter, nowMs);
     this.#usageByKey.set(key.number, usage);
     return usage;
   }
 
-  #deleteIdleKeyUsage(nowMs: number, wallMs: number): void {
-    // Keeps the restored session counts of yesterday, because the wall clock may be set back past midnight.
-    if (daysSinceEpoch(wallMs) > this.#lastRestoredDay + 1) this.#restoredCounters.clear();
+  #deleteIdleKeyUsage(nowMs: number): void {
+    if (nowMs >= this.#restoredCountsNeededUntilMs) this.#restoredCounters.clear();
     for (let i = 0; i < bounds.keyUsagesFreedPerRequest; i++) {
       const next = this.#cleanupIterator.next();
       if (next.done === true) {
@@ -173,7 +171,7 @@ export class Authenticator {
         return;
       }
       const [keyNumber, usage] = next.value;
-      if (usage.deleteUnusedSlidingWindows(nowMs, wallMs)) this.#usageByKey.delete(keyNumber);
+      if (usage.deleteUnusedSlidingWindows(nowMs)) this.#usageByKey.delete(keyNumber);
     }
   }
 }

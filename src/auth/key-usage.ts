@@ -1,3 +1,4 @@
+import { bounds } from '../bounds.ts';
 import { dayStartMs, daysSinceEpoch } from '../domain/calendar.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import {
@@ -24,34 +25,46 @@ export interface QuotaReservation {
 /**
  * Counts the sessions that an API key created, by UTC day (docs/contract.md#sessions-per-day).
  *
- * Stores the counts of two days, because a reservation can be cancelled after midnight, and the wall clock may be set back past midnight.
+ * Stores the counts of the days that were counted last, because a reservation can be cancelled after midnight, and because the wall clock
+ * may be wrong by several days for some time before it is set back.
  */
 export class DailySessionCounter {
-  readonly #days = [-1, -1];
-  readonly #counts = [0, 0];
+  /** The stored days with their counts, the day that was counted last first. */
+  readonly #days: number[] = [];
+  readonly #counts: number[] = [];
 
   count(day: number): number {
-    return this.#days[day & 1] === day ? (this.#counts[day & 1] as number) : 0;
+    const index = this.#days.indexOf(day);
+    return index < 0 ? 0 : (this.#counts[index] as number);
   }
 
   /** Counts one more session. The caller must first check that the number of sessions on `day` is below the daily limit. */
   reserveQuota(day: number): QuotaReservation {
-    this.#setSessionCount(day, this.count(day) + 1);
+    this.restoreSessionCount(day, this.count(day) + 1);
     return new DailyReservation(this, day);
   }
 
   release(day: number): void {
-    const count = this.count(day);
-    if (count > 0) this.#setSessionCount(day, count - 1);
+    const index = this.#days.indexOf(day);
+    if (index >= 0 && (this.#counts[index] as number) > 0) (this.#counts[index] as number)--;
   }
 
   restoreSessionCount(day: number, count: number): void {
-    this.#setSessionCount(day, count);
+    if (this.#days[0] !== day) this.#moveDayToFront(day);
+    this.#counts[0] = count;
   }
 
-  #setSessionCount(day: number, count: number): void {
-    this.#days[day & 1] = day;
-    this.#counts[day & 1] = count;
+  /** If there are then too many days, deletes the count of the day that was not counted for the longest time. */
+  #moveDayToFront(day: number): void {
+    const index = this.#days.indexOf(day);
+    const isFull = this.#days.length === bounds.countedDaysStoredMax;
+    const removed = index >= 0 ? index : isFull ? this.#days.length - 1 : -1;
+    if (removed >= 0) {
+      this.#days.splice(removed, 1);
+      this.#counts.splice(removed, 1);
+    }
+    this.#days.unshift(day);
+    this.#counts.unshift(0);
   }
 }
 
@@ -94,11 +107,20 @@ export class KeyUsage {
   readonly #sessionCounter: DailySessionCounter;
   readonly #sessionsPerDay: number;
   readonly #policies: RateLimitPolicies;
+  /** Monotonic time until which the counts of sessions must be kept, whatever the wall clock says. */
+  #sessionCountsNeededUntilMs: number;
 
-  constructor(limits: KeyLimits, policies: RateLimitPolicies, sessionCounter: DailySessionCounter) {
+  /** @param nowMs monotonic time; restored counts of sessions are kept for `bounds.sessionCountsKeptMs` from then on */
+  constructor(
+    limits: KeyLimits,
+    policies: RateLimitPolicies,
+    sessionCounter: DailySessionCounter | null,
+    nowMs: number,
+  ) {
     this.#requestWindow = new SlidingWindow(limits.requestsPerMinute);
     this.#analyticsWindow = new SlidingWindow(limits.analyticsPerMinute);
-    this.#sessionCounter = sessionCounter;
+    this.#sessionCounter = sessionCounter ?? new DailySessionCounter();
+    this.#sessionCountsNeededUntilMs = sessionCounter === null ? nowMs : nowMs + bounds.sessionCountsKeptMs;
     this.#sessionsPerDay = limits.sessionsPerDay;
     this.#policies = policies;
   }
@@ -117,7 +139,9 @@ export class KeyUsage {
   countRequest(operation: ChargedOperation, nowMs: number, wallMs: number): QuotaReservation | null {
     this.#requestWindow.addRequest(nowMs);
     if (operation === 'query_analytics') this.#analyticsWindow.addRequest(nowMs);
-    return operation === 'create_session' ? this.#sessionCounter.reserveQuota(daysSinceEpoch(wallMs)) : null;
+    if (operation !== 'create_session') return null;
+    this.#sessionCountsNeededUntilMs = nowMs + bounds.sessionCountsKeptMs;
+    return this.#sessionCounter.reserveQuota(daysSinceEpoch(wallMs));
   }
 
   /** Returns the status of the rate limit that has the fewest remaining requests, among the limits that apply to `operation`. */
@@ -161,17 +185,11 @@ export class KeyUsage {
     return createRateLimitStatus(policy, 0, waitMs, wallMs);
   }
 
-  /** Deletes the buffers of sliding windows without requests. Returns true if all counts are zero and this `KeyUsage` can be deleted. */
-  deleteUnusedSlidingWindows(nowMs: number, wallMs: number): boolean {
+  /** Deletes the buffers of sliding windows without requests. Returns true if this `KeyUsage` has no counts that are still needed. */
+  deleteUnusedSlidingWindows(nowMs: number): boolean {
     const requestsIdle = this.#requestWindow.deleteWindowIfEmpty(nowMs);
     const analyticsIdle = this.#analyticsWindow.deleteWindowIfEmpty(nowMs);
-    const today = daysSinceEpoch(wallMs);
-    return (
-      requestsIdle &&
-      analyticsIdle &&
-      this.#sessionCounter.count(today) === 0 &&
-      this.#sessionCounter.count(today - 1) === 0
-    );
+    return requestsIdle && analyticsIdle && nowMs >= this.#sessionCountsNeededUntilMs;
   }
 
   #getRemainingSessions(wallMs: number): number {

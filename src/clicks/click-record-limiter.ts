@@ -16,13 +16,16 @@ const rowOffsets = [14, 17, 20, 24];
  * In a simulation with 130 million clicks on one day and 2^20 cells per row of the sketch, every session could record 64 clicks.
  *
  * Each UTC day has its own count-min sketch, for the sessions created on that day. Clicks are recorded for at most 24 hours after the
- * creation of their session, so two count-min sketches are enough: for today and for yesterday.
+ * creation of their session, so two count-min sketches are needed: for today and for yesterday. More are stored, because the wall clock may
+ * be wrong by several days for some time before it is set back.
  */
 class SessionClickSketch {
   readonly #max: number;
   readonly #mask: number;
-  readonly #sketches = [new Uint8Array(0), new Uint8Array(0)];
-  readonly #days = [-1, -1];
+  /** Sketches by day, the sketch that was added or needed last at the end. */
+  readonly #sketches = new Map<number, Uint8Array>();
+  #lastDay = -1;
+  #lastSketch: Uint8Array = new Uint8Array(0);
   readonly #cells = rowOffsets.map(() => 0);
 
   /**
@@ -53,13 +56,15 @@ class SessionClickSketch {
 
   #getCountersOfDay(sub: Uint8Array): Uint8Array {
     const day = daysSinceEpoch(decodeSubId(sub).createdMs);
-    const index = day & 1;
-    // Replaces a sketch only if `day` is later than the day of the sketch, so that setting back the clock does not reset the counts.
-    if (day > this.#days[index]!) {
-      this.#days[index] = day;
-      this.#sketches[index] = new Uint8Array(rowOffsets.length * (this.#mask + 1));
-    }
-    return this.#sketches[index]!;
+    if (day === this.#lastDay) return this.#lastSketch;
+    const sketch = this.#sketches.get(day) ?? new Uint8Array(rowOffsets.length * (this.#mask + 1));
+    this.#sketches.delete(day);
+    this.#sketches.set(day, sketch);
+    // Deletes the sketch of the day that was not needed for the longest time.
+    if (this.#sketches.size > bounds.countedDaysStoredMax) this.#sketches.delete(this.#sketches.keys().next().value!);
+    this.#lastDay = day;
+    this.#lastSketch = sketch;
+    return sketch;
   }
 }
 

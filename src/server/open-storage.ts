@@ -97,8 +97,9 @@ export async function openStorage(
   // The last snapshot is written after the ledger is closed, so that it contains all records.
   cleanup.addCleanupCallback(() => snapshotWriter.close());
   cleanup.addCleanupCallback(() => ledger.close());
-  for (const [keyNumber, count] of sessionRecovery.sessionCountsToday) {
-    authenticator.restoreSessionCount(keyNumber, sessionRecovery.today, count);
+  // Restores today last, because the counters delete the day that was not counted for the longest time.
+  for (const [day, counts] of [...sessionRecovery.sessionCountsByDay].sort(([one], [other]) => other - one)) {
+    for (const [keyNumber, count] of counts) authenticator.restoreSessionCount(keyNumber, day, count);
   }
 
   assertJournalFolder(files.journalFolder, sessions.size);

@@ -26,12 +26,13 @@ interface SessionRecoveryOptions {
 
 /**
  * Restores live sessions after a restart. Sessions, Idempotency-Keys and widget usage are restored from the ledger, and the pocket fields
- * of sessions from the journal. Also counts the sessions that each API key created today (docs/contract.md#sessions-per-day).
+ * of sessions from the journal. Also counts the sessions that each API key created today, and on later days while the clock was
+ * ahead (docs/contract.md#sessions-per-day).
  */
 export class SessionRecovery implements LedgerSubscriber {
-  /** Number of sessions created on the day `today`, by API key number; complete once all ledger records are applied. */
-  readonly sessionCountsToday = new Map<number, number>();
-  readonly today: number;
+  /** Number of sessions created today or later, by UTC day and API key number; complete once all ledger records are applied. */
+  readonly sessionCountsByDay = new Map<number, Map<number, number>>();
+  readonly #today: number;
   readonly #options: SessionRecoveryOptions;
   readonly #nowMs: number;
   readonly #tenants = new Map<string, Tenant>();
@@ -39,13 +40,13 @@ export class SessionRecovery implements LedgerSubscriber {
   constructor(options: SessionRecoveryOptions) {
     this.#options = options;
     this.#nowMs = options.clock.wallMs();
-    this.today = daysSinceEpoch(this.#nowMs);
+    this.#today = daysSinceEpoch(this.#nowMs);
   }
 
   /** Unix time in milliseconds from which ledger records are replayed, with a margin for a wall clock that was set back. */
   get replayStartTimeMs(): number {
     const oldestLiveMs = this.#nowMs - this.#options.sessionTtlMs;
-    return Math.min(dayStartMs(this.today), oldestLiveMs) - bounds.clockSetBackMsMax;
+    return Math.min(dayStartMs(this.#today), oldestLiveMs) - bounds.clockSetBackMsMax;
   }
 
   applyLedgerRecord(record: LedgerRecord): void {
@@ -72,8 +73,10 @@ export class SessionRecovery implements LedgerSubscriber {
   }
 
   #applySessionCreated([, createdMs, sub, , keyNumber, , , key, payload]: SessionCreatedRecord): void {
-    if (daysSinceEpoch(createdMs) === this.today) {
-      this.sessionCountsToday.set(keyNumber, (this.sessionCountsToday.get(keyNumber) ?? 0) + 1);
+    const day = daysSinceEpoch(createdMs);
+    if (day >= this.#today) {
+      const counts = this.sessionCountsByDay.get(day) ?? new Map<number, number>();
+      this.sessionCountsByDay.set(day, counts.set(keyNumber, (counts.get(keyNumber) ?? 0) + 1));
     }
     if (this.#nowMs >= createdMs + this.#options.sessionTtlMs) return;
     const { account, vertical, mode } = decodeSubId(sub);

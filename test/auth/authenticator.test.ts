@@ -201,6 +201,41 @@ test('deletes the request counts of idle API keys, but keeps their session count
   assert.equal(authenticator.trackedKeyCount, 2);
 });
 
+for (const restored of [false, true]) {
+  for (const days of [1, 2, 3, 30, -1, -2, -30]) {
+    test(`keeps ${restored ? 'restored ' : ''}session counts while the clock is wrong by ${days} days`, (t) => {
+      const { ask, authenticator, issued, clock } = openAuthWithKey(t, { limits: { sessionsPerDay: 1 } });
+      if (restored) authenticator.restoreSessionCount(issued.number, daysSinceEpoch(noonMs), 1);
+      else assertAdmitted(ask('create_session'));
+      for (const wrongDays of [days, Math.round(days / 2) + 40]) {
+        clock.setWall(noonMs + wrongDays * msPerDay);
+        assert.equal(assertAdmitted(ask('create_session')).limitStatus.remaining, 0);
+        // Requests delete the counts of idle keys once a minute.
+        clock.advance(bounds.rateLimitWindowMs);
+        assertAdmitted(ask());
+      }
+      clock.setWall(noonMs + 3 * bounds.rateLimitWindowMs);
+      assert.equal(errorCode(ask('create_session')), 'RATE_LIMIT_EXCEEDED');
+    });
+  }
+}
+
+test('keeps the session counts of idle API keys while the clock is wrong', (t) => {
+  const { ask, authenticator, folder, clock } = openAuthWithKey(t);
+  const { key } = issueKey(folder, { limits: { sessionsPerDay: 1 } });
+  const createSession = () => authenticator.admitRequest(`Bearer ${key}`, personalLoans, 'create_session');
+  authenticator.restoreSessionCount(100, daysSinceEpoch(noonMs), 1);
+  assertAdmitted(createSession());
+  clock.setWall(noonMs + 60 * msPerDay);
+  for (let n = 0; n < 3; n++) {
+    clock.advance(bounds.rateLimitWindowMs);
+    assertAdmitted(ask());
+  }
+  assert.equal(authenticator.trackedKeyCount, 3);
+  clock.setWall(noonMs);
+  assert.equal(errorCode(createSession()), 'RATE_LIMIT_EXCEEDED');
+});
+
 test('deletes the restored session counts of API keys after two days', (t) => {
   const { authenticator, clock, ask } = openAuthWithKey(t);
   for (let number = 100; number < 105; number++) authenticator.restoreSessionCount(number, daysSinceEpoch(noonMs), 1);
@@ -219,8 +254,9 @@ test('admits a random request if and only if all its rate limits allow the reque
   const event = fc.record({
     operation: fc.constantFrom<OperationName>('create_session', 'submit_inputs', 'get_marketplace', 'query_analytics'),
     monotonicStepMs: fc.constantFrom(0, 0, 0.5, 1, 5_000, 29_999.5, 59_999, 60_000, 90_000),
-    // The clock crosses midnight in both directions and moves by at most a day.
+    // The clock crosses midnight in both directions, and may be ahead by two days for some time.
     wallStepMs: fc.constantFrom(0, 0, 1, 30_000, 60_000, -45_000, msPerDay / 4),
+    wrongDays: fc.constantFrom(0, 0, 0, 2),
     sessionCreated: fc.boolean(),
   });
   fc.assert(
@@ -230,8 +266,10 @@ test('admits a random request if and only if all its rate limits allow the reque
       const requests: number[] = [];
       const queries: number[] = [];
       const sessions = new Map<number, number>();
-      for (const { operation, monotonicStepMs, wallStepMs, sessionCreated } of events) {
-        const wallMs = clock.wallMs() + wallStepMs;
+      let rightMs = clock.wallMs();
+      for (const { operation, monotonicStepMs, wallStepMs, wrongDays, sessionCreated } of events) {
+        rightMs += wallStepMs;
+        const wallMs = rightMs + wrongDays * msPerDay;
         clock.advance(monotonicStepMs);
         clock.setWall(wallMs);
         const nowMs = clock.monotonicMs();

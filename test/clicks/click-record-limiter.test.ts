@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { bounds } from '../../src/bounds.ts';
 import { ClickRecordLimiter } from '../../src/clicks/click-record-limiter.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
@@ -75,11 +76,25 @@ describe('ClickRecordLimiter', () => {
     assert(!tryRecord(tomorrow, 'offer'));
   });
 
-  it('the first click in a session deletes the click counts of sessions created at least two days before this session', () => {
+  it('the click counts of a session remain while the clock is wrong by days', () => {
+    const tryRecord = newLimiter({ clicksRecordedPerSessionMax: 1 });
+    const session = newSession(noonMs);
+    assert(tryRecord(session, 'offer'));
+    for (const days of [2, 4, -30]) {
+      assert(tryRecord(newSession(noonMs + days * dayMs), 'offer'));
+      assert(!tryRecord(session, 'offer'));
+    }
+  });
+
+  it('counts the clicks of sessions by the day of the session, for a limited number of days', () => {
     const tryRecord = newLimiter({ clicksRecordedPerSessionMax: 1, sessionClickCells: 1 });
     assert(tryRecord(newSession(noonMs), 'offer'));
     assert(!tryRecord(newSession(noonMs), 'offer'));
-    assert(tryRecord(newSession(noonMs + 2 * dayMs), 'offer'));
+    for (let day = 1; day < bounds.countedDaysStoredMax; day++)
+      assert(tryRecord(newSession(noonMs + day * dayMs), 'offer'));
+    assert(!tryRecord(newSession(noonMs), 'offer'));
+    for (let day = 1; day <= bounds.countedDaysStoredMax; day++) tryRecord(newSession(noonMs + day * dayMs), 'offer');
+    assert(tryRecord(newSession(noonMs), 'offer'));
   });
 
   it('counts clicks that were recorded before a restart towards the limit', () => {

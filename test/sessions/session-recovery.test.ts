@@ -114,7 +114,7 @@ describe('SessionRecovery', () => {
     assert.notEqual(tenantOf(one), tenantOf(test));
   });
 
-  it('restores the number of sessions that each key created on the current UTC day', (t) => {
+  it('restores the number of sessions that each key created on the current UTC day, and on later days', (t) => {
     const { recovery, nowMs } = setUp(t);
     const midnight = nowMs - (nowMs % msPerDay);
     const created = (createdMs: number, keyNumber: number, serial: number) =>
@@ -123,12 +123,20 @@ describe('SessionRecovery', () => {
     recovery.applyLedgerRecord(created(midnight, 7, 2));
     recovery.applyLedgerRecord(created(nowMs, 7, 3));
     recovery.applyLedgerRecord(created(nowMs, 8, 4));
+    // The clock was ahead when this session was created.
+    recovery.applyLedgerRecord(created(midnight + 2 * msPerDay, 8, 5));
     assert.deepEqual(
-      [...recovery.sessionCountsToday],
-      [
-        [7, 2],
-        [8, 1],
-      ],
+      recovery.sessionCountsByDay,
+      new Map([
+        [
+          midnight / msPerDay,
+          new Map([
+            [7, 2],
+            [8, 1],
+          ]),
+        ],
+        [midnight / msPerDay + 2, new Map([[8, 1]])],
+      ]),
     );
   });
 
