@@ -14,12 +14,15 @@ import {
   type PricedOffer,
 } from './offer-view.ts';
 
+/** Value of an offer that depends on the borrower: a finite number, null, or a list of objects of numbers. */
+export type OfferValue = number | null | readonly object[];
+
 /** Offer of a response with the figures for one borrower, for `TemplateOfferRenderer`. */
 export interface TemplatePricedOffer extends PricedOffer {
   /** Number that selects the template: offers with the same slot differ only in `values`. */
   readonly slot: number;
-  /** Finite numbers or null that depend on the borrower, in the order that the product's `CreateOfferFigures` expects. */
-  readonly values: readonly (number | null)[];
+  /** Values that depend on the borrower, in the order that the product's `CreateOfferFigures` expects. */
+  readonly values: readonly OfferValue[];
 }
 
 /** Members of an offer view that a product defines: the prices, and the object with the figures of the product. */
@@ -30,11 +33,7 @@ export type OfferFigures = Pick<
   Readonly<Record<string, unknown>>;
 
 /** Creates the members of an offer view from the values of a `TemplatePricedOffer`. Must copy each value without calculations. */
-export type CreateOfferFigures = (
-  offer: CompiledOffer,
-  slot: number,
-  values: readonly (number | null)[],
-) => OfferFigures;
+export type CreateOfferFigures = (offer: CompiledOffer, slot: number, values: readonly OfferValue[]) => OfferFigures;
 
 /** Random text at the start of the placeholders of a template, so that no text of an offer can be a placeholder. */
 const placeholderPrefix = randomBytes(16).toString('hex');
@@ -87,8 +86,10 @@ export class TemplateOfferRenderer implements OfferRenderer {
       for (let part = 0; part < template.length; part++) {
         const piece = template[part]!;
         if (typeof piece === 'string') text += piece;
-        else if (piece < values.length) text += values[piece]!;
-        else if (piece === values.length) {
+        else if (piece < values.length) {
+          const value = values[piece]!;
+          text += typeof value === 'number' ? value : JSON.stringify(value);
+        } else if (piece === values.length) {
           text += `"${clickPrefixJson}${subId}${formatClickUrlParameters(this.#offers[index]!.id)}${clickToken}"`;
         } else text += place + 1;
       }
@@ -105,7 +106,7 @@ export class TemplateOfferRenderer implements OfferRenderer {
     const view = this.#createOfferView(
       index,
       slot,
-      names.slice(0, valueCount) as unknown as number[],
+      names.slice(0, valueCount) as unknown as OfferValue[],
       names[valueCount]!,
       names[valueCount + 1] as unknown as number,
     );
@@ -117,7 +118,7 @@ export class TemplateOfferRenderer implements OfferRenderer {
   #createOfferView(
     index: number,
     slot: number,
-    values: readonly (number | null)[],
+    values: readonly OfferValue[],
     clickUrl: string,
     position: number,
   ): OfferView {

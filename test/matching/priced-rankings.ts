@@ -217,7 +217,9 @@ export function createFairnessChecks<Tables extends MatchTables, Applicant>({
         price: (catalog, indexes, borrower) =>
           fairMarket.price(catalog, indexes, borrower).map((priced) => ({
             ...priced,
-            values: priced.values.map((value) => value! - (borrower[position]! % 2)),
+            values: priced.values.map((value) =>
+              typeof value === 'number' ? value - (borrower[position]! % 2) : value,
+            ),
           })),
       };
     },

@@ -29,8 +29,18 @@ export const fhaInsuranceKind = insuranceKinds.indexOf('fha');
 /** Value in `MortgageTables.localTerm` for a term that an offer does not have. */
 export const missingTermMarker = 255;
 
-/** Loan-to-value ratios are in hundredths of a percent: a loan is within a ratio if loan x `ltvScale` <= ratio x value. */
-export const ltvScale = 10_000;
+/** Loan-to-value ratios are whole hundredths of a percent, rounded down: this factor converts a loan over a value to a ratio. */
+const ltvScale = 10_000;
+
+/** Returns the loan-to-value ratio in hundredths of a percent, rounded down. Every comparison of a loan with its value uses this ratio. */
+export function computeLtvHundredths(loanUsd: number, valueUsd: number): number {
+  return Math.floor((loanUsd * ltvScale) / valueUsd);
+}
+
+/** Returns the largest loan in whole USD whose loan-to-value ratio, rounded down, is at most `ltvHundredths`. */
+export function computeLargestLoanAtLtv(ltvHundredths: number, valueUsd: number): number {
+  return Math.ceil(((ltvHundredths + 1) * valueUsd) / ltvScale) - 1;
+}
 
 /**
  * Position of each figure among the `figuresPerSlot` numbers of a slot in `MortgageTables.prices`. Points and premiums are in thousandths of a
@@ -58,7 +68,7 @@ export interface MortgageTables extends MatchTables {
   readonly termMonths: readonly number[];
   /** For each requested term, all terms by their distance to it, nearest first. Of two terms at the same distance, the shorter is first. */
   readonly termPreference: Uint8Array;
-  /** Index of the term that is quoted if none is requested: the value nearest to 360 months. */
+  /** Index of the term that is preferred if none is requested: the value nearest to 360 months. */
   readonly defaultTerm: number;
   /** For each set of terms, the index of each term within the set; `missingTermMarker` for a term that is not in the set. */
   readonly localTerm: Uint8Array;

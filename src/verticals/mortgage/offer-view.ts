@@ -4,18 +4,25 @@ import { roundHalfUp } from '../../domain/money.ts';
 import type { FieldVector } from '../field-vector.ts';
 import { nullableSchema } from '../nullable-schema.ts';
 import type { OfferRendererOptions, OfferView } from '../offer-view.ts';
-import { type OfferFigures, TemplateOfferRenderer, type TemplatePricedOffer } from '../template-offer-renderer.ts';
+import {
+  type OfferFigures,
+  type OfferValue,
+  TemplateOfferRenderer,
+  type TemplatePricedOffer,
+} from '../template-offer-renderer.ts';
 import {
   lenderFeesFigureIndex,
   type MortgageTables,
   pointsFigureIndex,
   scheduleFigureIndex,
 } from './mortgage-tables.ts';
-import { getRateType, loanTypes, type MortgageOffer } from './offer-schema.ts';
+import { getRateAdjustment, getRateType, loanTypes, type MortgageOffer } from './offer-schema.ts';
 import {
   computeCostOverFiveYearsCents,
   computeLoanAprPercent,
   createEmptyMortgageLoanPrice,
+  listPaymentPeriods,
+  type PaymentPeriod,
   priceLoan,
 } from './price-loan.ts';
 import {
@@ -27,6 +34,44 @@ import {
   readApplicant,
 } from './quote-loan.ts';
 import { toAprHundredths } from './rank-mortgages.ts';
+
+const percent = (description: string) => Type.Number({ minimum: 0, description: `${description}, in percent.` });
+
+/** Schema of the member `adjustable` of `mortgage`. */
+const adjustableRateSchema = Type.Object(
+  {
+    index_percent: percent('Value of the index on the date `as_of`'),
+    margin_percent: percent('Margin, which is added to the index'),
+    fully_indexed_rate: percent('Sum of index and margin'),
+    caps_percent: Type.Object(
+      {
+        first: percent('Largest change of the rate at the first adjustment'),
+        periodic: percent('Largest change of the rate at each later adjustment'),
+        lifetime: percent('Largest increase over the initial rate'),
+      },
+      { additionalProperties: false, description: 'Limits of the changes of the rate.' },
+    ),
+    adjustment_months: Type.Integer({ minimum: 1, description: 'Months between two adjustments of the rate.' }),
+    payments: Type.Array(
+      Type.Object(
+        {
+          from_month: Type.Integer({ minimum: 1, description: 'Number of the first of these payments.' }),
+          rate: percent('Yearly rate'),
+          payment: Type.Number({
+            minimum: 0,
+            description: 'Monthly payment of principal, interest and mortgage insurance, in USD.',
+          }),
+        },
+        { additionalProperties: false },
+      ),
+      {
+        minItems: 1,
+        description: 'All payments of the loan: an item for each change. The APR is the APR of these payments.',
+      },
+    ),
+  },
+  { additionalProperties: false, description: 'Rule and payments of an adjustable rate; `null` for a fixed rate.' },
+);
 
 /** Schema of the member `mortgage` of an offer view (docs/verticals/mortgage.md#offer-members). */
 export const mortgageViewMembers = {
@@ -48,6 +93,11 @@ export const mortgageViewMembers = {
       principal_and_interest: Type.Number({ description: 'First monthly payment of principal and interest, in USD.' }),
       mortgage_insurance: Type.Number({ minimum: 0, description: 'Mortgage insurance of the first month, in USD.' }),
       mortgage_insurance_months: Type.Integer({ minimum: 0, description: 'Months with mortgage insurance.' }),
+      upfront_premium: Type.Number({
+        minimum: 0,
+        description: 'Upfront premium or fee of the loan type in USD, added to the loan; 0 if none.',
+      }),
+      adjustable: nullableSchema(adjustableRateSchema),
       cost_over_five_years: Type.Number({
         description:
           'Payments of five years, points, fees, prepaid interest and upfront premium, less principal repaid, in USD.',
@@ -85,11 +135,15 @@ export function priceMortgages(
     if (!isPriceable || !quoteLoan(tables, index, applicant, quote)) {
       throw new Error(`offer ${catalog.offers[index]!.id} was not ranked for this borrower`);
     }
-    return priceMortgage(tables, index);
+    const { adjustable } = catalog.offers[index]!.source as MortgageOffer;
+    return priceMortgage(tables, index, adjustable !== undefined);
   });
 }
 
-/** Names of the figures that depend on the borrower, in the order of `TemplatePricedOffer.values`. */
+/**
+ * Names of the figures that depend on the borrower, in the order of `TemplatePricedOffer.values`. The payments of an adjustable loan follow as
+ * one more value.
+ */
 const valueNames = [
   'aprPercent',
   'termMonths',
@@ -104,15 +158,16 @@ const valueNames = [
   'principalAndInterest',
   'firstPremium',
   'premiumMonths',
+  'upfrontPremium',
   'costOverFiveYears',
 ] as const;
 
 type LoanValues = Readonly<Record<(typeof valueNames)[number], number>>;
 
 /** Computes the offer's figures for `applicant`, at the term and price in `quote`. */
-function priceMortgage(tables: MortgageTables, index: number): TemplatePricedOffer {
+function priceMortgage(tables: MortgageTables, index: number, isAdjustable: boolean): TemplatePricedOffer {
   priceLoan(tables, index, applicant, quote, price);
-  const { amount, value } = applicant;
+  const { amount, ltvHundredths } = applicant;
   const { slot: priceSlot } = quote;
   const { schedules, prices } = tables;
   const schedule = prices[priceSlot + scheduleFigureIndex]!;
@@ -126,16 +181,19 @@ function priceMortgage(tables: MortgageTables, index: number): TemplatePricedOff
     pointsPercent: prices[priceSlot + pointsFigureIndex]! / 1_000,
     lenderFees: prices[priceSlot + lenderFeesFigureIndex]!,
     amount,
-    ltvPercent: roundHalfUp((amount * 100) / value, 2),
+    ltvPercent: ltvHundredths / 100,
     principalAndInterest: roundHalfUp(price.principalAndInterest, 2),
     firstPremium: roundHalfUp(price.firstPremium, 2),
     premiumMonths: price.premiumMonths,
+    upfrontPremium: roundHalfUp(price.upfrontPremium, 2),
     costOverFiveYears: computeCostOverFiveYearsCents(tables, index, applicant, quote, price) / 100,
   };
+  const values: OfferValue[] = valueNames.map((name) => figures[name]);
+  if (isAdjustable) values.push(listPaymentPeriods(tables, index, applicant, quote, price));
   return {
     index,
     slot: templateNumberOf(tables, index, computeAvailableTermBits(tables, index, applicant, quote)),
-    values: valueNames.map((name) => figures[name]),
+    values,
   };
 }
 
@@ -162,7 +220,7 @@ function createFigures(
   tables: MortgageTables,
   offer: MortgageOffer,
   template: number,
-  values: readonly (number | null)[],
+  values: readonly OfferValue[],
 ): OfferFigures {
   const figures = Object.fromEntries(valueNames.map((name, at) => [name, values[at]])) as LoanValues;
   const { offer: index, terms } = decodeTemplateNumber(tables, template);
@@ -184,9 +242,26 @@ function createFigures(
       principal_and_interest: figures.principalAndInterest,
       mortgage_insurance: figures.firstPremium,
       mortgage_insurance_months: figures.premiumMonths,
+      upfront_premium: figures.upfrontPremium,
+      adjustable: createAdjustableRate(offer, values[valueNames.length] as PaymentPeriod[]),
       cost_over_five_years: figures.costOverFiveYears,
       lock_days: offer.lock_days,
       nmls_id: tables.nmlsIds[index]!,
     },
+  };
+}
+
+/** Creates the member `adjustable` of an offer; null for a fixed rate, which has no `payments`. */
+function createAdjustableRate(offer: MortgageOffer, payments: PaymentPeriod[]): MortgageView['adjustable'] {
+  if (offer.adjustable === undefined) return null;
+  const { index_percent, margin_percent, caps_percent, adjustment_months } = offer.adjustable;
+  const fullyIndexedRate = getRateAdjustment(offer)!.indexedRate / 1_000;
+  return {
+    index_percent,
+    margin_percent,
+    fully_indexed_rate: fullyIndexedRate,
+    caps_percent,
+    adjustment_months,
+    payments,
   };
 }

@@ -51,8 +51,8 @@ export function createEmptyMortgageLoanPrice(): LoanPrice {
 /** Share of the value of the home at which private mortgage insurance ends (Homeowners Protection Act, 12 U.S.C. 4901). */
 const privateInsuranceEndShare = 0.78;
 
-/** Loan-to-value ratio in percent above which FHA loans pay the annual premium for the whole term. */
-const fhaTermPremiumLtvPercent = 90;
+/** Loan-to-value ratio, in hundredths of a percent, above which FHA loans pay the annual premium for the whole term. */
+const fhaTermPremiumLtvHundredths = 9_000;
 
 const daysPerYear = 365;
 
@@ -65,7 +65,7 @@ function monthlyPremiumOf({ prices }: MortgageTables, slot: number, amount: numb
 export function priceLoan(
   tables: MortgageTables,
   offer: number,
-  { amount, value }: Applicant,
+  { amount, value, ltvHundredths }: Applicant,
   { slot }: LoanQuote,
   price: LoanPrice,
 ): void {
@@ -88,14 +88,15 @@ export function priceLoan(
     price.premiumMonths = 0;
   } else if (insurance === privateInsuranceKind) {
     price.firstPremium = monthlyPremium;
-    price.premiumMonths = findMonthWhenBalanceIsReached(
-      schedules,
-      schedule,
-      (privateInsuranceEndShare * value) / financedLoan,
+    const endShare = (privateInsuranceEndShare * value) / financedLoan;
+    // The insurance ends at the midpoint of the term at the latest (12 U.S.C. 4902(c)).
+    price.premiumMonths = Math.min(
+      findMonthWhenBalanceIsReached(schedules, schedule, endShare),
+      schedules.termMonths[schedule]! / 2,
     );
   } else {
     const termMonths = schedules.termMonths[schedule]!;
-    const endsEarly = insurance === fhaInsuranceKind && amount * 100 <= fhaTermPremiumLtvPercent * value;
+    const endsEarly = insurance === fhaInsuranceKind && ltvHundredths <= fhaTermPremiumLtvHundredths;
     price.firstPremium = monthlyPremium * schedules.firstYearBalance[schedule]!;
     price.premiumMonths = endsEarly ? Math.min(fhaPremiumMonths, termMonths) : termMonths;
   }
@@ -179,6 +180,51 @@ export function computeLoanAprPercent(
   addPremiumPayments(tables, offer, applicant, quote, price);
   const start = computeAprLowerBoundPercent(tables, offer, applicant, quote, price);
   return solveAnnualPercentageRate(amountFinanced(applicant, price), payments, undefined, start);
+}
+
+/** Payments of a loan from one month to the next change of the rate or of the payment. */
+export interface PaymentPeriod {
+  /** Number of the first payment of the period; the first payment of the loan is 1. */
+  readonly from_month: number;
+  /** Yearly rate in percent. */
+  readonly rate: number;
+  /** Monthly payment of principal, interest and mortgage insurance, in USD. */
+  readonly payment: number;
+}
+
+/** Lists the payments of a loan: the payments whose APR `computeLoanAprPercent` returns. */
+export function listPaymentPeriods(
+  tables: MortgageTables,
+  offer: number,
+  { amount }: Applicant,
+  { slot }: LoanQuote,
+  { financedLoan, firstPremium, premiumMonths }: LoanPrice,
+): PaymentPeriod[] {
+  const { schedules, insurance } = tables;
+  const schedule = tables.prices[slot + scheduleFigureIndex]!;
+  const isEqualPremium = insurance[offer] === privateInsuranceKind;
+  const premiumShares =
+    premiumMonths === 0 || isEqualPremium ? null : computeAverageYearlyBalances(schedules, schedule);
+  const monthlyPremium = isEqualPremium ? firstPremium : monthlyPremiumOf(tables, slot, amount);
+  const periods: PaymentPeriod[] = [];
+  const segmentsEnd = schedules.firstSegment[schedule + 1]!;
+  for (let segment = schedules.firstSegment[schedule]!; segment < segmentsEnd; segment++) {
+    const rate = Math.round(schedules.segmentRate[segment]! * 1_200_000) / 1_000;
+    const lastMonth =
+      segment + 1 < segmentsEnd ? schedules.segmentMonth[segment + 1]! : schedules.termMonths[schedule]!;
+    let month = schedules.segmentMonth[segment]!;
+    while (month < lastMonth) {
+      const isInsured = month < premiumMonths;
+      const year = Math.floor(month / 12);
+      const premium = isInsured ? monthlyPremium * (premiumShares?.[year] ?? 1) : 0;
+      const payment = roundHalfUp(financedLoan * schedules.segmentPayment[segment]! + premium, 2);
+      const before = periods.at(-1);
+      if (before?.rate !== rate || before.payment !== payment) periods.push({ from_month: month + 1, rate, payment });
+      const premiumChange = isEqualPremium ? premiumMonths : Math.min(premiumMonths, (year + 1) * 12);
+      month = isInsured ? Math.min(lastMonth, premiumChange) : lastMonth;
+    }
+  }
+  return periods;
 }
 
 /** Adds the premiums of mortgage insurance to `payments`: equal premiums, or premiums of the average balance of each year. */

@@ -2,8 +2,9 @@ import type { MismatchCallback } from '../../matching/explain-offers.ts';
 import { absentValue, type FieldVector } from '../field-vector.ts';
 import {
   annualPremiumFigureIndex,
+  computeLargestLoanAtLtv,
+  computeLtvHundredths,
   findPricePosition,
-  ltvScale,
   type MortgageTables,
   missingTermMarker,
   privateInsuranceKind,
@@ -20,8 +21,11 @@ export interface Applicant {
   amountField: number;
   /** Value of the home, in USD. */
   value: number;
+  /** Loan-to-value ratio in hundredths of a percent, rounded down. */
+  ltvHundredths: number;
   /** Index of the requested term, or of the default term if none was requested. */
   term: number;
+  isTermRequested: boolean;
   /** Gross annual income in whole USD; negative if unknown. */
   annualIncome: number;
   /** Monthly payments on existing debt in whole USD; negative if unknown. */
@@ -41,7 +45,17 @@ export interface LoanQuote {
 }
 
 export function emptyApplicant(): Applicant {
-  return { creditBand: 0, amount: 0, amountField: 0, value: 0, term: 0, annualIncome: 0, monthlyDebt: 0 };
+  return {
+    creditBand: 0,
+    amount: 0,
+    amountField: 0,
+    value: 0,
+    ltvHundredths: 0,
+    term: 0,
+    isTermRequested: false,
+    annualIncome: 0,
+    monthlyDebt: 0,
+  };
 }
 
 export function createEmptyLoanQuote(): LoanQuote {
@@ -77,8 +91,10 @@ export function readApplicant(
   }
   applicant.creditBand = creditBand;
   applicant.value = value;
+  applicant.ltvHundredths = computeLtvHundredths(applicant.amount, value);
   const requested = borrower[fields.term]!;
-  applicant.term = requested === absentValue ? defaultTerm : termMonths.indexOf(requested);
+  applicant.isTermRequested = requested !== absentValue;
+  applicant.term = applicant.isTermRequested ? termMonths.indexOf(requested) : defaultTerm;
   applicant.annualIncome = borrower[fields.annualIncome]!;
   applicant.monthlyDebt = borrower[fields.monthlyDebt]!;
   return true;
@@ -95,7 +111,7 @@ export function quoteLoan(tables: MortgageTables, offer: number, applicant: Appl
   const { amount } = applicant;
   const row = offer * tables.bandCount + applicant.creditBand;
   if (amount < tables.amountMin[offer]! || amount > tables.amountMax[offer]!) return false;
-  if (amount * ltvScale > tables.rowLtvMax[row]! * applicant.value) return false;
+  if (applicant.ltvHundredths > tables.rowLtvMax[row]!) return false;
   const paymentMax = maxMonthlyPayment(tables, offer, applicant);
   if (paymentMax <= 0) return false;
 
@@ -117,10 +133,10 @@ export function quoteLoan(tables: MortgageTables, offer: number, applicant: Appl
   return false;
 }
 
-function findLtvBand(tables: MortgageTables, offer: number, { amount, value }: Applicant): number {
+function findLtvBand(tables: MortgageTables, offer: number, { ltvHundredths }: Applicant): number {
   const first = tables.firstLtvBand[offer]!;
   let band = first;
-  while (amount * ltvScale > tables.ltvMax[band]! * value) band++;
+  while (ltvHundredths > tables.ltvMax[band]!) band++;
   return band - first;
 }
 
@@ -160,20 +176,20 @@ export function computeLargestLoanUsd(
 ): number {
   const { amount, value, creditBand } = applicant;
   const row = offer * tables.bandCount + creditBand;
-  const highest = Math.min(tables.amountMax[offer]!, Math.floor((tables.rowLtvMax[row]! * value) / ltvScale));
+  const highest = Math.min(tables.amountMax[offer]!, computeLargestLoanAtLtv(tables.rowLtvMax[row]!, value));
   if (quote.paymentMax === Number.POSITIVE_INFINITY) return highest;
   const first = tables.firstLtvBand[offer]!;
   for (let band = tables.firstLtvBand[offer + 1]! - 1; band > first + quote.ltvBand; band--) {
-    const aboveLoan = Math.floor((tables.ltvMax[band - 1]! * value) / ltvScale);
+    const aboveLoan = computeLargestLoanAtLtv(tables.ltvMax[band - 1]!, value);
     if (aboveLoan >= highest) continue;
     const slot = findPricePosition(tables, offer, creditBand, band - first, quote.localTerm);
-    const inBand = Math.min(highest, Math.floor((tables.ltvMax[band]! * value) / ltvScale));
+    const inBand = Math.min(highest, computeLargestLoanAtLtv(tables.ltvMax[band]!, value));
     const affordable = Math.floor(quote.paymentMax / paymentPerDollar(tables, offer, slot));
     if (affordable > aboveLoan) return Math.min(inBand, affordable);
   }
   // The requested amount is affordable, so rounding errors must not reduce the result below the amount.
   const affordable = Math.max(amount, Math.floor(quote.paymentMax / paymentPerDollar(tables, offer, quote.slot)));
-  return Math.min(highest, affordable, Math.floor((tables.ltvMax[first + quote.ltvBand]! * value) / ltvScale));
+  return Math.min(highest, affordable, computeLargestLoanAtLtv(tables.ltvMax[first + quote.ltvBand]!, value));
 }
 
 /** Returns the set of an offer's terms that are available to an applicant who can get the offer. */
@@ -208,7 +224,7 @@ export function createMortgageMismatchFinder(
     };
   }
   return (offer, add) => {
-    const { amount, amountField, value, creditBand, annualIncome, monthlyDebt } = applicant;
+    const { amount, amountField, ltvHundredths, creditBand, annualIncome, monthlyDebt } = applicant;
     const { fields } = tables;
     const isLimited = tables.debtToIncomeMax[offer]! > 0;
     if (isLimited && annualIncome < 0) add('not_told', fields.annualIncome);
@@ -220,7 +236,7 @@ export function createMortgageMismatchFinder(
     const ltvMax = tables.rowLtvMax[offer * tables.bandCount + creditBand]!;
     // The filter on credit bands reports offers that do not serve the credit band.
     if (ltvMax === 0) return;
-    const exceedsLtv = amount * ltvScale > ltvMax * value;
+    const exceedsLtv = ltvHundredths > ltvMax;
     if (exceedsLtv) add('loan_to_value_too_high', amountField);
     if (isTooLow || isTooHigh || exceedsLtv || annualIncome < 0 || monthlyDebt < 0) return;
     if (!quoteLoan(tables, offer, applicant, quote)) add('debt_to_income', fields.monthlyDebt);

@@ -1,7 +1,7 @@
 import { roundHalfUp } from '../../domain/money.ts';
 import { createPricingRanker, type OfferPricer, type OfferSortKeys } from '../../matching/pricing-ranker.ts';
 import type { FieldVector } from '../field-vector.ts';
-import type { MortgageTables } from './mortgage-tables.ts';
+import { type MortgageTables, scheduleFigureIndex } from './mortgage-tables.ts';
 import {
   computeAprLowerBoundPercent,
   computeCostOverFiveYearsCents,
@@ -14,6 +14,7 @@ import {
   computeLargestLoanUsd,
   createEmptyLoanQuote,
   emptyApplicant,
+  type LoanQuote,
   quoteLoan,
   readApplicant,
 } from './quote-loan.ts';
@@ -21,6 +22,12 @@ import { computeRecommendationScore } from './recommendation-score.ts';
 
 /** Weight of a dollar in a sort key of `highest_amount`. The weight is larger than any APR key (`bounds.ts`). */
 const amountWeight = 2 ** 12;
+
+/**
+ * Added to the sort key of `recommended` for an offer that is not quoted at the default term, if the borrower requested no term. The value is
+ * larger than any score, so offers at the default term come first.
+ */
+const otherTermPenalty = 2 ** 20;
 
 /** Upper bound of the rounding errors of the APR and of the APR's lower bound, in percent. */
 const aprPercentTolerance = 1e-8;
@@ -38,7 +45,9 @@ function createMortgagePricer(): OfferPricer<MortgageTables, Applicant> {
       priceLoan(tables, offer, borrower, quote, price);
       const costCents = computeCostOverFiveYearsCents(tables, offer, borrower, quote, price);
       const fixedScore = tables.fixedScore[offer * tables.bandCount + borrower.creditBand]!;
-      const recommended = -computeRecommendationScore(fixedScore, borrower.amount, costCents);
+      const score = computeRecommendationScore(fixedScore, borrower.amount, costCents);
+      const isFirst = borrower.isTermRequested || isQuotedAtDefaultTerm(tables, quote);
+      const recommended = isFirst ? -score : otherTermPenalty - score;
       keys.recommended = recommended;
       // No list is ordered by payout (docs/verticals/mortgage.md#law).
       keys.revenue = recommended;
@@ -60,6 +69,10 @@ function createMortgagePricer(): OfferPricer<MortgageTables, Applicant> {
       );
     },
   };
+}
+
+function isQuotedAtDefaultTerm({ prices, schedules, termMonths, defaultTerm }: MortgageTables, { slot }: LoanQuote) {
+  return schedules.termMonths[prices[slot + scheduleFigureIndex]!] === termMonths[defaultTerm];
 }
 
 /** Sets the sort keys `lowestApr` and `highestAmount`. The second key sorts by the largest loan in USD, then by APR. */

@@ -55,7 +55,7 @@ export const petPolicy: VerticalProduct = {
     new TemplateOfferRenderer(options, ({ source }, _slot, [premium]) => ({
       apr_range: null,
       payment_term_months: null,
-      monthly_payment_estimate: premium!,
+      monthly_payment_estimate: premium as number,
       loan_amount_range: null,
       term_months: [],
       policy: { monthly_premium: premium, cover: (source as PolicyOffer).cover },

@@ -24,12 +24,15 @@ export const field = (name: string) => findFieldIndex(mortgage, name);
 export function drawBorrower(random: Random): FieldVector {
   // Every third home is expensive enough for a jumbo loan.
   const value = (random() < 0.3 ? 1_000_000 : 150_000) + Math.floor(random() * 600) * 1_000;
-  // Every second down payment leaves a loan of exactly the upper end of a loan-to-value band.
+  // Every second down payment leaves a loan of exactly the upper end of a loan-to-value band, or of a few dollars more.
   const downShare = random() < 0.5 ? randomElement(random, [0.03, 0.05, 0.1, 0.2, 0.25]) : 0.03 + 0.4 * random();
   const borrower = randomBorrower(random, mortgage)
     .with(field('loan_purpose'), randomElement(random, [0, 0, 1, 1, 2]))
     .with(field('property_value'), value)
-    .with(field('down_payment'), Math.floor(Math.round(value * downShare * 1e6) / 1e6))
+    .with(
+      field('down_payment'),
+      Math.floor(Math.round(value * downShare * 1e6) / 1e6) - (random() < 0.5 ? 0 : Math.floor(40 * random())),
+    )
     .with(field('mortgage_balance'), Math.floor(value * (0.4 + 0.5 * random())))
     .with(field('cash_out_amount'), Math.floor(value * (0.01 + 0.2 * random())))
     .with(field('annual_income'), Math.floor(value * (0.1 + 0.5 * random() ** 2)));

@@ -30,9 +30,16 @@ import {
 } from './mortgage-fixtures.ts';
 import { type ReferenceMortgage, referenceMortgages, referenceOrder } from './reference-mortgages.ts';
 
-/** Generates a catalog. In every second catalog, few offers have criteria, so that orders are longer than an answer. */
+/**
+ * Generates a catalog. In every second catalog, few offers have criteria, so that orders are longer than an answer. In every third catalog,
+ * rates are so high that the balance reaches 78 % of the value after the midpoint of the term.
+ */
 function drawCatalog(seed: number, count: number): MortgageCatalog {
   const catalog = generateMortgages(seed, count);
+  if (seed % 3 === 0) {
+    const terms = catalog.lenders.flatMap(({ offers }) => offers.flatMap((offer) => Object.values(offer.terms)));
+    for (const term of terms) term.rate_percent += 8;
+  }
   if (seed % 2 === 0) return catalog;
   const random = seededRandom(seed);
   for (const offer of catalog.lenders.flatMap(({ offers }) => offers)) {
@@ -76,10 +83,24 @@ function expectedFigures(match: ReferenceMortgage, nmlsId: string) {
       principal_and_interest: match.principalAndInterest,
       mortgage_insurance: match.premium,
       mortgage_insurance_months: match.premiumMonths,
+      upfront_premium: match.upfront,
+      adjustable: expectedAdjustment(match),
       cost_over_five_years: match.costOverFiveYears,
       lock_days: offer.lock_days,
       nmls_id: nmlsId,
     },
+  };
+}
+
+function expectedAdjustment({ offer: { adjustable }, months }: ReferenceMortgage) {
+  if (adjustable === undefined) return null;
+  const { fixed_months: _, ...rule } = adjustable;
+  return {
+    ...rule,
+    fully_indexed_rate: Number((adjustable.index_percent + adjustable.margin_percent).toFixed(3)),
+    payments: months
+      .map(({ rate, payment }, at) => ({ from_month: at + 1, rate: Number(rate.toFixed(3)), payment }))
+      .filter(({ rate, payment }, at) => rate !== months[at - 1]?.rate || payment !== months[at - 1]?.payment),
   };
 }
 
@@ -109,9 +130,14 @@ test('ranks and prices random catalogs like a reference that computes every offe
           assert.deepEqual(figuresOf(view), expectedFigures(match, nmlsIds.get(match.id)!), match.id);
           const { offer, premiumMonths, term } = match;
           const insured = premiumMonths === 0 ? '' : premiumMonths < term ? ', insured' : ', insured to the end';
+          if (premiumMonths === term / 2) count('insured to the midpoint');
           count(`${offer.adjustable === undefined ? 'fixed' : 'adjustable'} ${offer.loan_type}${insured}`);
           count(`purpose ${borrower[field('loan_purpose')]}`);
           if (match.ltvPercent === 80) count('80 %');
+          if (match.ltvPercent === 80 && match.loan > 0.8 * borrower[field('property_value')]!)
+            count('truncated to 80 %');
+          if (match.comesLater) count('not 360 months');
+          count(`${view.mortgage.adjustable?.payments.length ?? 0} payments`);
           if (match.availableTerms.length < Object.keys(offer.terms).length) count('fewer terms');
           if (match.largestLoan < Math.min(offer.amount.max, borrower[field('property_value')]!)) count('limited loan');
         }
@@ -128,6 +154,8 @@ test('ranks and prices random catalogs like a reference that computes every offe
     ),
     ...['conventional', 'conventional, insured', 'jumbo'].map((each) => `adjustable ${each}`),
     ...['fixed usda, insured to the end', 'purpose 0', 'purpose 1', 'purpose 2', '80 %', 'fewer terms', 'limited loan'],
+    ...['insured to the midpoint', 'truncated to 80 %', 'not 360 months', '2 payments', '3 payments', '4 payments'],
+    ...['adjustable fha, insured', 'adjustable va'],
   ];
   for (const kind of kinds) assert.ok((seen.get(kind) ?? 0) >= 10, `${kind}: ${seen.get(kind)}`);
 });
@@ -152,11 +180,13 @@ describe('limits are inclusive', () => {
     );
   });
 
-  test('the loan-to-value ratio', () => {
-    assert.deepEqual(
-      [80_000, 79_999].map((down) => loanOf(down, plainMortgage())),
-      [320_000, undefined],
-    );
+  test('the loan-to-value ratio, after the digits behind the second decimal are dropped', () => {
+    const ratioOf = (loan: number) => {
+      const view = viewOf(plainMortgage(), { ...buyer, property_value: 500_000, down_payment: 500_000 - loan });
+      return view && [view.mortgage.ltv_percent, view.loan_amount_range!.max];
+    };
+    // 400,001 USD are 80.0002 %, 400,049 USD are 80.0098 %.
+    assert.deepEqual([400_000, 400_001, 400_049, 400_050].map(ratioOf), [...Array(3).fill([80, 400_049]), undefined]);
   });
 
   test('the debt-to-income ratio', () => {
@@ -175,8 +205,59 @@ describe('limits are inclusive', () => {
     });
     const monthsOf = (down_payment: number) =>
       viewOf(fha, { ...buyer, down_payment })!.mortgage.mortgage_insurance_months;
-    assert.deepEqual([monthsOf(40_000), monthsOf(39_999)], [132, 360]);
+    // 360,001 USD are 90.0003 %, 360,040 USD are 90.01 %.
+    assert.deepEqual([40_000, 39_999, 39_961, 39_960].map(monthsOf), [132, 132, 132, 360]);
   });
+});
+
+describe('private mortgage insurance', () => {
+  /** An insured loan with a rate. */
+  const insured = (rate_percent: number) =>
+    plainMortgage({
+      terms: { '360': { rate_percent }, '240': { rate_percent } },
+      ltv_bands: [{ max_ltv_percent: 80 }, { max_ltv_percent: 97, annual_premium_percent: 0.6 }],
+      bands: { '750-799': { max_ltv_percent: 97, approval_likelihood: 0.8, confirm_rate: 0.05 } },
+    });
+  const insuranceOf = (offer: MortgageOffer, loan: number, loan_term_months = 360) => {
+    const view = viewOf(offer, { ...buyer, property_value: 200_000, down_payment: 200_000 - loan, loan_term_months })!;
+    return [view.mortgage.mortgage_insurance, view.mortgage.mortgage_insurance_months];
+  };
+
+  test('starts above 80.00 % of the value', () => {
+    // 160,019 USD are 80.0095 %, 160,020 USD are 80.01 %.
+    const premiums = [160_000, 160_001, 160_019, 160_020].map((loan) => insuranceOf(insured(6.5), loan)[0]);
+    assert.deepEqual(premiums, [0, 0, 0, 80.01]);
+  });
+
+  // The example of docs/verticals/mortgage.md#mortgage-insurance.
+  test('ends at 78 % of the value, or at the midpoint of the term if that is earlier', () => {
+    assert.deepEqual(insuranceOf(insured(6.5), 190_000), [95, 135]);
+    assert.deepEqual(insuranceOf(insured(9.625), 194_000), [97, 180]);
+    assert.deepEqual(insuranceOf(insured(9.125), 194_000), [97, 177]);
+    assert.deepEqual(insuranceOf(insured(15), 194_000, 240), [97, 120]);
+  });
+});
+
+test('without a requested term, `recommended` puts offers over 360 months first, and the other orders do not', () => {
+  const rate = (rate_percent: number) => ({ rate_percent });
+  const compiled = compileMortgages(
+    mortgageCatalogOf([
+      plainMortgage({ id: 'a-240', stars: 5, terms: { '120': rate(5), '240': rate(5) } }),
+      plainMortgage({ id: 'b-360', stars: 1, terms: { '360': rate(8), '180': rate(5) } }),
+      plainMortgage({ id: 'c-360', stars: 2, terms: { '360': rate(8) } }),
+      plainMortgage({ id: 'd-300', stars: 3, terms: { '300': rate(5) } }),
+    ]),
+  );
+  const orderFor = (values: Parameters<typeof borrowerOf>[0]) =>
+    [...rankMortgages(compiled.tables, borrowerOf({ ...buyer, ...values }), today, null).orders].map(
+      (offer) => 'abcd'[offer],
+    );
+  const [recommended, lowestApr, highestAmount] = [orderFor({}), orderFor({}).slice(4), orderFor({}).slice(8)].map(
+    (order) => order.slice(0, 4).join(''),
+  );
+  assert.deepEqual([recommended, lowestApr, highestAmount], ['cbad', 'adbc', 'adbc']);
+  assert.equal(orderFor({ loan_term_months: 360 }).slice(0, 4).join(''), 'adcb');
+  assert.equal(viewOffers(compiled, [0], borrowerOf(buyer))[0]!.payment_term_months, 240);
 });
 
 test('quotes the shorter of two terms that are equally near to the requested term', () => {

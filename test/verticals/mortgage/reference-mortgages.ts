@@ -25,9 +25,15 @@ export interface ReferenceMortgage {
   readonly principalAndInterest: number;
   readonly premium: number;
   readonly premiumMonths: number;
+  /** Upfront premium in USD. */
+  readonly upfront: number;
+  /** Rate and payment of each month. */
+  readonly months: readonly { readonly rate: number; readonly payment: number }[];
   readonly costOverFiveYears: number;
   /** Score of the order `recommended`, in millionths. */
   readonly score: number;
+  /** Whether the order `recommended` puts the offer behind offers at 360 months, because the borrower asked for no term. */
+  readonly comesLater: boolean;
 }
 
 type Values = FieldValues;
@@ -74,7 +80,7 @@ function referenceMortgage(offer: MortgageOffer, values: Values, loan: number): 
   const { max_debt_to_income_percent: percent } = offer;
   const { annual_income: income, monthly_debt_payments: debts } = values as Readonly<Record<string, number>>;
   if (percent !== undefined && (income === undefined || debts === undefined)) return null;
-  const priceOf = (usd: number, term: number) => sumPrice(offer, usd / value, offer.terms[term]!, band);
+  const priceOf = (usd: number, term: number) => sumPrice(offer, truncatedLtv(usd, value), offer.terms[term]!, band);
   const isAffordable = (usd: number, term: number) =>
     percent === undefined ||
     firstPayment(offer, priceOf(usd, term), usd, value, term) + debts! <= (percent / 100) * (income! / 12) + 1e-9;
@@ -83,7 +89,8 @@ function referenceMortgage(offer: MortgageOffer, values: Values, loan: number): 
     .map(Number)
     .filter((term) => isAffordable(loan, term));
   if (availableTerms.length === 0) return null;
-  const wanted = (values.loan_term_months as number | undefined) ?? 360;
+  const requested = values.loan_term_months as number | undefined;
+  const wanted = requested ?? 360;
   const term = availableTerms.toSorted((a, b) => Math.abs(a - wanted) - Math.abs(b - wanted) || a - b)[0]!;
   // A higher loan-to-value band can be cheaper, so each band is searched for its last affordable dollar.
   let largestLoan = loan;
@@ -115,10 +122,12 @@ function referenceMortgage(offer: MortgageOffer, values: Values, loan: number): 
     points: price.points_percent,
     fees: price.lender_fees_usd,
     loan,
-    ltvPercent: roundHalfUp((100 * loan) / value, 2),
+    ltvPercent: truncatedLtv(loan, value),
     principalAndInterest: roundHalfUp(figures.principalAndInterest, 2),
     premium: roundHalfUp(figures.premium, 2),
     premiumMonths: figures.premiumMonths,
+    upfront: roundHalfUp(figures.upfront, 2),
+    months: figures.months,
     costOverFiveYears,
     score: Math.round(
       (60 * millionths(Math.max(0, 1 - costOverFiveYears / (0.6 * loan))) +
@@ -126,16 +135,22 @@ function referenceMortgage(offer: MortgageOffer, values: Values, loan: number): 
         15 * millionths((offer.stars - 1) / 4)) /
         100,
     ),
+    comesLater: requested === undefined && term !== 360,
   };
+}
+
+/** Returns the loan-to-value ratio in percent, without the digits after the second decimal. */
+function truncatedLtv(loan: number, value: number): number {
+  return Number((BigInt(loan) * 10_000n) / BigInt(value)) / 100;
 }
 
 /** Whether a loan is at most this percentage of the value. Percentages have two decimals. */
 function isWithin(loan: number, value: number, percent: number): boolean {
-  return loan * 10_000 <= Math.round(percent * 100) * value;
+  return truncatedLtv(loan, value) <= percent;
 }
 
 function lastWithin(value: number, percent: number): number {
-  return lastTrue(0, value, (loan) => isWithin(loan, value, percent));
+  return lastTrue(0, 2 * value, (loan) => isWithin(loan, value, percent));
 }
 
 /** Returns the last integer from `first` to `last` for which a condition holds that holds up to some integer; 0 if it never holds. */
@@ -153,8 +168,8 @@ function lastTrue(first: number, last: number, condition: (at: number) => boolea
 type ReferencePrice = Readonly<Required<PricePart>>;
 
 /** Adds the parts of a price, in the units of the catalog. */
-function sumPrice(offer: MortgageOffer, ltv: number, term: PricePart, band: PricePart): ReferencePrice {
-  const ltvBand = offer.ltv_bands.find(({ max_ltv_percent: max }) => ltv <= max / 100 + 1e-12)!;
+function sumPrice(offer: MortgageOffer, ltvPercent: number, term: PricePart, band: PricePart): ReferencePrice {
+  const ltvBand = offer.ltv_bands.find(({ max_ltv_percent: max }) => ltvPercent <= max)!;
   const sum = (name: keyof ReferencePrice) =>
     Math.round(1_000 * ((term[name] ?? 0) + (ltvBand[name] ?? 0) + (band[name] ?? 0))) / 1_000;
   return {
@@ -212,7 +227,8 @@ function simulateLoan(offer: MortgageOffer, price: ReferencePrice, loan: number,
   let balance = financed;
   let scheduled = 0;
   let before: number | null = null;
-  for (const [month, current] of listMonthlyRates(offer, price.rate_percent, termMonths).entries()) {
+  const rates = listMonthlyRates(offer, price.rate_percent, termMonths);
+  for (const [month, current] of rates.entries()) {
     const monthly = current / 1_200;
     if (current !== before) scheduled = (balance * monthly) / (1 - (1 + monthly) ** (month - termMonths));
     before = current;
@@ -223,7 +239,8 @@ function simulateLoan(offer: MortgageOffer, price: ReferencePrice, loan: number,
   const annual = price.annual_premium_percent / 100;
   const premiums = balances.map((owed, month) => {
     if (isPrivatelyInsured(offer)) {
-      return !isWithin(loan, value, 80) && owed > 0.78 * value + 1e-6 ? (loan * annual) / 12 : 0;
+      const isInsured = !isWithin(loan, value, 80) && owed > 0.78 * value + 1e-6 && month < termMonths / 2;
+      return isInsured ? (loan * annual) / 12 : 0;
     }
     if (offer.loan_type === 'fha' && isWithin(loan, value, 90) && month >= 11 * 12) return 0;
     const year = balances.slice(month - (month % 12), month - (month % 12) + 12);
@@ -236,6 +253,8 @@ function simulateLoan(offer: MortgageOffer, price: ReferencePrice, loan: number,
     principalAndInterest: principalAndInterest[0]!,
     premium: premiums[0]!,
     premiumMonths: premiums.filter((premium) => premium > 0).length,
+    upfront,
+    months: payments.map((payment, month) => ({ rate: rates[month]!, payment: roundHalfUp(payment, 2) })),
     costOverFiveYears: paidIn60 + closing + upfront - (financed - balances[60]!),
     aprPercent: bisectAprPercent(loan - closing, payments),
   };
@@ -265,7 +284,7 @@ export function bisectAprPercent(
 /** Returns the ids of all matches in one order; equal offers are sorted by id. No order depends on the payout. */
 export function referenceOrder(matches: readonly ReferenceMortgage[], sort: SortOrder): string[] {
   type Compare = (one: ReferenceMortgage, other: ReferenceMortgage) => number;
-  const byScore: Compare = (one, other) => other.score - one.score;
+  const byScore: Compare = (one, other) => Number(one.comesLater) - Number(other.comesLater) || other.score - one.score;
   const compare: Compare = {
     recommended: byScore,
     lowest_apr: ((one, other) => one.apr - other.apr) satisfies Compare,
