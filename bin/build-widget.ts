@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build, type Plugin, transform } from 'esbuild';
+import { widgetLimits } from '../src/web/widget/limits.ts';
 
 const client = fileURLToPath(new URL('../src/web/widget', import.meta.url));
 
@@ -24,6 +25,42 @@ const styleText: Plugin = {
   },
 };
 
+/**
+ * Property names that esbuild shortens. Only the widget uses these names: neither the DOM, nor the API, nor attributes of the script element.
+ * All of them are camelCase, and the members of the API are snake_case.
+ */
+const shortenedNames = [
+  ...Object.keys(widgetLimits),
+  'canRetry',
+  'createNoOffersAdvice',
+  'createOfferCardContent',
+  'createPicture',
+  'detailsOpened',
+  'disclosureOpened',
+  'eventCount',
+  'fetchOffers',
+  'isFramePage',
+  'isRendered',
+  'lenderNote',
+  'observeOfferCards',
+  'orderDisclosure',
+  'partHeading',
+  'partnerHint',
+  'paymentDisclosure',
+  'prequalificationNote',
+  'prequalificationText',
+  'productName',
+  'retryPressed',
+  'showMessage',
+  'showOffers',
+  'showPlaceholders',
+  'showReorderFailure',
+  'showReorderInProgress',
+  'sortChosen',
+  'sortOrderLabels',
+  'waitMs',
+];
+
 const outfile = join(process.argv[2] ?? join(client, 'dist'), 'widget.js');
 await build({
   entryPoints: [join(client, 'main.ts')],
@@ -33,6 +70,7 @@ await build({
   platform: 'browser',
   target,
   minify: true,
+  mangleProps: new RegExp(`^(?:${shortenedNames.join('|')})$`),
   charset: 'utf8',
   legalComments: 'none',
   plugins: [styleText],

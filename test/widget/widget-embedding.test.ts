@@ -12,7 +12,6 @@ import {
   iframeHeightScript,
   offerCards,
   offerLink,
-  offersAddress,
   partnerPage,
   sortByApr,
   useWidgetTestPages,
@@ -206,91 +205,6 @@ a, button, select, h2, h3, details, summary { display: none !important; transfor
     const shrunk = await pages.open(t, `<div style="display: flex">${html}</div>`);
     await offerCards(shrunk).first().waitFor();
     assert.ok(((await shrunk.locator('.panel').boundingBox())?.width ?? 0) >= 280);
-  });
-});
-
-describe('a second widget in the same container', () => {
-  /** Adds the script element a second time, as single-page applications do. Marks the first widget as old. */
-  const addAgain = `
-    document.querySelector('[id^=svc-offers] > div').dataset.old = '';
-    const again = document.createElement('script');
-    for (const { name, value } of document.querySelector('script[data-sub]').attributes) again.setAttribute(name, value);
-    document.body.append(again);
-  `;
-  const firstOffer = (page: Page) => page.locator('[id^=svc-offers] > div:not([data-old]) .card .go').first();
-
-  async function replaceWidget(page: Page): Promise<void> {
-    await page.evaluate(`{${addAgain}}`);
-    await firstOffer(page).waitFor();
-  }
-
-  /** Returns the names of the events for which document or window have listeners. */
-  async function listeners(page: Page): Promise<string[]> {
-    const session = await page.context().newCDPSession(page);
-    const found: string[] = [];
-    for (const expression of ['document', 'window']) {
-      const { result } = await session.send('Runtime.evaluate', { expression });
-      const { listeners: here } = await session.send('DOMDebugger.getEventListeners', { objectId: result.objectId! });
-      found.push(...here.map(({ type }) => `${expression} ${type}`));
-    }
-    await session.detach();
-    return found.sort();
-  }
-
-  test('a second widget removes all event listeners of the first widget', async (t) => {
-    const { html } = await pages.widget();
-    const page = await pages.open(t, html);
-    await firstOffer(page).waitFor();
-    const before = await listeners(page);
-    assert.ok(before.includes('document visibilitychange') && before.includes('window pagehide'), before.join());
-    for (let time = 1; time <= 3; time++) await replaceWidget(page);
-    assert.deepEqual(await listeners(page), before);
-  });
-
-  test('the pending events of the first widget are sent before the first request of a second widget', async (t) => {
-    const { page, url, caller, tag } = await pages.prepare(t);
-    await page.clock.install();
-    // A widget sends nothing by itself while the clock is stopped.
-    await page.clock.pauseAt(Date.now() + 3_600_000);
-    const requests: string[] = [];
-    page.on('request', (request) => {
-      const { pathname, searchParams } = new URL(request.url());
-      if (pathname === '/w/offers') requests.push(`offers ${searchParams.get('load')}`);
-      if (pathname === '/w/events') {
-        const { load, events } = JSON.parse(request.postData() ?? '');
-        requests.push(`events ${load} ${events.map(({ type }: { type: string }) => type).join(' ')}`);
-      }
-    });
-    await page.goto(url);
-    await firstOffer(page).waitFor();
-    await replaceWidget(page);
-    const loads = requests.flatMap((line) => /^offers (.+)$/.exec(line)?.[1] ?? []);
-    const [first, second] = loads;
-    assert.ok(loads.length === 2 && first !== second, requests.join('\n'));
-    const inOrder = [`offers ${first}`, `events ${first} widget_loaded offers_rendered`, `offers ${second}`];
-    assert.deepEqual(requests, inOrder);
-    await page.goto('about:blank');
-    await eventually(async () => {
-      const { marketplace_views: views, widget_events: events } = await caller.summary({ referrer_tag: tag });
-      return [views, events.widget_loaded, events.offers_rendered];
-    }, [2, 2, 2]);
-  });
-
-  test('a second widget cancels the pending request of the first widget', async (t) => {
-    const { page, url } = await pages.prepare(t);
-    // The request does not time out while the clock is stopped.
-    await page.clock.install();
-    await page.clock.pauseAt(Date.now() + 3_600_000);
-    let requests = 0;
-    await page.route(offersAddress, (route) => {
-      if (++requests > 1) void route.continue();
-    });
-    const cancelled = page.waitForEvent('requestfailed', (request) => request.url().includes('/w/offers'));
-    await page.goto(url);
-    await page.locator('.placeholder').first().waitFor();
-    await replaceWidget(page);
-    await cancelled;
-    assert.equal(requests, 2);
   });
 });
 

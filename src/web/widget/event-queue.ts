@@ -1,4 +1,5 @@
 import { parseRetryAfterMs, widgetLimits } from './limits.ts';
+import type { WidgetLoad } from './widget-load.ts';
 
 export type WidgetEventType =
   | 'widget_loaded'
@@ -17,21 +18,20 @@ interface WidgetEvent {
 
 /**
  * Sends the events of one widget load to the server in batches. A failed batch is sent again with the same event IDs, so the server counts
- * each event once. All pending events are sent as beacons when the visitor leaves or hides the page, or when another widget replaces the
- * current widget.
+ * each event once. All pending events are sent as beacons when the visitor leaves or hides the page, or when the widget ends. A widget
+ * that has ended reports no further events.
  */
 export class EventQueue {
   readonly #address: string;
-  readonly #load: string;
+  readonly #load: WidgetLoad;
   readonly #endSignal: AbortSignal;
   #pendingEvents: WidgetEvent[] = [];
-  #lastEventNumber = 0;
   #consecutiveFailures = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #sending = false;
 
   /** @param address URL to which the queue sends events by POST */
-  constructor(address: string, load: string, endSignal: AbortSignal) {
+  constructor(address: string, load: WidgetLoad, endSignal: AbortSignal) {
     this.#address = address;
     this.#load = load;
     this.#endSignal = endSignal;
@@ -47,8 +47,9 @@ export class EventQueue {
   }
 
   enqueue(type: WidgetEventType, offerId?: string): void {
+    if (this.#endSignal.aborted) return;
     // Event IDs must be unique in a session, which may have several widget loads, so each event ID contains the load ID.
-    const event_id = `${this.#load}-${++this.#lastEventNumber}`;
+    const event_id = `${this.#load.id}-${++this.#load.eventCount}`;
     this.#pendingEvents.push(offerId === undefined ? { event_id, type } : { event_id, type, svc_offer_id: offerId });
     this.#dropOldest();
     this.#scheduleSend(widgetLimits.eventBatchDelayMs);
@@ -123,7 +124,7 @@ export class EventQueue {
   }
 
   #serializeBatch(events: readonly WidgetEvent[]): string {
-    return JSON.stringify({ load: this.#load, events });
+    return JSON.stringify({ load: this.#load.id, events });
   }
 
   #dropOldest(): void {

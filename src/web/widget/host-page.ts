@@ -5,14 +5,18 @@ export function reportIntegrationError(message: string): void {
 
 /**
  * Passes the element that matches the selector to `use`, immediately or after the document has loaded. Logs an error if the loaded
- * document has no element that matches the selector.
+ * document has no element that matches the selector, unless the page has removed the script element together with the container.
  */
-export function whenContainerExists(selector: string, use: (container: Element) => void): void {
+export function whenContainerExists(
+  selector: string,
+  script: HTMLScriptElement,
+  use: (container: Element) => void,
+): void {
   const container = findContainer(selector);
   if (container !== null) use(container);
   else if (document.readyState === 'loading') {
-    document.addEventListener('DOMContentLoaded', () => whenContainerExists(selector, use), { once: true });
-  } else {
+    document.addEventListener('DOMContentLoaded', () => whenContainerExists(selector, script, use), { once: true });
+  } else if (script.isConnected) {
     reportIntegrationError(
       `no element matches data-mount="${selector}"; add <div id="offers"></div> and set data-mount="#offers".`,
     );
@@ -41,9 +45,11 @@ export function whenNotPrerendering(begin: () => void): void {
  * Posts the height of the content to the page that contains the iframe, immediately and after each change (docs/widget.md). A page of any
  * origin may receive the height of the widget, because the height contains no information about the visitor.
  */
-export function reportHeight(content: Element): void {
-  new ResizeObserver(() => {
+export function reportHeight(content: Element, ended: AbortSignal): void {
+  const observer = new ResizeObserver(() => {
     const height = Math.ceil(content.getBoundingClientRect().height);
     parent.postMessage({ type: 'svc-offers-height', height }, '*');
-  }).observe(content);
+  });
+  observer.observe(content);
+  ended.addEventListener('abort', () => observer.disconnect());
 }

@@ -12,12 +12,9 @@ import { OffersClient, type OffersResponse } from './offers-client.ts';
 import { findProductView } from './products/find-product-view.ts';
 import type { ProductView } from './products/product-view.ts';
 import type { SortOrder, WidgetSettings } from './settings.ts';
+import { createWidgetHost } from './widget-host.ts';
+import { startWidgetLoad, type WidgetLoad } from './widget-load.ts';
 import { WidgetView } from './widget-view.ts';
-
-/** Returns a new random load ID of 16 lower-case hex digits. */
-function newLoadId(): string {
-  return crypto.getRandomValues(new BigUint64Array(1))[0]!.toString(16).padStart(16, '0');
-}
 
 /** Name of the DOM event by which a new widget stops the previous widget in the same container. */
 const replacedEventName = 'svc-offers-replaced';
@@ -26,7 +23,11 @@ const replacedEventName = 'svc-offers-replaced';
  * A widget in one container of the page. The widget fetches offers when it starts, and again only when the borrower changes the sort order
  * or retries. A new widget in the same container replaces the previous widget. If the browser restores the page from its back-forward
  * cache, the widget does not fetch offers again, so the page does not count as a second view. If a change of the sort order fails, the
- * widget keeps the shown offers. The states of the widget:
+ * widget keeps the shown offers.
+ *
+ * A widget ends when another widget replaces it, or when the page removes its element: it cancels its request for offers and its timers,
+ * sends its pending events, and removes all listeners and observers. If the page inserts the element again, a new widget starts in its
+ * place. The states of the widget:
  *
  *     placeholders ──> offers <──> reordering
  *         │  ▲            │
@@ -35,6 +36,8 @@ const replacedEventName = 'svc-offers-replaced';
  */
 export class OffersWidget {
   readonly #settings: WidgetSettings;
+  readonly #ended: AbortSignal;
+  readonly #load: WidgetLoad;
   readonly #product: ProductView;
   readonly #client: OffersClient;
   readonly #events: EventQueue;
@@ -48,23 +51,27 @@ export class OffersWidget {
   /** Whether the widget shows the error message for an unreachable server. */
   #isOffline = false;
 
-  constructor(settings: WidgetSettings, container: Element) {
+  /** @param previousHost element of an ended widget, in whose place the widget starts; by default, the container is emptied */
+  constructor(settings: WidgetSettings, container: Element, previousHost?: Element) {
     const { base, sub, token, sort } = settings;
-    const load = newLoadId();
     const lifetime = new AbortController();
+    const { signal } = lifetime;
     container.dispatchEvent(new Event(replacedEventName));
-    container.addEventListener(replacedEventName, () => lifetime.abort(), { signal: lifetime.signal });
+    container.addEventListener(replacedEventName, () => lifetime.abort(), { signal });
     this.#settings = settings;
+    this.#ended = signal;
+    this.#load = startWidgetLoad(sub, signal);
     this.#product = findProductView(settings.vertical);
     this.#requestedSort = sort;
-    this.#client = new OffersClient(settings, load, lifetime.signal);
-    this.#events = new EventQueue(`${base}/events?${new URLSearchParams({ sub, token })}`, load, lifetime.signal);
-    this.#impressions = new ImpressionTracker(
-      (offerId) => this.#events.enqueue('offer_impression', offerId),
-      lifetime.signal,
-    );
-    this.#expiry = new ExpiryTimer(() => this.#showExpiryNotice(), lifetime.signal);
-    this.#view = new WidgetView(container, this.#product, settings, {
+    this.#client = new OffersClient(settings, this.#load.id, signal);
+    this.#events = new EventQueue(`${base}/events?${new URLSearchParams({ sub, token })}`, this.#load, signal);
+    this.#impressions = new ImpressionTracker((offerId) => this.#events.enqueue('offer_impression', offerId), signal);
+    this.#expiry = new ExpiryTimer(() => this.#showExpiryNotice(), signal);
+    const host = createWidgetHost((isConnected) => {
+      if (!isConnected) lifetime.abort();
+      else if (signal.aborted) new OffersWidget(settings, host.parentElement!, host);
+    });
+    this.#view = new WidgetView(host, this.#product, settings, signal, {
       sortChosen: (order) => {
         this.#requestedSort = order;
         void this.#loadOffers();
@@ -72,19 +79,22 @@ export class OffersWidget {
       disclosureOpened: () => this.#events.enqueue('disclosure_opened'),
       retryPressed: () => void this.#loadOffers(),
     });
-    if (settings.isFramePage) reportHeight(this.#view.frame);
+    if (previousHost === undefined) container.replaceChildren(host);
+    else previousHost.replaceWith(host);
+    if (settings.isFramePage) reportHeight(this.#view.frame, signal);
     addEventListener(
       'online',
       () => {
         if (this.#isOffline) void this.#loadOffers();
       },
-      { signal: lifetime.signal },
+      { signal },
     );
-    this.#events.enqueue('widget_loaded');
+    if (this.#load.eventCount === 0) this.#events.enqueue('widget_loaded');
     void this.#loadOffers();
   }
 
   async #loadOffers(): Promise<void> {
+    if (this.#ended.aborted) return;
     this.#isOffline = false;
     const { maxOffers } = this.#settings;
     if (this.#shownSort === null)
@@ -126,6 +136,7 @@ export class OffersWidget {
     const { offers, total_offers: total, loan_amount: amount, disclosure } = envelope;
     const product = this.#product;
     const loan = formatIfPresent(amount, formatDollars);
+    this.#load.isRendered = true;
     if (offers.length === 0) {
       this.#clearOffers();
       this.#view.showMessage('No offers match right now', product.createNoOffersAdvice(loan), null);

@@ -46,21 +46,6 @@ function createSortSelect(
   return select;
 }
 
-/** Creates a retry button, which is disabled for `waitMs` and shows a countdown during this time. */
-function createRetryButton(waitMs: number, onPressed: () => void): HTMLButtonElement {
-  const button = createElement('button', { class: 'go', type: 'button' }, 'Try again');
-  button.addEventListener('click', onPressed);
-  let seconds = Math.ceil(waitMs / 1_000);
-  const updateCountdown = () => {
-    button.disabled = seconds > 0;
-    button.textContent = seconds > 0 ? `Try again in ${seconds} s` : 'Try again';
-    seconds--;
-    if (button.disabled) setTimeout(updateCountdown, 1_000);
-  };
-  updateCountdown();
-  return button;
-}
-
 /** Creates the element of a message that is shown instead of offers. */
 function createMessage(
   heading: 'h2' | 'h3',
@@ -111,7 +96,7 @@ interface ViewEvents {
 }
 
 /**
- * Creates and updates the DOM of the widget. Below the title, a body element contains the placeholders, the offers or a message. A shadow
+ * Creates and updates the DOM of the widget inside the host element. Below the title, a body element contains the placeholders, the offers or a message. A shadow
  * tree separates the styles of the widget from the styles of the page. The shadow tree is open, because a closed shadow tree gives no
  * protection and blocks accessibility tools.
  */
@@ -131,11 +116,14 @@ export class WidgetView {
   readonly #catalogDisclosure = createElement('p', { hidden: '' });
   readonly #sortSelect: HTMLSelectElement;
   readonly #sortControl: HTMLElement;
+  /** Timer of the countdown in the retry button. */
+  #countdown: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
-    container: Element,
+    host: Element,
     product: ProductView,
     { sort, isFramePage, theme }: WidgetSettings,
+    ended: AbortSignal,
     events: ViewEvents,
   ) {
     const orders = selectableSortOrders(product, sort);
@@ -152,7 +140,6 @@ export class WidgetView {
     this.#sortSelect.value = sort;
     const label = createElement('label', { for: 'sort' }, 'Sort by');
     this.#sortControl = createElement('div', { class: 'sort' }, label, this.#sortSelect);
-    const host = createElement('div');
     const shadow = host.attachShadow({ mode: 'open' });
     shadow.adoptedStyleSheets = createStyleSheets(theme);
     this.frame = createElement(
@@ -172,7 +159,7 @@ export class WidgetView {
     );
     const panel = isFramePage ? 'panel fills-page' : 'panel';
     shadow.append(createElement('section', { class: panel, lang: 'en', 'aria-labelledby': 'title' }, this.frame));
-    container.replaceChildren(host);
+    ended.addEventListener('abort', () => clearTimeout(this.#countdown));
   }
 
   showPlaceholders(cards: number): void {
@@ -204,10 +191,25 @@ export class WidgetView {
   }
 
   showMessage(title: string, advice: string, retryAfterMs: number | null): void {
-    const button = retryAfterMs === null ? null : createRetryButton(retryAfterMs, this.#events.retryPressed);
+    const button = retryAfterMs === null ? null : this.#createRetryButton(retryAfterMs);
     this.#setStatusTexts(button === null ? `${title}. ${advice}` : '', '');
     this.#setOfferControlsVisible(false);
     this.#replaceContent(createMessage(this.partHeading, title, advice, button), false);
+  }
+
+  /** Creates a retry button, which is disabled for `waitMs` and shows a countdown during this time. */
+  #createRetryButton(waitMs: number): HTMLButtonElement {
+    const button = createElement('button', { class: 'go', type: 'button' });
+    button.addEventListener('click', this.#events.retryPressed);
+    let seconds = Math.ceil(waitMs / 1_000);
+    const updateCountdown = () => {
+      button.disabled = seconds > 0;
+      button.textContent = seconds > 0 ? `Try again in ${seconds} s` : 'Try again';
+      seconds--;
+      if (button.disabled) this.#countdown = setTimeout(updateCountdown, 1_000);
+    };
+    updateCountdown();
+    return button;
   }
 
   /** Shows or hides the parts of the widget that are only needed while offers are shown. */
