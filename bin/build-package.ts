@@ -67,7 +67,7 @@ function rewriteThreadUrls(code: string): string {
  * in JavaScript files, not in declaration files.
  */
 function rewriteDeclarationImports(declarations: string): string {
-  return declarations.replaceAll(/(\bfrom |\bimport\()(['"])(\.[^'"]*)\.ts\2/g, '$1$2$3.js$2');
+  return declarations.replaceAll(/(\bfrom |\bimport\(|\bimport )(['"])(\.[^'"]*)\.ts\2/g, '$1$2$3.js$2');
 }
 
 /** Returns the declaration files that the package contains: the files that the entry point imports, directly or indirectly. */
@@ -77,7 +77,7 @@ function reachableDeclarations(entry: string): ReadonlySet<string> {
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
     if (seen.has(path)) continue;
     seen.add(path);
-    const imports = readFileSync(path, 'utf8').matchAll(/\b(?:from |import\()['"](\.[^'"]*)\.js['"]/g);
+    const imports = readFileSync(path, 'utf8').matchAll(/\b(?:from |import\(|import )['"](\.[^'"]*)\.js['"]/g);
     for (const [, module] of imports) queue.push(join(dirname(path), `${module}.d.ts`));
   }
   return seen;

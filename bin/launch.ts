@@ -6,22 +6,18 @@
  */
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { describeOldNode } from '../src/embedded/node-version.ts';
 import { defaultHeapMegabytes } from './heap-megabytes.ts';
 
-/** Minimum version of Node.js, the same as `engines` in package.json. */
-const oldestNodeVersion = [22, 18] as const;
-
-const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+const oldNode = describeOldNode();
 const args = process.argv.slice(2);
 const mainModule = new URL('../src/cli/main.ts', import.meta.url);
 const requestedHeapMegabytes = process.env.MARKETPLACE_HEAP_MB || null;
 /** Minimum heap size in megabytes. With a smaller heap, Node.js may crash before the service checks its settings. */
 const heapMegabytesMin = 64;
 
-if (major < oldestNodeVersion[0] || (major === oldestNodeVersion[0] && minor < oldestNodeVersion[1])) {
-  exitWithError(
-    `Node.js ${oldestNodeVersion.join('.')} or newer is required; this is Node.js ${process.versions.node}`,
-  );
+if (oldNode !== null) {
+  exitWithError(oldNode);
 } else if (process.execve === undefined) {
   exitWithError(`this is Node.js ${process.versions.node}; of the 23 series it needs 23.11 or newer`);
 } else if (

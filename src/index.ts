@@ -1,6 +1,7 @@
+import './embedded/assert-node-version.ts';
 import { join, resolve } from 'node:path';
 import { isDate } from 'node:util/types';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import type { IssuedKey, RevokeKeyResult } from './auth/api-key.ts';
 import {
   applyLimitOverrides,
@@ -22,11 +23,13 @@ import {
   type ClickContext,
   type ConfirmationRow,
   type FollowClickOutcome,
+  type MarketplaceLogger,
   type MarketplaceOptions,
   type NewPartnerKey,
   normalizeBaseUrl,
 } from './embedded/marketplace-options.ts';
 import { PartnerApi, type PartnerApiResult, toPartnerApiResult } from './embedded/partner-api.ts';
+import { logoHeaders } from './http/routes/static-routes.ts';
 import { errorSerializers } from './logging/describe-error.ts';
 import { isPrefetchPurpose, parseClickUrl } from './operations/click-url.ts';
 import type { ConfirmationsResponse } from './operations/confirm-revenue.ts';
@@ -87,6 +90,7 @@ export type {
   FollowClickOutcome,
   IssuedKey,
   KeyLimits,
+  MarketplaceLogger,
   MarketplaceOptions,
   NewPartnerKey,
   PublicUrls,
@@ -94,11 +98,18 @@ export type {
   RevokeKeyResult,
 };
 
+/** Content of a logo, and the response headers to send with it. */
+export interface LogoFile {
+  readonly svg: Uint8Array;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** A marketplace that runs inside this process. Close the marketplace with `close` or `await using`. */
 export interface Marketplace extends AsyncDisposable {
   /**
-   * Returns the API operations for one API key and one vertical. If `vertical` is absent, uses the first configured vertical. Throws a
-   * RangeError for an unknown vertical. `partnerApi` does not verify the key; each operation verifies the key.
+   * Returns the API operations for one API key. The prefix of the key names its vertical. With `vertical`, operations reject a key of
+   * another vertical with status 403. Throws a RangeError for an unknown vertical. `partnerApi` does not verify the key; each operation
+   * verifies the key.
    */
   partnerApi(apiKey: string, vertical?: string): PartnerApi;
   readonly keys: {
@@ -120,7 +131,7 @@ export interface Marketplace extends AsyncDisposable {
   };
   /**
    * Records a click on a `click_url`, for a program with its own HTTP server. For the result `redirect`, reply with status 302 and the
-   * location; for the result `unknown`, reply with 404; for the result `ask_again`, reply with 503. Send `Cache-Control: no-store` with
+   * location; for the result `unknown`, reply with 404; for the result `retry_later`, reply with 503. Send `Cache-Control: no-store` with
    * each reply.
    */
   followClick(url: string | URL, visit?: ClickContext): Promise<FollowClickOutcome>;
@@ -132,6 +143,11 @@ export interface Marketplace extends AsyncDisposable {
      */
     submit(rows: readonly ConfirmationRow[]): Promise<PartnerApiResult<ConfirmationsResponse>>;
   };
+  /**
+   * Returns the logo file for a requested `logo_url`, for a program that serves the logos itself. Returns null for an unknown logo; reply
+   * with 404 in this case.
+   */
+  findLogo(url: string | URL): LogoFile | null;
   /** Reloads all catalogs whose source is a file. An invalid file changes no catalog. Returns one result per file, in order. */
   reloadCatalogs(): Promise<readonly CatalogReloadResult[]>;
   /**
@@ -197,7 +213,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
     resolveUrls: (boundPort) => {
       const { public: base, click, widget, cdn } = options.urls ?? {};
       const urls = {
-        public: normalizeBaseUrl(base),
+        public: normalizeBaseUrl(base ?? (listen === null ? click : undefined)),
         click: normalizeBaseUrl(click),
         widget: normalizeBaseUrl(widget),
         cdn: normalizeBaseUrl(cdn),
@@ -209,7 +225,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
     logger: (options.logger ?? pino({ level: 'silent' }, { write: () => {} })).child(
       {},
       { serializers: errorSerializers },
-    ),
+    ) as Logger,
   });
 
   const verticals = new Map(catalogs.map(({ vertical }) => [vertical.segment, vertical]));
@@ -219,6 +235,9 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
     return vertical;
   };
 
+  const findVerticalOfKey = (apiKey: string) =>
+    (catalogs.find(({ vertical }) => String(apiKey).startsWith(vertical.keyPrefix)) ?? catalogs[0]!).vertical;
+
   /** Returns the service. Throws an Error if the service is closing, because the key file is closed together with the service. */
   const openService = () => {
     if (service.isStopping()) throw new Error('this marketplace is closed');
@@ -227,7 +246,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
 
   return {
     partnerApi: (apiKey, vertical) =>
-      new PartnerApi(service, findVertical(vertical ?? catalogs[0]!.vertical.segment), apiKey),
+      new PartnerApi(service, vertical === undefined ? findVerticalOfKey(apiKey) : findVertical(vertical), apiKey),
     keys: {
       create: (properties) => {
         assertObject('the argument of keys.create', properties);
@@ -254,10 +273,15 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
       list: (account) => openService().embedOrigins.listOrigins(account),
     },
     followClick: async (url, { method = 'GET', userAgent = '', purpose = '' } = {}) => {
-      if (isPrefetchPurpose(purpose)) return { kind: 'ask_again', retryAfterSeconds: bounds.retryAfterSeconds };
+      if (isPrefetchPurpose(purpose)) return { kind: 'retry_later', retryAfterSeconds: bounds.retryAfterSeconds };
       return service.followClick(parseClickUrl(url, userAgent, method));
     },
     confirmations: { submit: async (rows) => toPartnerApiResult(await service.confirmRevenue(rows)) },
+    findLogo: (url) => {
+      const { pathname = '', searchParams } = URL.parse(String(url), 'http://localhost') ?? {};
+      const logo = service.findLogo(pathname.slice(pathname.lastIndexOf('/') + 1), searchParams?.get('v') ?? undefined);
+      return logo && { svg: logo.svg, headers: logoHeaders };
+    },
     reloadCatalogs: () => service.reloadCatalogs(),
     reloadCertificate: () => service.reloadCertificate(),
     notReadyReasons: () => service.notReadyReasons(),

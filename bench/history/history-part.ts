@@ -32,7 +32,12 @@ async function measureRestart(dataDir: string, sessions: number, rounds: number)
   const seconds: number[] = [];
   for (let round = 0; round < Math.min(restartRoundsMax, rounds); round++) {
     const started = performance.now();
-    const marketplace = await createMarketplace({ dataDir, maxSessions: sessions, durability: 'write' });
+    const marketplace = await createMarketplace({
+      dataDir,
+      urls: { click: 'https://go.example' },
+      maxSessions: sessions,
+      durability: 'write',
+    });
     seconds.push((performance.now() - started) / 1_000);
     await marketplace.close();
   }

@@ -1,4 +1,4 @@
-import type { Logger } from 'pino';
+import type { BaseLogger } from 'pino';
 import { assertRateLimits, type KeyLimits } from '../auth/rate-limits.ts';
 import { bounds } from '../bounds.ts';
 import { assertCatalogSources } from '../catalogs/assert-catalog-sources.ts';
@@ -17,6 +17,11 @@ import type { Clock } from '../domain/clock.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
 import type { ClickResult } from '../operations/follow-click.ts';
 import { type TlsVersion, tlsVersions } from '../tls/certificate.ts';
+
+/** A pino logger, for example the `log` of a Fastify server. */
+export interface MarketplaceLogger extends Pick<BaseLogger, 'debug' | 'info' | 'warn' | 'error' | 'fatal'> {
+  child(bindings: object, options?: object): unknown;
+}
 
 export interface MarketplaceOptions {
   /**
@@ -46,8 +51,8 @@ export interface MarketplaceOptions {
         };
       };
   /**
-   * Base URLs in replies. The default base URL is the address of the public listener. Without a listener, set at least `click` to the URL
-   * at which your program receives clicks and calls `followClick`.
+   * Base URLs in replies. The default base URL is the address of the public listener. Without a listener, `click` is required: the URL at
+   * which your program receives clicks and calls `followClick`. The other URLs are then derived from `click`.
    */
   readonly urls?: Partial<PublicUrls>;
   /** Catalog sources: one live and one test catalog for each vertical. By default, the catalogs offer loans of fictional lenders. */
@@ -74,7 +79,7 @@ export interface MarketplaceOptions {
   /** Origins that may call the API from a browser. Default: none. */
   readonly corsOrigins?: readonly string[];
   /** Logger of the service. Default: no log. */
-  readonly logger?: Logger;
+  readonly logger?: MarketplaceLogger;
   /** Replaces the system clock in tests. */
   readonly clock?: Clock;
 }
@@ -99,8 +104,8 @@ export interface ClickContext {
   readonly purpose?: string | undefined;
 }
 
-/** Result of `followClick`. For a prefetch request, `kind` is `ask_again`: the browser sends another request when the visitor clicks. */
-export type FollowClickOutcome = ClickResult | { readonly kind: 'ask_again'; readonly retryAfterSeconds: number };
+/** Result of `followClick`. For a prefetch request, `kind` is `retry_later`: the browser sends another request when the visitor clicks. */
+export type FollowClickOutcome = ClickResult | { readonly kind: 'retry_later'; readonly retryAfterSeconds: number };
 
 /**
  * A confirmation of a click. The click is identified by `click_id`, by `sub_id` and `svc_offer_id`, or by all three
@@ -156,6 +161,9 @@ const listenOptionNames = Object.keys({
   tls: true,
 } satisfies MemberNames<ListenOptions>);
 
+const loggerMethods = ['child', 'debug', 'info', 'warn', 'error', 'fatal'];
+const clockMethods = ['wallMs', 'monotonicMs'];
+
 /**
  * Validates the options. Throws a RangeError for an unknown option name and for an invalid path, number, URL or choice. Does not validate
  * catalogs or file contents.
@@ -174,6 +182,8 @@ export function assertMarketplaceOptions(argument: MarketplaceOptions): void {
         throw new RangeError(`urls.${name} must be ${baseUrlRule}`);
     }
   }
+  if (options.logger !== undefined) assertMethods('logger', options.logger, loggerMethods, 'a pino logger');
+  if (options.clock !== undefined) assertMethods('clock', options.clock, clockMethods, 'a Clock');
   assertIntegerOption('matcherThreads', options.matcherThreads ?? 0, 0, bounds.matcherThreadsMax);
   assertIntegerOption('maxSessions', options.maxSessions ?? 1, 1, bounds.sessionLimitMax);
   assertIntegerOption('maxReferrerTags', options.maxReferrerTags ?? 1, 1, bounds.referrerTagLimitMax);
@@ -190,7 +200,10 @@ export function assertMarketplaceOptions(argument: MarketplaceOptions): void {
       `corsOrigins must be up to ${bounds.corsOriginsMax} origins, each exactly as a browser sends it`,
     );
   }
-  if (!listen) return;
+  if (!listen) {
+    if (options.urls?.click) return;
+    throw new RangeError('urls.click must be the URL at which your program receives clicks, unless listen is set');
+  }
   assertObject('listen', listen);
   assertKnownOptionNames('listen', listen, listenOptionNames);
   assertIntegerOption('listen.port', listen.port ?? 0, 0, bounds.portMax);
@@ -216,6 +229,12 @@ export function normalizeBaseUrl(url: string | undefined): string | null {
 
 function assertPathOption(name: string, value: unknown): void {
   if (typeof value !== 'string' || value === '') throw new RangeError(`${name} must be the path of a file or folder`);
+}
+
+function assertMethods(name: string, value: unknown, methods: readonly string[], type: string): void {
+  const members = Object(value) as Readonly<Record<string, unknown>>;
+  if (methods.every((method) => typeof members[method] === 'function')) return;
+  throw new RangeError(`${name} must be ${type} with the methods ${methods.join(', ')}`);
 }
 
 function assertOneOf(name: string, value: string | undefined, choices: readonly string[]): void {

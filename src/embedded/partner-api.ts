@@ -87,6 +87,8 @@ interface PartnerApiDeps {
   readonly authenticator: Authenticator;
   readonly operations: ApiOperations;
   readonly urls: Pick<PublicUrls, 'click' | 'cdn'>;
+  /** Ports of the listeners; null without listeners. */
+  readonly ports: object | null;
   /** Returns true if the service is closing or closed; operations are then rejected. */
   isStopping(): boolean;
 }
@@ -145,7 +147,9 @@ export class PartnerApi {
   getMarketplace(query: MarketplaceQuery): Promise<PartnerApiResult<MarketplaceResponse>> {
     const { operations } = this.#deps;
     return this.#run('get_marketplace', query, async (admission) => {
-      const request = toMarketplaceRequest(query, 'json');
+      const { format = 'json' } = (query ?? {}) as { readonly format?: unknown };
+      if (format !== 'json') return invalidRequest('format', 'must be json or absent; getWidget returns embed code');
+      const request = toMarketplaceRequest(query, format);
       if (!request.ok) return request;
       const outcome = await operations.getMarketplace(admission, request.value, true, null);
       return outcome.ok ? successOutcome(createMarketplaceResponse(outcome.value, this.#offerUrls)) : outcome;
@@ -154,9 +158,12 @@ export class PartnerApi {
 
   /**
    * GET /marketplace with `format=iframe` or `format=js` (docs/contract.md#embed-code). Returns the HTML that shows the offers of a session
-   * on a page. A view is recorded only when the embedded widget requests its offers from the public listener at `urls.widget`.
+   * on a page. A view is recorded only when the embedded widget requests its offers from the public listener at `urls.widget`. Rejects with
+   * an Error if the marketplace has no listener.
    */
-  getWidget(query: WidgetQuery): Promise<PartnerApiResult<WidgetEmbedResponse>> {
+  async getWidget(query: WidgetQuery): Promise<PartnerApiResult<WidgetEmbedResponse>> {
+    if (this.#deps.ports === null)
+      throw new Error('getWidget needs the option listen, because widgets load from the public listener');
     return this.#run('get_marketplace', query, (admission) => {
       const { format } = (query ?? {}) as { readonly format?: unknown };
       const request = toMarketplaceRequest(query, typeof format === 'string' ? format : undefined);

@@ -8,6 +8,7 @@ import type { DurabilityMode, HttpEngineSetting, ListenAddress, MatcherConfig, P
 import type { CancelSignal } from '../domain/async.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Outcome } from '../domain/outcome.ts';
+import type { LogoSource } from '../http/routes/static-routes.ts';
 import type { ApiOperations } from '../operations/api-operations.ts';
 import type { ConfirmationsResponse } from '../operations/confirm-revenue.ts';
 import type { ClickRequest, ClickResult } from '../operations/follow-click.ts';
@@ -68,6 +69,7 @@ export interface Service extends AsyncDisposable {
   followClick(request: ClickRequest): Promise<ClickResult>;
   /** Records one confirmation or an array of confirmations (docs/contract.md#confirmations). `text` is the JSON text of `rows`. */
   confirmRevenue(rows: unknown, text?: string, signal?: CancelSignal): Promise<Outcome<ConfirmationsResponse>>;
+  readonly findLogo: LogoSource['findFile'];
   /** Path of the operator token file, and whether this start created the file; null without listeners. */
   readonly operatorToken: { readonly path: string; readonly created: boolean } | null;
   /** Reloads every catalog file. If a file is invalid, the catalog that was loaded from this file before stays active. */

@@ -248,6 +248,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
     engine: listeners && { name: listeners.public.engine, reason: listeners.public.engineReason },
     followClick: (request) => followClick(clickDeps, request),
     confirmRevenue: confirm,
+    findLogo: (file, hash) => logos.cache.findFile(file, hash),
     operatorToken: operatorToken && { path: operatorTokenPath(options.dataDir), created: operatorToken.created },
     reloadCatalogs: () => reloadCatalogs(options, catalogs, logos, catalogStatus),
     reloadCertificate: () => certificate?.reloadCertificate() ?? null,

@@ -14,7 +14,7 @@ test('every source file is imported or started by another file', () => {
       [...sourceFiles('bench'), ...tests],
       /^(bench\/.*\bmain|test\/.*\.test|test\/crash\/main|test\/cli\/programs\/.*|test\/support\/.*\/register)\.ts$/,
     ],
-    [sourceFiles('examples'), /^examples\/[^/]+\/main\.ts$/],
+    [sourceFiles('examples'), /^examples\/([^/]+\/main|embedding\/[^/]+)\.ts$/],
   ] as const) {
     const entries = files.map(({ path }) => path).filter((path) => entry.test(path));
     assert.deepEqual(deadFiles(files, entries), []);

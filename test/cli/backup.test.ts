@@ -31,7 +31,7 @@ async function serve(t: TestContext, folder: string, key: string) {
 test('a backup and a restart under load lose no acknowledged sessions, inputs or clicks', async (t) => {
   const { folder, run } = marketplaceOnFreshFolder(t);
   const target = join(folder, '..', 'backup');
-  const marketplace = await createMarketplace({ dataDir: folder });
+  const marketplace = await createMarketplace({ dataDir: folder, urls: { click: 'https://go.example' } });
   const limits = { requestsPerMinute: 1_000_000, analyticsPerMinute: 1_000, sessionsPerDay: 1_000_000 };
   const { key } = marketplace.keys.create({ account: 'load', vertical: 'personal-loans', mode: 'live', limits });
   await marketplace.close();

@@ -8,6 +8,7 @@ import { pino } from 'pino';
 import { daysSinceEpoch, formatIsoDate, msPerDay } from '../../src/domain/calendar.ts';
 import { segmentHeaderLength } from '../../src/event-log/log-format.ts';
 import { createMarketplace, type Marketplace, type MarketplaceOptions } from '../../src/index.ts';
+import { embeddedOptions } from '../embedded/embedded-marketplace.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -32,7 +33,7 @@ async function writeHistory(folder: string, startMs: number) {
   const clickIds: string[] = [];
   for (const day of [0, 3, 60, 149, 150]) {
     clock.advance(startMs + day * msPerDay - clock.wallMs());
-    const marketplace = await createMarketplace({ dataDir: folder, clock, durability: 'write' });
+    const marketplace = await createMarketplace({ ...embeddedOptions, dataDir: folder, clock });
     key ||= marketplace.keys.create({ account: 'keeper', vertical: 'personal-loans', mode: 'live' }).key;
     const partner = marketplace.partnerApi(key);
     const ofRun: string[] = [];
@@ -81,7 +82,7 @@ function copyHistory(t: TestContext) {
   const { endMs, key, subIds, clickIds } = history;
   const clock = new ManualClock(endMs);
   const open = (options: Partial<MarketplaceOptions> = {}) =>
-    createMarketplace({ dataDir: folder, clock, durability: 'write', ...options });
+    createMarketplace({ ...embeddedOptions, dataDir: folder, clock, ...options });
   /** Runs the service until retention has deleted all segments except this number of segments. */
   const runUntilDeleted = async (segments: number, days = retentionDays): Promise<void> => {
     const marketplace = await open({ retentionDays: days });

@@ -32,7 +32,7 @@ export function ok<Value>(result: PartnerApiResult<Value>): Value {
 /** Starts a service with two sessions of one referrer tag, each with a click, and one session of another referrer tag. */
 export async function createSampleData(t: TestContext) {
   const { folder, run } = marketplaceOnFreshFolder(t);
-  const marketplace = await createMarketplace({ dataDir: folder });
+  const marketplace = await createMarketplace({ dataDir: folder, urls: { click: 'https://go.example' } });
   runAfterTest(t, () => marketplace.close());
   const { key } = marketplace.keys.create({ account: 'acme', vertical: 'personal-loans', mode: 'live' });
   const partner = marketplace.partnerApi(key);

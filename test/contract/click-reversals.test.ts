@@ -33,7 +33,8 @@ async function startWithClicks(t: TestContext) {
   runAfterTest(t, () => rmSync(dataDir, { recursive: true }));
   const clock = new ManualClock();
   const catalogs = fixture.catalogs.map((source) => ({ ...source, vertical }));
-  const options = { dataDir, clock, catalogs, durability: 'write', matcherThreads: 0 } as const;
+  const urls = { click: 'https://go.example' };
+  const options = { dataDir, urls, clock, catalogs, durability: 'write', matcherThreads: 0 } as const;
   const first = await createMarketplace(options);
   const { key } = first.keys.create({ account: 'leases', vertical: vertical.segment, mode: 'live' });
   const partner = first.partnerApi(key);

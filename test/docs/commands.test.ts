@@ -102,7 +102,7 @@ async function writeReaderFiles(folder: string): Promise<void> {
   for (const name of ['backup', 'var/lib/marketplace', 'etc/marketplace'])
     mkdirSync(join(folder, name), { recursive: true });
   cpSync(join(checkout, 'src/verticals/personal-loans/example-catalog.json'), join(folder, 'offers.json'));
-  const marketplace = await createMarketplace({ dataDir: join(folder, 'data') });
+  const marketplace = await createMarketplace({ dataDir: join(folder, 'data'), urls: { click: 'https://go.example' } });
   try {
     const { key } = marketplace.keys.create({ account: 'acme', vertical: 'personal-loans', mode: 'live' });
     marketplace.origins.allow('acme', 'https://shop.example.com');

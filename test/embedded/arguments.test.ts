@@ -10,12 +10,14 @@ import {
   InvalidCertificateError,
   type Marketplace,
   type MarketplaceOptions,
+  type MarketplaceQuery,
   type PartnerApi,
   type PartnerApiResult,
   personalLoans,
 } from '../../src/index.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
-import { folderFor, newKey, ok, refusal } from './embedded-marketplace.ts';
+import { personalLoansFixture } from '../support/vertical-fixtures.ts';
+import { folderFor, newKey, ok, refusal, startEmbedded } from './embedded-marketplace.ts';
 
 const exampleCatalog = fileURLToPath(
   new URL('../../src/verticals/personal-loans/example-catalog.json', import.meta.url),
@@ -23,9 +25,9 @@ const exampleCatalog = fileURLToPath(
 
 let folder: string;
 let marketplace: Marketplace;
+const urls = { click: 'https://go.example.com/', public: 'https://api.example.com/loans/' };
 before(async () => {
   folder = temporaryFolder();
-  const urls = { click: 'https://go.example.com/', public: 'https://api.example.com/loans/' };
   marketplace = await createMarketplace({ dataDir: folder, durability: 'write', urls });
 });
 after(async () => {
@@ -54,6 +56,14 @@ const wrongOptions: readonly (readonly [name: string, options: Partial<Marketpla
   ['catalogs', { catalogs: [{ vertical: personalLoans, mode: 'live', text: '{}' }] }],
   ['urls.click', { urls: { click: 'go.example.com' } }],
   ['urls.click', { urls: { click: 'https://go.example.com/?to=' } }],
+  ['urls.click', { urls: undefined as never }],
+  ['urls.click', { urls: {} }],
+  ['urls.click', { urls: { public: 'https://api.example.com' }, listen: false }],
+  ['logger', { logger: console as never }],
+  ['logger', { logger: 'info' as never }],
+  ['logger', { logger: null as never }],
+  ['clock', { clock: Date as never }],
+  ['clock', { clock: { wallMs: Date.now } as never }],
   ['urls.public', { urls: { public: 'ftp://go.example.com' } }],
   ['urls.cdn', { urls: { cdn: 5 as never } }],
   ['corsOrigins', { corsOrigins: ['https://www.example.com/'] }],
@@ -69,7 +79,7 @@ test('createMarketplace rejects an invalid option before creating files, and nam
   const dataDir = join(folderFor(t), 'data');
   for (const [name, options] of wrongOptions) {
     const isNamed = (error: unknown) => error instanceof RangeError && error.message.startsWith(`${name} must `);
-    await assert.rejects(createMarketplace({ dataDir, ...options }), isNamed, JSON.stringify(options));
+    await assert.rejects(createMarketplace({ dataDir, urls, ...options }), isNamed, JSON.stringify(options));
   }
   assert.equal(existsSync(dataDir), false);
 });
@@ -79,7 +89,7 @@ test('createMarketplace rejects an invalid vertical before creating files', asyn
   const fields = [...personalLoans.fields, { name: 'phone', kind: 'digits', length: 10 } as const];
   const catalogs = [{ vertical: { ...personalLoans, fields }, mode: 'live', text: '{}' }] as const;
   const message = /^vertical personal-loans: values of phone must be /;
-  await assert.rejects(createMarketplace({ dataDir, catalogs }), { name: 'RangeError', message });
+  await assert.rejects(createMarketplace({ dataDir, urls, catalogs }), { name: 'RangeError', message });
   assert.equal(existsSync(dataDir), false);
 });
 
@@ -138,21 +148,57 @@ test('keys.create creates no key if an option is misspelled, or if the expiry or
   assert.deepEqual(keys.list(), before);
 });
 
-test('a trailing slash of a configured URL is removed', () => {
+test('URLs have no trailing slash, and those that are not configured start with the public URL or the click URL', async (t) => {
   assert.equal(marketplace.urls.click, 'https://go.example.com');
   assert.equal(marketplace.urls.cdn, 'https://api.example.com/loans/cdn');
+  const { urls: derived } = await startEmbedded(t, { urls: { click: 'https://go.example.com/lenders/' } });
+  const base = 'https://go.example.com/lenders';
+  assert.deepEqual(derived, { public: base, click: base, widget: `${base}/w`, cdn: `${base}/cdn` });
+});
+
+test('a program without a listener can serve the logos, and getWidget rejects', async () => {
+  const partner = partnerWith();
+  const { sub_id } = ok(await partner.createSession({ referrer_tag: 'logos' }));
+  ok(await partner.submitInputs({ sub_id, fields: personalLoansFixture.complete }));
+  const { offers } = ok(await partner.getMarketplace({ sub_id }));
+  const { svg, headers } = marketplace.findLogo(offers[0]!.logo_url)!;
+  assert.match(Buffer.from(svg).toString(), /<svg/);
+  assert.equal(headers['Content-Type'], 'image/svg+xml');
+  for (const url of ['', '/cdn/', '/cdn/other.svg', 'http://[', new URL('https://go.example.com/cdn/other.svg')]) {
+    assert.equal(marketplace.findLogo(url), null);
+  }
+  await assert.rejects(partner.getWidget({ sub_id, format: 'iframe' }), /^Error: getWidget needs the option listen/);
+});
+
+test('partnerApi derives the vertical from the key, and a key of another vertical gets 403', async () => {
+  const verticals = ['personal-loans', 'credit-cards', 'mortgage', 'banking'];
+  for (const [at, vertical] of verticals.entries()) {
+    for (const mode of ['live', 'test'] as const) {
+      const { key } = marketplace.keys.create({ account: 'verticals', vertical, mode });
+      ok(await marketplace.partnerApi(key).createSession({ referrer_tag: 'verticals' }));
+      const other = marketplace.partnerApi(key, verticals[(at + 1) % 4]);
+      assert.equal(refusal(await other.createSession({ referrer_tag: 'verticals' })).error, 'VERTICAL_MISMATCH');
+    }
+  }
+  for (const key of ['', 'svc_xx_live_1', 'svc_pl_live_1', none, nothing, 5 as never]) {
+    const answer = await marketplace.partnerApi(key).createSession({ referrer_tag: 'verticals' });
+    assert.equal(refusal(answer).error, 'UNAUTHORIZED');
+  }
 });
 
 test('createMarketplace throws a different error class for each cause of a failed start', async (t) => {
-  await assert.rejects(createMarketplace({ dataDir: folder }), FolderInUseError);
+  await assert.rejects(createMarketplace({ dataDir: folder, urls }), FolderInUseError);
   assert.ok((await partnerWith().createSession({ referrer_tag: 'locked' })).ok);
   const sound = { vertical: personalLoans, mode: 'live', file: exampleCatalog } as const;
   const faulty = { vertical: personalLoans, mode: 'test', text: '{' } as const;
-  await assert.rejects(createMarketplace({ dataDir: folderFor(t), catalogs: [sound, faulty] }), (fault: unknown) => {
-    assert.ok(fault instanceof InvalidCatalogError);
-    assert.match(fault.message, /^the test catalog of personal-loans cannot be used:\ncatalog: is not JSON/);
-    return fault.errors.length === 1;
-  });
+  await assert.rejects(
+    createMarketplace({ dataDir: folderFor(t), urls, catalogs: [sound, faulty] }),
+    (fault: unknown) => {
+      assert.ok(fault instanceof InvalidCatalogError);
+      assert.match(fault.message, /^the test catalog of personal-loans cannot be used:\ncatalog: is not JSON/);
+      return fault.errors.length === 1;
+    },
+  );
   const tls = { certificateFile: exampleCatalog, keyFile: exampleCatalog };
   await assert.rejects(createMarketplace({ dataDir: folderFor(t), listen: { tls } }), InvalidCertificateError);
 });
@@ -183,6 +229,9 @@ const wrongArguments: readonly (readonly [param: string, call: Call])[] = [
   ['max_offers', (partner, sub_id) => partner.getMarketplace({ sub_id, max_offers: Symbol('3') as never })],
   ['max_offers', (partner, sub_id) => partner.getMarketplace({ sub_id, max_offers: Object.create(null) as never })],
   ['sort', (partner, sub_id) => partner.getMarketplace({ sub_id, sort: nothing })],
+  ['format', (partner, sub_id) => partner.getMarketplace({ sub_id, format: 'iframe' } as object as MarketplaceQuery)],
+  ['format', (partner, sub_id) => partner.getMarketplace({ sub_id, format: 'xml' } as object as MarketplaceQuery)],
+  ['format', (partner, sub_id) => partner.getMarketplace({ sub_id, format: nothing } as object as MarketplaceQuery)],
   ['explain', (partner, sub_id) => partner.getMarketplace({ sub_id, explain: 'true' as never })],
   ['referrer_tag', (partner) => partner.queryAnalytics(none)],
   ['referrer_tag', (partner) => partner.queryAnalytics(nothing)],

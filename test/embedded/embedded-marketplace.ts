@@ -19,11 +19,13 @@ export function folderFor(t: TestContext): string {
   return folder;
 }
 
+/** Options of a service without listeners whose process may crash, but not lose its power. */
+export const embeddedOptions = { durability: 'write', urls: { click: 'https://go.example' } } as const;
+
 /** Starts a service that is closed after the test, by default in a new folder. */
 export async function startEmbedded(t: TestContext, options: Partial<MarketplaceOptions> = {}): Promise<Marketplace> {
-  const urls = { click: 'https://go.example' };
   const dataDir = options.dataDir ?? folderFor(t);
-  const marketplace = await createMarketplace({ durability: 'write', urls, ...options, dataDir });
+  const marketplace = await createMarketplace({ ...embeddedOptions, ...options, dataDir });
   runAfterTest(t, () => marketplace.close());
   return marketplace;
 }

@@ -9,7 +9,7 @@ import { ManualClock } from '../support/manual-clock.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { totalClickUsd } from '../support/vertical-fixture.ts';
 import { equipmentLeasesFixture, personalLoansFixture } from '../support/vertical-fixtures.ts';
-import { folderFor, newKey, ok, refusal, startEmbedded } from './embedded-marketplace.ts';
+import { embeddedOptions, folderFor, newKey, ok, refusal, startEmbedded } from './embedded-marketplace.ts';
 
 for (const listen of [false, { engine: 'uws' }] as const) {
   test(`the embedded API supports the life cycle of a session ${listen ? 'with' : 'without'} a listener`, async (t) => {
@@ -33,7 +33,7 @@ for (const listen of [false, { engine: 'uws' }] as const) {
     assert.deepEqual([view.offers.length, view.sort, view.explain], [3, 'lowest_apr', undefined]);
     const url = view.offers[1]!.click_url;
     for (const purpose of ['prefetch', 'prefetch;prerender', 'foo, preview']) {
-      assert.deepEqual(await marketplace.followClick(url, { purpose }), { kind: 'ask_again', retryAfterSeconds: 1 });
+      assert.deepEqual(await marketplace.followClick(url, { purpose }), { kind: 'retry_later', retryAfterSeconds: 1 });
     }
     for (const visit of [{ method: 'HEAD' }, { userAgent: 'Googlebot/2.1' }]) {
       assert.equal((await marketplace.followClick(url, visit)).kind, 'redirect');
@@ -139,12 +139,12 @@ test('a failed start unlocks the data folder', async (t) => {
   const blocker = await startEmbedded(t, { listen: { engine: 'node' } });
   const taken = { engine: 'node', port: blocker.ports!.public } as const;
   await assert.rejects(createMarketplace({ dataDir, listen: taken }), { code: 'EADDRINUSE' });
-  const marketplace = await createMarketplace({ dataDir, durability: 'write' });
+  const marketplace = await createMarketplace({ ...embeddedOptions, dataDir });
   await marketplace.close();
 });
 
 test('close can be called repeatedly, and later API calls fail', async (t) => {
-  const marketplace = await startEmbedded(t);
+  const marketplace = await startEmbedded(t, { listen: { engine: 'node' } });
   const { key } = marketplace.keys.create(newKey);
   const partner = marketplace.partnerApi(key);
   const { sub_id } = ok(await partner.createSession({ referrer_tag: 'closed' }));

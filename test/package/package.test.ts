@@ -1,15 +1,22 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import process from 'node:process';
 import { after, before, test } from 'node:test';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
+import type { MarketplaceResponse } from '../../src/index.ts';
 import { serveMarketplace } from '../cli/served-process.ts';
 import { checkout } from '../docs/run-commands.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { linksOf, resolveLink } from '../support/documents.ts';
 import { HttpClient } from '../support/http-client.ts';
+import { plainEnvironment } from '../support/plain-environment.ts';
+import { runAfterTest } from '../support/run-after-test.ts';
+import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import { documentedCommands, type InstalledPackage, installPackage, runToEnd } from './installed-package.ts';
 
 /** The limit is 20 % above the size of 1.24 MB when the test was written. The API reference page and the documents are most of it. */
@@ -24,10 +31,10 @@ before(
 );
 after(() => installed?.remove());
 
-/** Complete programs in docs/embedding.md: its unindented TypeScript blocks that import the package. */
-const examples = [...readFileSync(join(checkout, 'docs/embedding.md'), 'utf8').matchAll(/^```ts\n([\s\S]*?)^```$/gm)]
-  .map(([, code]) => code!)
-  .filter((code) => code.includes("from 'svc-marketplace'"));
+/** Code blocks of docs/embedding.md. Each block is a complete program. */
+const examples = [
+  ...readFileSync(join(checkout, 'docs/embedding.md'), 'utf8').matchAll(/^```ts\n([\s\S]*?)^```$/gm),
+].map(([, code]) => code!);
 
 test('the package contains the compiled program, its data files, and the documents', () => {
   const expected = [
@@ -35,6 +42,7 @@ test('the package contains the compiled program, its data files, and the documen
     /^docs\/(openapi\.json|(contributing\/(decisions\/)?|verticals\/)?[a-zA-Z-]+\.md|images\/[a-z-]+\.(png|svg))$/,
     /^ops\/(alerts\.yml|grafana-dashboard\.json)$/,
     /^(bench|bench\/population|examples\/landing-page)\/README\.md$/,
+    /^examples\/embedding\/(express|fastify)\.ts$/,
     /^dist\/bin\/(launch|heap-megabytes)\.(js|d\.ts)$/,
     /^dist\/(src|workers)\/([a-z-]+\/)*[a-z0-9-]+(\.d\.ts|\.js)$/,
     /^dist\/src\/capacity\/reference-result\.json$/,
@@ -141,6 +149,7 @@ test('the installed package can start the threads for catalog reloads and matchi
     for (const name of ['example-catalog.json', 'sandbox-catalog.json']) copyFileSync(new URL(name, at), name);
     const marketplace = await createMarketplace({
       dataDir: './data-of-threads',
+      urls: { click: 'https://go.example' },
       matcherThreads: 1,
       catalogs: [
         { vertical: personalLoans, mode: 'live', file: 'example-catalog.json' },
@@ -184,6 +193,56 @@ test('the examples of docs/embedding.md compile with the type declarations of th
   const tsc = join(checkout, 'node_modules', 'typescript', 'bin', 'tsc');
   assert.equal(await runToEnd(process.execPath, [tsc, '-p', 'tsconfig.json'], project), '');
 });
+
+/** Returns a port on which no server listens. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
+
+for (const framework of ['express', 'fastify']) {
+  test(`the ${framework} example answers offers, redirects clicks, serves logos, and stops at SIGTERM`, async (t) => {
+    const { project } = installed;
+    // The project is a CommonJS package, in which only files with the ending .mts are modules.
+    const name = `${framework}.mts`;
+    copyFileSync(join(checkout, 'examples/embedding', `${framework}.ts`), join(project, name));
+    symlinkSync(join(checkout, 'node_modules', framework), join(project, 'node_modules', framework));
+    const origin = `http://127.0.0.1:${await freePort()}`;
+    const env = { ...plainEnvironment(), PORT: new URL(origin).port, DATA_DIR: `./data-of-${framework}` };
+    const program = spawn(process.execPath, [name], { cwd: project, env, stdio: ['ignore', 'pipe', 'inherit'] });
+    const exited = once(program, 'exit');
+    runAfterTest(t, async () => {
+      program.kill('SIGKILL');
+      await exited;
+    });
+    const [line] = await Promise.race([once(program.stdout, 'data'), exited]);
+    assert.equal(`${line}`, `${origin}\n`);
+    const offers = (fields: object) =>
+      fetch(`${origin}/offers`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', connection: 'close' },
+        body: JSON.stringify(fields),
+      });
+    assert.equal((await offers({ loan_amount: 1 })).status, 400);
+    const answer = (await (await offers(personalLoansFixture.complete)).json()) as MarketplaceResponse;
+    const [{ click_url, logo_url } = assert.fail()] = answer.offers;
+    for (const [url, purpose, status] of [
+      [click_url, '', 302],
+      [click_url, 'prefetch', 503],
+      [`${origin}/c?sub=unknown`, '', 404],
+      [logo_url, '', 200],
+      [`${origin}/cdn/unknown.svg`, '', 404],
+    ] as const) {
+      const headers = { purpose, connection: 'close' };
+      assert.equal((await fetch(url, { headers, redirect: 'manual' })).status, status, url);
+    }
+    program.kill('SIGTERM');
+    assert.deepEqual(await exited, [0, null]);
+  });
+}
 
 test('the capacity command of the package uses the packaged benchmark result, and rejects --check outside a Git checkout', async () => {
   const command = join(installed.project, 'node_modules', '.bin', 'marketplace');

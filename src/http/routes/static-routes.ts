@@ -166,13 +166,14 @@ export interface LogoSource {
 export const logoPathPrefix = '/cdn/';
 
 const logoParameters = ['v'] as const;
-const logoHeaders = formatHeaders({
+export const logoHeaders = {
   'Content-Type': 'image/svg+xml',
   // Allows every partner page to show logos, even a page that blocks other cross-origin resources.
   'Cross-Origin-Resource-Policy': 'cross-origin',
   // Blocks scripts and external resources if a browser opens an SVG logo as a page.
   'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
-});
+} as const;
+const logoHeaderText = formatHeaders(logoHeaders);
 
 const logoPathCharactersMax = logoPathPrefix.length + bounds.logoFileNameCharactersMax;
 
@@ -188,7 +189,7 @@ export function logoRoute(logos: LogoSource): RequestHandler {
     const logo = logos.findFile(file, version);
     if (logo === null) return context.reply(errorReply({ code: 'NOT_FOUND' }, requestId));
     const { svg: bytes, hash } = logo;
-    const staticFile = { bytes, hash, etag: `"${hash}"`, headers: logoHeaders };
+    const staticFile = { bytes, hash, etag: `"${hash}"`, headers: logoHeaderText };
     return allowOnlyGet(() => sendStaticFile(context, staticFile, version, context.getRequestHeader('if-none-match')))(
       context,
     );

@@ -10,6 +10,7 @@ import { keyFilePath } from '../../../src/auth/key-file.ts';
 import { KeyRegistry } from '../../../src/auth/key-registry.ts';
 import { createMarketplace } from '../../../src/index.ts';
 import { createFolder } from '../../cli/sample-data-folder.ts';
+import { embeddedOptions } from '../../embedded/embedded-marketplace.ts';
 
 test('the service restores the live sessions that the benchmark wrote to its data folder', async (t) => {
   const dataDir = createFolder(t);
@@ -20,7 +21,7 @@ test('the service restores the live sessions that the benchmark wrote to its dat
     sampleSize: 100,
   });
   assert.equal(new Set(sample.map(({ subId }) => subId)).size, 100);
-  const marketplace = await createMarketplace({ dataDir, durability: 'write', maxSessions: 2_500 });
+  const marketplace = await createMarketplace({ ...embeddedOptions, dataDir, maxSessions: 2_500 });
   try {
     const { key } = marketplace.keys.create({ account: 'any', vertical: 'personal-loans', mode: 'live' });
     const partner = marketplace.partnerApi(key);

@@ -18,12 +18,14 @@ function ok<Value>(result: PartnerApiResult<Value>): Value {
   return result.value;
 }
 
+const urls = { click: 'https://go.example' };
 const faulty = (['live', 'test'] as const).map((mode) => ({ vertical: personalLoans, mode, text: '{ "lenders": 1 }' }));
-await assert.rejects(createMarketplace({ dataDir, catalogs: faulty }), InvalidCatalogError);
+await assert.rejects(createMarketplace({ dataDir, urls, catalogs: faulty }), InvalidCatalogError);
 assert.deepEqual(hostGlobals(), before);
 
 const marketplace = await createMarketplace({
   dataDir,
+  urls,
   listen: engine === 'uws' || engine === 'node' ? { engine } : false,
   matcherThreads: Number(matcherThreads),
 });
