@@ -3,7 +3,6 @@
  * up to nine billion dollars.
  */
 export const microsPerUsd = 1_000_000;
-const microsPerCent = microsPerUsd / 100;
 
 export function usdToMicros(usd: number): number {
   return Math.round(usd * microsPerUsd);
@@ -20,9 +19,9 @@ export function usdToExactMicros(usd: number): number | null {
   return Number(whole) * microsPerUsd + Number(fraction.padEnd(6, '0'));
 }
 
-/** Converts micro-dollars to USD, rounded half up to cents. */
+/** Converts micro-dollars to USD without rounding, so that reported amounts add up. The result has at most six decimals. */
 export function microsToUsd(micros: number): number {
-  return Math.floor((micros + microsPerCent / 2) / microsPerCent) / 100;
+  return micros / microsPerUsd;
 }
 
 /**

@@ -129,7 +129,7 @@ export function toSummaryView(
     matured_to: hasMaturedDay ? formatIsoDate(maturedWindow.toDay) : null,
     sessions_matured: matured.sessions,
     rev_per_session_matured:
-      matured.sessions === 0 ? null : ratio(matured.confirmedMicros / microsPerUsd, matured.sessions),
+      matured.sessions === 0 ? null : ratio(microsToUsd(matured.confirmedMicros), matured.sessions),
     rev_per_session_ci95: confidenceInterval(matured),
     by_device: Object.fromEntries(figures.byDevice.map((device) => [deviceName(device.device), toMetricsView(device)])),
     clicks_not_booked: toUnbookedClicksView(figures.unbookedClicks),
@@ -180,7 +180,7 @@ function toMetricsView(figures: CohortMetrics): MetricsView {
     click_rate: ratio(figures.clicks, figures.views),
     rev_attributed: microsToUsd(figures.attributedMicros),
     rev_confirmed: microsToUsd(figures.confirmedMicros),
-    rev_per_session: ratio(figures.confirmedMicros / microsPerUsd, figures.sessions),
+    rev_per_session: ratio(microsToUsd(figures.confirmedMicros), figures.sessions),
   };
 }
 

@@ -85,3 +85,18 @@ test('the tables of days and sessions show the currency in the headings', () => 
     assert.equal(row.indexOf(value, heading.indexOf(name)), heading.indexOf(name));
   }
 });
+
+test('the texts show amounts without rounding, with at least two decimals', () => {
+  for (const [amount, text] of [
+    [0, '0.00'],
+    [0.1, '0.10'],
+    [7.045, '7.045'],
+    [0.000001, '0.000001'],
+    [100.5, '100.50'],
+    [100_000, '100000.00'],
+    [12_345.678901, '12345.678901'],
+  ] as const) {
+    const shown = stripVTControlCharacters(formatSummary({ ...summary, rev_attributed: amount }, 7));
+    assert.ok(shown.includes(`\nattributed  ${text} USD expected`), shown);
+  }
+});

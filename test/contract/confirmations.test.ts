@@ -43,14 +43,14 @@ describePersonalLoans('POST /confirmations', (door) => {
       ],
     });
     const summary = await caller.summary({ referrer_tag: 'shows' });
-    assert.equal(summary.rev_confirmed, 42.35);
+    assert.equal(summary.rev_confirmed, 42.345678);
     assert.equal(summary.rev_per_session, 21.172839);
     assert.equal(summary.rev_attributed, totalClickUsd(fixture, [first, second]));
     const confirmed = new Map(summary.top_lenders.map(({ lender, rev_confirmed }) => [lender, rev_confirmed]));
     const lenders = [first, second].map((id) => findListedOffer(fixture, id).lender);
-    if (lenders[0] === lenders[1]) assert.equal(confirmed.get(lenders[0]!), 42.35);
-    else assert.deepEqual([confirmed.get(lenders[0]!), confirmed.get(lenders[1]!)], [40, 2.35]);
-    assert.equal(summary.by_device.unknown?.rev_confirmed, 42.35);
+    if (lenders[0] === lenders[1]) assert.equal(confirmed.get(lenders[0]!), 42.345678);
+    else assert.deepEqual([confirmed.get(lenders[0]!), confirmed.get(lenders[1]!)], [40, 2.345678]);
+    assert.equal(summary.by_device.unknown?.rev_confirmed, 42.345678);
   });
 
   test('POST /confirmations accepts only JSON bodies up to the maximum size', async () => {

@@ -124,7 +124,7 @@ for (const hasSnapshot of [false, true]) {
       assert.equal(bookedMicros, clicksPerBudget * clickMicros);
       assert.ok(beyondBudget > 0, 'the clicks did not reach the budget');
       const { rev_attributed, rev_confirmed, clicks_not_booked } = summaries[index]!;
-      const bookedUsd = Math.floor((bookedMicros + 5_000) / 10_000) / 100;
+      const bookedUsd = bookedMicros / 1_000_000;
       assert.deepEqual([rev_attributed, rev_confirmed], [bookedUsd, vertical.clicksConfirmRevenue ? bookedUsd : 0]);
       assert.deepEqual(clicks_not_booked, { cap: 0, budget: beyondBudget, too_fast: 0, too_many_offers: 0 });
     }

@@ -96,7 +96,7 @@ async function click({ wire, clicks, tally }: BudgetLoadOptions, offerId: string
   tally.add('clicks on offers with a budget');
 }
 
-/** Checks the clicks and the revenue of the offers with budgets in the analytics. Returns the booked cents by offer. */
+/** Checks the clicks and the revenue of the offers with budgets in the analytics. Returns the booked micro-dollars by offer. */
 export async function checkBudgets(
   wire: ServerConnections,
   partner: Partner,
@@ -105,10 +105,10 @@ export async function checkBudgets(
   const booked = new Map<string, number>();
   for (const id of offerIds) {
     const summary = await querySummary(wire, partner, { referrer_tag: id });
-    const cents = Math.round(summary.rev_attributed * 100);
-    booked.set(id, cents);
+    const micros = Math.round(summary.rev_attributed * 1_000_000);
+    booked.set(id, micros);
     const isSameDay = daysSinceEpoch(Date.now()) === clicks.startedOn;
-    if (isSameDay) assert.ok(cents <= Math.round(budgets[id].per_day_usd * 100), `${id} booked ${cents} cents`);
+    if (isSameDay) assert.ok(micros <= budgets[id].per_day_usd * 1_000_000, `${id} booked ${micros} micro-dollars`);
     const [durable, sent] = [clicks.durable.get(id) ?? 0, clicks.sent.get(id) ?? 0];
     assert.ok(summary.offer_clicks >= durable && summary.offer_clicks <= sent, `${id}: ${summary.offer_clicks} clicks`);
   }
@@ -121,7 +121,7 @@ export async function checkBudgets(
  */
 export async function checkBudgetsInLedger(
   folder: string,
-  bookedCents: ReadonlyMap<string, number>,
+  bookedMicros: ReadonlyMap<string, number>,
   tally: Tally,
 ): Promise<void> {
   const [days, months, totals] = [new Map<string, number>(), new Map<string, number>(), new Map<string, number>()];
@@ -150,7 +150,7 @@ export async function checkBudgetsInLedger(
     }
   }
   for (const id of offerIds) {
-    assert.equal(Math.floor(((totals.get(id) ?? 0) + 5_000) / 10_000), bookedCents.get(id), `revenue of ${id}`);
-    tally.add(`cents booked on ${id}`, bookedCents.get(id));
+    assert.equal(totals.get(id) ?? 0, bookedMicros.get(id), `revenue of ${id}`);
+    tally.add(`micro-dollars booked on ${id}`, bookedMicros.get(id));
   }
 }

@@ -83,9 +83,9 @@ export async function runCrashes(options: CrashRunOptions): Promise<Tally> {
   const dataDir = join(folder.path, 'data');
   const run = new CrashRun(options, dataDir, join(folder.path, 'catalog.json'));
   try {
-    const bookedCents = await run.run();
+    const bookedMicros = await run.run();
     await run.close();
-    await checkBudgetsInLedger(dataPaths(dataDir).ledgerFolder, bookedCents, run.tally);
+    await checkBudgetsInLedger(dataPaths(dataDir).ledgerFolder, bookedMicros, run.tally);
     return run.tally;
   } catch (error) {
     // Without the kill, the server would change the data folder while it stops.

@@ -32,13 +32,13 @@ export function addFigures(a: Figures, b: Figures): Figures {
   };
 }
 
-/** Figures as the analytics report them: in cents, except for the mean per session. */
+/** Figures as the analytics report them, in micro-dollars. */
 export interface ReportedFigures {
   readonly sessions: number;
   readonly views: number;
   readonly clicks: number;
-  readonly attributedCents: number;
-  readonly confirmedCents: number;
+  readonly attributedMicros: number;
+  readonly confirmedMicros: number;
   readonly meanConfirmedMicros: number;
   readonly widgetEvents: readonly number[];
 }
@@ -50,8 +50,8 @@ export function expectedReport(figures: Figures, sessions: number): ReportedFigu
     sessions,
     views,
     clicks,
-    attributedCents: toCents(attributedMicros),
-    confirmedCents: toCents(confirmedMicros),
+    attributedMicros,
+    confirmedMicros,
     meanConfirmedMicros: sessions === 0 ? 0 : divideHalfUp(confirmedMicros, sessions),
     widgetEvents,
   };
@@ -63,9 +63,9 @@ export function readFigures(view: AnalyticsSummary | DailyAnalytics['data'][numb
     sessions: view.sessions_total,
     views: view.marketplace_views,
     clicks: view.offer_clicks,
-    attributedCents: Math.round(view.rev_attributed * 100),
-    confirmedCents: Math.round(view.rev_confirmed * 100),
-    meanConfirmedMicros: Math.round(view.rev_per_session * 1_000_000),
+    attributedMicros: toMicros(view.rev_attributed),
+    confirmedMicros: toMicros(view.rev_confirmed),
+    meanConfirmedMicros: toMicros(view.rev_per_session),
     widgetEvents: widgetEventTypes.map((type) => view.widget_events[type]),
   };
 }
@@ -80,8 +80,8 @@ export function readSummary(summary: AnalyticsSummary): ReportedFigures {
   if (
     lenderClicks > figures.clicks ||
     (areAllLenders && lenderClicks !== figures.clicks) ||
-    (areAllLenders && !isSumOfCents(lenders, figures.confirmedCents)) ||
-    !isSumOfCents(devices, figures.confirmedCents) ||
+    (areAllLenders && sumOf(lenders, confirmedMicrosOf) !== figures.confirmedMicros) ||
+    sumOf(devices, confirmedMicrosOf) !== figures.confirmedMicros ||
     sumOf(devices, (device) => device.sessions_total) !== figures.sessions ||
     sumOf(devices, (device) => device.offer_clicks) !== figures.clicks
   ) {
@@ -93,17 +93,13 @@ export function readSummary(summary: AnalyticsSummary): ReportedFigures {
 /** Maximum length of `top_lenders` (docs/contract.md#summary). */
 const topLendersMax = 20;
 
-/** Whether the parts add up to the whole. The parts and the whole are rounded to cents separately. */
-function isSumOfCents(parts: readonly { readonly rev_confirmed: number }[], wholeCents: number): boolean {
-  const sum = sumOf(parts, ({ rev_confirmed }) => Math.round(rev_confirmed * 100));
-  return Math.abs(sum - wholeCents) <= (parts.length + 1) / 2;
-}
+const confirmedMicrosOf = ({ rev_confirmed }: { readonly rev_confirmed: number }) => toMicros(rev_confirmed);
 
 function sumOf<Item>(items: readonly Item[], read: (item: Item) => number): number {
   return items.reduce((sum, item) => sum + read(item), 0);
 }
 
-const toCents = (micros: number): number => divideHalfUp(micros, 10_000);
+const toMicros = (usd: number): number => Math.round(usd * 1_000_000);
 
 /** Divides integers and rounds, without the rounding errors of fractions. */
 function divideHalfUp(dividend: number, divisor: number): number {
@@ -117,12 +113,12 @@ export function readRow(row: SessionFigures) {
     isSandbox: row.sandbox,
     views: row.marketplace_views,
     clicks: row.offer_clicks,
-    attributedCents: Math.round(row.rev_attributed * 100),
-    confirmedCents: Math.round(row.rev_confirmed * 100),
+    attributedMicros: toMicros(row.rev_attributed),
+    confirmedMicros: toMicros(row.rev_confirmed),
     lenders: row.lenders.map(({ lender, clicks, rev_confirmed }) => ({
       lender,
       clicks,
-      confirmedCents: Math.round(rev_confirmed * 100),
+      confirmedMicros: toMicros(rev_confirmed),
     })),
   };
 }
@@ -142,10 +138,10 @@ export function expectedRow({ tag, mode, figures, counted, payouts }: SessionRec
     isSandbox: mode === 'test',
     views: figures.views,
     clicks: figures.clicks,
-    attributedCents: toCents(figures.attributedMicros),
-    confirmedCents: toCents(figures.confirmedMicros),
+    attributedMicros: figures.attributedMicros,
+    confirmedMicros: figures.confirmedMicros,
     lenders: [...lenders]
-      .map(([lender, { clicks, confirmedMicros }]) => ({ lender, clicks, confirmedCents: toCents(confirmedMicros) }))
+      .map(([lender, { clicks, confirmedMicros }]) => ({ lender, clicks, confirmedMicros }))
       .sort((a, b) => b.clicks - a.clicks || (a.lender < b.lender ? -1 : 1)),
   };
 }

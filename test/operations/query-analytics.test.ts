@@ -9,8 +9,10 @@ import {
   type SummaryResult,
 } from '../../src/analytics/analytics.ts';
 import { formatIsoDate, parseIsoDate } from '../../src/domain/calendar.ts';
+import { usdToExactMicros } from '../../src/domain/money.ts';
 import { PageCursors } from '../../src/ids/page-cursor.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
+import type { DeviceClass } from '../../src/ledger/ledger-record.ts';
 import type {
   AnalyticsSummary,
   DailyAnalytics,
@@ -18,9 +20,18 @@ import type {
 } from '../../src/operations/analytics-responses.ts';
 import { type AnalyticsRequest, queryAnalytics } from '../../src/operations/query-analytics.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
+import { availableVerticals } from '../../src/verticals/registry.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
+import { ProjectedStore } from '../analytics/projected-store.ts';
 import { CannedAnalytics, noFigures, noUnbookedClicks, noWidgetEvents } from '../support/canned-analytics.ts';
 import { liveTenant, secretSetOf, testTenant } from '../support/identities.ts';
+import {
+  offerClickedRecord,
+  offersViewedRecord,
+  revenueConfirmedRecord,
+  sessionCreatedRecord,
+  subIdBytes,
+} from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { verdictOf } from './bench.ts';
 
@@ -278,7 +289,7 @@ describe('summary of an analytics query', () => {
     });
     assert.deepEqual([view.sessions_total, view.marketplace_views, view.offer_clicks], [3, 7, 2]);
     assert.deepEqual([view.click_rate, view.rev_per_session], [0.285714, 33.333333]);
-    assert.deepEqual([view.rev_attributed, view.rev_confirmed], [12.35, 100]);
+    assert.deepEqual([view.rev_attributed, view.rev_confirmed], [12.345678, 100]);
     assert.deepEqual([view.as_of, view.ids_outside_dates], ['2026-05-20T11:59:59.123Z', 4]);
     assert.deepEqual(view.top_lenders, [
       { lender: 'Beta', clicks: 2, rev_confirmed: 1.5 },
@@ -344,7 +355,7 @@ describe('daily figures of an analytics query', () => {
           marketplace_views: 7,
           offer_clicks: 2,
           click_rate: 0.285714,
-          rev_attributed: 12.35,
+          rev_attributed: 12.345678,
           rev_confirmed: 100,
           rev_per_session: 33.333333,
           clicks_not_booked: { cap: 4, budget: 3, too_fast: 2, too_many_offers: 1 },
@@ -432,7 +443,7 @@ describe('rows of an analytics query', () => {
           metadata: { page: 'b', bid: 1.5, test: true, none: null },
           marketplace_views: 3,
           offer_clicks: 2,
-          rev_attributed: 12.35,
+          rev_attributed: 12.345678,
           rev_confirmed: 100,
           last_event_at: '2026-05-20T13:14:15.016Z',
           lenders: [
@@ -469,6 +480,73 @@ describe('rows of an analytics query', () => {
     assert.deepEqual([next.afterPosition, next.limit], [4_711, 100]);
     assert.deepEqual([second.has_more, second.next_cursor], [false, null]);
   });
+});
+
+describe('sums of analytics figures', () => {
+  const micros = fc.integer({ min: 0, max: 99_999 });
+  const visits = fc.array(
+    fc.record({
+      device: fc.constantFrom<DeviceClass>(0, 1, 2, 3, 4),
+      clicks: fc.array(fc.record({ micros, payout: fc.option(fc.integer({ min: 1, max: 99_999 })) }), { maxLength: 4 }),
+    }),
+    { minLength: 101, maxLength: 130 },
+  );
+
+  for (const vertical of availableVerticals()) {
+    it(`amounts of rows, lenders, days and devices add up exactly to the summary of ${vertical.segment}`, async () => {
+      const { clicksConfirmRevenue = false } = vertical;
+      const property = fc.asyncProperty(visits, async (visited) => {
+        const bench = new Bench();
+        const projected = new ProjectedStore();
+        const tenant = { account: 1, vertical, mode: 'live' as const };
+        for (const [serial, { device, clicks }] of visited.entries()) {
+          const createdMs = bench.clock.wallMs() - (serial % 3) * 86_400_000;
+          const sub = subIdBytes({ createdMs, serial, vertical: vertical.number });
+          const offerIds = clicks.map((_, at) => `offer-${at}`);
+          projected.apply(
+            sessionCreatedRecord(sub, { device, tag: referrer_tag }),
+            offersViewedRecord(sub, offerIds),
+            ...clicks.flatMap(({ micros: valueMicros, payout }, at) => [
+              offerClickedRecord(sub, offerIds[at]!, { valueMicros, decision: [true, null, clicksConfirmRevenue] }),
+              ...(payout === null ? [] : [revenueConfirmedRecord(sub, offerIds[at]!, { micros: payout })]),
+            ]),
+          );
+        }
+        const deps = { ...bench, analytics: projected.analytics };
+        const query = async <View>(request: AnalyticsRequest): Promise<View> => {
+          const outcome = await queryAnalytics(deps, tenant, { referrer_tag, ...request });
+          assert.ok(outcome.ok);
+          return outcome.value as View;
+        };
+        const summary = await query<AnalyticsSummary>({});
+        const rows: SessionRowsResponse['data'][number][] = [];
+        for (let cursor: string | undefined; rows.length < visited.length; ) {
+          const page = await query<SessionRowsResponse>({
+            granularity: 'row',
+            ...(cursor !== undefined && { cursor }),
+          });
+          rows.push(...page.data);
+          cursor = page.next_cursor ?? undefined;
+        }
+        const { data: days } = await query<DailyAnalytics>({ granularity: 'daily' });
+        const sum = (amounts: readonly number[]) =>
+          amounts.reduce((total, amount) => total + usdToExactMicros(amount)!, 0);
+        for (const name of ['rev_attributed', 'rev_confirmed'] as const) {
+          const total = usdToExactMicros(summary[name]);
+          for (const parts of [rows, days, Object.values(summary.by_device)]) {
+            assert.equal(sum(parts.map((part) => part[name])), total);
+          }
+        }
+        for (const whole of [...rows, { ...summary, lenders: summary.top_lenders }]) {
+          const ofLenders = sum(whole.lenders.map(({ rev_confirmed }) => rev_confirmed));
+          assert.equal(ofLenders, usdToExactMicros(whole.rev_confirmed));
+        }
+        assert.ok(summary.rev_attributed > 0 && summary.rev_confirmed > 0);
+        projected.close();
+      });
+      await fc.assert(property, { numRuns: 5 });
+    });
+  }
 });
 
 describe('pages of an analytics query', () => {

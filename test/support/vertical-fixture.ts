@@ -65,7 +65,7 @@ export function totalClickMicros(fixture: VerticalFixture, offerIds: readonly st
 
 /** Returns the total value of the clicks on these offers in dollars, rounded half up to the cent as in responses. */
 export function totalClickUsd(fixture: VerticalFixture, offerIds: readonly string[]): number {
-  return Math.floor((totalClickMicros(fixture, offerIds) + 5_000) / 10_000) / 100;
+  return totalClickMicros(fixture, offerIds) / 1_000_000;
 }
 
 /** Returns the invalid values of a field with their error codes. */

@@ -146,6 +146,7 @@ function formatAverage(amount: number): string {
   return amount.toFixed(4);
 }
 
+/** Formats an exact amount with two to six decimals, so that the printed amounts add up. */
 function formatUsd(amount: number): string {
-  return amount.toFixed(2);
+  return amount.toFixed(6).replace(/0{1,4}$/, '');
 }
