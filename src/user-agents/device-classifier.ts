@@ -1,48 +1,6 @@
-import Bowser from 'bowser';
-import crawlerUserAgents from 'crawler-user-agents';
 import { LRUCache } from 'lru-cache';
 import { type DeviceClass, deviceClasses } from '../ledger/ledger-record.ts';
-
-/** Bot patterns of the package `crawler-user-agents`. The type definitions of `crawler-user-agents` lack `tags`. */
-const crawlers: readonly { readonly pattern: string; readonly tags?: readonly string[] }[] = crawlerUserAgents;
-
-const metacharacter = /[.*+?^${}()|[\]\\]/;
-const escapedMetacharacter = /\\([/.()+*?[\]{}|^$-])/g;
-
-const { words: crawlerWords, expressions: crawlerExpressions } = splitPatterns();
-
-/**
- * Recognizes bots that are not on the list of `crawler-user-agents`, by common words in the user agent. `Cubot` is excluded, because it is
- * a brand of phones.
- */
-const genericBotWords = /crawler|spider|(?<!cu)bot(?![a-z])/i;
-
-/**
- * Whether a user agent declares itself as a crawler, monitor or link preview (docs/contract.md#bots-and-prefetches). HTTP libraries do not
- * count as bots, because a program may click on behalf of a person.
- *
- * Nearly all of the 1,500 patterns of the list are plain words. Searching a user agent for plain words takes tens of microseconds, but
- * matching all patterns as one regular expression would take milliseconds. Only the patterns that are not plain words form a regular
- * expression.
- */
-export function isSelfDeclaredBot(userAgent: string): boolean {
-  for (const word of crawlerWords) {
-    if (userAgent.includes(word)) return true;
-  }
-  return crawlerExpressions.test(userAgent) || genericBotWords.test(userAgent);
-}
-
-function splitPatterns(): { words: string[]; expressions: RegExp } {
-  const words: string[] = [];
-  const expressions: string[] = [];
-  for (const { pattern, tags } of crawlers) {
-    if (tags?.includes('http-library')) continue;
-    // A pattern is a plain word if all its metacharacters are escaped.
-    if (metacharacter.test(pattern.replaceAll(escapedMetacharacter, ''))) expressions.push(pattern);
-    else words.push(pattern.replaceAll(escapedMetacharacter, '$1'));
-  }
-  return { words, expressions: new RegExp(expressions.join('|')) };
-}
+import { isSelfDeclaredBot } from './self-declared-bot.ts';
 
 /** Classifies devices by user agent, and caches the results for common user agents (docs/contract.md#device-classes). */
 export class DeviceClassifier {
@@ -57,7 +15,7 @@ export class DeviceClassifier {
     if (userAgent === undefined || userAgent === '') return deviceIndex('unknown');
     let device = this.#cache.get(userAgent);
     if (device === undefined) {
-      device = classifyUncached(userAgent);
+      device = deviceIndex(isSelfDeclaredBot(userAgent) ? 'bot' : findDeviceName(userAgent));
       this.#cache.set(userAgent, device);
     }
     return device;
@@ -68,12 +26,18 @@ export class DeviceClassifier {
   }
 }
 
-function classifyUncached(userAgent: string): DeviceClass {
-  if (isSelfDeclaredBot(userAgent)) return deviceIndex('bot');
-  const platform = Bowser.getParser(userAgent, true).getPlatformType(true);
-  // Bowser returns no platform type for ChromeOS, so this code treats ChromeOS devices as desktops.
-  const fallback = userAgent.includes('CrOS') ? 'desktop' : 'unknown';
-  return deviceIndex(deviceClasses.find((name) => name === platform) ?? fallback);
+const television = /smart-?tv|hbbtv|netcast/i;
+const tablet = /ipad|tablet(?! pc)|silk|kindle|playbook/i;
+const phone = /mobi|iphone|ipod|opera mini|blackberry|bb10|nokia|symbian|midp|windows phone/i;
+const desktop = /windows|macintosh|mac os|linux|x11|\bcros\b/i;
+
+/** Returns the device class that the user agent of a person names. An Android device without a word for phones is a tablet. */
+function findDeviceName(userAgent: string): (typeof deviceClasses)[number] {
+  if (television.test(userAgent)) return 'unknown';
+  if (tablet.test(userAgent)) return 'tablet';
+  if (phone.test(userAgent)) return 'mobile';
+  if (/android/i.test(userAgent)) return 'tablet';
+  return desktop.test(userAgent) ? 'desktop' : 'unknown';
 }
 
 function deviceIndex(name: (typeof deviceClasses)[number]): DeviceClass {

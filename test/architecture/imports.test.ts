@@ -72,7 +72,6 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
   'csv-parse': ['src/cli/'],
   'jsonc-parser': ['src/cli/', 'src/confirmations/'],
   saxes: ['src/catalogs/find-svg-problem.ts'],
-  bowser: ['src/user-agents/'],
   'crawler-user-agents': ['src/user-agents/'],
 };
 

@@ -97,7 +97,21 @@ describePersonalLoans('click', (door) => {
     const bot = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
     assert.equal((await caller.click(first, { 'User-Agent': bot })).status, 302);
     assert.equal(await clicks(caller, 'by-user-agent'), 0);
-    const agents: Record<string, string>[] = [{ 'User-Agent': 'curl/8.5.0' }, { 'User-Agent': '' }, {}];
+    for (const machine of [
+      'ELB-HealthChecker/2.0',
+      'Mozilla/5.0 (compatible; Bluesky Cardyb/1.1)',
+      'WhatsApp/2.23.20.0 A',
+    ]) {
+      assert.equal((await caller.click(first, { 'User-Agent': machine })).status, 302);
+    }
+    assert.equal(await clicks(caller, 'by-user-agent'), 0);
+    const iPhone = 'Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko)';
+    const agents: Record<string, string>[] = [
+      { 'User-Agent': 'curl/8.5.0' },
+      { 'User-Agent': '' },
+      {},
+      { 'User-Agent': `${iPhone} Mobile/15E148 YJApp-IOS jp.co.yahoo.ipn.appli/4.131.0` },
+    ];
     for (const [at, headers] of agents.entries()) await caller.click(view.offers[at]?.click_url as string, headers);
     assert.equal(await clicks(caller, 'by-user-agent'), agents.length);
   });
