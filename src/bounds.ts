@@ -45,6 +45,9 @@ export const bounds = {
   crashCloseTimeoutMs: 2_000,
   /** Maximum size of a certificate file or key file. A certificate chain has about 10 kB. */
   certificateFileBytesMax: 1024 * 1024,
+  /** Maximum size of the secret file. A file with 255 secrets has less than 32 KiB. */
+  secretFileBytesMax: 64 * 1024,
+  operatorTokenFileBytesMax: 1024,
   certificatePollIntervalMs: 1_000,
   /** Delay between a change of the certificate file or key file and the reload, so that both files are written before the reload. */
   certificateReloadDelayMs: 1_000,

@@ -1,7 +1,8 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { bounds } from '../bounds.ts';
 import { writeFileDurably } from '../files/durable-files.ts';
+import { isMissing, readRegularFile } from '../files/regular-file.ts';
 import { SecretFileError } from '../secrets/secret-file.ts';
 
 /** Secret token that authorizes operators on the operations listener (docs/contract.md#operations-listener). */
@@ -26,14 +27,16 @@ export function operatorTokenPath(dataDir: string): string {
 
 /** Reads the operator token. If the file does not exist, first creates a file that only its owner can read, with a new token. */
 export function readOrCreateOperatorToken(path: string): { readonly token: OperatorToken; readonly created: boolean } {
-  const created = !existsSync(path);
+  const created = isMissing(path);
   if (created) writeFileDurably(path, `svc_operator_${randomBytes(32).toString('hex')}\n`);
   return { token: new OperatorToken(readOperatorToken(path)), created };
 }
 
-/** Reads a token file. Throws `SecretFileError` if the file contains no token, and the system error if the file cannot be read. */
+/** Reads a token file. Throws `SecretFileError` if the file cannot be read or contains no token. */
 export function readOperatorToken(path: string): string {
-  const text = readFileSync(path, 'utf8').trim();
+  const read = readRegularFile(path, bounds.operatorTokenFileBytesMax);
+  if (!read.ok) throw new SecretFileError(`the operator token ${path} ${read.problem}`);
+  const text = read.bytes.toString().trim();
   if (/^svc_operator_[0-9a-f]{64}$/.test(text)) return text;
   throw new SecretFileError(
     `${path} does not contain an operator token; delete the file and restart the service to create a token`,

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { readFileSync, statSync } from 'node:fs';
 import { Settings } from 'typebox/system';
 import { bounds } from '../bounds.ts';
+import { readRegularFile } from '../files/regular-file.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { CatalogErrors, type CatalogValuePath } from './catalog-errors.ts';
 import type { CatalogFile } from './catalog-schema.ts';
@@ -9,20 +9,12 @@ import { catalogValidators, validateSemantics } from './validate-catalog.ts';
 
 /** Reads the text of a catalog file. Fails if the file is not UTF-8, is too large or cannot be read. */
 export function readCatalogText(file: string): { ok: true; text: string } | { ok: false; problem: string } {
-  try {
-    // The size is checked before reading, because the file may be huge, or a pipe that never ends.
-    const stats = statSync(file);
-    if (!stats.isFile()) return { ok: false, problem: 'must be a file' };
-    if (stats.size > bounds.catalogFileBytesMax) return { ok: false, problem: tooLongProblem };
-    const bytes = readFileSync(file);
-    // The file may have grown since `statSync`.
-    if (bytes.length > bounds.catalogFileBytesMax) return { ok: false, problem: tooLongProblem };
-    if (!isUtf8(bytes)) return { ok: false, problem: `must be UTF-8, but line ${firstInvalidUtf8Line(bytes)} is not` };
-    // A byte order mark is kept in the text, so that `parseCatalogJson` can report the byte order mark as an error.
-    return { ok: true, text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) };
-  } catch (error) {
-    return { ok: false, problem: `cannot be read: ${(error as Error).message}` };
-  }
+  const read = readRegularFile(file, bounds.catalogFileBytesMax);
+  if (!read.ok) return read;
+  const { bytes } = read;
+  if (!isUtf8(bytes)) return { ok: false, problem: `must be UTF-8, but line ${firstInvalidUtf8Line(bytes)} is not` };
+  // A byte order mark is kept in the text, so that `parseCatalogJson` can report the byte order mark as an error.
+  return { ok: true, text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) };
 }
 
 const tooLongProblem = `must be at most ${bounds.catalogFileBytesMax} bytes long`;

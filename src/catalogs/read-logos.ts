@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
-import { constants } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
 import { contentHash } from '../domain/compressed-file.ts';
+import { describeOpenError, findFileTypeProblem, openWithoutWaiting, tooLargeProblem } from '../files/regular-file.ts';
 import { findSvgProblem } from './find-svg-problem.ts';
 import type { Lender, Logo } from './logo-service.ts';
 
@@ -20,10 +20,12 @@ interface UnusableLogo {
 
 /** Reads a logo file. Never rejects. */
 async function readLogo(folder: string, name: string): Promise<Logo | UnusableLogo> {
+  const path = join(folder, name);
   let file: FileHandle | null = null;
   try {
-    // Without O_NONBLOCK, opening a named pipe would wait for a writer.
-    file = await open(join(folder, name), constants.O_RDONLY | constants.O_NONBLOCK);
+    const typeProblem = findFileTypeProblem(await stat(path));
+    if (typeProblem !== null) return { problem: typeProblem };
+    file = await open(path, openWithoutWaiting);
     const stats = await file.stat();
     if (!stats.isFile()) return { problem: 'is not a regular file' };
     if (stats.size > bounds.logoFileBytesMax) return tooLargeResult;
@@ -33,14 +35,13 @@ async function readLogo(folder: string, name: string): Promise<Logo | UnusableLo
     const problem = findSvgProblem(svg.toString());
     return problem === null ? createLogo(name, svg) : { problem: `is not a valid SVG image: it ${problem}` };
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    return { problem: code === 'ENOENT' ? 'does not exist' : `cannot be read: ${code ?? 'unknown error'}` };
+    return { problem: describeOpenError(path, error) };
   } finally {
     await file?.close().catch(() => {});
   }
 }
 
-const tooLargeResult: UnusableLogo = { problem: `is larger than ${bounds.logoFileBytesMax} bytes` };
+const tooLargeResult: UnusableLogo = { problem: tooLargeProblem(bounds.logoFileBytesMax) };
 
 /** Reads at most `maxBytes` bytes of a file, because the file may have grown since its size was checked. */
 async function readUpTo(file: FileHandle, maxBytes: number): Promise<Buffer> {

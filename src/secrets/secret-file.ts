@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { bounds } from '../bounds.ts';
 import { OperatorError } from '../domain/operator-error.ts';
 import { writeFileDurably } from '../files/durable-files.ts';
+import { isMissing, readRegularFile } from '../files/regular-file.ts';
 import { type Secret, SecretSet } from './secret-set.ts';
 
 /** Highest possible secret number. A token stores the number of its secret in one byte. */
@@ -31,7 +33,7 @@ export class SecretFileError extends OperatorError {
  * missing but the ledger is not empty, throws `SecretFileError`, because new secrets would invalidate the IDs in the ledger.
  */
 export function openOrCreateSecretFile(path: string, hasHistory: boolean): SecretSet {
-  if (!existsSync(path)) {
+  if (isMissing(path)) {
     if (hasHistory) {
       throw new SecretFileError(
         `${path} is missing, but the ledger is not empty: restore the secret file (see SVC_SECRET_FILE), or start with an empty data folder`,
@@ -39,20 +41,21 @@ export function openOrCreateSecretFile(path: string, hasHistory: boolean): Secre
     }
     writeSecretFile(path, [generateSecret(1)]);
   }
-  return new SecretSet(parseSecretFile(path, readFileSync(path, 'utf8')));
+  return new SecretSet(readSecrets(path));
 }
 
 /** Adds a new secret to an existing secret file atomically. Returns the number of the new secret. */
 export function addSecret(path: string): number {
-  if (!existsSync(path)) {
+  if (isMissing(path)) {
     throw new SecretFileError(`${path} is missing; the first start of the service creates it (see SVC_SECRET_FILE)`);
   }
-  const secrets = parseSecretFile(path, readFileSync(path, 'utf8'));
+  const secrets = readSecrets(path);
   const number = Math.max(...secrets.map((secret) => secret.number)) + 1;
   if (number > secretNumberMax) {
     throw new SecretFileError(`${path} contains secret number ${secretNumberMax}; no further secret can be added`);
   }
-  writeSecretFile(path, [...secrets, generateSecret(number)]);
+  // If the path is a link, the file that it leads to is replaced, not the link.
+  writeSecretFile(realpathSync(path), [...secrets, generateSecret(number)]);
   return number;
 }
 
@@ -65,10 +68,12 @@ function writeSecretFile(path: string, secrets: readonly Secret[]): void {
   writeFileDurably(path, `${JSON.stringify(content, null, 2)}\n`);
 }
 
-function parseSecretFile(path: string, text: string): Secret[] {
+function readSecrets(path: string): Secret[] {
+  const read = readRegularFile(path, bounds.secretFileBytesMax);
+  if (!read.ok) throw new SecretFileError(`${path} ${read.problem} (see SVC_SECRET_FILE)`);
   let content: unknown;
   try {
-    content = JSON.parse(text);
+    content = JSON.parse(read.bytes.toString());
   } catch {
     throw new SecretFileError(`${path} is not JSON`);
   }

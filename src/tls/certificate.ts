@@ -1,8 +1,8 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
+import { readRegularFile } from '../files/regular-file.ts';
 
 /** Absolute paths of the PEM files that contain a certificate and its private key. */
 export interface CertificateFiles {
@@ -64,16 +64,9 @@ export function readCertificate(files: CertificateFiles): Certificate {
 
 function readPemFile(part: 'certificate' | 'key', files: CertificateFiles): Buffer {
   const file = part === 'certificate' ? files.certificateFile : files.keyFile;
-  try {
-    if (statSync(file).size <= bounds.certificateFileBytesMax) return readFileSync(file);
-  } catch (error) {
-    throw new InvalidCertificateError(
-      part,
-      files,
-      `a file that can be read (${(error as NodeJS.ErrnoException).code})`,
-    );
-  }
-  throw new InvalidCertificateError(part, files, `a file of at most ${bounds.certificateFileBytesMax} bytes`);
+  const read = readRegularFile(file, bounds.certificateFileBytesMax);
+  if (read.ok) return read.bytes;
+  throw new InvalidCertificateError(part, files, `a file that can be read (it ${read.problem})`);
 }
 
 function parsePemPart<Part>(

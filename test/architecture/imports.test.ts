@@ -35,9 +35,9 @@ openapi: bounds catalogs config domain http/routes ids ledger matching operation
   widgets
 operations: analytics auth bounds catalogs clicks confirmations domain event-log ids journal ledger matching
   secrets sessions user-agents verticals widgets
-secrets: domain files
+secrets: bounds domain files
 sessions: bounds domain ids ledger matching secrets verticals
-tls: bounds domain
+tls: bounds domain files
 user-agents: ledger
 verticals: bounds catalogs domain matching verticals/*
 verticals/*: bounds catalogs domain matching verticals

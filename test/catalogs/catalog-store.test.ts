@@ -179,9 +179,9 @@ test('keeps the current catalog if the catalog file is invalid, missing, a folde
       () => writeFileSync(file, textWith('a', 'a')),
       /^lenders\[0\].offers\[1\].id: is the same as lenders\[0\].offers\[0\].id$/,
     ],
-    [() => {}, /^catalog: cannot be read: ENOENT/],
-    [() => mkdirSync(file), /^catalog: must be a file$/],
-    [() => execFileSync('mkfifo', [file]), /^catalog: must be a file$/],
+    [() => {}, /^catalog: does not exist$/],
+    [() => mkdirSync(file), /^catalog: is a folder$/],
+    [() => execFileSync('mkfifo', [file]), /^catalog: is a named pipe$/],
   ] as const) {
     rmSync(file, { recursive: true, force: true });
     create();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -27,7 +27,21 @@ test('finds one catalog for each vertical in a folder, and ignores other files',
   const folder = createFolder(t);
   const loans = writeCatalog(folder, 'loans.json', 'personal-loans');
   const banking = writeCatalog(folder, 'banking.json', 'banking');
-  writeFileSync(join(folder, 'README.md'), 'not a catalog');
+  // Temporary files of vim, Emacs (a dangling link), macOS and others, and the links of a Kubernetes volume.
+  for (const name of [
+    'README.md',
+    '.b.json',
+    '.loans.json.swp',
+    'loans.json~',
+    '#loans.json#',
+    '._loans.json',
+    '4913',
+  ]) {
+    writeFileSync(join(folder, name), 'not a catalog');
+  }
+  symlinkSync('user@host.1:2', join(folder, '.#loans.json'));
+  mkdirSync(join(folder, '..2026_11_27'));
+  symlinkSync('..2026_11_27', join(folder, '..data'));
   assert.deepEqual(
     findCatalogFiles(folder).map(({ vertical, file }) => [vertical.segment, file]),
     [
@@ -43,4 +57,24 @@ test('rejects a folder without catalogs, and a folder with two catalogs of one v
   const one = writeCatalog(folder, 'one.json', 'personal-loans');
   const two = writeCatalog(folder, 'two.json', 'personal-loans');
   assert.throws(() => findCatalogFiles(folder), new RegExp(`${one} and ${two} are both catalogs of personal-loans`));
+});
+
+test('rejects a folder with a file that is no catalog, and names the file and the reason', (t) => {
+  for (const [content, reason] of [
+    ['', /is not JSON/],
+    ['{"vertical":"personal-loans"', /is not JSON/],
+    [Buffer.from([0xff]), /must be UTF-8, but line 1 is not/],
+    ['{"vertical":"boat-loans"}', /must have the member vertical with one of personal-loans, /],
+    ['null', /must have the member vertical/],
+    ['[]', /must have the member vertical/],
+  ] as const) {
+    const folder = createFolder(t);
+    writeCatalog(folder, 'a.json', 'personal-loans');
+    const file = join(folder, 'b.json');
+    writeFileSync(file, content);
+    assert.throws(
+      () => findCatalogFiles(folder),
+      ({ message }: Error) => message.startsWith(`the catalog ${file} cannot be used`) && reason.test(message),
+    );
+  }
 });

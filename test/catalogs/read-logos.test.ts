@@ -64,8 +64,8 @@ describe('readLogos', () => {
         'page.svg is not a valid SVG image: it has no svg element of http://www.w3.org/2000/svg at its root (line 1)',
         'latin.svg is not a valid SVG image: it is not UTF-8',
         'empty.svg is not a valid SVG image: it is not well-formed XML: document must contain a root element (line 1)',
-        'folder.svg is not a regular file',
-        'pipe.svg is not a regular file',
+        'folder.svg is a folder',
+        'pipe.svg is a named pipe',
         'outside.svg does not exist',
       ],
     );

@@ -134,7 +134,7 @@ ${file}:${pageLine}:7: note: lenders[1].logo: logos/page.svg is not a valid SVG 
     for (const file of [`${writeCatalog(t, '')}.missing`, tmpdir()]) {
       const { code, stdout, stderr } = await validate(file);
       assert.deepEqual([code, stdout], [1, '']);
-      assert.match(stderr, /^marketplace: [^\n]+ (cannot be read: ENOENT[^\n]*|must be a file)\n$/);
+      assert.match(stderr, /^marketplace: [^\n]+ (does not exist|is a folder)\n$/);
     }
   });
 });

@@ -136,10 +136,13 @@ test('reports in one line a file, a server URL or an operator token that cannot 
       [file, '--url', 'http://127.0.0.1:1'],
       /127\.0\.0\.1:1\/confirmations cannot be requested: web clients block port 1,/,
     ],
-    [[file, ...nobody, '--token-file', join(folder, 'none')], /operator token .*none cannot be read \(ENOENT\)/],
+    [
+      [file, ...nobody, '--token-file', join(folder, 'none')],
+      /operator token .*none does not exist \(see --token-file\)/,
+    ],
     [[file, ...nobody, '--token-file', file], /does not contain an operator token/],
     [[file, '--url', url, '--token-file', otherToken], /rejects this operator token/],
-    [[join(folder, 'none.csv'), ...nobody], /none\.csv cannot be read \(ENOENT\)/],
+    [[join(folder, 'none.csv'), ...nobody], /none\.csv does not exist/],
     [[file, ...nobody, '--rejected', join(alias, 'a.csv')], /must not be the confirmation file/],
     [[file, ...nobody, '--rejected', folder], /cannot be written/],
   ] as const) {

@@ -87,7 +87,7 @@ test('at the start, the error for an unusable certificate names the setting and 
   for (const [files, line] of [
     [
       { SVC_TLS_CERT: missing, SVC_TLS_KEY: join(folder, 'key.pem') },
-      `SVC_TLS_CERT is "${missing}"; it must be a file that can be read (ENOENT)`,
+      `SVC_TLS_CERT is "${missing}"; it must be a file that can be read (it does not exist)`,
     ],
     [
       { SVC_TLS_CERT: certificate, SVC_TLS_KEY: certificate },

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -21,6 +21,7 @@ import {
   type TrafficMix,
   toTrafficMix,
 } from '../../capacity/traffic-mix.ts';
+import { readRegularFile } from '../../files/regular-file.ts';
 import { CommandLineError, createIntegerParser, defineCommand, exitCodes } from '../command.ts';
 import { printJson, printResult } from '../output.ts';
 import { runInterruptible } from '../signals.ts';
@@ -196,14 +197,7 @@ function withFileName<Value>(file: string | null, run: () => Value): Value {
 }
 
 function readTextFile(file: string, bytesMax: number): string {
-  try {
-    // Reading a named pipe would block the command.
-    const stats = statSync(file);
-    if (!stats.isFile()) throw new CommandLineError(`${file} must be a file`);
-    if (stats.size > bytesMax) throw new CommandLineError(`${file} must be at most ${bytesMax} bytes long`);
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    if (error instanceof CommandLineError) throw error;
-    throw new CommandLineError(`${file} cannot be read: ${(error as Error).message}`, { cause: error });
-  }
+  const read = readRegularFile(file, bytesMax);
+  if (!read.ok) throw new CommandLineError(`${file} ${read.problem}`);
+  return read.bytes.toString();
 }

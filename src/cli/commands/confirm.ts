@@ -1,4 +1,4 @@
-import { closeSync, createReadStream, openSync, renameSync, rmSync, type Stats, statSync, writeSync } from 'node:fs';
+import { closeSync, createReadStream, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
 import process from 'node:process';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -9,6 +9,7 @@ import { type Env, readEnv } from '../../config/env.ts';
 import { parseBaseUrl } from '../../config/parse-setting.ts';
 import { endpointUrl } from '../../config/resolve-urls.ts';
 import { OperatorError } from '../../domain/operator-error.ts';
+import { describeOpenError, findFileProblem, openWithoutWaiting } from '../../files/regular-file.ts';
 import { CommandLineError, defineCommand, exitCodes } from '../command.ts';
 import { printJson, printNotice, printResult } from '../output.ts';
 import { createProgressBar, progressStreamFor } from '../progress-bar.ts';
@@ -243,13 +244,14 @@ async function sendFile(file: ConfirmationFile, rejectedPath: string, options: C
 
 /** Returns the size of the confirmation file in bytes. Throws if the path is not a regular file or is the same file as `rejectedPath`. */
 function fileBytes(path: string, rejectedPath: string): number {
-  let file: Stats;
+  const problem = findFileProblem(path);
+  if (problem !== null) throw new CommandLineError(`${path} ${problem}`);
   try {
-    file = statSync(path);
+    closeSync(openSync(path, openWithoutWaiting));
   } catch (cause) {
-    throw new CommandLineError(`${path} cannot be read (${(cause as NodeJS.ErrnoException).code})`, { cause });
+    throw new CommandLineError(`${path} ${describeOpenError(path, cause)}`, { cause });
   }
-  if (!file.isFile()) throw new CommandLineError(`${path} is not a regular file`);
+  const file = statSync(path);
   const rejectedFile = statSync(rejectedPath, { throwIfNoEntry: false });
   if (rejectedFile !== undefined && rejectedFile.dev === file.dev && rejectedFile.ino === file.ino) {
     throw new CommandLineError('the file for rejected rows must not be the confirmation file');
@@ -262,9 +264,8 @@ function readToken(tokenFile: string | undefined, env: Env): string {
   try {
     return readOperatorToken(path);
   } catch (cause) {
-    if (cause instanceof OperatorError) throw cause;
-    const { code } = cause as NodeJS.ErrnoException;
-    throw new CommandLineError(`the operator token ${path} cannot be read (${code}); see --token-file`, { cause });
+    if (!(cause instanceof OperatorError)) throw cause;
+    throw new CommandLineError(`${cause.message} (see --token-file)`, { cause });
   }
 }
 
