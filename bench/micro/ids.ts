@@ -36,6 +36,7 @@ function issueClickIds() {
     offerId: `lender-offer-${at % 60}`,
     clickedMs: createdMs + at,
     valueMicros: 4_500_000 + at,
+    payoutMicros: null,
     countable: true,
   }));
   return { clickIds, clicks };

@@ -9,7 +9,7 @@ import { recordCountColumns, unbookedClickColumns } from './projection-state.ts'
  * Version of the tables and the counting rules. Increment this version whenever the tables or the counting rules change. A store with a
  * different version is deleted and rebuilt from the ledger and the archive, so there are no migrations.
  */
-const schemaVersion = 5;
+const schemaVersion = 6;
 
 /**
  * Tables of the analytics store. All data can be computed from the ledger and the archived counters. Figures are grouped by cohort: the UTC
@@ -25,7 +25,8 @@ const schemaVersion = 5;
  *   earlier sessions. One row contains the sub_ids of several sessions, because one row per session would make the aggregator 20 % slower.
  *   The primary key starts with the day, so that most rows of a batch are adjacent in the table.
  * - `click`: a counted click. `booking` is one of the numbers in `clickBookingState`. `unbooked_reasons` has one bit for each item of
- *   `unbookedReasons`. The daily counters `unbooked_...` count these bits (docs/contract.md#clicks-that-are-not-booked).
+ *   `unbookedReasons`. The daily counters `unbooked_...` count these bits (docs/contract.md#clicks-that-are-not-booked). `payout_micros` is
+ *   the flat payout in the click's record, or null.
  * - `payout`: amounts that a lender owes for a click, by `txid` (docs/contract.md#confirmations). The reversal columns are null until the
  *   payout is reversed.
  * - `click_reversal`: reversals of revenue that a click confirmed itself, by their own `txid`. `reason` is an index in `reversalReasons`.
@@ -74,7 +75,7 @@ const createTablesSql = `
   CREATE TABLE click (
     session INTEGER NOT NULL, offer INTEGER NOT NULL, lender INTEGER NOT NULL, clicked_ms INTEGER NOT NULL,
     attributed_micros INTEGER NOT NULL, confirmed_micros INTEGER NOT NULL DEFAULT 0,
-    booking INTEGER NOT NULL, unbooked_reasons INTEGER NOT NULL,
+    booking INTEGER NOT NULL, unbooked_reasons INTEGER NOT NULL, payout_micros INTEGER,
     PRIMARY KEY (session, offer)
   ) STRICT, WITHOUT ROWID;
 

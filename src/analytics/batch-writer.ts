@@ -39,7 +39,7 @@ export class AnalyticsBatchWriter {
     this.#clickWriter = new RowWriter(
       database,
       'click',
-      ['session', 'offer', 'lender', 'clicked_ms', 'attributed_micros', 'booking', 'unbooked_reasons'],
+      ['session', 'offer', 'lender', 'clicked_ms', 'attributed_micros', 'booking', 'unbooked_reasons', 'payout_micros'],
       `ON CONFLICT DO UPDATE SET clicked_ms = excluded.clicked_ms, attributed_micros = excluded.attributed_micros,
         booking = excluded.booking, unbooked_reasons = excluded.unbooked_reasons`,
     );
@@ -101,8 +101,9 @@ function* cohortPieceRows({ cohortDeltas }: LedgerProjection): Rows {
 }
 
 function* clickRows({ changedClicks }: LedgerProjection): Rows {
-  for (const { session, offer, lender, clickedMs, attributedMicros, booking, unbookedReasons } of changedClicks) {
-    yield [session, offer, lender, clickedMs, attributedMicros, booking, unbookedReasons];
+  for (const click of changedClicks) {
+    const { session, offer, lender, clickedMs, attributedMicros, booking, unbookedReasons, payoutMicros } = click;
+    yield [session, offer, lender, clickedMs, attributedMicros, booking, unbookedReasons, payoutMicros];
   }
 }
 

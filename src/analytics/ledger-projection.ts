@@ -166,7 +166,7 @@ export class LedgerProjection {
   }
 
   #applyOfferClicked(session: SessionState, record: OfferClickedRecord): void {
-    const [, wallMs, sub, , offerId, lenderName, , isBooked] = record;
+    const [, wallMs, sub, , offerId, lenderName, , isBooked, , , payoutMicros = null] = record;
     const { createdMs } = decodeSubId(sub);
     // An offer that is not in the store gets the row ID -1, so it counts as neither shown nor clicked.
     const offer = this.#state.offers.find(offerId) ?? -1;
@@ -182,8 +182,10 @@ export class LedgerProjection {
       this.totals.duplicateClicks++;
       return;
     }
-    if (!isRepeat)
-      this.#applyBookingDecision(session, this.#countClick(session, sub, offer, lenderName, wallMs), record);
+    if (!isRepeat) {
+      const click = this.#countClick(session, sub, { offer, lenderName, clickedMs: wallMs, payoutMicros });
+      this.#applyBookingDecision(session, click, record);
+    }
     session.lastEventMs = Math.max(session.lastEventMs, wallMs);
     this.changedSessions.set(session.key, session);
   }
@@ -232,6 +234,8 @@ export class LedgerProjection {
       clickedMs: click?.clickedMs ?? null,
       sessionRevenueMicros: this.revenue.sessionRevenueMicros(position),
       clickRevenueMicros: isConfirmedClick ? this.revenue.clickRevenueMicros(position, offer) : null,
+      clickPayoutMicros: click?.payoutMicros ?? null,
+      isFunded: this.revenue.isFunded(position, offer),
       payout: this.revenue.findPayout(position, offer, txid),
       clickReversal: this.revenue.findClickReversal(position, offer, txid),
     };
@@ -244,8 +248,8 @@ export class LedgerProjection {
     this.changedSessions.set(session.key, session);
     if (click === null) {
       // If `click` and `confirmation.click` were both null, `checkConfirmation` would have rejected the confirmation.
-      const { clickedMs, valueMicros } = confirmation.click!;
-      click = this.#countClick(session, sub, offer, record[4], clickedMs);
+      const { clickedMs, valueMicros, payoutMicros } = confirmation.click!;
+      click = this.#countClick(session, sub, { offer, lenderName: record[4], clickedMs, payoutMicros });
       this.#bookClick(session, sub, click, { clickedMs, valueMicros, confirmsRevenue: false });
     }
     this.#addConfirmedRevenue(session, sub, click, this.revenue.applyConfirmation(position, offer, confirmation));
@@ -255,13 +259,16 @@ export class LedgerProjection {
   #countClick(
     session: SessionState,
     sub: Uint8Array,
-    offer: number,
-    lenderName: string,
-    clickedMs: number,
+    {
+      offer,
+      lenderName,
+      clickedMs,
+      payoutMicros,
+    }: Pick<CountedClick, 'offer' | 'clickedMs' | 'payoutMicros'> & { readonly lenderName: string },
   ): CountedClick {
     const lender = this.#state.lenders.findOrInsertRow(lenderName);
     const booking = { attributedMicros: 0, booking: clickBookingState.unbooked, unbookedReasons: 0 };
-    const click = { session: session.position, offer, lender, clickedMs, ...booking };
+    const click = { session: session.position, offer, lender, clickedMs, ...booking, payoutMicros };
     session.clickedOffers.push(offer);
     this.changedClicks.push(click);
     const delta = this.#findOrAddCohortChanges(session, sub);
@@ -389,9 +396,11 @@ function toConfirmation(record: RevenueConfirmedRecord | RevenueReversedRecord):
     const reasonIndex = record[8];
     // A later release may have added reasons.
     const reason = reasonIndex === undefined ? null : (reversalReasons[reasonIndex] ?? 'other');
-    return { status: 'reversed', ...transaction, click: null, reason };
+    return { status: 'reversed', ...transaction, click: null, reason, isPayoutFlat: false };
   }
-  const [, , , , , , , , clickedMs, valueMicros] = record;
-  const click = clickedMs === null || valueMicros === null ? null : { clickedMs, valueMicros };
-  return { status: 'funded', ...transaction, click, reason: null };
+  const [, , , , , , , , clickedMs, valueMicros, payoutMicros] = record;
+  const click =
+    clickedMs === null || valueMicros === null ? null : { clickedMs, valueMicros, payoutMicros: payoutMicros ?? null };
+  // Earlier releases accepted several payouts for a click. Their records have no item for the payout.
+  return { status: 'funded', ...transaction, click, reason: null, isPayoutFlat: payoutMicros !== undefined };
 }

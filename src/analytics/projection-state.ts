@@ -87,6 +87,8 @@ export interface CountedClick {
   booking: ClickBookingState;
   /** Reasons for which the click was counted without revenue, as a bit mask of indexes in `unbookedReasons`. */
   unbookedReasons: number;
+  /** Flat payout of the offer in micro-dollars (docs/contract.md#flat-payouts); null if the click's record contains no payout. */
+  readonly payoutMicros: number | null;
 }
 
 export interface ChangedPayout extends ConfirmedPayout {

@@ -17,6 +17,7 @@ export class RevenueChanges {
   readonly newReversals = new Map<string, NewClickReversal>();
   readonly clickDeltas = new Map<string, ClickRevenueChange>();
   readonly #revenueBySession = new Map<number, number>();
+  readonly #fundedClicks = new Set<string>();
 
   constructor(state: SqliteProjectionState) {
     this.#state = state;
@@ -28,6 +29,11 @@ export class RevenueChanges {
 
   findPayout(session: number, offer: number, txid: string): ConfirmedPayout | null {
     return this.changedPayouts.get(`${session} ${offer} ${txid}`) ?? this.#state.findPayout(session, offer, txid);
+  }
+
+  /** Whether a click has a payout, with any txid, even if the payout is reversed. */
+  isFunded(session: number, offer: number): boolean {
+    return this.#fundedClicks.has(`${session} ${offer}`) || this.#state.isFunded(session, offer);
   }
 
   findClickReversal(session: number, offer: number, txid: string): ClickReversal | null {
@@ -42,7 +48,8 @@ export class RevenueChanges {
 
   /** Applies an accepted confirmation of a counted click. */
   applyConfirmation(session: number, offer: number, confirmation: Confirmation): RevenueDelta {
-    const { txid, reason, amountMicros, occurredMs } = confirmation;
+    const { txid, reason, status, amountMicros, occurredMs } = confirmation;
+    if (status === 'funded') this.#fundedClicks.add(`${session} ${offer}`);
     const key = `${session} ${offer} ${txid}`;
     if (reason === null) {
       const payout = applyConfirmationToPayout(confirmation, this.findPayout(session, offer, txid));

@@ -30,6 +30,7 @@ type ClickRow = [
   attributedMicros: number,
   booking: ClickBookingState,
   unbookedReasons: number,
+  payoutMicros: number | null,
 ];
 
 const emptyPayoutState: PayoutStateWithLender = {
@@ -38,6 +39,8 @@ const emptyPayoutState: PayoutStateWithLender = {
   lenderName: null,
   sessionRevenueMicros: 0,
   clickRevenueMicros: null,
+  clickPayoutMicros: null,
+  isFunded: false,
   payout: null,
   clickReversal: null,
 };
@@ -102,6 +105,7 @@ export class SqliteProjectionState {
   readonly #selectLenderName: Statement<[number], string>;
   readonly #selectSessionRevenue: Statement<[number], number>;
   readonly #selectPayout: Statement<[number, number, string], PayoutRow>;
+  readonly #selectIsFunded: Statement<[number, number], number>;
   readonly #selectReversal: Statement<[number, number, string], ReversalRow>;
   readonly #metadataWriter: RowWriter;
   /** Greatest sub_id in the store. `findSession` needs no database query for a greater sub_id, which most new sessions have. */
@@ -117,7 +121,7 @@ export class SqliteProjectionState {
     this.#findClicks = prepareSingleValueQuery(database, 'SELECT offer FROM click WHERE session = ?');
     this.#selectClick = prepareArrayQuery(
       database,
-      `SELECT lender, clicked_ms, attributed_micros, booking, unbooked_reasons
+      `SELECT lender, clicked_ms, attributed_micros, booking, unbooked_reasons, payout_micros
         FROM click WHERE session = ? AND offer = ?`,
     );
     this.#selectClickRevenue = prepareSingleValueQuery(
@@ -133,6 +137,10 @@ export class SqliteProjectionState {
       database,
       `SELECT funded_micros, funded_ms, reversed_micros, reversed_ms FROM payout
       WHERE session = ? AND offer = ? AND txid = ?`,
+    );
+    this.#selectIsFunded = prepareSingleValueQuery(
+      database,
+      'SELECT EXISTS (SELECT 1 FROM payout WHERE session = ? AND offer = ?)',
     );
     this.#selectReversal = prepareArrayQuery(
       database,
@@ -180,8 +188,8 @@ export class SqliteProjectionState {
   findClick(session: number, offer: number): CountedClick | null {
     const row = this.#selectClick.get(session, offer);
     if (row === undefined) return null;
-    const [lender, clickedMs, attributedMicros, booking, unbookedReasons] = row;
-    return { session, offer, lender, clickedMs, attributedMicros, booking, unbookedReasons };
+    const [lender, clickedMs, attributedMicros, booking, unbookedReasons, payoutMicros] = row;
+    return { session, offer, lender, clickedMs, attributedMicros, booking, unbookedReasons, payoutMicros };
   }
 
   /** Returns the confirmed revenue of a click in micro-dollars; 0 without a counted click. */
@@ -201,6 +209,11 @@ export class SqliteProjectionState {
     const funded = { amountMicros: fundedMicros, occurredMs: fundedMs };
     if (reversedMicros === null || reversedMs === null) return { funded, reversed: null };
     return { funded, reversed: { amountMicros: reversedMicros, occurredMs: reversedMs } };
+  }
+
+  /** Whether a click has a payout, with any txid, even if the payout is reversed. */
+  isFunded(session: number, offer: number): boolean {
+    return this.#selectIsFunded.get(session, offer) === 1;
   }
 
   findClickReversal(session: number, offer: number, txid: string): ClickReversal | null {
@@ -231,6 +244,8 @@ export class SqliteProjectionState {
       sessionRevenueMicros,
       clickRevenueMicros:
         click?.booking === clickBookingState.confirmed ? this.clickRevenueMicros(position, offer) : null,
+      clickPayoutMicros: click?.payoutMicros ?? null,
+      isFunded: this.isFunded(position, offer),
       payout: this.findPayout(position, offer, txid),
       clickReversal: this.findClickReversal(position, offer, txid),
     };

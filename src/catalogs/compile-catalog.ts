@@ -145,7 +145,7 @@ export function compileCatalogData(catalog: CatalogFile, vertical: Vertical, mod
     version: computeCatalogVersion(catalog, mode),
     disclosure: catalog.disclosure,
     offers: listOffersSortedById(catalog).map(({ lender, offer }) =>
-      compileOffer(lender, offer, product.needsOfferSource),
+      compileOffer(lender, offer, vertical, product.needsOfferSource),
     ),
     maxAgeDays: compileMaxAgeDays(catalog),
     // All matching threads share the memory of the tables, so a new thread needs no copy of the tables.

@@ -23,11 +23,26 @@ export const defaultClickDecision: ClickDecision = { hasValue: true, isBooked: u
 
 type DecisionItems =
   | readonly []
-  | readonly [isBooked: boolean | null, unbookedReason: number | null, confirmsRevenue?: boolean];
+  | readonly [isBooked: boolean | null, unbookedReason: number | null, confirmsRevenue?: boolean]
+  | readonly [
+      isBooked: boolean | null | undefined,
+      unbookedReason: number | null | undefined,
+      confirmsRevenue: boolean | undefined,
+      payoutMicros: number,
+    ];
 
-/** Converts a decision to the last items of the click record, see `OfferClickedRecord`. */
-export function toClickRecordItems({ isBooked, unbookedReason, confirmsRevenue }: ClickDecision): DecisionItems {
-  if (isBooked === undefined) return [];
+/**
+ * Converts a decision and the flat payout of the offer to the last items of the click record, see `OfferClickedRecord`.
+ *
+ * @param flatPayoutMicros null in a vertical without flat payouts
+ */
+export function toClickRecordItems(
+  { isBooked, unbookedReason, confirmsRevenue = false }: ClickDecision,
+  flatPayoutMicros: number | null = null,
+): DecisionItems {
+  if (isBooked === undefined)
+    return flatPayoutMicros === null ? [] : [undefined, undefined, undefined, flatPayoutMicros];
   const reason = unbookedReason === null || isBooked === null ? null : unbookedReasonIndexes[unbookedReason];
-  return isBooked === true && confirmsRevenue === true ? [isBooked, reason, true] : [isBooked, reason];
+  if (flatPayoutMicros !== null) return [isBooked, reason, isBooked === true && confirmsRevenue, flatPayoutMicros];
+  return isBooked === true && confirmsRevenue ? [isBooked, reason, true] : [isBooked, reason];
 }

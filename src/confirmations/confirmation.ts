@@ -24,6 +24,8 @@ export interface Confirmation {
   readonly click: ClickDetails | null;
   /** Reason for taking back revenue that a click confirmed itself; null for payouts and their reversals. */
   readonly reason: ReversalReason | null;
+  /** Whether the click's vertical has flat payouts (docs/contract.md#flat-payouts). */
+  readonly isPayoutFlat: boolean;
 }
 
 export type ConfirmationStatus = 'funded' | 'reversed';
@@ -31,6 +33,8 @@ export type ConfirmationStatus = 'funded' | 'reversed';
 export interface ClickDetails {
   readonly clickedMs: number;
   readonly valueMicros: number;
+  /** Flat payout of the offer in micro-dollars; null if the vertical has no flat payouts, or if the click_id contains no payout. */
+  readonly payoutMicros: number | null;
 }
 
 export const confirmationFieldNames = [
@@ -66,6 +70,8 @@ export type RejectionReason =
   | 'click_late'
   | 'conflict'
   | 'txid_unknown'
+  | 'already_funded'
+  | 'amount_not_flat'
   | 'exceeds_funded'
   | 'click_not_booked'
   | 'exceeds_booked'
@@ -100,6 +106,10 @@ export interface PayoutState {
   readonly sessionRevenueMicros: number;
   /** Revenue that the click confirmed itself minus its reversals, in micro-dollars; null if the click confirmed no revenue. */
   readonly clickRevenueMicros: number | null;
+  /** Flat payout of the offer in micro-dollars, from the record of the counted click; null if the record contains no payout. */
+  readonly clickPayoutMicros: number | null;
+  /** Whether a payout of the click was funded, with any txid, even if the payout is reversed. */
+  readonly isFunded: boolean;
   readonly payout: ConfirmedPayout | null;
   /** Earlier reversal of the click's own revenue with the same txid. */
   readonly clickReversal: ClickReversal | null;
@@ -131,6 +141,8 @@ export function checkConfirmation(confirmation: Confirmation, state: PayoutState
 
   if (status === 'funded') {
     if (state.clickRevenueMicros !== null) return 'funded_not_accepted';
+    const error = findFlatPayoutError(confirmation, state);
+    if (error !== null) return error;
   } else if (reason !== null) {
     if (state.clickRevenueMicros === null) return 'click_not_booked';
     if (amountMicros > state.clickRevenueMicros) return 'exceeds_booked';
@@ -145,6 +157,20 @@ export function checkConfirmation(confirmation: Confirmation, state: PayoutState
     return 'session_limit';
   }
   return 'accepted';
+}
+
+/**
+ * Applies docs/contract.md#flat-payouts to a `funded` row. The payout is in the record of the click. Only a click without a record has the
+ * payout of its click_id. A click of an earlier release has no payout, so its row can have any amount.
+ */
+function findFlatPayoutError(
+  { isPayoutFlat, amountMicros, click }: Confirmation,
+  { clickedMs, clickPayoutMicros, isFunded }: PayoutState,
+): 'already_funded' | 'amount_not_flat' | null {
+  const payoutMicros = clickedMs === null ? (click?.payoutMicros ?? null) : clickPayoutMicros;
+  if (!isPayoutFlat && payoutMicros === null) return null;
+  if (isFunded) return 'already_funded';
+  return payoutMicros === null || amountMicros === payoutMicros ? null : 'amount_not_flat';
 }
 
 export function applyConfirmationToPayout(

@@ -81,6 +81,8 @@ interface ParseConfirmationDeps {
   readonly clickIds: Pick<ClickIds, 'verify'>;
   /** Numbers of the verticals in which clicks confirm their own revenue (`Vertical.clicksConfirmRevenue`). */
   readonly verticalsWithConfirmedClicks: ReadonlySet<number>;
+  /** Numbers of the verticals with flat payouts (`Vertical.flatPayout`). */
+  readonly verticalsWithFlatPayouts: ReadonlySet<number>;
 }
 
 /** A confirmation row before validation. Members with unknown names are ignored. */
@@ -99,9 +101,11 @@ export function parseConfirmation(deps: ParseConfirmationDeps, row: unknown): Co
   if (occurredMs === null || occurredMs < 0) return 'occurred_at_invalid';
   const click = parseClick(deps, row as UnparsedRow);
   if (typeof click === 'string') return click;
-  const transaction: Omit<Confirmation, 'reason'> = { status, txid, amountMicros, occurredMs, ...click };
+  const { vertical } = decodeSubId(click.sub);
+  const isPayoutFlat = deps.verticalsWithFlatPayouts.has(vertical);
+  const transaction: Omit<Confirmation, 'reason'> = { status, txid, amountMicros, occurredMs, ...click, isPayoutFlat };
   // In the other verticals, `reason` is an unknown member, which is ignored.
-  if (!deps.verticalsWithConfirmedClicks.has(decodeSubId(click.sub).vertical)) return { ...transaction, reason: null };
+  if (!deps.verticalsWithConfirmedClicks.has(vertical)) return { ...transaction, reason: null };
   if (status === 'funded') return 'funded_not_accepted';
   const { reason } = row as UnparsedRow;
   return isReversalReason(reason) ? { ...transaction, reason } : 'reason_invalid';
@@ -134,8 +138,8 @@ function parseClick(
     if ((hasSub && subId !== formatSubId(click.sub)) || (hasOffer && offerId !== click.offerId))
       return 'click_mismatch';
     if (!click.countable) return 'click_not_counted';
-    const { clickedMs, valueMicros } = click;
-    return { sub: click.sub, offerId: click.offerId, click: { clickedMs, valueMicros } };
+    const { clickedMs, valueMicros, payoutMicros } = click;
+    return { sub: click.sub, offerId: click.offerId, click: { clickedMs, valueMicros, payoutMicros } };
   }
   if (!hasSub || !hasOffer) return 'click_missing';
   const sub = typeof subId === 'string' ? subIds.verify(subId) : null;

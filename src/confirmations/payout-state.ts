@@ -21,7 +21,7 @@ export interface PayoutStateReader {
   findPayoutStates(keys: readonly PayoutKey[], signal?: CancelSignal | null): Promise<readonly PayoutStateWithLender[]>;
 }
 
-type PendingClick = Pick<PayoutStateWithLender, 'offerShown' | 'clickedMs' | 'lenderName' | 'clickRevenueMicros'>;
+type PendingClick = Omit<PayoutStateWithLender, 'sessionRevenueMicros' | 'payout' | 'clickReversal'>;
 
 /** Payout states for the rows of one batch. Each accepted row changes the payout states for the later rows of the batch. */
 export class PendingPayoutStates {
@@ -52,15 +52,19 @@ export class PendingPayoutStates {
   }
 
   applyAcceptedConfirmation(confirmation: Confirmation, lenderName: string): void {
-    const { clickedMs, offerShown, sessionRevenueMicros, clickRevenueMicros, payout } = this.get(confirmation);
-    const { amountMicros, occurredMs, reason } = confirmation;
+    const { sessionRevenueMicros, payout, clickReversal: _, ...click } = this.get(confirmation);
+    const { amountMicros, occurredMs, reason, status } = confirmation;
+    const { clickedMs, clickRevenueMicros, clickPayoutMicros } = click;
+    const restored = clickedMs === null ? confirmation.click : null;
     const deltaMicros = revenueDeltaMicros(confirmation);
     this.#revenueBySession.set(sessionKey(confirmation), sessionRevenueMicros + deltaMicros);
-    // Stores the click for later rows of the batch, because the ledger may have no record of the click.
+    // Stores the click for later rows of the batch. If the ledger has no record of the click, the row restores the click.
     this.#clicks.set(clickKey(confirmation), {
-      offerShown,
-      clickedMs: clickedMs ?? confirmation.click?.clickedMs ?? null,
+      ...click,
+      clickedMs: restored?.clickedMs ?? clickedMs,
       lenderName,
+      clickPayoutMicros: restored?.payoutMicros ?? clickPayoutMicros,
+      isFunded: click.isFunded || status === 'funded',
       clickRevenueMicros: clickRevenueMicros === null ? null : clickRevenueMicros + deltaMicros,
     });
     if (reason === null) this.#payouts.set(payoutKey(confirmation), applyConfirmationToPayout(confirmation, payout));

@@ -12,6 +12,8 @@ export interface ClickIdPayload {
   readonly clickedMs: number;
   /** Estimated revenue of the click in micro-dollars. A repeated click on an offer has the same estimated revenue as the first click. */
   readonly valueMicros: number;
+  /** Payout of the offer in micro-dollars if the vertical has flat payouts (`Vertical.flatPayout`); otherwise null. */
+  readonly payoutMicros: number | null;
   /** Whether a lender can confirm revenue for the click; false for HEAD requests and self-declared bots. */
   readonly countable: boolean;
 }
@@ -24,7 +26,13 @@ const subOffset = 1;
 const clickedOffset = subOffset + subIdByteLength;
 const valueOffset = clickedOffset + 6;
 const valueBytes = 5;
-const offerIdOffset = valueOffset + valueBytes;
+/** Offset of the payout if the click_id contains a payout; otherwise offset of the offer id. */
+const payoutOffset = valueOffset + valueBytes;
+const payoutBytes = 5;
+
+/** Bits of the first byte in the plaintext of an encrypted click_id. */
+const countableFlag = 1;
+const payoutFlag = 2;
 
 // Byte offsets in a click_id in the old signed format.
 const signedClickedOffset = 1 + subIdByteLength;
@@ -39,9 +47,10 @@ const signedMacBytes = 10;
  * click_id. A click_id is the base64url encoding of the byte 0, followed by a token of `TokenCipher`. The plaintext of the token has these
  * parts (lengths in bytes):
  *
- *     countable (1), sub_id (32), time ms (6), value in micro-dollars (5), offer id (text)
+ *     flags (1), sub_id (32), time ms (6), value in micro-dollars (5), payout in micro-dollars (0 or 5), offer id (text)
  *
- * The length of the token reveals only the length of the offer id, and the landing URL already reveals the offer.
+ * The lowest bit of the flags is set for a countable click, and the next bit if the token contains a payout. The length of the token
+ * reveals only the length of the offer id and whether there is a payout. The landing URL already reveals the offer and its vertical.
  *
  * Also verifies click_ids in the format of earlier versions, because lenders may confirm clicks for 90 days. A click_id in the old format
  * is signed but not encrypted, and does not contain `countable`. The old format has these parts (lengths in bytes):
@@ -63,17 +72,20 @@ export class ClickIds {
       encryptionPurpose: 'click-id-pad',
       macPurpose: 'click-id-tag',
       associatedDataBytes: 1,
-      plaintextBytesMax: offerIdOffset + bounds.offerIdCharactersMax,
+      plaintextBytesMax: payoutOffset + payoutBytes + bounds.offerIdCharactersMax,
     });
     this.#cipher.buffer[0] = encryptedLayout;
   }
 
-  issue({ sub, offerId, clickedMs, valueMicros, countable }: ClickIdPayload): string {
+  issue({ sub, offerId, clickedMs, valueMicros, payoutMicros, countable }: ClickIdPayload): string {
     const { buffer, plaintextOffset } = this.#cipher;
-    buffer[plaintextOffset] = countable ? 1 : 0;
+    const hasPayout = payoutMicros !== null;
+    buffer[plaintextOffset] = (countable ? countableFlag : 0) | (hasPayout ? payoutFlag : 0);
     buffer.set(sub, plaintextOffset + subOffset);
     buffer.writeUIntBE(clickedMs, plaintextOffset + clickedOffset, 6);
     buffer.writeUIntBE(valueMicros, plaintextOffset + valueOffset, valueBytes);
+    if (hasPayout) buffer.writeUIntBE(payoutMicros, plaintextOffset + payoutOffset, payoutBytes);
+    const offerIdOffset = hasPayout ? payoutOffset + payoutBytes : payoutOffset;
     const offerIdBytes = buffer.write(offerId, plaintextOffset + offerIdOffset, bounds.offerIdCharactersMax, 'latin1');
     return buffer.toString('base64url', 0, this.#cipher.encrypt(offerIdOffset + offerIdBytes));
   }
@@ -86,11 +98,15 @@ export class ClickIds {
     const plaintextEnd = this.#cipher.decrypt(token.subarray(1));
     if (plaintextEnd === null) return null;
     const { buffer, plaintextOffset } = this.#cipher;
+    const flags = buffer[plaintextOffset]!;
+    const hasPayout = (flags & payoutFlag) !== 0;
+    const offerIdOffset = hasPayout ? payoutOffset + payoutBytes : payoutOffset;
     return {
-      countable: buffer[plaintextOffset] === 1,
+      countable: (flags & countableFlag) !== 0,
       sub: Uint8Array.from(buffer.subarray(plaintextOffset + subOffset, plaintextOffset + clickedOffset)),
       clickedMs: buffer.readUIntBE(plaintextOffset + clickedOffset, 6),
       valueMicros: buffer.readUIntBE(plaintextOffset + valueOffset, valueBytes),
+      payoutMicros: hasPayout ? buffer.readUIntBE(plaintextOffset + payoutOffset, payoutBytes) : null,
       offerId: buffer.toString('latin1', plaintextOffset + offerIdOffset, plaintextEnd),
     };
   }
@@ -104,6 +120,7 @@ export class ClickIds {
       sub: Uint8Array.from(token.subarray(1, signedClickedOffset)),
       clickedMs: token.readUIntBE(signedClickedOffset, 6),
       valueMicros: token.readUIntBE(signedValueOffset, 6),
+      payoutMicros: null,
       offerId: token.toString('latin1', signedOfferIdOffset, macOffset),
     };
   }

@@ -55,9 +55,9 @@ export type OffersViewedRecord = readonly [
 ];
 
 /**
- * A click (docs/contract.md#counting-clicks). The last three items contain the decision at the time of the click, which is final. These
- * items are absent if the offer had no daily cap and no budget, and clicks of the vertical do not confirm revenue. Then only the counting
- * rules decide whether the click counts.
+ * A click (docs/contract.md#counting-clicks). The items `isBooked`, `unbookedReason` and `confirmsRevenue` contain the decision at the time
+ * of the click, which is final. These items are undefined if the offer had no daily cap and no budget, and clicks of the vertical do not
+ * confirm revenue. Then only the counting rules decide whether the click counts. The log stores undefined items as null if a payout follows.
  */
 export type OfferClickedRecord = readonly [
   kind: 3,
@@ -72,14 +72,16 @@ export type OfferClickedRecord = readonly [
    * True for a click that books its revenue. False for a click that counts but books no revenue, for the reason `unbookedReason`. Null for
    * a click that does not count: a repeated click, or a click on an offer that was not shown to the session.
    */
-  isBooked?: boolean | null,
+  isBooked?: boolean | null | undefined,
   /**
    * Index in `unbookedReasons` if `isBooked` is false; otherwise null or absent. Old records with `isBooked` false have no index, because
    * `cap` was the only reason.
    */
-  unbookedReason?: number | null,
+  unbookedReason?: number | null | undefined,
   /** Whether the click confirms its own revenue, as clicks in verticals with a cost per click do. Absent means false. */
-  confirmsRevenue?: boolean,
+  confirmsRevenue?: boolean | undefined,
+  /** Payout of the offer in micro-dollars; present only in verticals with flat payouts (`Vertical.flatPayout`). */
+  payoutMicros?: number,
 ];
 
 /** Reasons why a counted click books no revenue. The ledger stores indexes of this list, so its order must never change. */
@@ -112,6 +114,11 @@ export type RevenueConfirmedRecord = readonly [
   ...booking: Booking,
   clickedMs: number | null,
   clickValueMicros: number | null,
+  /**
+   * Present if the vertical has flat payouts (docs/contract.md#flat-payouts): the payout that the click_id contains, in micro-dollars, or
+   * null. Records of earlier releases have no such item, and the rules of flat payouts do not apply to them.
+   */
+  clickPayoutMicros?: number | null,
 ];
 
 /**
@@ -174,7 +181,14 @@ export function parseRecordTimeMs(record: unknown): number | null {
 export function parseLedgerRecord(value: unknown): LedgerRecord | null {
   if (!Array.isArray(value) || !isWallMs(value[1]) || !isBytes(value[2], subIdByteLength)) return null;
   if (!hasValidMembers(value)) return null;
-  return value[0] === ledgerRecordKind.sessionCreated ? withKnownDevice(value) : (value as unknown as LedgerRecord);
+  if (value[0] === ledgerRecordKind.sessionCreated) return withKnownDevice(value);
+  return restoreAbsentItems(value) as unknown as LedgerRecord;
+}
+
+/** Replaces the items of a click's decision by undefined if the log contains null in place of a decision (see `OfferClickedRecord`). */
+export function restoreAbsentItems(value: readonly unknown[]): readonly unknown[] {
+  if (value[0] !== ledgerRecordKind.offerClicked || value[9] !== null) return value;
+  return [...value.slice(0, 7), undefined, undefined, undefined, ...value.slice(10)];
 }
 
 /** Checks the items that follow the sub_id in a ledger record. A missing item is valid only if the item is optional. */
@@ -200,14 +214,18 @@ function hasValidMembers(value: readonly unknown[]): boolean {
         isLedgerName(value[3]) &&
         isLedgerName(value[4]) &&
         isLedgerName(value[5]) &&
-        isCount(value[6]) &&
-        value[6] <= bounds.clickValueMicrosMax &&
+        isClickAmount(value[6]) &&
         (value[7] === undefined || value[7] === null || typeof value[7] === 'boolean') &&
         (value[8] === undefined || value[8] === null || isCount(value[8])) &&
-        (value[9] === undefined || typeof value[9] === 'boolean')
+        (value[9] === undefined || value[9] === null || typeof value[9] === 'boolean') &&
+        (value[10] === undefined || isClickAmount(value[10]))
       );
     case ledgerRecordKind.revenueConfirmed:
-      return hasBookingMembers(value) && isClickEvidence(value[8], value[9]);
+      return (
+        hasBookingMembers(value) &&
+        isClickEvidence(value[8], value[9]) &&
+        (value[10] === undefined || value[10] === null || isClickAmount(value[10]))
+      );
     case ledgerRecordKind.revenueReversed:
       return hasBookingMembers(value) && (value[8] === undefined || isCount(value[8]));
     case ledgerRecordKind.widgetEventsReported:
@@ -238,7 +256,12 @@ function hasBookingMembers(value: readonly unknown[]): boolean {
 
 function isClickEvidence(clickedMs: unknown, valueMicros: unknown): boolean {
   if (clickedMs === null && valueMicros === null) return true;
-  return isWallMs(clickedMs) && isCount(valueMicros) && valueMicros <= bounds.clickValueMicrosMax;
+  return isWallMs(clickedMs) && isClickAmount(valueMicros);
+}
+
+/** Whether a value is an amount of one click in micro-dollars. */
+function isClickAmount(value: unknown): value is number {
+  return isCount(value) && value <= bounds.clickValueMicrosMax;
 }
 
 /**

@@ -34,6 +34,8 @@ export interface ConfirmRevenueDeps {
   readonly queue: SerialQueue;
   /** Numbers of the verticals in which clicks confirm their own revenue (`Vertical.clicksConfirmRevenue`). */
   readonly verticalsWithConfirmedClicks: ReadonlySet<number>;
+  /** Numbers of the verticals with flat payouts (`Vertical.flatPayout`). */
+  readonly verticalsWithFlatPayouts: ReadonlySet<number>;
   /** Called for each accepted reversal of a click that confirmed its own revenue. */
   readonly onClickReversed: (reason: ReversalReason) => void;
 }
@@ -155,7 +157,7 @@ function rejectedRow(reason: RejectionReason): RowResult {
 }
 
 function toLedgerRecord(
-  { status, sub, offerId, txid, amountMicros, occurredMs, click, reason }: Confirmation,
+  { status, sub, offerId, txid, amountMicros, occurredMs, click, reason, isPayoutFlat }: Confirmation,
   lenderName: string,
   nowMs: number,
   restoredMicros: number | null,
@@ -163,12 +165,10 @@ function toLedgerRecord(
   const booking = [nowMs, sub, offerId, lenderName, txid, amountMicros, occurredMs] as const;
   if (reason !== null) return [ledgerRecordKind.revenueReversed, ...booking, reversalReasons.indexOf(reason)];
   if (status === 'reversed') return [ledgerRecordKind.revenueReversed, ...booking];
-  return [
-    ledgerRecordKind.revenueConfirmed,
-    ...booking,
-    click?.clickedMs ?? null,
-    restoredMicros ?? click?.valueMicros ?? null,
-  ];
+  const clickedMs = click?.clickedMs ?? null;
+  const valueMicros = restoredMicros ?? click?.valueMicros ?? null;
+  const confirmed = [ledgerRecordKind.revenueConfirmed, ...booking, clickedMs, valueMicros] as const;
+  return isPayoutFlat ? [...confirmed, click?.payoutMicros ?? null] : confirmed;
 }
 
 function toConfirmationsView(results: readonly RowResult[]): ConfirmationsResponse {

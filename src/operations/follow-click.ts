@@ -82,18 +82,19 @@ export async function followClick(deps: FollowClickDeps, request: ClickRequest):
   const valueMicros = decision.hasValue ? fullValueMicros : 0;
   // The amount of a sandbox click counts only towards the budget of its offer.
   const confirmableMicros = mode === 'test' ? 0 : valueMicros;
+  const { lenderName, flatPayoutMicros } = catalog.offers[offerIndex]!;
   const clickId = deps.clickIds.issue({
     sub: subBytes,
     offerId: request.offer,
     clickedMs,
     valueMicros: confirmableMicros,
+    payoutMicros: flatPayoutMicros,
     countable,
   });
   const location =
     mode === 'test' ? `${deps.sandboxLandingUrl}?click_id=${clickId}` : catalog.landingUrl(offerIndex, clickId);
 
   if (shouldRecord) {
-    const { lenderName } = catalog.offers[offerIndex]!;
     const click = [
       ledgerRecordKind.offerClicked,
       clickedMs,
@@ -102,7 +103,7 @@ export async function followClick(deps: FollowClickDeps, request: ClickRequest):
       request.offer,
       lenderName,
       valueMicros,
-      ...toClickRecordItems(decision),
+      ...toClickRecordItems(decision, flatPayoutMicros),
     ] as const;
     if (decision.unbookedReason !== null) deps.onUnbooked(decision.unbookedReason);
     const durable = await recordClick(deps, click);

@@ -150,12 +150,8 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
     clickIds,
     analytics,
     queue: new SerialQueue(bounds.confirmationQueueBatchesMax),
-    // Includes verticals that this service does not serve at the moment, because reversals arrive up to 90 days after a click.
-    verticalsWithConfirmedClicks: new Set(
-      [...availableVerticals(), ...servedVerticals(options)]
-        .filter(({ clicksConfirmRevenue }) => clicksConfirmRevenue === true)
-        .map(({ number }) => number),
-    ),
+    verticalsWithConfirmedClicks: listVerticalNumbers(options, 'clicksConfirmRevenue'),
+    verticalsWithFlatPayouts: listVerticalNumbers(options, 'flatPayout'),
     onClickReversed: metrics.countReversedClick,
   };
   const confirm: Service['confirmRevenue'] = (rows, text, signal) =>
@@ -259,4 +255,16 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
     closeImmediately: () => lifecycle.stopImmediately(),
     [Symbol.asyncDispose]: () => lifecycle.stop(),
   };
+}
+
+/**
+ * Returns the numbers of the verticals in which a rule is `true`. Includes verticals that this service does not serve at the moment,
+ * because confirmations arrive up to 90 days after a click.
+ */
+function listVerticalNumbers(
+  options: ServiceOptions,
+  rule: 'clicksConfirmRevenue' | 'flatPayout',
+): ReadonlySet<number> {
+  const verticals = [...availableVerticals(), ...servedVerticals(options)];
+  return new Set(verticals.filter((vertical) => vertical[rule] === true).map(({ number }) => number));
 }

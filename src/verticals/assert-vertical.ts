@@ -44,6 +44,7 @@ const verticalMembers = Object.keys({
   revenueModel: true,
   status: true,
   clicksConfirmRevenue: true,
+  flatPayout: true,
   product: true,
   fields: true,
   required: true,
@@ -82,8 +83,11 @@ export function assertValidVertical(vertical: Vertical): void {
   if (vertical.product !== undefined && !productNames.includes(vertical.product)) {
     fail(`product must be one of ${productNames.join(', ')}`);
   }
-  if (vertical.clicksConfirmRevenue !== undefined && typeof vertical.clicksConfirmRevenue !== 'boolean') {
-    fail('clicksConfirmRevenue must be true or false');
+  for (const rule of ['clicksConfirmRevenue', 'flatPayout'] as const) {
+    if (vertical[rule] !== undefined && typeof vertical[rule] !== 'boolean') fail(`${rule} must be true or false`);
+  }
+  if (vertical.clicksConfirmRevenue === true && vertical.flatPayout === true) {
+    fail('flatPayout must be false if clicksConfirmRevenue is true');
   }
   const { sortOrders } = vertical;
   if (

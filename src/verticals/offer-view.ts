@@ -1,6 +1,8 @@
 import type { CatalogLender, CatalogOffer } from '../catalogs/catalog-schema.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import { compileOfferLimits, type OfferLimits } from '../catalogs/offer-limits.ts';
+import { usdToMicros } from '../domain/money.ts';
+import type { Vertical } from './vertical.ts';
 
 interface NumberRange {
   readonly min: number;
@@ -48,18 +50,26 @@ export interface CompiledOffer extends OfferLimits {
   readonly logo: string;
   /** Parts of the landing URL before and after the placeholder `{click_id}`. */
   readonly landingUrlParts: readonly string[];
+  /** Payout of one accepted lead in micro-dollars if the vertical has flat payouts (`Vertical.flatPayout`); otherwise null. */
+  readonly flatPayoutMicros: number | null;
   readonly details: OfferDetails;
   /** The offer in the catalog file, for products whose offer views show members of the file; null for other products. */
   readonly source: CatalogOffer | null;
 }
 
-export function compileOffer(lender: CatalogLender, offer: CatalogOffer, keepsSource: boolean): CompiledOffer {
+export function compileOffer(
+  lender: CatalogLender,
+  offer: CatalogOffer,
+  { flatPayout }: Pick<Vertical, 'flatPayout'>,
+  keepsSource: boolean,
+): CompiledOffer {
   const { id, stars, features, prequalification, legal, terms_url, as_of } = offer;
   return {
     id,
     lenderName: lender.name,
     logo: lender.logo,
     landingUrlParts: offer.landing_url.split('{click_id}'),
+    flatPayoutMicros: flatPayout === true ? usdToMicros(offer.payout_usd) : null,
     ...compileOfferLimits(offer),
     details: {
       svc_star_rating: stars,

@@ -18,6 +18,11 @@ export interface Vertical {
    * revenue of clicks (docs/contract.md#confirmations).
    */
   readonly clicksConfirmRevenue?: boolean;
+  /**
+   * Whether a lender pays the same amount, the payout of the offer, for every lead that it accepts. A click then has at most one `funded`
+   * row, of this amount (docs/contract.md#flat-payouts). By default, a click can have several payouts of any amount.
+   */
+  readonly flatPayout?: boolean;
   /** Name of the product of the vertical's offers, by default `installment_loan`. */
   readonly product?: string;
   /** Pocket fields. Sessions store field values in the order of `fields`, so new fields must be added at the end. */

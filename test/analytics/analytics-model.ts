@@ -46,6 +46,8 @@ interface ModelClick {
   isBooked: boolean;
   /** Revenue that the click confirmed itself; null if lenders confirm its revenue. */
   ownMicros: number | null;
+  /** Flat payout in the record of the click, or in the confirmation that restored it. */
+  readonly payoutMicros: number | null;
   /** Reasons for which the click was counted without revenue. */
   readonly reasons: Set<number>;
 }
@@ -101,11 +103,11 @@ export class AnalyticsModel {
       if (record[6] !== true) session.views++;
       for (const offer of record[4]) session.shown.add(offer);
     } else if (record[0] === 3) {
-      const [, atMs, , , offer, lender, micros, isBooked, reason, confirms] = record;
+      const [, atMs, , , offer, lender, micros, isBooked, reason, confirms, payoutMicros = null] = record;
       const earlier = session.clicks.get(offer);
       const isLate = atMs - createdMs > msPerDay;
       // Earlier releases wrote at most eight items.
-      const isFinal = record.length > 8;
+      const isFinal = record.length > 8 && reason !== undefined;
       const reasonIndex = isBooked === false ? (reason ?? 0) : -1;
       const ignored = !session.shown.has(offer)
         ? 'unshownClicks'
@@ -124,7 +126,15 @@ export class AnalyticsModel {
         this.totals[ignored]++;
         return false;
       }
-      const unbooked = { lender, micros: 0, atMs, isBooked: false, ownMicros: null, reasons: new Set<number>() };
+      const unbooked = {
+        lender,
+        micros: 0,
+        atMs,
+        isBooked: false,
+        ownMicros: null,
+        payoutMicros,
+        reasons: new Set<number>(),
+      };
       const click: ModelClick = earlier ?? unbooked;
       if (isBooked === false) {
         if (reasonIndex < unbookedReasons.length) click.reasons.add(reasonIndex);
@@ -245,6 +255,8 @@ function confirm(
   // Reasons of a later release count as `other`.
   const reason = record[0] === 5 && record[8] !== undefined ? Math.min(record[8], 4) : undefined;
   const [evidenceMs, value] = record[0] === 4 ? [record[8], record[9]] : [null, null];
+  // Undefined in the records of earlier releases and of verticals without flat payouts.
+  const flat = record[0] === 4 ? record[10] : undefined;
   const { transactions } = session;
   const key = `${reason === undefined ? kind : 'click'} ${offer} ${txid}`;
   const first = transactions.get(key);
@@ -254,7 +266,13 @@ function confirm(
   }
   let click = session.clicks.get(offer);
   if (click === undefined && evidenceMs !== null && evidenceMs - session.tenant.createdMs <= msPerDay) {
-    const booked = { micros: value ?? 0, atMs: evidenceMs, isBooked: true, ownMicros: null };
+    const booked = {
+      micros: value ?? 0,
+      atMs: evidenceMs,
+      isBooked: true,
+      ownMicros: null,
+      payoutMicros: flat ?? null,
+    };
     click = { lender, ...booked, reasons: new Set() };
   }
   if (click === undefined || !session.shown.has(offer)) return 'unsound';
@@ -262,6 +280,10 @@ function confirm(
   if (occurredMs < click.atMs - 5_000 || occurredMs > wallMs + 5_000 || wallMs - click.atMs > 90 * msPerDay)
     return 'unsound';
   if (kind === 4 && click.ownMicros !== null) return 'unsound';
+  if (kind === 4 && (flat !== undefined || click.payoutMicros !== null)) {
+    const isFunded = [...transactions.values()].some((each) => each.kind === 4 && each.offer === offer);
+    if (isFunded || micros !== (click.payoutMicros ?? micros)) return 'unsound';
+  }
   const limit =
     kind === 4
       ? 100_000_000_000 - confirmedMicros(session)

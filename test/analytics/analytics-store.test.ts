@@ -193,6 +193,54 @@ describe('AnalyticsStore', () => {
     assert.deepEqual(clickFigures(), [3, 6_000_000, 2_000_000, 0, 0, 0, 0]);
   });
 
+  it('counts one payout of a click with a flat payout, of this amount, in one batch or in many batches', () => {
+    const flat = { flatPayout: null, micros: 85_000_000 };
+    const lost = { click: { clickedMs: noon + 2_000, valueMicros: 1_000_000 }, flatPayout: 85_000_000 };
+    const records = [
+      ...[sessionCreatedRecord(sub), offersViewedRecord(sub, ['a', 'b', 'c'])],
+      offerClickedRecord(sub, 'a', { payoutMicros: 85_000_000 }),
+      offerClickedRecord(sub, 'b'),
+      revenueConfirmedRecord(sub, 'a', { ...flat, micros: 40_000_000 }),
+      revenueConfirmedRecord(sub, 'a', flat),
+      revenueConfirmedRecord(sub, 'a', { ...flat, txid: 'tx-2' }),
+      // The record of the click is enough; the record of the payout needs no mark.
+      revenueConfirmedRecord(sub, 'a', { txid: 'tx-3', micros: 85_000_000 }),
+      revenueReversedRecord(sub, 'a', { micros: 85_000_000 }),
+      revenueConfirmedRecord(sub, 'a', { ...flat, txid: 'tx-4' }),
+      // Any amount counts for a click of an earlier release, once.
+      revenueConfirmedRecord(sub, 'b', { ...flat, micros: 7_000_000 }),
+      revenueConfirmedRecord(sub, 'b', { ...flat, txid: 'tx-2', micros: 7_000_000 }),
+      revenueConfirmedRecord(sub, 'c', { ...lost, micros: 1_000_000 }),
+      revenueConfirmedRecord(sub, 'c', { ...lost, micros: 85_000_000 }),
+      revenueConfirmedRecord(sub, 'c', { ...flat, txid: 'tx-2' }),
+    ];
+    const assertCounted = () => {
+      const { clicks, confirmedMicros } = query();
+      assert.deepEqual([clicks, confirmedMicros], [3, 92_000_000]);
+      assert.equal(projected.store.getTotals().unsoundConfirmations, 7);
+    };
+    apply(...records);
+    assertCounted();
+    projected.close();
+    projected = new ProjectedStore();
+    for (const record of records) {
+      apply(record);
+      projected.reopen();
+    }
+    assertCounted();
+  });
+
+  it('counts every payout that an earlier release accepted for a click of a vertical with flat payouts', () => {
+    apply(
+      ...[sessionCreatedRecord(sub), offersViewedRecord(sub, ['a']), offerClickedRecord(sub, 'a')],
+      ...[85, 5_000, 85].map((usd, n) =>
+        revenueConfirmedRecord(sub, 'a', { txid: `tx-${n}`, micros: usd * 1_000_000 }),
+      ),
+    );
+    assert.equal(query().confirmedMicros, 5_170_000_000);
+    assert.equal(projected.store.getTotals().unsoundConfirmations, 0);
+  });
+
   it('a click does not confirm revenue if a payout has already confirmed it, so reversals never make the revenue negative', () => {
     const micros = 3_000_000;
     apply(

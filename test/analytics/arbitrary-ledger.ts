@@ -100,11 +100,14 @@ const clicked = fc
     ),
     fc.constantFrom(0, 0, 0, msPerDay, msPerDay + 1),
     decision,
+    fc.constantFrom(undefined, undefined, undefined, 25_000_000),
   )
-  .map(([sub, offer, valueMicros, afterMs, decision]) =>
+  .map(([sub, offer, valueMicros, afterMs, decision, payoutMicros]) =>
     offerClickedRecord(sub, offer, {
       valueMicros,
       decision,
+      // Only earlier releases wrote a decision without a reason.
+      ...(payoutMicros === undefined || decision.length === 1 ? {} : { payoutMicros }),
       wallMs: sub.readUIntBE(0, 6) + afterMs,
       // Two offers have the same lender.
       lender: lenderOf(offer),
@@ -135,9 +138,11 @@ function payoutOptions({ sub, offer, txid, micros, occurredAfterMs, reportedAfte
   return { txid, micros, lender: lenderOf(offer), occurredMs, wallMs: occurredMs + reportedAfterMs };
 }
 
-const confirmed = fc.tuple(booking, evidence).map(([row, click]) =>
+const flatPayout = fc.constantFrom(undefined, undefined, undefined, null, 25_000_000);
+const confirmed = fc.tuple(booking, evidence, flatPayout).map(([row, click, flat]) =>
   revenueConfirmedRecord(row.sub, row.offer, {
     ...payoutOptions(row),
+    ...(flat === undefined ? {} : { flatPayout: flat }),
     click: click && { clickedMs: row.sub.readUIntBE(0, 6) + click.afterMs, valueMicros: click.valueMicros },
   }),
 );
@@ -159,11 +164,19 @@ const confirmedAndReversed = fc
 
 /** The records that must precede a payout, or a reversal with a reason. */
 const prelude = fc
-  .tuple(sub, fc.constantFrom<ClickDecision>([], [true, null, true], [false, 2, true]))
-  .map(([sub, decision]): LedgerRecord[] => [
+  .tuple(
+    sub,
+    fc.constantFrom<readonly [ClickDecision, { payoutMicros?: number }]>(
+      [[], {}],
+      [[], { payoutMicros: 25_000_000 }],
+      [[true, null, true], {}],
+      [[false, 2, true], {}],
+    ),
+  )
+  .map(([sub, [decision, payout]]): LedgerRecord[] => [
     sessionCreatedRecord(sub),
     offersViewedRecord(sub, offers),
-    offerClickedRecord(sub, 'a', { decision }),
+    offerClickedRecord(sub, 'a', { decision, ...payout }),
   ]);
 
 const arbitraryRecord: fc.Arbitrary<LedgerRecord> = fc.oneof(

@@ -6,6 +6,7 @@ import { formatSubId } from '../../src/ids/sub-id.ts';
 import {
   offerClickedRecord,
   offersViewedRecord,
+  revenueConfirmedRecord,
   sessionCreatedRecord,
   subIdBytes,
   widgetEventsRecord,
@@ -29,6 +30,21 @@ test('describes the properties, device and event type of a record by name, and i
     [
       offerClickedRecord(sub, 'one', { lender: 'Lender', valueMicros: 5, wallMs: createdMs }),
       { ...shown, kind: 'offer_clicked', offer_id: 'one', lender_name: 'Lender', value_micros: 5 },
+    ],
+    [
+      offerClickedRecord(sub, 'one', { lender: 'Lender', valueMicros: 5, wallMs: createdMs, payoutMicros: 9 }).with(
+        9,
+        null,
+      ),
+      { ...shown, kind: 'offer_clicked', offer_id: 'one', lender_name: 'Lender', value_micros: 5, payout_micros: 9 },
+    ],
+    [
+      revenueConfirmedRecord(sub, 'one', { occurredMs: 7, wallMs: createdMs, flatPayout: null }),
+      {
+        ...{ kind: 'revenue_confirmed', offer_id: 'one', lender_name: 'Lender of one', txid: 'tx-1' },
+        ...{ amount_micros: 40_000_000, occurred_ms: 7, clicked_ms: null, click_value_micros: null },
+        click_payout_micros: null,
+      },
     ],
     ...[true, false].map(
       (again) =>

@@ -27,6 +27,7 @@ const funded: Confirmation = {
   occurredMs,
   click: null,
   reason: null,
+  isPayoutFlat: false,
 };
 const reversed: Confirmation = { ...funded, status: 'reversed', occurredMs: occurredMs + hourMs };
 const clicked: PayoutState = {
@@ -34,12 +35,15 @@ const clicked: PayoutState = {
   clickedMs,
   sessionRevenueMicros: 0,
   clickRevenueMicros: null,
+  clickPayoutMicros: null,
+  isFunded: false,
   payout: null,
   clickReversal: null,
 };
 const withPayout: PayoutState = {
   ...clicked,
   sessionRevenueMicros: 40_000_000,
+  isFunded: true,
   payout: { funded: { amountMicros: 40_000_000, occurredMs }, reversed: null },
 };
 const withoutClick: PayoutState = { ...clicked, clickedMs: null };
@@ -53,7 +57,11 @@ const afterTakingBack: PayoutState = {
   clickRevenueMicros: 0,
   clickReversal: { amountMicros: 40_000_000, occurredMs: reversed.occurredMs, reason: 'bot' },
 };
-const clickAt = (ms: number) => ({ click: { clickedMs: ms, valueMicros: 1 } });
+const clickAt = (ms: number, payoutMicros: number | null = null) => ({
+  click: { clickedMs: ms, valueMicros: 1, payoutMicros },
+});
+/** A payout in a vertical with flat payouts. */
+const flat: Partial<Confirmation> = { isPayoutFlat: true };
 const late = clickedMs + bounds.confirmationWindowMs + 1;
 const revenueMax = bounds.confirmedRevenueUsdMax * 1_000_000 - funded.amountMicros;
 const unknown: PayoutState = { ...clicked, offerShown: false, clickedMs: null };
@@ -122,6 +130,51 @@ const cases: readonly Case[] = [
   ['a payout in the future', 'in_future', { occurredMs: nowMs + skewMs + 1 }],
   ['the maximum revenue of a session', 'accepted', {}, { sessionRevenueMicros: revenueMax }],
   ['more than the maximum revenue of a session', 'session_limit', {}, { sessionRevenueMicros: revenueMax + 1 }],
+  ['the flat payout of a click', 'accepted', flat, { clickPayoutMicros: 40_000_000 }],
+  ['less than the flat payout of a click', 'amount_not_flat', flat, { clickPayoutMicros: 40_000_001 }],
+  ['more than the flat payout of a click', 'amount_not_flat', flat, { clickPayoutMicros: 39_999_999 }],
+  ['a payout of an offer with a flat payout of 0', 'amount_not_flat', flat, { clickPayoutMicros: 0 }],
+  ['a second flat payout', 'already_funded', flat, { clickPayoutMicros: 40_000_000, isFunded: true }],
+  ['a second payout of another amount', 'already_funded', flat, { clickPayoutMicros: 1, isFunded: true }],
+  ['a repeated flat payout', 'repeated', flat, { ...withPayout, clickPayoutMicros: 40_000_000 }],
+  ['a changed flat payout', 'conflict', { ...flat, amountMicros: 1 }, { ...withPayout, clickPayoutMicros: 40_000_000 }],
+  ['a flat payout after its reversal', 'already_funded', { ...flat, txid: 'tx-2' }, { ...withReversal, payout: null }],
+  [
+    'a reversal of a part of a flat payout',
+    'accepted',
+    { ...reversed, isPayoutFlat: true, amountMicros: 1 },
+    withPayout,
+  ],
+  ['any amount for a click recorded without its flat payout', 'accepted', flat],
+  ['a second payout for a click recorded without its flat payout', 'already_funded', flat, { isFunded: true }],
+  ['the flat payout of a click_id', 'accepted', { ...flat, ...clickAt(clickedMs, 40_000_000) }, withoutClick],
+  [
+    'another amount than the flat payout of a click_id',
+    'amount_not_flat',
+    { ...flat, ...clickAt(clickedMs, 1) },
+    withoutClick,
+  ],
+  ['any amount for a click_id without a flat payout', 'accepted', { ...flat, ...clickAt(clickedMs) }, withoutClick],
+  // The payout of the counted click applies, not that in the click_id of a repeated click.
+  [
+    'the payout in the click_id of a repeated click',
+    'amount_not_flat',
+    { ...flat, ...clickAt(clickedMs, 40_000_000) },
+    { clickPayoutMicros: 1 },
+  ],
+  [
+    'any amount for a click recorded without a payout, by the click_id of a repeated click',
+    'accepted',
+    { ...flat, ...clickAt(clickedMs, 1) },
+  ],
+  // Records of an earlier release do not name the rule.
+  [
+    'another amount than the recorded flat payout, in an unmarked record',
+    'amount_not_flat',
+    {},
+    { clickPayoutMicros: 1 },
+  ],
+  ['a second payout where payouts are not flat', 'accepted', {}, { isFunded: true }],
   ['a click of an unknown session', 'click_unknown', {}, unknown, windowEndMs],
   ['a click_id of an unknown session', 'click_unknown', clickAt(clickedMs), unknown, windowEndMs],
   ['a click of an unknown session that is too old', 'too_late', {}, unknown, windowEndMs + 1],

@@ -14,11 +14,17 @@ const random = new RandomBytesPool();
 const clickIds = new ClickIds(secretSetOf('ours'), random);
 /** Number of the only vertical in which clicks confirm their own revenue. */
 const confirmedVertical = 2;
-const ids = { subIds, clickIds, verticalsWithConfirmedClicks: new Set([confirmedVertical]) };
+/** Number of the only vertical with flat payouts. */
+const flatVertical = 3;
+const ids = {
+  ...{ subIds, clickIds },
+  verticalsWithConfirmedClicks: new Set([confirmedVertical]),
+  verticalsWithFlatPayouts: new Set([flatVertical]),
+};
 const subId = subIds.createSubId(clickedMs - 60_000, 42, 1, 'live');
 const sub = Uint8Array.from(subIds.toBytes(subId));
 const otherSubId = subIds.createSubId(clickedMs - 60_000, 42, 1, 'live');
-const click = { sub, offerId: 'an-offer', clickedMs, valueMicros: 2_000_000, countable: true };
+const click = { sub, offerId: 'an-offer', clickedMs, valueMicros: 2_000_000, payoutMicros: null, countable: true };
 const clickId = clickIds.issue(click);
 const foreignClickId = new ClickIds(secretSetOf('theirs'), random).issue(click);
 
@@ -41,9 +47,21 @@ describe('parseConfirmation', () => {
       occurredMs: Date.UTC(2026, 5, 9, 10),
       sub,
       offerId: 'an-offer',
-      click: { clickedMs, valueMicros: 2_000_000 },
+      click: { clickedMs, valueMicros: 2_000_000, payoutMicros: null },
       reason: null,
+      isPayoutFlat: false,
     });
+  });
+
+  it('returns the flat payout that a click_id contains, in a vertical with flat payouts', () => {
+    const sub_id = subIds.createSubId(clickedMs - 60_000, 42, flatVertical, 'live');
+    const flatClick = { ...click, sub: subIds.toBytes(sub_id) };
+    for (const payoutMicros of [85_000_000, 0, null]) {
+      const parsed = parseConfirmation(ids, { ...byClick, click_id: clickIds.issue({ ...flatClick, payoutMicros }) });
+      const { isPayoutFlat, click: details } = parsed as Confirmation;
+      assert.deepEqual([isPayoutFlat, details?.payoutMicros], [true, payoutMicros]);
+    }
+    assert.equal((parseConfirmation(ids, { ...byPair, sub_id }) as Confirmation).isPayoutFlat, true);
   });
 
   it('ignores the reason in a vertical in which lenders confirm the revenue of clicks', () => {

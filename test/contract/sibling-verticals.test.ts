@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
 import { sortOrderNames } from '../../src/matching/matcher.ts';
 import { openApiText } from '../../src/openapi/openapi-document.ts';
-import { availableVerticals, exampleCatalogs } from '../../src/verticals/registry.ts';
+import { availableVerticals, exampleCatalogFile, exampleCatalogs } from '../../src/verticals/registry.ts';
+import type { Vertical } from '../../src/verticals/vertical.ts';
 import { ApiCaller, assertError, WidgetCaller, widgetLoadId } from '../support/api-caller.ts';
 import { describeService } from '../support/contract-suite.ts';
 import type { ApiKeyOptions } from '../support/running-marketplace.ts';
@@ -34,6 +37,12 @@ const figuresMembers: Readonly<Record<string, string>> = {
   mortgage: 'mortgage',
   banking: 'deposit',
 };
+
+/** Returns the payout of an offer in the example catalog, in USD. */
+function payoutUsdOf(vertical: Vertical, offerId: string): number {
+  const { lenders } = JSON.parse(readFileSync(exampleCatalogFile(vertical), 'utf8')) as CatalogFile;
+  return lenders.flatMap(({ offers }) => offers).find(({ id }) => id === offerId)!.payout_usd;
+}
 
 describeService(
   'verticals with example catalogs',
@@ -125,11 +134,13 @@ describeService(
           const clicksConfirmRevenue = clickRevenueVerticals.includes(segment);
           assert.equal(booked.rev_confirmed, clicksConfirmRevenue ? booked.rev_attributed : 0);
 
+          const { svc_offer_id } = offers[0]!;
+          const amount = vertical.flatPayout === true ? payoutUsdOf(vertical, svc_offer_id) : booked.rev_attributed;
           const row = {
             sub_id: subId,
-            svc_offer_id: offers[0]!.svc_offer_id,
+            svc_offer_id,
             txid: `tx-${segment}`,
-            amount: booked.rev_attributed,
+            amount,
             occurred_at: new Date(on.running().clock.wallMs()).toISOString(),
           };
           const confirm = async (more: object) => {
@@ -138,16 +149,29 @@ describeService(
               path: '/confirmations',
               json: { ...row, ...more },
             });
-            return JSON.parse(answer.text).results[0].outcome;
+            const [{ outcome, reason = outcome }] = JSON.parse(answer.text).results;
+            return reason;
           };
           if (clicksConfirmRevenue) {
-            assert.equal(await confirm({ status: 'funded' }), 'rejected');
+            assert.equal(await confirm({ status: 'funded' }), 'funded_not_accepted');
             assert.equal(await confirm({ status: 'reversed', reason: 'bot' }), 'accepted');
             assert.equal((await caller.summary({ referrer_tag: 'clicked' })).rev_confirmed, 0);
           } else {
-            assert.equal(await confirm({ status: 'funded' }), 'accepted');
+            const another = { status: 'funded', txid: 'another' };
+            if (vertical.flatPayout === true) {
+              const { searchParams } = new URL(headers.get('location')!);
+              const click_id = [...searchParams.values()].find((value) => value.length > 100);
+              const byClickId = { sub_id: undefined, svc_offer_id: undefined, click_id, ...another };
+              assert.equal(await confirm({ ...byClickId, amount: amount + 1 }), 'amount_not_flat');
+              assert.equal(await confirm({ status: 'funded' }), 'accepted');
+              assert.equal(await confirm(byClickId), 'already_funded');
+            } else {
+              assert.equal(await confirm({ status: 'funded' }), 'accepted');
+              assert.equal(await confirm({ ...another, amount: 0.01 }), 'accepted');
+              assert.equal(await confirm({ ...another, status: 'reversed', amount: 0.01 }), 'accepted');
+            }
             const { rev_confirmed } = await caller.summary({ referrer_tag: 'clicked' });
-            assert.equal(rev_confirmed, booked.rev_attributed);
+            assert.equal(rev_confirmed, amount);
           }
         });
 

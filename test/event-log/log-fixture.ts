@@ -115,10 +115,12 @@ export function recordsUpTo(count: number): SessionCreatedRecord[] {
   return upTo(count).map(recordAt);
 }
 
-/** Replaces bytes by hexadecimal text, so that records can be compared. */
+/** Replaces bytes by hexadecimal text, and undefined by null as the log does, so that records can be compared. */
 export function plain(records: readonly unknown[]): unknown[] {
   return records.map((record) =>
-    (record as unknown[]).map((item) => (item instanceof Uint8Array ? Buffer.from(item).toString('hex') : item)),
+    (record as unknown[]).map((item) =>
+      item instanceof Uint8Array ? Buffer.from(item).toString('hex') : (item ?? null),
+    ),
   );
 }
 

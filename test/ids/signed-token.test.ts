@@ -22,8 +22,10 @@ const click: ClickIdPayload = {
   offerId: 'lender-offer',
   clickedMs: timeMs,
   valueMicros: 5_000_000,
+  payoutMicros: null,
   countable: true,
 };
+const flatClick: ClickIdPayload = { ...click, payoutMicros: 85_000_000 };
 const clickToken = { catalogVersion: '0123456789ab', creditBand: 4 };
 const query = { account: 42, vertical: 1, mode: 'live', referrerTag: 'tag-one', subs: null } as const;
 const listQuery = { ...query, mode: 'test', referrerTag: null, subs: [Buffer.alloc(32, 9), sub] } as const;
@@ -124,6 +126,16 @@ const kinds: readonly TokenKind[] = [
     payload: click,
     recorded:
       'AAGgoaKjpKWmp6ipqqsjNS1G5k3AZ12sP4WZK3mj4ArcrCWsThkXYND2duWG97m6gcO31OoWfvr0jnrwkuXcWpqJ-UJus4BGZw1a2ckmm9-NLdEqeHs',
+  },
+  {
+    name: 'click_id with a flat payout',
+    create: (secrets, random) => {
+      const clickIds = new ClickIds(secrets, random);
+      return { issue: () => clickIds.issue(flatClick), verify: (text) => clickIds.verify(text) };
+    },
+    payload: flatClick,
+    recorded:
+      'AAGgoaKjpKWmp6ipqqshNS1G5k3AZ12sP4WZK3mj4ArcrCWsThkXYND2duWG97m6gcO31OoWfvr0jhaQ7H75RNKI-0F57NbtAu-J078ep7PwK-RDFLDvvWc5TA',
   },
   {
     name: 'click_id of the signed layout',
@@ -289,17 +301,26 @@ describe('ClickIds', () => {
     offerId: fc.stringMatching(/^[a-z0-9_-]{1,64}$/),
     clickedMs: fc.integer({ min: 0, max: 2 ** 48 - 1 }),
     valueMicros: fc.integer({ min: 0, max: bounds.clickValueMicrosMax }),
+    payoutMicros: fc.option(fc.integer({ min: 0, max: bounds.clickValueMicrosMax })),
     countable: fc.boolean(),
   });
 
-  it('verify returns the issued click; only the length of the offer id affects the length of a click_id', () => {
+  it('verify returns the issued click; only the length of the offer id and a payout affect the length of a click_id', () => {
     fc.assert(
       fc.property(anyClick, (each) => {
         const clickId = clickIds.issue(each);
         assert.match(clickId, /^[\w-]+$/);
         assert.deepEqual({ ...clickIds.verify(clickId) }, { ...each });
-        assert.equal(clickId.length, clickIds.issue({ ...click, offerId: 'x'.repeat(each.offerId.length) }).length);
+        const payoutMicros = each.payoutMicros === null ? null : 0;
+        const sameLength = clickIds.issue({ ...click, payoutMicros, offerId: 'x'.repeat(each.offerId.length) });
+        assert.equal(clickId.length, sameLength.length);
       }),
+    );
+    // The lengths that docs/contract.md#click-ids promises.
+    const offerId = 'x'.repeat(bounds.offerIdCharactersMax);
+    assert.deepEqual(
+      [click, flatClick].map((each) => clickIds.issue({ ...each, offerId }).length),
+      [184, 191],
     );
   });
 

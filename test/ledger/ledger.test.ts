@@ -5,7 +5,13 @@ import type { LedgerSubscriber } from '../../src/ledger/ledger.ts';
 import { openLedger, readLedgerSince } from '../../src/ledger/ledger.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import { openLog, scratchFolder } from '../event-log/log-fixture.ts';
-import { offerClickedRecord, offersViewedRecord, sessionCreatedRecord, subIdBytes } from '../support/ledger-records.ts';
+import {
+  type ClickDecision,
+  offerClickedRecord,
+  offersViewedRecord,
+  sessionCreatedRecord,
+  subIdBytes,
+} from '../support/ledger-records.ts';
 
 const sub = subIdBytes({ createdMs: 1_000, serial: 1 });
 
@@ -70,6 +76,32 @@ test('skips values in the log that are not ledger records', async (t) => {
   const subscriber = new RecordingSubscriber();
   const ledger = await openLedger({ folder, durability: 'fsync', subscribers: [subscriber], recoveries: [] });
   assert.deepEqual(subscriber.kinds, [3]);
+  await ledger.close();
+});
+
+test('passes the record of a click to subscribers alike when it is new and when it is read, with and without a decision', async (t) => {
+  const decisions: readonly ClickDecision[] = [
+    [],
+    [true],
+    [true, null],
+    [null, null],
+    [false, 1, false],
+    [true, null, true],
+  ];
+  const clicks = decisions.flatMap((decision) => [
+    offerClickedRecord(sub, 'a', { decision }),
+    ...(decision.length === 1 ? [] : [offerClickedRecord(sub, 'a', { decision, payoutMicros: 85_000_000 })]),
+  ]);
+  const invalid = [...clicks[1]!.slice(0, 10), -1];
+  const folder = scratchFolder(t);
+  await writeRecords(folder, ...clicks, invalid);
+  const found: LedgerRecord[] = [];
+  const recovery = {
+    replayStartTimeMs: 0,
+    applyLedgerRecord: (record: LedgerRecord) => void found.push(record.with(2, sub) as unknown as LedgerRecord),
+  };
+  const ledger = await openLedger({ folder, durability: 'fsync', subscribers: [], recoveries: [recovery] });
+  assert.deepEqual(found, clicks);
   await ledger.close();
 });
 

@@ -28,6 +28,8 @@ import { ledgerWith } from './bench.ts';
 const dayMs = 24 * 60 * 60 * 1000;
 /** Number of the vertical in which clicks confirm their own revenue. */
 const confirmedVertical = 2;
+/** Number of the vertical with flat payouts. */
+const flatVertical = 3;
 
 /** Runs `confirmRevenue` with a real ledger and aggregator. The catalog contains the lender of the offer `shown` only. */
 class Bench {
@@ -58,6 +60,7 @@ class Bench {
       analytics: history,
       queue: new SerialQueue(bounds.confirmationQueueBatchesMax),
       verticalsWithConfirmedClicks: new Set([confirmedVertical]),
+      verticalsWithFlatPayouts: new Set([flatVertical]),
       onClickReversed: () => {},
     };
   }
@@ -100,7 +103,14 @@ class Bench {
   }
 
   clickId(offerId: string, clickedMs = this.clickedMs): string {
-    return this.clickIds.issue({ sub: this.sub, offerId, clickedMs, valueMicros: 2_000_000, countable: true });
+    return this.clickIds.issue({
+      sub: this.sub,
+      offerId,
+      clickedMs,
+      valueMicros: 2_000_000,
+      payoutMicros: null,
+      countable: true,
+    });
   }
 
   async confirm(...rows: readonly unknown[]): Promise<ConfirmationsResponse> {
@@ -236,7 +246,8 @@ describe('confirmRevenue', () => {
     );
     const reversal = (more: object) => bench.row({ sub_id, status: 'reversed', reason: 'bot', ...more });
     const lost = bench.clickIds.issue({
-      ...{ sub, offerId: 'withdrawn', clickedMs: bench.clickedMs, valueMicros: 2_500_000, countable: true },
+      ...{ sub, offerId: 'withdrawn', clickedMs: bench.clickedMs, valueMicros: 2_500_000 },
+      ...{ payoutMicros: null, countable: true },
     });
     const first = [
       reversal({ amount: 1 }),
@@ -280,6 +291,93 @@ describe('confirmRevenue', () => {
       [5, 'clicked', 'Lender of clicked', 'tx-1', 1_000_000, occurredMs, 0],
       [5, 'clicked', 'Lender of clicked', 'tx-2', 1_500_000, occurredMs, 3],
     ]);
+  });
+
+  it('accepts one funded row for each click of a vertical with flat payouts, of the payout of the offer', async (t) => {
+    const bench = await Bench.open(t);
+    const { clickedMs } = bench;
+    const sub_id = bench.subIds.createSubId(bench.createdMs, 42, flatVertical, 'live');
+    const sub = Buffer.from(bench.subIds.toBytes(sub_id));
+    const clickId = (offerId: string, payoutMicros: number | null) =>
+      bench.clickIds.issue({ sub, offerId, clickedMs, valueMicros: 2_000_000, payoutMicros, countable: true });
+    const restoring = (offerId: string, payoutMicros: number | null, more: object) => {
+      const {
+        svc_offer_id: _,
+        sub_id: __,
+        ...row
+      } = bench.row({ amount: 85, click_id: clickId(offerId, payoutMicros), ...more });
+      return row;
+    };
+    await bench.append(
+      sessionCreatedRecord(sub),
+      offersViewedRecord(sub, ['new', 'old', 'shown', 'shown-before']),
+      offerClickedRecord(sub, 'new', { payoutMicros: 85_000_000 }),
+      offerClickedRecord(sub, 'old'),
+    );
+    bench.ports.catalogs.findLenderName = () => 'Lender of today';
+    const row = (more: object) => bench.row({ sub_id, svc_offer_id: 'new', amount: 85, ...more });
+    const reversed = { status: 'reversed' };
+    const batches: readonly (readonly (readonly [expected: string, row: object])[])[] = [
+      [
+        ['amount_not_flat', row({ amount: 5_000 })],
+        ['amount_not_flat', row({ amount: 85.000001 })],
+        ['accepted', row({})],
+        ['repeated', row({})],
+        ['conflict', row({ amount: 84 })],
+        ['already_funded', row({ txid: 'tx-2' })],
+        ['already_funded', row({ txid: 'tx-2', amount: 5_000 })],
+        // A click of an earlier release has no payout: any amount counts, once.
+        ['accepted', row({ svc_offer_id: 'old', amount: 5_000 })],
+        ['already_funded', row({ svc_offer_id: 'old', txid: 'tx-2', amount: 5_000 })],
+        // A click that a confirmation restores has the payout of its click_id.
+        ['amount_not_flat', restoring('shown', 85_000_000, { amount: 40 })],
+        ['accepted', restoring('shown', 85_000_000, {})],
+        ['already_funded', restoring('shown', 85_000_000, { txid: 'tx-2' })],
+        ['accepted', restoring('shown-before', null, { amount: 40 })],
+      ],
+      // A later batch finds the accepted rows in the ledger. A reversal does not make room for another payout.
+      [
+        ['repeated', row({})],
+        ['already_funded', row({ txid: 'tx-2' })],
+        ['already_funded', row({ svc_offer_id: 'old', txid: 'tx-2' })],
+        ['already_funded', row({ svc_offer_id: 'shown', txid: 'tx-2' })],
+        ['already_funded', restoring('shown-before', null, { txid: 'tx-2', amount: 40 })],
+        ['exceeds_funded', row({ ...reversed, amount: 85.000001 })],
+        ['accepted', row({ ...reversed, amount: 30 })],
+        ['conflict', row({ ...reversed, amount: 55 })],
+        ['already_funded', row({ txid: 'tx-2' })],
+      ],
+      [
+        ['repeated', row({ ...reversed, amount: 30 })],
+        ['repeated', row({})],
+        ['already_funded', row({ txid: 'tx-2' })],
+      ],
+    ];
+    for (const batch of batches) {
+      assert.deepEqual(
+        await bench.outcomes(...batch.map(([, each]) => each)),
+        batch.map(([expected]) => expected),
+      );
+    }
+    assert.deepEqual(
+      (await bench.booked()).map(([kind, offer, , txid, micros, , , , payoutMicros]) => [
+        kind,
+        offer,
+        txid,
+        micros,
+        payoutMicros,
+      ]),
+      [
+        [4, 'new', 'tx-1', 85_000_000, null],
+        [4, 'old', 'tx-1', 5_000_000_000, null],
+        [4, 'shown', 'tx-1', 85_000_000, 85_000_000],
+        [4, 'shown-before', 'tx-1', 40_000_000, null],
+        [5, 'new', 'tx-1', 30_000_000, undefined],
+      ],
+    );
+    // The aggregator counted exactly the accepted rows.
+    const [state] = await bench.history.findPayoutStates([{ sub, offerId: 'new', txid: 'tx-1' }]);
+    assert.equal(state!.sessionRevenueMicros, (85 + 5_000 + 85 + 40 - 30) * 1_000_000);
   });
 
   it('rejects confirmations for late clicks, sandbox sessions, offers that were not shown, and unknown lenders or sessions', async (t) => {

@@ -9,7 +9,7 @@ import { SharedTimeout } from '../../src/domain/async.ts';
 import { ClickIds, ClickTokenCipher } from '../../src/ids/click-tokens.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { UnbookedReason } from '../../src/ledger/ledger-record.ts';
+import { restoreAbsentItems, type UnbookedReason } from '../../src/ledger/ledger-record.ts';
 import { type ClickRequest, followClick } from '../../src/operations/follow-click.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { DeviceClassifier } from '../../src/user-agents/device-classifier.ts';
@@ -46,9 +46,10 @@ type Link = Pick<ClickRequest, 'sub' | 'offer' | 'v'>;
 /**
  * Prepares `followClick` with real stores.
  *
+ * @param flatPayout whether the vertical has flat payouts
  * @param isLive whether the sessions of links are in the store with their rankings, as after GET /marketplace
  */
-async function openBench(t: TestContext, isLive = true) {
+async function openBench(t: TestContext, isLive = true, flatPayout = false) {
   const clock = new ManualClock();
   const availability = new OfferAvailability(clock.wallMs());
   const ledger = await openTemporaryLedger(t, availability);
@@ -58,7 +59,7 @@ async function openBench(t: TestContext, isLive = true) {
   const file = join(folder, 'live.json');
   const writeCatalog = (changes: Partial<LoanOffer>) => writeFileSync(file, JSON.stringify(catalogWith(changes)));
   writeCatalog(liveOffers);
-  const { vertical } = liveTenant;
+  const vertical = { ...liveTenant.vertical, flatPayout };
   const catalogs = new CatalogStore({
     ...{ archiveFolder: join(folder, 'archive'), clock },
     catalogs: [
@@ -130,6 +131,14 @@ async function openBench(t: TestContext, isLive = true) {
   return bench;
 }
 
+/** Creates a link and records its view. */
+function shownLink(bench: Bench) {
+  const link = bench.link();
+  const view = [2, bench.clock.wallMs(), bench.subIds.toBytes(link.sub), 'version', ['an-offer']] as const;
+  assert.notEqual(bench.ledger.log.appendWithoutWaiting(view), null);
+  return link;
+}
+
 for (const isLive of [true, false]) {
   describe(`followClick for a session that is ${isLive ? 'live' : 'expired'}`, () => {
     it('redirects to the landing URL with a click_id that contains offer, time and value', async (t) => {
@@ -141,7 +150,29 @@ for (const isLive of [true, false]) {
       const { sub, ...rest } = click;
       assert.deepEqual(Buffer.from(sub), bench.subIds.toBytes(link.sub));
       const clickedMs = bench.clock.wallMs();
-      assert.deepEqual(rest, { offerId: 'an-offer', clickedMs, valueMicros: clickMicros, countable: true });
+      const value = { valueMicros: clickMicros, payoutMicros: null };
+      assert.deepEqual(rest, { offerId: 'an-offer', clickedMs, ...value, countable: true });
+    });
+
+    it('records the flat payout of the catalog version that was shown, with and without a limit of the offer', async (t) => {
+      const bench = await openBench(t, isLive, true);
+      bench.catalogs.onCatalogActivated((each) => bench.availability.activateCatalog(each, bench.clock.wallMs()));
+      for (const limit of [{ stars: 1 }, { daily_cap: 3 }]) {
+        await bench.reloadCatalog({ ...liveOffers, ...limit });
+        const links = [shownLink(bench), shownLink(bench)];
+        await bench.reloadCatalog({ ...liveOffers, ...limit, payout_usd: 50 });
+        for (const link of links) assert.equal((await bench.redirect(link)).click.payoutMicros, 40_000_000);
+      }
+      const clicks = (await bench.ledger.records()).filter(([kind]) => kind === 3);
+      const stored = clicks.map((record) => restoreAbsentItems(record).slice(6));
+      const undecided = [clickMicros, undefined, undefined, undefined, 40_000_000];
+      assert.deepEqual(stored, [
+        undecided,
+        undecided,
+        [clickMicros, true, null, false, 40_000_000],
+        // The lender owes the full payout of a click that books no preliminary revenue.
+        [0, false, 0, false, 40_000_000],
+      ]);
     });
 
     it('rejects a click link with a forged session, offer or click token', async (t) => {
@@ -322,11 +353,7 @@ describe('followClick for an offer with a budget', () => {
     const bench = await openBench(t);
     bench.catalogs.onCatalogActivated((catalog) => bench.availability.activateCatalog(catalog, bench.clock.wallMs()));
     await bench.reloadCatalog({ ...liveOffers, budget: { per_day_usd: 5, pacing: 'asap' } });
-    const links = [1, 2, 3].map(() => bench.link());
-    for (const { sub } of links) {
-      const view = [2, bench.clock.wallMs(), bench.subIds.toBytes(sub), 'version', ['an-offer']] as const;
-      bench.ledger.log.appendWithoutWaiting(view);
-    }
+    const links = [1, 2, 3].map(() => shownLink(bench));
     const values: number[] = [];
     for (const link of links) values.push((await bench.redirect(link)).click.valueMicros);
     assert.deepEqual(values, [clickMicros, clickMicros, 0]);
@@ -349,14 +376,6 @@ describe('followClick for an offer with a daily cap', () => {
     bench.catalogs.onCatalogActivated((catalog) => bench.availability.activateCatalog(catalog, bench.clock.wallMs()));
     await bench.reloadCatalog({ ...liveOffers, daily_cap: cap });
     return bench;
-  }
-
-  /** Creates a link and records its view. */
-  function shownLink(bench: Bench) {
-    const link = bench.link();
-    const view = [2, bench.clock.wallMs(), bench.subIds.toBytes(link.sub), 'version', ['an-offer']] as const;
-    assert.notEqual(bench.ledger.log.appendWithoutWaiting(view), null);
-    return link;
   }
 
   const clicksOf = (records: unknown[][]) => records.filter(([kind]) => kind === 3).map((record) => record.slice(6));

@@ -20,11 +20,16 @@ export function clickIdFromRedirect(
   return location.slice(head.length, location.length - tail.length);
 }
 
-type UnrecordedClick = Pick<ClickIdPayload, 'offerId' | 'clickedMs' | 'valueMicros'>;
+type UnrecordedClick = Pick<ClickIdPayload, 'offerId' | 'clickedMs' | 'valueMicros'> &
+  Partial<Pick<ClickIdPayload, 'payoutMicros'>>;
 
 /** Returns a function that issues click_ids for clicks without a record (docs/contract.md#clicks-without-a-record). */
 export function createUnrecordedClickIdIssuer(dataDir: string): (subId: string, click: UnrecordedClick) => string {
   const clickIds = new ClickIds(openOrCreateSecretFile(join(dataDir, 'secrets.json'), true), new RandomBytesPool());
   return (subId, click) =>
-    clickIds.issue({ ...click, sub: Buffer.from(subId.slice(subIdPrefix.length), 'hex'), countable: true });
+    clickIds.issue({
+      ...{ payoutMicros: null, ...click },
+      sub: Buffer.from(subId.slice(subIdPrefix.length), 'hex'),
+      countable: true,
+    });
 }

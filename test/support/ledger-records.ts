@@ -103,7 +103,9 @@ export type ClickDecision =
   | readonly []
   | readonly [isBooked: boolean | null, unbookedReason?: number | null, confirmsRevenue?: boolean];
 
-/** Returns the record of a click, by default two seconds after the creation of the session, and without a decision. */
+/**
+ * Returns the record of a click, by default two seconds after the creation of the session, without a decision and without a flat payout.
+ */
 export function offerClickedRecord(
   sub: Buffer,
   offerId: string,
@@ -112,9 +114,13 @@ export function offerClickedRecord(
     valueMicros = 1_000_000,
     wallMs = sub.readUIntBE(0, 6) + 2_000,
     decision = [],
-  }: { lender?: string; valueMicros?: number; wallMs?: number; decision?: ClickDecision } = {},
+    payoutMicros,
+  }: { lender?: string; valueMicros?: number; wallMs?: number; decision?: ClickDecision; payoutMicros?: number } = {},
 ): OfferClickedRecord {
-  return [3, wallMs, sub, 'catalog-1', offerId, lender, valueMicros, ...decision];
+  const click = [3, wallMs, sub, 'catalog-1', offerId, lender, valueMicros] as const;
+  if (payoutMicros === undefined) return [...click, ...decision];
+  const [isBooked, unbookedReason, confirmsRevenue = isBooked === undefined ? undefined : false] = decision;
+  return [...click, isBooked, unbookedReason, confirmsRevenue, payoutMicros];
 }
 
 interface PayoutOptions {
@@ -126,14 +132,25 @@ interface PayoutOptions {
   readonly wallMs?: number;
 }
 
-/** Returns the record of a payout for a click, by default without evidence of the click. */
+/**
+ * Returns the record of a payout for a click, by default without evidence of the click. `flatPayout` marks the record of a vertical with flat
+ * payouts: the payout in the click_id, or null.
+ */
 export function revenueConfirmedRecord(
   sub: Buffer,
   offerId: string,
-  { click = null, ...wanted }: PayoutOptions & { click?: { clickedMs: number; valueMicros: number } | null } = {},
+  {
+    click = null,
+    flatPayout,
+    ...wanted
+  }: PayoutOptions & {
+    click?: { clickedMs: number; valueMicros: number } | null;
+    flatPayout?: number | null;
+  } = {},
 ): RevenueConfirmedRecord {
   const [wallMs, ...booking] = payoutMembers(sub, offerId, wanted);
-  return [4, wallMs, ...booking, click?.clickedMs ?? null, click?.valueMicros ?? null];
+  const record = [4, wallMs, ...booking, click?.clickedMs ?? null, click?.valueMicros ?? null] as const;
+  return flatPayout === undefined ? record : [...record, flatPayout];
 }
 
 /** Returns the record of a reversal: of a payout, or with `reason` of revenue that the click confirmed. */

@@ -129,12 +129,11 @@ for (const vertical of availableVerticals()) {
   });
 }
 
-test('clicks confirm their own revenue only in credit cards and banking, and only mortgage refuses a sort order', () => {
-  const confirming = availableVerticals().filter(({ clicksConfirmRevenue }) => clicksConfirmRevenue === true);
-  assert.deepEqual(
-    confirming.map(({ segment }) => segment),
-    ['credit-cards', 'banking'],
-  );
+test('clicks confirm their own revenue only in credit cards and banking; only mortgage has flat payouts and refuses a sort order', () => {
+  const segmentsWith = (rule: 'clicksConfirmRevenue' | 'flatPayout') =>
+    availableVerticals().flatMap((vertical) => (vertical[rule] === true ? [vertical.segment] : []));
+  assert.deepEqual(segmentsWith('clicksConfirmRevenue'), ['credit-cards', 'banking']);
+  assert.deepEqual(segmentsWith('flatPayout'), ['mortgage']);
   const restricted = availableVerticals().flatMap(({ segment, sortOrders }) =>
     sortOrders ? [segment, sortOrders] : [],
   );

@@ -12,6 +12,7 @@ import {
   deviceClasses,
   ledgerRecordKind,
   parseRecordTimeMs,
+  restoreAbsentItems,
   reversalReasons,
   unbookedReasons,
   widgetEventTypes,
@@ -135,18 +136,27 @@ const recordLayouts: {
   offersViewed: ['offers_viewed', ['catalog_version', 'offer_ids', 'load', 'again']],
   offerClicked: [
     'offer_clicked',
-    ['catalog_version', 'offer_id', 'lender_name', 'value_micros', 'booked', 'unbooked_reason', 'confirms_revenue'],
+    [
+      ...['catalog_version', 'offer_id', 'lender_name', 'value_micros', 'booked', 'unbooked_reason'],
+      ...['confirms_revenue', 'payout_micros'],
+    ],
   ],
   revenueConfirmed: [
     'revenue_confirmed',
-    ['offer_id', 'lender_name', 'txid', 'amount_micros', 'occurred_ms', 'clicked_ms', 'click_value_micros'],
+    [
+      ...['offer_id', 'lender_name', 'txid', 'amount_micros', 'occurred_ms', 'clicked_ms', 'click_value_micros'],
+      'click_payout_micros',
+    ],
   ],
   revenueReversed: ['revenue_reversed', ['offer_id', 'lender_name', 'txid', 'amount_micros', 'occurred_ms', 'reason']],
   widgetEventsReported: ['widget_reported', ['load', 'event_ids', 'types', 'offer_ids']],
 };
 
 /** Names of members that may be absent at the end of a record. */
-const optionalMembers = new Set(['booked', 'unbooked_reason', 'confirms_revenue', 'reason', 'load', 'again']);
+const optionalMembers = new Set([
+  ...['booked', 'unbooked_reason', 'confirms_revenue', 'payout_micros', 'click_payout_micros'],
+  ...['reason', 'load', 'again'],
+]);
 
 const layoutsByKind = new Map<unknown, (typeof recordLayouts)[keyof typeof recordLayouts]>(
   Object.entries(ledgerRecordKind).map(([kind, number]) => [number, recordLayouts[kind as keyof typeof recordLayouts]]),
@@ -171,7 +181,7 @@ const memberFormatters: Readonly<Record<string, (value: unknown) => unknown>> = 
  * to JSON. The members of a record of unknown kind are listed in an array.
  */
 export function describeRecord(record: readonly unknown[]): RecordDescription {
-  const [number, time, sub, ...values] = record;
+  const [number, time, sub, ...values] = restoreAbsentItems(record);
   const kind = layoutsByKind.get(number);
   if (kind === undefined) return { kind: toJsonValue(number), members: record.slice(1).map(toJsonValue) };
   const [name, members] = kind;
@@ -182,7 +192,7 @@ export function describeRecord(record: readonly unknown[]): RecordDescription {
     sub_id: sub instanceof Uint8Array && sub.length === subIdByteLength ? formatSubId(sub) : toJsonValue(sub),
   };
   for (const [index, member] of members.entries()) {
-    if (index >= values.length && optionalMembers.has(member)) continue;
+    if (values[index] === undefined && optionalMembers.has(member)) continue;
     description[member] = (memberFormatters[member] ?? toJsonValue)(values[index]);
   }
   if (values.length > members.length) description.more = values.slice(members.length).map(toJsonValue);

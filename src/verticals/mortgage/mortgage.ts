@@ -11,6 +11,7 @@ export const mortgage: Vertical = {
   keyPrefix: 'svc_mo_',
   revenueModel: 'cost_per_lead',
   status: 'beta',
+  flatPayout: true,
   product: 'mortgage_loan',
   fields: [
     {
