@@ -25,8 +25,10 @@ import type { Html } from './web/html.ts';
 import { type AllowedHosts, type Reply, seeOther } from './web/reply.ts';
 import { checkResultsAccess, isSameOrigin, readForm } from './web/requests.ts';
 
-/** Maximum number of shown offers. Both variants use the same number, so that it does not affect the comparison. */
+/** Number of offers that are shown at first. Both variants use the same number, so that it does not affect the comparison. */
 const offersShown = 10;
+/** Maximum number of offers of the API, for visitors who want to see more. */
+const offersShownMax = 20;
 const variantCookieSeconds = 90 * 86_400;
 /** Default delay before a retry if the response of the API has none. */
 const retryAfterSeconds = 10;
@@ -124,7 +126,7 @@ export class LandingPage {
     const { visit: now, result } = await this.#visits.submit(visit, entered, request.headers['user-agent']);
     const cookies = [this.#visitCookie(now)];
     if (!result.ok) return { ...this.#rejectedForm(now, question, entered, result), cookies };
-    const next = this.#nextStep(question, result.answer, skipped);
+    const next = this.#nextStep(question, result.answer, skipped, now.answers);
     if (next === 'offers') return this.#seeOther('/offers', cookies);
     if (next !== null && next !== question) return this.#seeOther(`/questions/${next.id}`, cookies);
     // All values are valid, but the API reports missing fields.
@@ -135,12 +137,13 @@ export class LandingPage {
     return { status: 422, body: this.#formPage(now, question ?? this.#firstQuestion, { errors }), cookies };
   }
 
-  /** GET /offers: shows the offers. `?embed=` selects another format. */
+  /** GET /offers: shows the offers. `?embed=` selects another format, `?more=yes` shows more offer cards. */
   async offers(request: IncomingMessage, query: URLSearchParams): Promise<Reply> {
     const visit = this.#readVisit(request);
     if (visit === null) return this.#seeOther('');
     const embed = parseEmbedFormat(query.get('embed')) ?? visit.embed ?? variants[visit.variant].embed;
-    return embed === 'json' ? this.#offerCards(request, visit) : this.#widget(request, visit, embed);
+    const count = query.get('more') === 'yes' ? offersShownMax : offersShown;
+    return embed === 'json' ? this.#offerCards(request, visit, count) : this.#widget(request, visit, embed);
   }
 
   /** GET /results: shows the results of the experiment to its operator. */
@@ -157,14 +160,18 @@ export class LandingPage {
   }
 
   /** Renders offers from the JSON response of the API. The API counts each such response as a view. */
-  async #offerCards(request: IncomingMessage, visit: Visit): Promise<Reply> {
+  async #offerCards(request: IncomingMessage, visit: Visit, count: number): Promise<Reply> {
     const done = await this.#visits.callInSession(visit, request.headers['user-agent'], (subId) =>
-      this.#api.offers(subId, offersShown),
+      this.#api.offers(subId, count),
     );
     if (!done.result.ok) return this.#offersFailed(request, done.visit, done.result);
     const { answer } = done.result;
     const hosts = { images: answer.offers.map(({ logo_url }) => new URL(logo_url).origin) };
-    const body = offerCardsPage({ product: this.#product, ...done }, answer);
+    const body = offerCardsPage(
+      { product: this.#product, ...done },
+      answer,
+      Math.min(offersShownMax, answer.total_offers),
+    );
     return { status: 200, body, hosts, cookies: [this.#visitCookie(done.visit)] };
   }
 
@@ -198,7 +205,7 @@ export class LandingPage {
     // A submission without fields changes nothing, and its response lists the missing fields.
     const { result, visit: now } = await this.#visits.submit(visit, {}, request.headers['user-agent']);
     if (!result.ok) return this.#apiFailurePage(result, '/offers');
-    const question = nextQuestion(this.#product, result.answer, true) ?? this.#firstQuestion;
+    const question = nextQuestion(this.#product, result.answer, true, null, now.answers) ?? this.#firstQuestion;
     const asked = now.variant === 'a' ? this.#fieldNames : question.fields;
     const errors = missingFieldErrors(result.answer.missing_required.filter((name) => asked.includes(name)));
     const notice = 'We need a few more answers before we can look for offers.';
@@ -256,10 +263,15 @@ export class LandingPage {
   }
 
   /** Returns the next page after accepted answers: the offers, a question, or null for the form of variant A again. */
-  #nextStep(question: Question | null, inputs: InputsResponse, skipped: boolean): Question | 'offers' | null {
+  #nextStep(
+    question: Question | null,
+    inputs: InputsResponse,
+    skipped: boolean,
+    answers: Answers,
+  ): Question | 'offers' | null {
     // The single form can be submitted without the optional fields. Fewer offers may match then.
     if (question === null) return inputs.match_readiness === 'insufficient' ? null : 'offers';
-    return nextQuestion(this.#product, inputs, skipped) ?? 'offers';
+    return nextQuestion(this.#product, inputs, skipped, question, answers) ?? 'offers';
   }
 
   get #fieldNames(): readonly string[] {

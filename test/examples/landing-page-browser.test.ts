@@ -45,6 +45,16 @@ async function visitPage(t: TestContext, segment = 'personal-loans'): Promise<Vi
   return { site, page, landings, complaints };
 }
 
+/** Returns the radio buttons that are not in the middle of their box, and the boxes that are not as tall as the others in their row. */
+const unevenChoices = `[...document.querySelectorAll('.choice')].flatMap((choice) => {
+  const box = choice.querySelector('span').getBoundingClientRect();
+  const mark = choice.querySelector('input').getBoundingClientRect();
+  const row = [...choice.parentElement.children].filter((other) => other.getBoundingClientRect().top === choice.getBoundingClientRect().top);
+  const isEven = row.every((other) => other.querySelector('span').getBoundingClientRect().height === box.height);
+  const isCentred = Math.abs(mark.top + mark.bottom - box.top - box.bottom) <= 2;
+  return isEven && isCentred ? [] : [choice.textContent.trim()];
+})`;
+
 /** Asserts that a page has no accessibility violations and fits narrow and wide screens. */
 async function assertGoodPage(page: Page, colorSchemes: readonly ('light' | 'dark')[] = ['light']): Promise<void> {
   assert.deepEqual(await findAccessibilityViolations(page, colorSchemes), []);
@@ -53,6 +63,7 @@ async function assertGoodPage(page: Page, colorSchemes: readonly ('light' | 'dar
     await page.setViewportSize({ width, height: 800 });
     const wide = await page.evaluate<number>('document.documentElement.scrollWidth');
     assert.ok(wide <= width, `${page.url()} is ${wide} px wide on a screen of ${width}`);
+    assert.deepEqual(await page.evaluate(unevenChoices), [], `${page.url()} on a screen of ${width} px`);
   }
   await page.setViewportSize({ width: 1000, height: 800 });
 }
@@ -190,6 +201,8 @@ for (const [segment, shownField, hiddenField] of conditionalFields) {
     await page.goto(site.origin);
     await assertGoodOnAllScreens(page);
     assert.equal(await page.locator(`main a[href="/${segment}"]`).isVisible(), true);
+    await page.goto(`${site.url}?variant=b`);
+    await assertGoodPage(page);
     await page.goto(`${site.url}?variant=a`);
     assert.equal(await page.locator(`#${shownField}`).isVisible(), false);
     for (const [name, value] of Object.entries(visitorAnswers[segment]!)) {

@@ -96,10 +96,18 @@ test('variant B of the landing page asks one question per page, and the results 
   assert.match(text, /No credit decision has been made/);
 
   const [session] = await sessions(page, 'b');
-  const answered = await page.caller.offers(session!.sub_id, { max_offers: 10 });
+  const answered = await page.caller.offers(session!.sub_id, { max_offers: 20 });
+  assert.ok(answered.total_offers > 10);
+  const more = await visitor.get('/offers?embed=json&more=yes');
+  assert.ok(offers.text.includes('/offers?embed=json&amp;more=yes"'), 'a link to more offers');
+  assert.ok(!more.text.includes('more=yes"'), 'no link to more than all offers');
+  assert.deepEqual(
+    clickUrls(more.text),
+    answered.offers.map(({ click_url }) => click_url),
+  );
   assert.deepEqual(
     clickUrls(offers.text),
-    answered.offers.map(({ click_url }) => click_url),
+    answered.offers.slice(0, 10).map(({ click_url }) => click_url),
   );
   assert.equal(policyOf(offers.headers).get('img-src'), `'self' ${new URL(answered.offers[0]!.logo_url).origin}`);
 
@@ -387,8 +395,12 @@ for (const [segment, answers] of Object.entries(visitorAnswers)) {
     const { questions, quizTitle, offers } = findProduct(segment);
     assert.ok(textOf(landing.text).includes(quizTitle));
     let location = `/questions/${questions[0]!.id}`;
-    for (let asked = 0; location !== '/offers'; asked++) {
-      assert.ok(asked < questions.length, location);
+    const numbered = questions.filter(({ optional }) => optional !== true).length;
+    for (let asked = 1; location !== '/offers'; asked++) {
+      assert.ok(asked <= questions.length, location);
+      const { text } = await visitor.get(location);
+      const step = asked > numbered ? 'Almost there' : `Question ${asked} of ${numbered}`;
+      assert.ok(textOf(text).includes(step), `${location}: no ${step}`);
       location = await visitor.answer(location.split('/').at(-1)!, answers);
     }
     const { status, text } = await visitor.get('/offers');

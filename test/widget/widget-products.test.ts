@@ -41,6 +41,7 @@ const dollars = (amount: number, decimals: number) => {
 };
 const whole = (amount: number) => dollars(amount, 0);
 const cents = (amount: number) => dollars(amount, 2);
+const minimum = (amount: number) => (amount === 0 ? 'No minimum' : fee(amount));
 const fee = (amount: number) => (amount === 0 ? 'None' : dollars(amount, Number.isInteger(amount) ? 0 : 2));
 const rate = (percent: number) => `${percent.toFixed(Number.isInteger(Math.round(percent * 1e6) / 1e4) ? 2 : 3)}%`;
 const rateRange = ({ min, max }: { readonly min: number; readonly max: number }, to = ' to ') =>
@@ -187,8 +188,12 @@ const expectedByVertical: Readonly<Record<string, Expected>> = {
         `${deposit!.name}${institution}${
           deposit!.insured_by === 'fdic' ? 'Member FDIC, certificate' : 'Insured by NCUA, charter'
         } ${deposit!.certificate_number}`,
-        `Minimum to open${fee(deposit!.minimum_deposit)}`,
-        `Minimum to earn the APY${fee(deposit!.minimum_balance_for_apy)}`,
+        ...(deposit!.minimum_deposit === deposit!.minimum_balance_for_apy
+          ? [`Minimum to open and to earn the APY${minimum(deposit!.minimum_deposit)}`]
+          : [
+              `Minimum to open${minimum(deposit!.minimum_deposit)}`,
+              `Minimum to earn the APY${minimum(deposit!.minimum_balance_for_apy)}`,
+            ]),
         `Monthly fee${fee(deposit!.monthly_fee)}${waived === null ? '' : ` none from a balance of ${whole(waived)}`}`,
         `Estimated first-year earnings${cents(deposit!.first_year_earnings)} `,
         bonus === null

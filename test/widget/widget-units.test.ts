@@ -6,8 +6,10 @@ import process from 'node:process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
+import { formatFeature } from '../../examples/landing-page/pages/formatting.ts';
 import { bounds } from '../../src/bounds.ts';
 import { errorTable } from '../../src/domain/errors.ts';
+import { availableVerticals } from '../../src/verticals/registry.ts';
 import { errorMessageFor } from '../../src/web/widget/error-messages.ts';
 import {
   formatDate,
@@ -127,6 +129,27 @@ test('formats feature tags of offers as words', () => {
   assert.equal(formatOfferFeature('low_apr'), 'Low APR');
   assert.equal(formatOfferFeature('__same_day__funding_'), 'Same day funding');
   assert.equal(formatOfferFeature('Already written'), 'Already written');
+});
+
+test('the widget and the example write the abbreviations in the features of all example catalogs in upper case', () => {
+  const abbreviations = /\b(ach|apr|apy|arm|atm|cd|fdic|fha|heloc|ira|ncua|nmls|pmi|ssn|us|usda|va)\b/i;
+  const catalogs = availableVerticals().map(({ segment }) =>
+    readFileSync(new URL(`../../src/verticals/${segment}/example-catalog.json`, import.meta.url), 'utf8'),
+  );
+  const features = catalogs.flatMap((text) =>
+    (JSON.parse(text).lenders as { offers: { features: string[] }[] }[]).flatMap(({ offers }) =>
+      offers.flatMap(({ features: tags }) => tags),
+    ),
+  );
+  assert.ok(features.includes('va_specialist') && features.includes('atm_fee_refunds'));
+  for (const tag of new Set([...features, 'usda_loans', 'fha_loans', 'apy_guarantee', 'no_apr'])) {
+    const text = formatOfferFeature(tag);
+    assert.equal(formatFeature(tag), text);
+    assert.match(text, /^[A-Z]/);
+    for (const word of text.split(' ')) {
+      if (abbreviations.test(word)) assert.equal(word, word.toUpperCase(), text);
+    }
+  }
 });
 
 test('parses a Retry-After header up to a maximum', () => {

@@ -23,10 +23,31 @@ export function askedFields(product: Product, question: Question, answers: Answe
 }
 
 /**
- * Returns the next question, or null if offers can be requested. The API reports the missing fields, so the order of the
- * questions can change and a visitor can go back without additional rules here.
+ * Returns the next question, or null if offers can be requested: the first question with missing fields, or the first question after
+ * `current` that the visitor has not seen. The API reports the missing fields, so the order of the questions can change and a visitor can go
+ * back without additional rules here. Every visitor sees all questions with fields for this visitor, because both variants ask for the same
+ * fields.
+ *
+ * @param current question that the visitor has just answered; null if only missing fields matter
  */
-export function nextQuestion({ questions }: Product, inputs: InputsResponse, skipped: boolean): Question | null {
+export function nextQuestion(
+  product: Product,
+  inputs: InputsResponse,
+  skipped: boolean,
+  current: Question | null,
+  answers: Answers,
+): Question | null {
+  const { questions } = product;
   const missing = skipped ? inputs.missing_required : [...inputs.missing_required, ...inputs.missing_conditional];
-  return questions.find((question) => question.fields.some((name) => missing.includes(name))) ?? null;
+  const unseen =
+    current === null
+      ? []
+      : questions.slice(questions.indexOf(current) + 1).filter((question) => {
+          const asked = askedFields(product, question, answers);
+          return asked.length > 0 && asked.every((name) => answers[name] === undefined);
+        });
+  return (
+    questions.find((question) => question.fields.some((name) => missing.includes(name)) || unseen.includes(question)) ??
+    null
+  );
 }

@@ -31,6 +31,20 @@ export const formatPercentRange = ({ min, max }: { readonly min: number; readonl
 /** Formats a date `YYYY-MM-DD`: `May 20, 2026`. */
 export const formatDate = (date: string): string => dateFormat.format(Date.parse(date));
 
+const abbreviations = new Set('ach apr apy arm atm cd fdic fha heloc ira ncua nmls pmi ssn us usda va'.split(' '));
+
+/**
+ * Formats a feature tag: `no_prepayment_penalty` becomes `No prepayment penalty`, and `va_specialist` becomes `VA specialist`. There is no
+ * list of tags, because new ones can appear.
+ */
+export function formatFeature(tag: string): string {
+  const text = tag
+    .split('_')
+    .map((word) => (abbreviations.has(word) ? word.toUpperCase() : word))
+    .join(' ');
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 /** Formats a duration, rounded up: `10 seconds`, `3 minutes`, `2 hours`. */
 export function formatWait(seconds: number): string {
   if (seconds < 90) return pluralize(Math.max(1, Math.ceil(seconds)), 'second');

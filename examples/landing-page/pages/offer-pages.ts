@@ -3,7 +3,7 @@ import type { Answers, Visit } from '../experiment/visit.ts';
 import { parseAmount } from '../form/form-answers.ts';
 import type { Product } from '../products/product.ts';
 import { type Html, html, trustedHtml } from '../web/html.ts';
-import { formatCount, formatDate, formatWholeDollars } from './formatting.ts';
+import { formatCount, formatDate, formatFeature, formatWholeDollars } from './formatting.ts';
 import { layout } from './layout.ts';
 
 interface OffersPage {
@@ -23,8 +23,12 @@ ${renewed && html`<p class="note" role="status">Your visit had expired, so we lo
 <p class="lead">${amount !== null && html`${request!.text} ${formatWholeDollars(amount)}. `}<a href="/${product.segment}/answers">Change my answers</a></p>`;
 }
 
-/** Renders the page with offers from the JSON response. */
-export function offerCardsPage(page: OffersPage, answer: OffersResponse): Html {
+/**
+ * Renders the page with offers from the JSON response.
+ *
+ * @param available number of offers that the page can show
+ */
+export function offerCardsPage(page: OffersPage, answer: OffersResponse, available: number): Html {
   const { offers, total_offers: total, disclosure } = answer;
   const { product, visit } = page;
   if (offers.length === 0) return noOffersPage(page);
@@ -34,8 +38,12 @@ export function offerCardsPage(page: OffersPage, answer: OffersResponse): Html {
     product,
     main: html`${offersHeading(title, page)}
 <p class="disclosure">${disclosure}</p>
-${offers.length < total && html`<p>The ${offers.length} that fit you best come first.</p>`}
+${offers.length < total && html`<p>These are the ${offers.length} that fit you best.</p>`}
 <ol class="offers">${offers.map((offer) => html`<li>${offerCard(offer, product, visit.answers)}</li>`)}</ol>
+${
+  offers.length < available &&
+  html`<p class="offers-more"><a class="button" href="/${product.segment}/offers?embed=json&amp;more=yes">Show ${available} offers</a></p>`
+}
 <p class="small">${product.offers.caveat}</p>`,
   });
 }
@@ -60,7 +68,7 @@ ${name !== undefined && html`<p>${lender}</p>`}
 </dl>
 <ul class="features">
 ${offer.prequalification && prequalification !== null && html`<li>${prequalification}</li>`}
-${offer.features.map((feature) => html`<li>${featureText(feature)}</li>`)}
+${offer.features.map((feature) => html`<li>${formatFeature(feature)}</li>`)}
 </ul>
 <a class="button" href="${offer.click_url}" rel="nofollow sponsored">See the offer<span class="hidden"> of ${offerName}</span></a>
 ${
@@ -90,11 +98,6 @@ ${offers.none.advice.map((advice) => html`<li>${advice}</li>`)}
 <p><a class="button" href="/${segment}/answers">Change my answers</a></p>
 </div>`,
   });
-}
-
-/** Formats a tag: `no_prepayment_penalty` becomes `No prepayment penalty`. There is no list of tags, because new ones can appear. */
-function featureText(tag: string): string {
-  return tag.charAt(0).toUpperCase() + tag.slice(1).replaceAll('_', ' ');
 }
 
 /** Renders the page with the widget: the unchanged embed code of the API. The widget shows the disclosure and reports views. */

@@ -83,8 +83,7 @@ export const banking: Product = {
         note: `as of ${formatDate(offer.as_of!)}; ${offer.deposit!.variable ? 'the rate may change' : 'fixed rate'}`,
       },
       { label: 'Earnings in the first year, about', value: formatDollars(offer.deposit!.first_year_earnings) },
-      { label: 'Minimum to open', value: formatWholeDollars(offer.deposit!.minimum_deposit) },
-      { label: 'Minimum to earn the APY', value: formatWholeDollars(offer.deposit!.minimum_balance_for_apy) },
+      ...minimums(offer.deposit!),
       monthlyFee(offer.deposit!),
       ...depositFigures(offer.deposit!),
     ],
@@ -98,6 +97,19 @@ export const banking: Product = {
 };
 
 type DepositFigures = NonNullable<Offer['deposit']>;
+
+/** The minimums to open the account and to earn the APY, as one figure if they are equal. */
+function minimums({
+  minimum_deposit: toOpen,
+  minimum_balance_for_apy: toEarn,
+}: DepositFigures): readonly OfferFigure[] {
+  const format = (amount: number) => (amount === 0 ? 'No minimum' : formatWholeDollars(amount));
+  if (toOpen === toEarn) return [{ label: 'Minimum to open and to earn the APY', value: format(toOpen) }];
+  return [
+    { label: 'Minimum to open', value: format(toOpen) },
+    { label: 'Minimum to earn the APY', value: format(toEarn) },
+  ];
+}
 
 /** The fee with its waiver, because the earnings contain no fee if the deposit reaches the waiver. */
 function monthlyFee({ monthly_fee: fee, fee_waived_from: waivedFrom }: DepositFigures): OfferFigure {

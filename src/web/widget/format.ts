@@ -1,18 +1,7 @@
 import type { NumberRange } from './offer.ts';
 
-/** Correct spelling of each acronym in feature tags, by acronym in lower case. */
-const acronyms: Readonly<Record<string, string>> = {
-  apr: 'APR',
-  apy: 'APY',
-  ach: 'ACH',
-  atm: 'ATM',
-  cd: 'CD',
-  fha: 'FHA',
-  us: 'US',
-  usda: 'USDA',
-  ssn: 'SSN',
-  va: 'VA',
-};
+/** Abbreviations in feature tags, which are displayed in upper case. */
+const abbreviations = new Set('ach apr apy arm atm cd fdic fha heloc ira ncua nmls pmi ssn us usda va'.split(' '));
 
 /**
  * Formats a feature tag of an offer for display: `no_origination_fee` becomes `No origination fee`. Catalogs define the feature tags of
@@ -26,7 +15,7 @@ export function formatOfferFeature(tag: string): string {
 /** Formats a tag for display within a sentence: `online_shopping` becomes `online shopping`. */
 export function formatAsWords(tag: string): string {
   const words = tag.split(/[_\s]+/).filter((word) => word !== '');
-  return words.map((word) => acronyms[word] ?? word).join(' ');
+  return words.map((word) => (abbreviations.has(word) ? word.toUpperCase() : word)).join(' ');
 }
 
 /** Formats a value that an offer may lack. Returns null if the value is null or undefined. */

@@ -71,12 +71,7 @@ function createContent({ as_of: asOf }: Offer, deposit: DepositFigures): OfferCa
         formatIfPresent(bonus, ({ amount }) => formatFee(amount)),
         formatIfPresent(bonus, formatBonusRequirement),
       ),
-      createFigure('minimum', 'Minimum to open', formatIfPresent(deposit.minimum_deposit, formatFeeOrNone)),
-      createFigure(
-        'minimum',
-        'Minimum to earn the APY',
-        formatIfPresent(deposit.minimum_balance_for_apy, formatFeeOrNone),
-      ),
+      ...createMinimumFigures(deposit),
       createFigure(
         'fee',
         'Monthly fee',
@@ -91,6 +86,22 @@ function createContent({ as_of: asOf }: Offer, deposit: DepositFigures): OfferCa
     ],
     details: [createLabeledText('Interest rate:', formatInterest(deposit)), createTierTable(deposit)],
   };
+}
+
+/** Creates the minimums to open the account and to earn the APY, as one figure if they are equal. */
+function createMinimumFigures({
+  minimum_deposit: toOpen,
+  minimum_balance_for_apy: toEarn,
+}: DepositFigures): (HTMLElement | null)[] {
+  const create = (name: string, amount: number | null | undefined) =>
+    createFigure(
+      'minimum',
+      `Minimum to ${name}`,
+      formatIfPresent(amount, (usd) => (usd === 0 ? 'No minimum' : formatFee(usd))),
+    );
+  return toOpen === toEarn
+    ? [create('open and to earn the APY', toOpen)]
+    : [create('open', toOpen), create('earn the APY', toEarn)];
 }
 
 /** Formats what the bonus requires, and the deadline. The text of the requirement can contain other numbers of days than the deadline. */
