@@ -41,11 +41,11 @@ $(WIDGET): $(INSTALLED) $(WIDGET_SOURCES)
 	@touch $@
 
 run: $(INSTALLED) $(WIDGET) ## start the server on 127.0.0.1:8080 (operations on :9090); Ctrl-C stops it
+	@echo "to see landing pages of the demo, run 'make demo-page' in another terminal"
 	@exec bin/marketplace serve
 
 test: $(INSTALLED) $(WIDGET) ## run the tests
-	@bin/have-chromium
-	@bin/have-jq
+	@bin/install-test-tools
 	@SHORT_TESTS="$(SHORT_TESTS)" $(WITH_NODE) node --test --test-reporter=spec --test-concurrency=2 --test-timeout=600000 \
 	  bin/test-in-one-process.ts $(filter-out $(SHORT_TESTS),$(TESTS))
 

@@ -81,7 +81,7 @@ export function openApiDocument(vertical: Vertical, urls: PublicUrls): OpenApiDo
         apiKey: {
           type: 'http',
           scheme: 'bearer',
-          description: `A key of this vertical: \`${vertical.keyPrefix}live_\` for real visitors, \`${vertical.keyPrefix}test_\` for sandbox offers without revenue. Keep it on your server, never in a page.`,
+          description: `A key of this vertical: \`${vertical.keyPrefix}live_\` for real visitors, \`${vertical.keyPrefix}test_\` for sandbox offers without revenue. Keep live keys on your server, never in a page.`,
         },
       },
     },

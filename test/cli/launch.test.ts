@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { test } from 'node:test';
@@ -60,6 +60,24 @@ function writeCommand(folder: string, name: string, output: string, code = 0): v
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, name), `#!/bin/sh\necho ${output}\nexit ${code}\n`, { mode: 0o755 });
 }
+
+test('bin/install-test-tools installs nothing without root, and fails only if Chromium is missing', async (t) => {
+  const folder = createFolder(t);
+  writeCommand(folder, 'id', '1000');
+  writeCommand(folder, 'jq', '');
+  const runWith = (chromium: string) => {
+    const settings = { PATH: folder, CHROMIUM_PATH: chromium };
+    return runMarketplace([join(scripts, 'install-test-tools')], settings, { command: '/bin/sh', folder });
+  };
+  assert.deepEqual(await runWith(join(folder, 'jq')), { code: 0, stdout: '', stderr: '' });
+  const without = await runWith(join(folder, 'missing'));
+  assert.equal(without.code, 1);
+  assert.match(without.stderr, /^install-test-tools: missing: chromium; run 'apt-get install .* chromium' as root/);
+  rmSync(join(folder, 'jq'));
+  const withoutJq = await runWith(join(folder, 'id'));
+  assert.equal(withoutJq.code, 0);
+  assert.match(withoutJq.stderr, /^install-test-tools: missing: jq;/);
+});
 
 test('bin/marketplace runs through a symbolic link to a symbolic link in another folder', async (t) => {
   const folder = createFolder(t);

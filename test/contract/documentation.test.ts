@@ -45,6 +45,12 @@ describePersonalLoans('documentation', (door) => {
     }
   });
 
+  test('redirects the root to the documentation, also behind a proxy with a path prefix', async () => {
+    const { status, headers } = await door.market.http.send({ path: '/' });
+    assert.equal(status, 308);
+    assert.equal(new URL(headers.get('location')!, 'https://proxy.test/loans/').pathname, '/loans/docs');
+  });
+
   test('redirects documentation paths with a trailing slash, also behind a proxy with a path prefix', async () => {
     const { http } = door.market;
     for (const path of ['/docs', '/docs/personal-loans']) {

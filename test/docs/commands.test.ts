@@ -31,6 +31,7 @@ const noJq = spawnSync('jq', ['--version']).status !== 0;
 
 /** Lines of documents and help texts that these tests do not run. */
 const skippedLines: readonly SkippedLine[] = [
+  { line: /^git clone\b/, why: 'the commands run in a checkout' },
   { line: /^make (run|test)\b/, why: 'the server runs already, and this is one of the tests' },
   { line: /^make check\b/, why: 'takes a minute, and CI runs it beside the tests' },
   { line: /^make demo-page\b/, why: 'serves until it is stopped; test/examples starts its program' },
@@ -39,7 +40,7 @@ const skippedLines: readonly SkippedLine[] = [
   { line: /^(npm (init|install)|node program\.mjs)\b/, why: 'test/package carries them out, with the packed package' },
   { line: /^(sudo|systemctl|journalctl|docker|kubectl)\b/, why: 'belongs to the machine of an operator' },
   { line: /^marketplace capacity .*--check/, why: 'takes minutes; test/bench runs a small one' },
-  ...(noJq ? [{ line: /^.*\| jq\b/, why: 'jq is missing; bin/have-jq tries to get it' }] : []),
+  ...(noJq ? [{ line: /^.*\| jq\b/, why: 'jq is missing; bin/install-test-tools tries to install it' }] : []),
 ];
 const usedSkips = new Set<SkippedLine>();
 
@@ -84,7 +85,7 @@ const helpPreparations: Readonly<Record<string, string>> = {
 };
 
 /** Languages of blocks that contain no commands. */
-const notCommands = ['html', 'ini', 'json', 'mermaid', 'text', 'ts'];
+const notCommands = ['caddyfile', 'html', 'ini', 'json', 'mermaid', 'nginx', 'text', 'ts'];
 
 const read = (document: string): string => readFileSync(join(checkout, document), 'utf8');
 
@@ -122,6 +123,34 @@ async function writeReaderFiles(folder: string): Promise<void> {
   } finally {
     await marketplace.close();
   }
+}
+
+const endOfAnswer = '--- end of answer ---';
+
+/** Checks an answer in a document, which may omit members of objects. `...` in a text stands for any characters. */
+function assertShown(shown: string, answer: string): void {
+  const compare = (part: unknown, whole: unknown, path: string): void => {
+    if (typeof part === 'string') assertTextShown(part, String(whole));
+    else if (typeof part !== 'object' || part === null) assert.deepEqual(whole, part, path);
+    else {
+      for (const [name, member] of Object.entries(part)) {
+        assert.ok(Object(whole)[name] !== undefined, `${path}.${name} is not in ${answer}`);
+        compare(member, Object(whole)[name], `${path}.${name}`);
+      }
+    }
+  };
+  if (shown.startsWith('{')) compare(JSON.parse(shown), JSON.parse(answer), '');
+  else assertTextShown(shown, answer);
+}
+
+function assertTextShown(shown: string, actual: string): void {
+  const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+  if (timestamp.test(shown)) {
+    assert.match(actual, timestamp);
+    return;
+  }
+  const pattern = shown.split('...').map((text) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  assert.match(actual, new RegExp(`^${pattern.join('.*')}$`));
 }
 
 const program = await createProgram('');
@@ -194,6 +223,23 @@ describe('the commands of the documentation', () => {
         COMMANDS: withRealProcesses.includes(document) ? '' : socket,
       }));
   }
+
+  test('docs/tour.md: every answer that the tour shows equals the answer of the server', async () => {
+    const tour = read('docs/tour.md').replaceAll(/```(?:json|text)\n([\s\S]*?)```/g, '```sh\necho "$SHOWN"\n```');
+    const shown = [...read('docs/tour.md').matchAll(/```(?:json|text)\n([\s\S]*?)```/g)].map(([, text]) => text!);
+    const script = substituted(commandsOf(tour), substitutionsFor(server!));
+    // The tour reads the operator's token from `data/`, and its figures are those of an account without other traffic.
+    const account = script.replaceAll('--account demo', '--account tour');
+    const { code, printed } = await runCommands(folder, account, { COMMANDS: socket, SHOWN: endOfAnswer });
+    assert.equal(code, 0, printed);
+    const answers = printed.split(endOfAnswer).slice(0, -1);
+    assert.equal(answers.length, shown.length);
+    const { port } = server!;
+    for (const [at, text] of shown.entries()) {
+      const answer = answers[at]!.replaceAll(`127.0.0.1:${port}`, '127.0.0.1:8080').trim();
+      assertShown(text.trim(), answer);
+    }
+  });
 
   for (const each of commands) {
     const command = fullCommandName(each);

@@ -122,9 +122,10 @@ export function runCommands(
 ): Promise<{ readonly code: number; readonly printed: string }> {
   const PATH = `${join(folder, 'path')}:${process.env.PATH}`;
   const env = { ...plainEnvironment(), PATH, CHECKOUT: checkout, ...settings };
-  // Output goes to a file, because commands such as `tee /dev/stderr` cannot open the pipes of Node.js by name.
+  // Output goes to a file, because commands such as `tee /dev/stderr` cannot open the pipes of Node.js by name. `tee` empties the file, so the
+  // shell appends to it.
   const output = join(folder, 'printed');
-  const shell = ['-e', '-u', '-o', 'pipefail', '-c', `exec >"${output}" 2>&1\n${script}`];
+  const shell = ['-e', '-u', '-o', 'pipefail', '-c', `: >"${output}"\nexec >>"${output}" 2>&1\n${script}`];
   return new Promise((resolve) => {
     // In its own process group, so that a server it starts is killed with it.
     const child = spawn('bash', shell, { cwd: folder, env, stdio: 'ignore', detached: true });

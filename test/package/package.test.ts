@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import process from 'node:process';
 import { after, before, test } from 'node:test';
@@ -13,6 +12,7 @@ import { serveMarketplace } from '../cli/served-process.ts';
 import { checkout } from '../docs/run-commands.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { linksOf, resolveLink } from '../support/documents.ts';
+import { freePort } from '../support/free-port.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
@@ -193,15 +193,6 @@ test('the examples of docs/embedding.md compile with the type declarations of th
   const tsc = join(checkout, 'node_modules', 'typescript', 'bin', 'tsc');
   assert.equal(await runToEnd(process.execPath, [tsc, '-p', 'tsconfig.json'], project), '');
 });
-
-/** Returns a port on which no server listens. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
-}
 
 for (const framework of ['express', 'fastify']) {
   test(`the ${framework} example answers offers, redirects clicks, serves logos, and stops at SIGTERM`, async (t) => {

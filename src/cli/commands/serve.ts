@@ -228,6 +228,7 @@ function printStartMessages({ operationsEndpoint, dataDir }: Config, service: Se
   printResult(
     `serving ${listBaseUrls(service).join(', ')}, operations on ${operationsEndpoint.host}:${service.ports?.operations}`,
   );
+  printResult(`API documentation: ${service.urls.public}/docs`);
   const { operatorToken } = service;
   if (operatorToken?.created) {
     printResult(`The token for the operations API (docs/operations-api.md) is in ${operatorToken.path}`);

@@ -124,7 +124,9 @@ export function docsRoutes(files: readonly DocsFile[]): ReadonlyMap<string, Requ
   const pages = files.filter(({ kind }) => kind === 'page');
   return new Map([
     ...files.map((file) => [file.path, docsHandler(fileHandler(file))] as const),
-    ...pages.map(({ path }) => [`${path}/`, docsHandler(redirectFromTrailingSlash(path))] as const),
+    ...pages.map(({ path }) => [`${path}/`, docsHandler(redirectTo(`../${lastSegment(path)}`))] as const),
+    // Redirects from the root, so that the URL of the server leads to the documentation.
+    ...pages.slice(0, 1).map(({ path }) => ['/', docsHandler(redirectTo(`.${path}`))] as const),
   ]);
 }
 
@@ -136,10 +138,14 @@ function docsHandler(handler: RequestHandler): RequestHandler {
   };
 }
 
-/** Creates a handler that redirects to the path without the trailing slash. The URL is relative, because a proxy may add a path prefix. */
-function redirectFromTrailingSlash(path: string): RequestHandler {
+function lastSegment(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+/** Creates a handler that redirects to a relative URL. The URL is relative, because a proxy may add a path prefix. */
+function redirectTo(relativeUrl: string): RequestHandler {
   const headers = formatHeaders({
-    Location: `../${path.slice(path.lastIndexOf('/') + 1)}`,
+    Location: relativeUrl,
     'Cache-Control': `public, max-age=${bounds.staticMaxAgeSeconds}`,
   });
   return (context) => context.reply({ status: 308, headers, body: '' });
