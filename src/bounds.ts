@@ -26,10 +26,17 @@ export const bounds = {
   connectionIdleTimeoutMs: 10_000,
   /** Interval at which the node listener checks `connectionIdleTimeoutMs`. */
   connectionCheckIntervalMs: 1_000,
-  /** Maximum number of pipelined requests that wait on one connection of the node listener. */
+  /** Maximum number of requests that wait, or arrive in one turn of the event loop, on one connection of the node listener. */
   pipelinedRequestsMax: 16,
+  /** Maximum number of chunks of a refused body that the node listener parses in one turn of the event loop. */
+  refusedBodyChunksPerTurnMax: 1_024,
   /** Maximum size of all unread replies of a listener; above this size, the listener closes the connection that has stalled longest. */
   unsentReplyBytesMax: 24 * 1024 * 1024,
+  /**
+   * Number of turns of the event loop after which the node listener treats an unsent reply as stalled. Over TLS, Node.js passes at most 160
+   * KB of a reply to the operating system in each turn; the buffers of the operating system have about 2.6 MB per connection.
+   */
+  turnsUntilStalled: 32,
   /** Size of the HTTP engine's buffer for each connection. `unsentReplyBytesMax` includes the buffers of all connections. */
   engineBufferBytesPerConnection: 16 * 1024,
   /** The server checks at random times whether clients read their responses. Mean number of response bytes between two checks. */

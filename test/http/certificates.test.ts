@@ -6,7 +6,7 @@ import { InvalidCertificateError, readCertificate, type TlsVersion } from '../..
 import { runAfterTest } from '../support/run-after-test.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { createSelfSignedCertificate, writeCertificate } from '../support/self-signed.ts';
-import { ask, engines, get, hello, listenerOptions } from './listener-bench.ts';
+import { ask, closeWithDelay, engines, get, hello, listenerOptions } from './listener-bench.ts';
 import { RawConnection } from './raw-connection.ts';
 
 const request = get('/');
@@ -83,6 +83,18 @@ for (const engine of ['uws', 'node'] as const) {
       replacing = false;
       await Promise.all(clients);
       assert.ok(names.size > 10);
+    });
+
+    test('a certificate that changes during a drain is used until the listener closes', async (t) => {
+      const { listener, open, renew } = await secured(t);
+      const { closing, endDelay } = closeWithDelay(listener);
+      renew('two.test');
+      const connection = await open();
+      assert.equal(connection.serverName, 'CN=two.test');
+      assert.equal((await ask(connection, request)).status, 200);
+      endDelay();
+      assert.equal(await closing, 0);
+      renew('three.test');
     });
 
     test('close ends all connections, including connections whose certificate has been replaced', async (t) => {

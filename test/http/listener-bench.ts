@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
-import { test as runTest } from 'node:test';
+import { mock, test as runTest } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import type { Listener, ListenerOptions, Reply, RequestHandler } from '../../src/http/engines/listener.ts';
 import { startNodeListener } from '../../src/http/engines/node-listener.ts';
@@ -83,6 +83,21 @@ export async function refuses(open: () => Promise<RawConnection>): Promise<void>
     );
     if (fault?.code === 'ECONNREFUSED') return;
   }
+}
+
+/** Starts a drain of which the delay ends when the test calls `endDelay`. */
+export function closeWithDelay(listener: Listener): {
+  readonly closing: Promise<number>;
+  readonly endDelay: () => void;
+} {
+  let endDelay = (): void => {};
+  // `close` sets the timer of the delay before it returns.
+  const { mock: timer } = mock.method(globalThis, 'setTimeout', (onTimeout: () => void) => {
+    endDelay = onTimeout;
+  });
+  const closing = listener.close(3_600_000, 1);
+  timer.restore();
+  return { closing, endDelay };
 }
 
 /** Options of a listener on a free port. A handler error fails the test. */

@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { bounds } from '../../src/bounds.ts';
 import type { RequestContext } from '../../src/http/engines/listener.ts';
 import {
   ask,
+  chunk,
+  chunkedHead,
+  closeWithDelay,
+  echo,
   get,
   hello,
+  lastChunk,
   post,
   refuses,
   test,
@@ -54,16 +60,65 @@ test('closes a connection with too many pipelined requests', async ({ serve }) =
   assert(most <= bounds.pipelinedRequestsMax);
 });
 
-test('closes a connection that pipelines more requests than the maximum per event-loop turn', async ({ serve }) => {
+testAlsoOverTls('handles only the first of thousands of pipelined requests', async ({ start, open, engine }) => {
   let handled = 0;
-  const { connection } = await serve((x) => {
+  let parsed = 0;
+  await start((x) => {
     handled += 1;
-    hello(x);
+    if (x.path === '/read') return echo(x);
+    return x.path === '/pending' ? undefined : hello(x);
   });
-  connection.send(get('/').repeat(2_000));
-  await connection.closed;
-  assert(handled <= bounds.repliesPerTurnMax + 1, `${handled} requests`);
+  const countRequest = (): void => {
+    parsed += 1;
+  };
+  subscribe('http.server.request.start', countRequest);
+  try {
+    for (const request of [
+      get('/'),
+      get('/pending'),
+      'GET / HTTP/1.1\r\n\r\n',
+      post('/', '', 'Connection: keep-alive\r\n'),
+      post('/', 'body'),
+      ...(engine === 'node' ? [post('/read', 'body')] : []),
+    ]) {
+      [handled, parsed] = [0, 0];
+      const connection = await open();
+      connection.send(request.repeat(2_000));
+      await connection.closed;
+      const handledMax = engine === 'uws' ? bounds.repliesPerTurnMax + 1 : bounds.pipelinedRequestsMax;
+      assert(handled <= handledMax, `${handled} requests handled: ${request}`);
+      // Of the bytes that the socket has received, Node.js parses only one more request.
+      assert(parsed <= bounds.pipelinedRequestsMax + 1, `${parsed} requests parsed: ${request}`);
+    }
+  } finally {
+    unsubscribe('http.server.request.start', countRequest);
+  }
 });
+
+testAlsoOverTls(
+  'node:http parses only a part of a refused body with thousands of small chunks',
+  async ({ start, open, engine }) => {
+    if (engine === 'uws') return;
+    let finished = 0;
+    const countResponse = (): void => {
+      finished += 1;
+    };
+    subscribe('http.server.response.finish', countResponse);
+    await start((x) => x.reply(text('unauthorized', 401)));
+    for (const [chunks, finishedReplies] of [
+      [bounds.refusedBodyChunksPerTurnMax / 2, 1],
+      [bounds.refusedBodyChunksPerTurnMax * 4, 0],
+    ] as const) {
+      finished = 0;
+      const connection = await open();
+      connection.send(chunkedHead('/') + chunk('x').repeat(chunks) + lastChunk);
+      await connection.closed;
+      // Node.js finishes the reply when the parser reaches the end of the body.
+      assert.equal(finished, finishedReplies);
+    }
+    unsubscribe('http.server.response.finish', countResponse);
+  },
+);
 
 test('replies to all concurrent requests, even if replying takes several event-loop turns', async ({ start, open }) => {
   await start(hello);
@@ -96,9 +151,30 @@ test('handles no further request of a connection while a reply is unsent', async
   await until(() => listener.inFlightCount === 0);
 });
 
+testAlsoOverTls(
+  'keeps connections whose clients read, even if the replies of one turn exceed the limit of unsent bytes',
+  async ({ start, open }) => {
+    const body = 'x'.repeat(256 * 1024);
+    const count = Math.ceil((2 * bounds.unsentReplyBytesMax) / body.length);
+    let waiting: RequestContext[] = [];
+    const answerTogether = (context: RequestContext): void => {
+      waiting.push(context);
+      if (waiting.length < count) return;
+      for (const each of waiting) each.reply(text(body));
+      waiting = [];
+    };
+    await start(answerTogether, { deadlineMs: 3_600_000 });
+    const connections = await Promise.all(Array.from({ length: count }, open));
+    for (let round = 0; round < 2; round += 1) {
+      for (const connection of connections) connection.send(get('/'));
+      for (const connection of connections) assert.equal((await connection.response()).body.length, body.length);
+    }
+  },
+);
+
 test('closes the connection with the oldest unsent reply if too many bytes are unsent', async ({ start, open }) => {
   let handled = 0;
-  await start((x) => {
+  const listener = await start((x) => {
     handled += 1;
     x.reply({ status: 200, headers: '', body: unbufferedBody });
   });
@@ -110,6 +186,7 @@ test('closes the connection with the oldest unsent reply if too many bytes are u
     connections.push(connection);
     await until(() => handled === connections.length);
   }
+  await until(() => listener.inFlightCount <= 3);
   const [first, last] = [connections[0] as RawConnection, connections[4] as RawConnection];
   first.socket.resume();
   assert.equal(await first.responseOrEnd(), null);
@@ -250,12 +327,13 @@ test('drain: accepts connections during the delay, and closes each connection af
   const kept = await open();
   assert.equal((await ask(kept, get('/'))).headers.get('connection') === 'close', false);
   const silent = await open();
-  const closing = listener.close(60_000, 3_000);
+  const { closing, endDelay } = closeWithDelay(listener);
   for (const connection of [kept, await open()]) {
     const response = await ask(connection, get('/'));
     assert.equal(response.headers.get('connection'), 'close');
     await connection.closed;
   }
+  endDelay();
   assert.equal(await closing, 0);
   await silent.closed;
   await assert.rejects(open(), { code: 'ECONNREFUSED' });

@@ -52,6 +52,8 @@ export class InFlightRequests {
 
 /** A reply that the client has not completely read. */
 export interface UnsentReply {
+  /** Whether the operating system accepts no more bytes of the reply, because the client reads too slowly. */
+  readonly isStalled: boolean;
   closeConnection(): void;
 }
 
@@ -65,25 +67,42 @@ class UnsentReplies {
   private bytes = 0;
 
   /**
-   * Adds an unsent reply, or updates the size of an unsent reply of which the client has read a part. Closes connections if the total size
-   * of all unsent replies exceeds the limit.
+   * Adds an unsent reply, or updates the size of an unsent reply of which the client has read a part. If the total size of all unsent
+   * replies exceeds the limit, closes connections with stalled replies, oldest first.
    */
   add(reply: UnsentReply, bodyBytes: number): void {
-    this.removeDeadline(reply);
+    this.remove(reply);
     const bytes = bodyBytes + bounds.engineBufferBytesPerConnection;
     this.bytesByReply.set(reply, bytes);
     this.bytes += bytes;
-    while (this.bytes > bounds.unsentReplyBytesMax) {
-      const [longest] = this.bytesByReply.keys();
-      if (longest === undefined) return;
-      this.removeDeadline(longest);
-      longest.closeConnection();
+    for (const [longest] of this.bytesByReply) {
+      if (this.bytes <= bounds.unsentReplyBytesMax || !longest.isStalled) return;
+      this.close(longest);
     }
   }
 
-  removeDeadline(reply: UnsentReply): void {
+  remove(reply: UnsentReply): void {
     this.bytes -= this.bytesByReply.get(reply) ?? 0;
     this.bytesByReply.delete(reply);
+  }
+
+  /**
+   * Closes connections with stalled replies, oldest first, until there is room for another reply. Returns false if there is no room yet
+   * because the oldest reply is not stalled.
+   */
+  makeRoom(bodyBytes: number): boolean {
+    const allowedBytes = bounds.unsentReplyBytesMax - bodyBytes - bounds.engineBufferBytesPerConnection;
+    for (const [oldest] of this.bytesByReply) {
+      if (this.bytes <= allowedBytes) return true;
+      if (!oldest.isStalled) return false;
+      this.close(oldest);
+    }
+    return true;
+  }
+
+  private close(reply: UnsentReply): void {
+    this.remove(reply);
+    reply.closeConnection();
   }
 }
 
@@ -170,6 +189,7 @@ export abstract class BaseListener implements Listener {
   port = 0;
   /** Whether the drain has started. During the drain, every reply closes its connection. */
   isDraining = false;
+  private isClosed = false;
   private deadlineTimer: NodeJS.Timeout | undefined;
   private drainResult: Promise<number> | undefined;
 
@@ -193,7 +213,7 @@ export abstract class BaseListener implements Listener {
   setCertificate(certificate: Certificate): void {
     const { tls } = this.options;
     if (tls === undefined) throw new Error('this listener was started without TLS');
-    if (this.isDraining) return;
+    if (this.isClosed) return;
     try {
       this.applyCertificate(certificate, tls.minVersion);
     } catch {
@@ -221,6 +241,7 @@ export abstract class BaseListener implements Listener {
     await keepAcceptingConnections(acceptMs);
     this.stopAccepting();
     const unanswered = await this.inFlightRequests.waitForAllRequests(graceMs);
+    this.isClosed = true;
     await this.closeConnections();
     clearInterval(this.deadlineTimer);
     return unanswered;

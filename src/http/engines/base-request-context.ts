@@ -114,6 +114,8 @@ export abstract class BaseRequestContext<L extends BaseListener>
   /** Closes the connection. Called only after the request was answered. */
   abstract closeConnection(): void;
 
+  abstract readonly isStalled: boolean;
+
   readBody(onBody: (body: Buffer) => void | Promise<void>, onBodyUnavailable?: () => void): void {
     if (!this.isHandling || this.isBodyRequested)
       throw new Error('readBody must be called at most once, before the handler returns');

@@ -51,15 +51,47 @@ function tlsContextOptions({ certificatePem, keyPem }: Certificate, minVersion: 
   return { cert: certificatePem, key: keyPem, minVersion: `TLSv${minVersion}` } as const;
 }
 
+/** A connection, with the work that its client caused in one turn of the event loop. */
+interface NodeConnection {
+  /** Requests whose reply is not completely sent. */
+  readonly contexts: Set<NodeRequestContext>;
+  turn: number;
+  requestsThisTurn: number;
+  /** Number of received chunks of refused bodies. */
+  refusedChunksThisTurn: number;
+}
+
+/**
+ * Makes the parser of a connection discard the current request, and fail with `HPE_CB_HEADERS_COMPLETE` at the head of the next request.
+ * Without this call, Node.js would handle the rest of the bytes that it has read from the socket, even after `socket.destroy()`. These 64
+ * KB may be thousands of requests. Node.js documents neither `socket.parser` nor another way to stop a parser.
+ */
+function stopParser(socket: Socket & { readonly parser?: { incoming: unknown; onIncoming: unknown } | null }): void {
+  const { parser } = socket;
+  if (parser === undefined || parser === null) return;
+  parser.incoming = null;
+  parser.onIncoming = () => -1;
+}
+
+function closeAtOnce(socket: Socket): void {
+  stopParser(socket);
+  socket.destroy();
+}
+
 class NodeListener extends BaseListener {
   readonly engine = 'node';
   /** Connections that close as soon as the client has sent the rest of a refused request body. */
   readonly closingSockets = new WeakSet<Socket>();
   private readonly server: Server | SecureServer;
-  private readonly connections = new Map<Socket, Set<NodeRequestContext>>();
+  private readonly connections = new Map<Socket, NodeConnection>();
   /** TCP sockets of the TLS connections, including sockets during a TLS handshake; empty without TLS. */
   private readonly tlsTransports = new Set<Socket>();
   private closed: Promise<unknown> | undefined;
+  /** Replies that wait until the operating system has accepted earlier replies, oldest first. */
+  private heldReplies: { readonly context: NodeRequestContext; readonly reply: Reply; readonly bodyBytes: number }[] =
+    [];
+  private turn = 0;
+  private isTurnEndScheduled = false;
 
   constructor(options: ListenerOptions, server: Server | SecureServer, engineReason: string) {
     super(options, engineReason);
@@ -102,9 +134,65 @@ class NodeListener extends BaseListener {
     await this.closed;
   }
 
+  /** Number of the current turn of the event loop. Turns in which nothing calls `currentTurn` are not counted. */
+  get currentTurn(): number {
+    if (!this.isTurnEndScheduled) {
+      this.isTurnEndScheduled = true;
+      setImmediate(() => this.endTurn());
+    }
+    return this.turn;
+  }
+
+  /**
+   * Sends a reply, or holds it until the unsent replies have room for it. Over TLS, Node.js reports only in a later turn that the operating
+   * system has accepted a reply, so the replies of one turn may exceed the limit although all clients read.
+   */
+  sendOrHold(context: NodeRequestContext, reply: Reply, bodyBytes: number): void {
+    if (this.heldReplies.length === 0 && this.unsentReplies.makeRoom(bodyBytes)) {
+      context.send(reply, bodyBytes);
+      return;
+    }
+    this.heldReplies.push({ context, reply, bodyBytes });
+    void this.currentTurn;
+  }
+
+  /** Counts a received chunk of a refused body. Closes the connection if there are too many in one turn. */
+  countRefusedChunk(socket: Socket): void {
+    const connection = this.connectionInThisTurn(socket);
+    if (connection === undefined) return;
+    connection.refusedChunksThisTurn += 1;
+    if (connection.refusedChunksThisTurn > bounds.refusedBodyChunksPerTurnMax) closeAtOnce(socket);
+  }
+
+  private endTurn(): void {
+    this.isTurnEndScheduled = false;
+    this.turn += 1;
+    const held = this.heldReplies;
+    let sent = 0;
+    for (const { context, reply, bodyBytes } of held) {
+      if (!this.unsentReplies.makeRoom(bodyBytes)) break;
+      context.send(reply, bodyBytes);
+      sent += 1;
+    }
+    if (sent > 0) this.heldReplies = held.slice(sent);
+    // Schedules the next attempt.
+    if (this.heldReplies.length > 0) void this.currentTurn;
+  }
+
+  private connectionInThisTurn(socket: Socket): NodeConnection | undefined {
+    const connection = this.connections.get(socket);
+    const turn = this.currentTurn;
+    if (connection !== undefined && connection.turn !== turn) {
+      connection.turn = turn;
+      connection.requestsThisTurn = 0;
+      connection.refusedChunksThisTurn = 0;
+    }
+    return connection;
+  }
+
   private onConnection(socket: Socket): void {
     const contexts = new Set<NodeRequestContext>();
-    this.connections.set(socket, contexts);
+    this.connections.set(socket, { contexts, turn: 0, requestsThisTurn: 0, refusedChunksThisTurn: 0 });
     socket.once('close', () => {
       this.connections.delete(socket);
       for (const context of contexts) context.releaseResources();
@@ -115,12 +203,18 @@ class NodeListener extends BaseListener {
     const { socket } = request;
     if (this.closingSockets.has(socket)) {
       // Ignores a request after a refused body, because the reply to the refused request contained `Connection: close`.
-      request.resume();
+      stopParser(socket);
       return;
     }
-    const contexts = this.connections.get(socket);
-    if (contexts === undefined || contexts.size >= bounds.pipelinedRequestsMax) {
-      socket.destroy();
+    const connection = this.connectionInThisTurn(socket);
+    if (connection === undefined) {
+      closeAtOnce(socket);
+      return;
+    }
+    const { contexts } = connection;
+    connection.requestsThisTurn += 1;
+    if (Math.max(contexts.size + 1, connection.requestsThisTurn) > bounds.pipelinedRequestsMax) {
+      closeAtOnce(socket);
       return;
     }
     const context = new NodeRequestContext(this, request, response);
@@ -138,13 +232,15 @@ class NodeListener extends BaseListener {
 
   /** Handles a request that the HTTP parser refused, and a request whose head or body did not arrive in time. */
   private onClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-    const openContexts = this.connections.get(socket);
-    if (openContexts === undefined) {
+    // `stopParser` has stopped the parser. The connection is closed, or closes after the reply that is being sent.
+    if (error.code === 'HPE_CB_HEADERS_COMPLETE') return;
+    const connection = this.connections.get(socket);
+    if (connection === undefined) {
       // The TLS handshake failed, so the client cannot receive a reply.
       socket.destroy();
       return;
     }
-    const contexts = [...openContexts];
+    const contexts = [...connection.contexts];
     if (contexts.length > 0 && contexts.every(({ ended }) => ended)) {
       // Because all requests of the connection are answered, the parser must have failed in the rest of a refused request body.
       for (const context of contexts) context.endResponse();
@@ -208,6 +304,8 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
   private readonly response: ServerResponse;
   /** Host in a request target such as `http://host/path`, which replaces the Host header; undefined if the target is only a path. */
   private readonly authority: string | undefined;
+  /** Turn of the event loop in which the reply was sent. */
+  private sentTurn = 0;
 
   constructor(listener: NodeListener, request: IncomingMessage, response: ServerResponse) {
     const { path, query, authority } = parseRequestTarget(request.url ?? '');
@@ -278,13 +376,27 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
     response.writeHead(reply.status, headers);
     this.markRequestEnded();
     listener.deadlines.removeDeadline(this);
+    // A reply to a refused body is small, and is sent before the client has sent the rest of the body.
+    if (this.mustDiscardBody) this.send(reply, bodyBytes);
+    else listener.sendOrHold(this, reply, bodyBytes);
+  }
+
+  /** Sends a reply whose head was passed to `writeHead`. */
+  send(reply: Reply, bodyBytes: number): void {
+    const { listener, response } = this;
+    if (this.request.socket.destroyed) return;
+    this.sentTurn = listener.currentTurn;
     listener.unsentReplies.add(this, bodyBytes);
     if (this.mustDiscardBody) this.sendWithLingeringClose(reply);
     else response.end(reply.body);
   }
 
+  override get isStalled(): boolean {
+    return this.listener.currentTurn - this.sentTurn >= bounds.turnsUntilStalled;
+  }
+
   override releaseResources(): void {
-    this.listener.unsentReplies.removeDeadline(this);
+    this.listener.unsentReplies.remove(this);
     super.releaseResources();
   }
 
@@ -304,6 +416,6 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
     this.removeFromInFlight();
     listener.deadlines.add(this, performance.now());
     request.once('end', () => this.endResponse());
-    request.resume();
+    request.on('data', () => listener.countRefusedChunk(request.socket));
   }
 }

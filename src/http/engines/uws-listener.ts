@@ -212,7 +212,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     this.res = undefined;
     if (this.unsentBody !== undefined) {
       this.unsentBody = undefined;
-      this.listener.unsentReplies.removeDeadline(this);
+      this.listener.unsentReplies.remove(this);
     }
     super.releaseResources();
   }
@@ -221,6 +221,11 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     const { res } = this;
     this.releaseResources();
     res?.close();
+  }
+
+  // `unsentReplies` contains only replies that `tryEnd` could not send completely.
+  override get isStalled(): boolean {
+    return true;
   }
 
   protected override get isHandling(): boolean {
