@@ -222,14 +222,15 @@ export class OfferBookings {
   }
 
   /**
-   * Returns the budget of a day for pacing. With a budget per month only, the budget of a day is the part of the month's budget that was
-   * left at the start of the day, divided by the remaining days of the month.
+   * Returns the budget of a day for pacing: the part of the month's budget that was left at the start of the day, divided by the remaining
+   * days of the month, or the budget per day if it is smaller.
    */
   #computeDayBudgetMicros(day: number, { perDayMicros, perMonthMicros }: OfferBudget): number {
-    if (perDayMicros !== null) return perDayMicros;
+    if (perMonthMicros === null) return perDayMicros!;
     const month = monthOfDay(day);
     const bookedBefore = this.#getBookedMonthMicros(month.number) - (this.#days.find(day)?.micros ?? 0);
-    return Math.max(0, Math.floor((perMonthMicros! - bookedBefore) / (month.endDay - day)));
+    const monthShare = Math.max(0, Math.floor((perMonthMicros - bookedBefore) / (month.endDay - day)));
+    return perDayMicros === null ? monthShare : Math.min(perDayMicros, monthShare);
   }
 
   #getBookedMonthMicros(month: number): number {

@@ -238,9 +238,14 @@ describe('even pacing', () => {
     assert.equal(clickUntilHidden(bench), 221);
   });
 
-  it('follows the budget per day if the offer also has a budget per month', () => {
-    const bench = benchWith({ per_day_usd: 24, per_month_usd: 12 * 12, pacing: 'even' }, Date.UTC(2026, 4, 20, 6));
-    assert.equal(clickUntilHidden(bench), 10);
+  it('follows the smaller of the budget per day and the day’s part of the budget per month', () => {
+    const at = Date.UTC(2026, 4, 20, 6);
+    // 12 days are left in May. The day's part is 12 USD, of which a quarter is 3 USD: hidden above 3.75 USD.
+    const month = benchWith({ per_day_usd: 24, per_month_usd: 12 * 12, pacing: 'even' }, at);
+    assert.equal(clickUntilHidden(month), 6);
+    // The day's part is 48 USD, which is more than the budget per day.
+    const day = benchWith({ per_day_usd: 24, per_month_usd: 48 * 12, pacing: 'even' }, at);
+    assert.equal(clickUntilHidden(day), 10);
   });
 
   it('paces by the click times of the last 14 days if these days have at least 1,000 clicks', () => {

@@ -34,8 +34,8 @@ export const largestClickMicros = payoutUsd * Math.max(...confirmRates) * 1_000_
 const dayBudgetUsd = 300;
 const monthBudgetUsd = 9_000;
 const unlimitedOffer = 'unlimited';
-/** Offers with even pacing, with a budget per day and with a budget per month. */
-export const pacedOffers = ['per-day', 'per-month'] as const;
+/** Offers with even pacing, with a budget per day, with a budget per month, and with both. */
+export const pacedOffers = ['per-day', 'per-month', 'per-day-and-month'] as const;
 export type PacedOffer = (typeof pacedOffers)[number];
 
 function createCatalog(): CompiledCatalog {
@@ -49,6 +49,7 @@ function createCatalog(): CompiledCatalog {
   const offers = [
     offer('per-day', { per_day_usd: dayBudgetUsd }),
     offer('per-month', { per_month_usd: monthBudgetUsd }),
+    offer('per-day-and-month', { per_day_usd: dayBudgetUsd, per_month_usd: monthBudgetUsd }),
     offer(unlimitedOffer, null),
   ];
   return compileCatalog(catalogOf(offers), personalLoans, { mode: 'live' });
@@ -103,7 +104,7 @@ class PacingSimulation {
   }
 
   run(): SimulatedMonth {
-    const hours: Record<PacedOffer, SimulatedHour[]> = { 'per-day': [], 'per-month': [] };
+    const hours: Record<PacedOffer, SimulatedHour[]> = { 'per-day': [], 'per-month': [], 'per-day-and-month': [] };
     for (let day = -warmUpDays; day < monthDays; day++) {
       const dayMs = monthStartMs + day * msPerDay;
       for (const id of pacedOffers) this.#bookedBeforeDay.set(id, day < 0 ? 0 : (this.#booked.get(id) ?? 0));
@@ -161,7 +162,11 @@ class PacingSimulation {
   #reportHour(id: PacedOffer, day: number, endMs: number): SimulatedHour {
     const before = this.#bookedBeforeDay.get(id)!;
     const leftMicros = Math.floor((monthBudgetUsd * 1_000_000 - before) / (monthDays - day));
-    const dayBudgetMicros = id === 'per-day' ? dayBudgetUsd * 1_000_000 : leftMicros;
+    const dayBudgetMicros = {
+      'per-day': dayBudgetUsd * 1_000_000,
+      'per-month': leftMicros,
+      'per-day-and-month': Math.min(dayBudgetUsd * 1_000_000, leftMicros),
+    }[id];
     const msOfDay = endMs - daysSinceEpoch(endMs - 1) * msPerDay;
     const bookedMicros = (this.#booked.get(id) ?? 0) - before;
     return { endMs, bookedMicros, idealMicros: dayBudgetMicros * idealShare(msOfDay), dayBudgetMicros };
