@@ -40,6 +40,7 @@ import { exampleCatalogs } from './verticals/registry.ts';
 
 export { InvalidCatalogError } from './catalogs/catalog-store.ts';
 export type { ConfirmationStatus, RejectionReason } from './confirmations/confirmation.ts';
+export type { ConfirmationPayout } from './confirmations/payout-state.ts';
 export type {
   AnalyticsPageQuery,
   AnalyticsQuery,

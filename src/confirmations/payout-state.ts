@@ -1,4 +1,5 @@
 import type { CancelSignal } from '../domain/async.ts';
+import { microsPerUsd } from '../domain/money.ts';
 import type { ClickReversal, Confirmation, ConfirmedPayout } from './confirmation.ts';
 import { applyConfirmationToPayout, type PayoutState, revenueDeltaMicros } from './confirmation.ts';
 
@@ -11,6 +12,13 @@ export interface PayoutKey {
 export interface PayoutStateWithLender extends PayoutState {
   /** Name of the lender whose offer was clicked; null if no click was counted. */
   readonly lenderName: string | null;
+}
+
+/** State of a payout in the answer to a confirmation (docs/contract.md#confirmation-answers). */
+export interface ConfirmationPayout {
+  readonly state: 'funded' | 'partly_reversed' | 'reversed';
+  /** Amount that counts as confirmed revenue, in USD: the payout minus its reversal. */
+  readonly amount: number;
 }
 
 export interface PayoutStateReader {
@@ -51,6 +59,22 @@ export class PendingPayoutStates {
     };
   }
 
+  /**
+   * Returns the payout that a confirmation names, or the revenue of the click if the confirmation takes back revenue that the click confirmed
+   * itself. Returns null if there is no such payout, or no earlier reversal with the same txid.
+   *
+   * @param confirmation one of the keys passed to the constructor
+   */
+  describePayout(confirmation: Confirmation): ConfirmationPayout | null {
+    const { payout, clickReversal, clickRevenueMicros } = this.get(confirmation);
+    if (confirmation.reason !== null) {
+      return clickReversal === null ? null : toConfirmationPayout(clickRevenueMicros ?? 0, true);
+    }
+    if (payout === null) return null;
+    const { funded, reversed } = payout;
+    return toConfirmationPayout(funded.amountMicros - (reversed?.amountMicros ?? 0), reversed !== null);
+  }
+
   applyAcceptedConfirmation(confirmation: Confirmation, lenderName: string): void {
     const { sessionRevenueMicros, payout, clickReversal: _, ...click } = this.get(confirmation);
     const { amountMicros, occurredMs, reason, status } = confirmation;
@@ -70,6 +94,13 @@ export class PendingPayoutStates {
     if (reason === null) this.#payouts.set(payoutKey(confirmation), applyConfirmationToPayout(confirmation, payout));
     else this.#reversals.set(payoutKey(confirmation), { amountMicros, occurredMs, reason });
   }
+}
+
+function toConfirmationPayout(micros: number, isReversed: boolean): ConfirmationPayout {
+  return {
+    state: isReversed ? (micros === 0 ? 'reversed' : 'partly_reversed') : 'funded',
+    amount: micros / microsPerUsd,
+  };
 }
 
 function sessionKey({ sub }: PayoutKey): string {

@@ -2,10 +2,10 @@ import { AnalyticsUnavailableError } from '../analytics/analytics.ts';
 import { bounds } from '../bounds.ts';
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import type { OfferAvailability } from '../clicks/offer-availability.ts';
-import type { Confirmation, RejectionReason } from '../confirmations/confirmation.ts';
+import type { Confirmation, ConfirmationStatus, RejectionReason } from '../confirmations/confirmation.ts';
 import { checkConfirmation } from '../confirmations/confirmation.ts';
 import { findRowTextProblems, parseConfirmation } from '../confirmations/parse-confirmation.ts';
-import type { PayoutStateReader } from '../confirmations/payout-state.ts';
+import type { ConfirmationPayout, PayoutStateReader } from '../confirmations/payout-state.ts';
 import { PendingPayoutStates } from '../confirmations/payout-state.ts';
 import type { CancelSignal, SerialQueue } from '../domain/async.ts';
 import type { Clock } from '../domain/clock.ts';
@@ -46,6 +46,8 @@ export interface ConfirmationResult {
   readonly outcome: ConfirmationOutcome;
   /** Reason for the rejection; absent for other outcomes. */
   readonly reason?: RejectionReason;
+  /** The payout that the row names, after all rows of the request. Absent if the ledger has no such payout, or for an `unknown` row. */
+  readonly payout?: ConfirmationPayout;
 }
 
 /**
@@ -96,58 +98,78 @@ export async function confirmRevenue(
 
 type RowResult = Omit<ConfirmationResult, 'index'>;
 
-/** Validates and records one batch. Returns null while the ledger cannot be written. */
+/**
+ * Validates and records one batch: first the payouts, then the reversals, so that a reversal can precede its payout in the batch. Returns
+ * the results in the order of the rows, or null while the ledger cannot be written.
+ */
 async function processBatch(
-  { clock, ledger, analytics, catalogs, availability, onClickReversed }: ConfirmRevenueDeps,
+  deps: ConfirmRevenueDeps,
   rows: readonly (Confirmation | RejectionReason)[],
   signal: CancelSignal | null,
 ): Promise<readonly RowResult[] | null> {
+  const { clock, ledger, analytics } = deps;
+  const results = rows.map((row) => (typeof row === 'string' ? rejectedRow(row) : unknownRow));
   const confirmations = rows.filter((row) => typeof row !== 'string');
-  if (confirmations.length === 0) return rows.map((row) => rejectedRow(row as RejectionReason));
+  if (confirmations.length === 0) return results;
   // While the ledger is unhealthy, a payout that was just recorded may be missing in the analytics, so the payout could be recorded twice.
   if (!ledger.healthy) return null;
   const payoutStates = new PendingPayoutStates(confirmations, await analytics.findPayoutStates(confirmations, signal));
   const nowMs = clock.wallMs();
 
-  const results: RowResult[] = [];
   let lastRecord: AppendedRecord | null = null;
-  for (const row of rows) {
-    if (typeof row === 'string') {
-      results.push(rejectedRow(row));
-      continue;
-    }
-    const state = payoutStates.get(row);
-    const decision = checkConfirmation(row, state, nowMs);
-    if (decision !== 'accepted') {
-      results.push(decision === 'repeated' ? { outcome: decision } : rejectedRow(decision));
-      continue;
-    }
-    const { vertical, mode } = decodeSubId(row.sub);
-    // If the ledger has no record of the click, the lender name comes from the catalog.
-    const lenderName = state.lenderName ?? catalogs.findLenderName(vertical, mode, row.offerId);
-    if (lenderName === null) {
-      results.push(rejectedRow('lender_unknown'));
-      continue;
-    }
-    const { sub, offerId, click } = row;
-    // The click is restored if the ledger has no record of it.
-    const restoredMicros =
-      click === null || state.clickedMs !== null
-        ? null
-        : availability.computeRestoredClickRevenueMicros(sub, offerId, click.clickedMs, nowMs, click.valueMicros);
-    const appended = ledger.append(toLedgerRecord(row, lenderName, nowMs, restoredMicros));
-    // If the ledger refuses a row, the rows after it are skipped, because one of them may reverse the payout of the refused row.
-    if (appended === null) break;
-    lastRecord = appended;
-    if (row.reason !== null) onClickReversed(row.reason);
-    payoutStates.applyAcceptedConfirmation(row, lenderName);
-    results.push({ outcome: 'accepted' });
+  for (const index of listPayoutsFirst(rows)) {
+    const { result, appended } = processRow(deps, rows[index] as Confirmation, payoutStates, nowMs);
+    // If the ledger refuses a row, the later rows are skipped, because one of them may reverse the payout of the refused row.
+    if (result === null) break;
+    results[index] = result;
+    lastRecord = appended ?? lastRecord;
   }
-  while (results.length < rows.length) results.push(unknownRow);
   // Records become durable in order, so it is enough to wait for the last record of the batch.
-  if (lastRecord === null || (await awaitDurableRecord(ledger, lastRecord)).ok) return results;
-  // If the records may not be durable, `accepted` rows become `unknown`. So do `repeated` rows, which may repeat a row of the same batch.
-  return results.map((result) => (result.outcome === 'rejected' ? result : unknownRow));
+  if (lastRecord !== null && !(await awaitDurableRecord(ledger, lastRecord)).ok) {
+    // `accepted` rows become `unknown`. So do `repeated` rows, which may repeat a row of the same batch.
+    return results.map((result) => (result.outcome === 'rejected' ? result : unknownRow));
+  }
+  return results.map((result, index) => {
+    const row = rows[index]!;
+    const payout = typeof row === 'string' || result === unknownRow ? null : payoutStates.describePayout(row);
+    return payout === null ? result : { ...result, payout };
+  });
+}
+
+/** Returns the indexes of the confirmations: first those of payouts, then those of reversals. */
+function listPayoutsFirst(rows: readonly (Confirmation | RejectionReason)[]): readonly number[] {
+  const indexesOf = (status: ConfirmationStatus) =>
+    rows.flatMap((row, index) => (typeof row !== 'string' && row.status === status ? [index] : []));
+  return [...indexesOf('funded'), ...indexesOf('reversed')];
+}
+
+/** Validates one row, and appends an accepted row to the ledger. `result` is null if the ledger refuses the row. */
+function processRow(
+  { ledger, catalogs, availability, onClickReversed }: ConfirmRevenueDeps,
+  row: Confirmation,
+  payoutStates: PendingPayoutStates,
+  nowMs: number,
+): { readonly result: RowResult | null; readonly appended: AppendedRecord | null } {
+  const state = payoutStates.get(row);
+  const decision = checkConfirmation(row, state, nowMs);
+  if (decision !== 'accepted') {
+    return { result: decision === 'repeated' ? { outcome: decision } : rejectedRow(decision), appended: null };
+  }
+  const { sub, offerId, click } = row;
+  const { vertical, mode } = decodeSubId(sub);
+  // If the ledger has no record of the click, the lender name comes from the catalog.
+  const lenderName = state.lenderName ?? catalogs.findLenderName(vertical, mode, offerId);
+  if (lenderName === null) return { result: rejectedRow('lender_unknown'), appended: null };
+  // The click is restored if the ledger has no record of it.
+  const restoredMicros =
+    click === null || state.clickedMs !== null
+      ? null
+      : availability.computeRestoredClickRevenueMicros(sub, offerId, click.clickedMs, nowMs, click.valueMicros);
+  const appended = ledger.append(toLedgerRecord(row, lenderName, nowMs, restoredMicros));
+  if (appended === null) return { result: null, appended };
+  if (row.reason !== null) onClickReversed(row.reason);
+  payoutStates.applyAcceptedConfirmation(row, lenderName);
+  return { result: { outcome: 'accepted' }, appended };
 }
 
 const unknownRow: RowResult = { outcome: 'unknown' };

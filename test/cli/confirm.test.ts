@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -59,26 +59,90 @@ test('records a CSV file once, even if the file is sent again, and writes reject
   const rejectedPath = join(folder, 'payouts.rejected.csv');
   assert.equal(
     first.stderr,
-    `  1 cells_miscounted\n  1 conflict\n  1 amount_invalid\nThe rejected rows are in ${rejectedPath}.\n`,
+    `  1 conflict\n  1 amount_invalid\n  1 cells_miscounted\nThe rejected rows are in ${rejectedPath}.\n`,
   );
   const rejected = readFileSync(rejectedPath, 'utf8');
   assert.equal(
     rejected,
-    `click_id,txid,status,amount,occurred_at,note,rejection\r\n${clickId},short,,,,,cells_miscounted\r\n` +
-      `${clickId},tx-0,funded,9,${now},"more, or less",conflict\r\n${clickId},tx-x,funded,"1,5",${now},,amount_invalid\r\n`,
+    `click_id,txid,status,amount,occurred_at,note,rejection,payout_state,payout_amount\r\n` +
+      `${clickId},tx-0,funded,9,${now},"more, or less",conflict,funded,0.25\r\n` +
+      `${clickId},tx-x,funded,"1,5",${now},,amount_invalid,,\r\n${clickId},short,,,,,cells_miscounted,,\r\n`,
   );
   assert.equal(await confirmedUsd('csv'), 299.8);
 
   const again = await confirm(path, '--url', url);
   assert.equal(again.stdout, '1204 rows: 0 accepted, 1201 repeated, 3 rejected\n');
-  assert.equal(readFileSync(rejectedPath, 'utf8'), rejected);
+  assert.match(
+    again.stderr,
+    /^ {2}1 of the repeated rows are payouts that were reversed; sending them again adds no revenue\n/,
+  );
+  assert.equal(readFileSync(rejectedPath, 'utf8'), rejected.replace('funded,0.25', 'partly_reversed,0.05'));
   assert.equal(await confirmedUsd('csv'), 299.8);
 
   // The file of rejected rows can be sent again after a correction.
   const corrected = write('corrected.csv', rejected.replace('"1,5"', '1.5'));
   const third = await confirm(corrected, '--url', url, '--rejected', join(folder, 'still.csv'));
   assert.equal(third.stdout, '3 rows: 1 accepted, 0 repeated, 2 rejected\n');
-  assert.match(readFileSync(join(folder, 'still.csv'), 'utf8'), /^click_id,[^\n]*,note,rejection\r\n/);
+  assert.match(
+    readFileSync(join(folder, 'still.csv'), 'utf8'),
+    /^click_id,[^\n]*,note,rejection,payout_state,payout_amount\r\n/,
+  );
+});
+
+test('books a reversal whose payout is in a later batch of the file, and writes the rejected rows in the order of the file', async () => {
+  const clickId = await createClick('newest-first');
+  const occurred_at = new Date().toISOString();
+  const row = (txid: string, status: string, amount: number) => ({
+    click_id: clickId,
+    txid,
+    status,
+    amount,
+    occurred_at,
+  });
+  const lines: string[] = [];
+  const rejections: [txid: string, rejection: string, payout: string | undefined][] = [];
+  // Newest rows first: the reversals are 1,100 rows before their payouts, and more rows are rejected than a request has.
+  for (let n = 0; n < 1_100; n++) {
+    const txid = `late-${n}`;
+    if (n % 2 === 0) {
+      lines.push(JSON.stringify(row(txid, 'reversed', 1)));
+    } else {
+      lines.push(JSON.stringify(row(txid, 'reversed', 1.000001)));
+      rejections.push([txid, 'exceeds_funded', 'funded']);
+    }
+    if (n % 400 === 0) {
+      lines.push('{');
+      rejections.push(['{', 'not_json', undefined]);
+    }
+    lines.push(JSON.stringify(row(`void-${n}`, 'paid', 1)));
+    rejections.push([`void-${n}`, 'status_invalid', undefined]);
+  }
+  for (let n = 0; n < 1_100; n++) lines.push(JSON.stringify(row(`late-${n}`, 'funded', 1)));
+  const path = write('newest-first.ndjson', lines.join('\n'));
+  const counts = { rows: lines.length, rejected: rejections.length };
+  const rejectedPath = join(folder, 'newest-first.rejected.ndjson');
+  for (const expected of [
+    { accepted: 1_650, repeated: 0, reversed_payouts: 0 },
+    { accepted: 0, repeated: 1_650, reversed_payouts: 550 },
+  ]) {
+    const ran = await confirm(path, '--url', url, '--json');
+    assert.equal(ran.code, 4, ran.stderr);
+    const { reasons: _, rejected_file, ...found } = JSON.parse(ran.stdout);
+    assert.deepEqual([found, rejected_file], [{ ...counts, ...expected }, rejectedPath]);
+    const rejected = readFileSync(rejectedPath, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.deepEqual(
+      rejected.map(({ txid, row, rejection, payout_state }) => [txid ?? row, rejection, payout_state]),
+      rejections,
+    );
+    assert.equal(await confirmedUsd('newest-first'), 550);
+  }
+  assert.deepEqual(
+    readdirSync(folder).filter((name) => name.includes('unfinished')),
+    [],
+  );
 });
 
 test('records the rows of an NDJSON file and writes rejected rows as NDJSON', async () => {
@@ -99,6 +163,7 @@ test('records the rows of an NDJSON file and writes rejected rows as NDJSON', as
     rows: 4,
     accepted: 1,
     repeated: 0,
+    reversed_payouts: 0,
     rejected: 3,
     reasons: { not_json: 1, not_an_object: 1, amount_invalid: 1 },
     rejected_file: rejectedPath,

@@ -6,6 +6,7 @@ import {
   type ConfirmationFormat,
   type ConfirmationRow,
   createConfirmationReader,
+  type RowRejection,
 } from '../../src/cli/commands/confirmation-file.ts';
 
 async function readRows(format: ConfirmationFormat, ...chunks: readonly string[]) {
@@ -59,12 +60,12 @@ describe('CSV files of confirmations', () => {
         rows.map(({ parsed }) => parsed),
         txids.map((txid) => ({ ok: true, item: item(txid) })),
       );
-      text = rejectedHeader + rows.map((row) => row.formatRejectedRow('=reason')).join('');
-      assert.doesNotMatch(text, /(^|,)"?\s*[=+\-@\t\r＝]/m);
+      text = rejectedHeader + rows.map((row) => row.formatRejectedRow({ reason: '=reason' })).join('');
+      assert.doesNotMatch(text, /(^|,)"?(\s*[=+\-@＝]|\t|\r(?!\n))/m);
     }
     const [headerLine, firstRow] = text.split('\r\n');
-    assert.equal(headerLine, "click_id,txid,status,amount,occurred_at,' =note,rejection");
-    assert.equal(firstRow, "c,' =1+1,funded,1,,' -note,' =reason");
+    assert.equal(headerLine, "click_id,txid,status,amount,occurred_at,' =note,rejection,payout_state,payout_amount");
+    assert.equal(firstRow, "c,' =1+1,funded,1,,' -note,' =reason,,");
   });
 
   it('sends the reason of a reversal, and adds the reason for a rejection in a separate column', async () => {
@@ -78,15 +79,31 @@ describe('CSV files of confirmations', () => {
         { ok: true, item },
       ],
     );
-    const rejected = rejectedHeader + rows[0]!.formatRejectedRow('exceeds_booked');
+    const rejected = rejectedHeader + rows[0]!.formatRejectedRow({ reason: 'exceeds_booked' });
     assert.equal(
       rejected,
-      'click_id,txid,status,amount,occurred_at,reason,rejection\r\nc,t,reversed,1,now,bot,exceeds_booked\r\n',
+      'click_id,txid,status,amount,occurred_at,reason,rejection,payout_state,payout_amount\r\nc,t,reversed,1,now,bot,exceeds_booked,,\r\n',
     );
     // The file of rejected rows can be read again.
     const again = await readRows('csv', rejected);
     assert.deepEqual(again.rows[0]!.parsed, { ok: true, item: { ...item, reason: 'bot' } });
-    assert.equal(again.rejectedHeader + again.rows[0]!.formatRejectedRow('exceeds_booked'), rejected);
+    assert.equal(again.rejectedHeader + again.rows[0]!.formatRejectedRow({ reason: 'exceeds_booked' }), rejected);
+  });
+
+  it('adds the payout of a rejected row in separate columns, which replace those of an earlier run', async () => {
+    const text = 'payout_amount,click_id,txid,status,amount,occurred_at,rejection\n7,c,t,reversed,9,now,old\n';
+    const { rows, rejectedHeader } = await readRows('csv', text);
+    const payout = { state: 'funded', amount: 8.000001 };
+    const rejected = rejectedHeader + rows[0]!.formatRejectedRow({ reason: 'exceeds_funded', payout });
+    assert.equal(
+      rejected,
+      'payout_amount,click_id,txid,status,amount,occurred_at,rejection,payout_state\r\n8.000001,c,t,reversed,9,now,exceeds_funded,funded\r\n',
+    );
+    const again = await readRows('csv', rejected);
+    assert.equal(
+      again.rejectedHeader + again.rows[0]!.formatRejectedRow({ reason: 'txid_unknown' }),
+      'payout_amount,click_id,txid,status,amount,occurred_at,rejection,payout_state\r\n,c,t,reversed,9,now,txid_unknown,\r\n',
+    );
   });
 
   it('rejects CSV rows with more or fewer cells than the header', async () => {
@@ -96,7 +113,7 @@ describe('CSV files of confirmations', () => {
       rows.map(({ parsed }) => parsed),
       [rejected, rejected],
     );
-    assert.match(rows[1]!.formatRejectedRow('cells_miscounted'), /,cells_miscounted,' =cmd\r\n$/);
+    assert.match(rows[1]!.formatRejectedRow({ reason: 'cells_miscounted' }), /,cells_miscounted,,,' =cmd\r\n$/);
   });
 
   for (const [what, text, message] of [
@@ -150,7 +167,7 @@ describe('NDJSON files of confirmations', () => {
     const [duplicate, accepted] = rows;
     const reason = 'amount_repeated';
     assert.deepEqual(duplicate!.parsed, { ok: false, reason });
-    assert.deepEqual(JSON.parse(duplicate!.formatRejectedRow(reason)), { row: line, rejection: reason });
+    assert.deepEqual(JSON.parse(duplicate!.formatRejectedRow({ reason })), { row: line, rejection: reason });
     assert.deepEqual(accepted!.parsed, { ok: true, item: {} });
   });
 
@@ -158,7 +175,7 @@ describe('NDJSON files of confirmations', () => {
     const line = '{"txid":"t","amount":84.99999999999999999}';
     const [row] = (await readRows('ndjson', line)).rows;
     assert.deepEqual(row!.parsed, { ok: false, reason: 'amount_invalid' });
-    assert.equal(JSON.parse(row!.formatRejectedRow('amount_invalid')).row, line);
+    assert.equal(JSON.parse(row!.formatRejectedRow({ reason: 'amount_invalid' })).row, line);
   });
 
   it('sends the reason of a reversal in an NDJSON file, and adds the reason for a rejection as another property', async () => {
@@ -166,7 +183,20 @@ describe('NDJSON files of confirmations', () => {
     const { rows } = await readRows('ndjson', JSON.stringify(row));
     const { note: _, ...item } = row;
     assert.deepEqual(rows[0]!.parsed, { ok: true, item });
-    assert.deepEqual(JSON.parse(rows[0]!.formatRejectedRow('click_unknown')), { ...row, rejection: 'click_unknown' });
+    assert.deepEqual(JSON.parse(rows[0]!.formatRejectedRow({ reason: 'click_unknown' })), {
+      ...row,
+      rejection: 'click_unknown',
+    });
+  });
+
+  it('adds the payout of a rejected row of an NDJSON file as other properties, which replace those of an earlier run', async () => {
+    const row = { txid: 't', status: 'reversed' };
+    const { rows } = await readRows('ndjson', JSON.stringify({ ...row, rejection: 'old', payout_state: 'old' }));
+    const format = (rejection: RowRejection) => JSON.parse(rows[0]!.formatRejectedRow(rejection));
+    const payout = { state: 'reversed', amount: 0 };
+    const added = { rejection: 'conflict', payout_state: 'reversed', payout_amount: 0 };
+    assert.deepEqual(format({ reason: 'conflict', payout }), { ...row, ...added });
+    assert.deepEqual(format({ reason: 'too_late' }), { ...row, rejection: 'too_late' });
   });
 
   it('an NDJSON file can be parsed in chunks of one character', async () => {

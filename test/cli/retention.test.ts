@@ -167,7 +167,7 @@ test('retention deletes old records and preserves all analytics by tag, also aft
   const rows = [clickIds[0]!, clickIds[19]!].map((click_id) => ({ ...late, click_id }));
   assert.deepEqual(ok(await first.confirmations.submit(rows)).results, [
     { index: 0, outcome: 'rejected', reason: 'too_late' },
-    { index: 1, outcome: 'accepted' },
+    { index: 1, outcome: 'accepted', payout: { state: 'funded', amount: 1 } },
   ]);
   const settled = await figuresOf(first);
   await first.close();

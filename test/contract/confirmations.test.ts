@@ -38,8 +38,8 @@ describePersonalLoans('POST /confirmations', (door) => {
       rejected: 0,
       unknown: 0,
       results: [
-        { index: 0, outcome: 'accepted' },
-        { index: 1, outcome: 'accepted' },
+        { index: 0, outcome: 'accepted', payout: { state: 'funded', amount: 40 } },
+        { index: 1, outcome: 'accepted', payout: { state: 'funded', amount: 2.345678 } },
       ],
     });
     const summary = await caller.summary({ referrer_tag: 'shows' });

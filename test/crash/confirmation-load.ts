@@ -7,7 +7,7 @@ import {
   wholeNumber,
 } from '../../bench/population/random.ts';
 import type { ConfirmationsResponse } from '../../src/index.ts';
-import { ConfirmationBatch, type ConfirmationRow, sessionMicrosMax, viewOf } from './confirmations.ts';
+import { ConfirmationBatch, type ConfirmationRow, sessionMicrosMax } from './confirmations.ts';
 import { drawOne, type LoadOptions } from './expectations.ts';
 import type { SessionRecord } from './session-record.ts';
 import { confirmationsOf, isAccepted, repeat } from './wire.ts';
@@ -25,9 +25,9 @@ export async function loadConfirmations(
 
   const bodies = batch.bodies();
   const body = bodies.length === 1 && chance(random, 0.5) ? bodies[0]! : bodies;
-  const first = viewOf(batch.verdicts);
+  const first = batch.viewOf(batch.verdicts);
   const verdictsAgain = chance(random, 0.2) ? batch.verdictsAgain() : null;
-  const expected = verdictsAgain === null ? [first] : [first, viewOf(verdictsAgain)];
+  const expected = verdictsAgain === null ? [first] : [first, batch.viewOf(verdictsAgain)];
   const sentAt = expectations.nextMoment();
   const answers = await repeat(expected.length, () => wire.confirm(body));
 
@@ -51,10 +51,16 @@ export async function loadConfirmations(
 function drawBatch(random: Random, sessions: readonly SessionRecord[]): ConfirmationBatch {
   const batch = new ConfirmationBatch();
   const rows = chance(random, 0.4) ? 1 : wholeNumber(random, 2, rowsMax);
+  let hasReversals = false;
   for (let drawn = 0; drawn < rows; drawn++) {
     const session = drawOne(random, sessions)!;
-    batch.add(session, pickRandomByWeight(random, draws)(session, random));
+    const row = pickRandomByWeight(random, draws)(session, random);
+    // The service applies payouts before reversals, so the model adds no payout after a reversal.
+    if (hasReversals && row.status === 'funded') continue;
+    hasReversals ||= row.status === 'reversed';
+    batch.add(session, row);
   }
+  batch.mixReversals(random);
   return batch;
 }
 

@@ -1,4 +1,10 @@
-import type { ConfirmationResult, ConfirmationStatus, ConfirmationsResponse } from '../../src/index.ts';
+import { type Random, wholeNumber } from '../../bench/population/random.ts';
+import type {
+  ConfirmationPayout,
+  ConfirmationResult,
+  ConfirmationStatus,
+  ConfirmationsResponse,
+} from '../../src/index.ts';
 import type { SessionRecord } from './session-record.ts';
 
 /** Maximum revenue of a session, and of a confirmation (docs/contract.md#confirmation-rules). */
@@ -59,6 +65,16 @@ export class Payouts {
     return this.rows.reduce((sum, row) => sum + revenueChangeMicros(row), amountMicros) > sessionMicrosMax;
   }
 
+  /** Returns the payout that a row names, as in the answer, or undefined. */
+  payoutOf(row: ConfirmationRow): ConfirmationPayout | undefined {
+    const funded = this.#find(row, 'funded');
+    if (funded === undefined) return undefined;
+    const reversed = this.#find(row, 'reversed');
+    const micros = funded.amountMicros - (reversed?.amountMicros ?? 0);
+    const state = reversed === undefined ? 'funded' : micros === 0 ? 'reversed' : 'partly_reversed';
+    return { state, amount: micros / 1_000_000 };
+  }
+
   isReversed(funded: ConfirmationRow): boolean {
     return this.#find(funded, 'reversed') !== undefined;
   }
@@ -85,10 +101,18 @@ function keyOf({ offerId, txid }: ConfirmationRow, status: ConfirmationStatus): 
   return `${offerId} ${txid} ${status}`;
 }
 
-/** Rows of one request, which are added to the records of their sessions, and their expected outcomes. */
+interface BatchRow {
+  readonly session: SessionRecord;
+  readonly row: ConfirmationRow;
+  readonly verdict: RowVerdict;
+}
+
+/**
+ * Rows of one request, which are added to the records of their sessions, and their expected outcomes. Rows are added in the order in which
+ * the service applies them: payouts before reversals. They can be sent in another order.
+ */
 export class ConfirmationBatch {
-  readonly #rows: { readonly session: SessionRecord; readonly row: ConfirmationRow }[] = [];
-  readonly verdicts: RowVerdict[] = [];
+  #rows: BatchRow[] = [];
   /** Number of rows that restore an unrecorded click. */
   restored = 0;
 
@@ -106,9 +130,26 @@ export class ConfirmationBatch {
     const isClickKnown = session.counted.has(row.offerId);
     const verdict = session.addConfirmation(row);
     if (verdict === 'accepted' && !isClickKnown) this.restored++;
-    this.#rows.push({ session, row });
-    this.verdicts.push(verdict);
+    this.#rows.push({ session, row, verdict });
     return true;
+  }
+
+  get verdicts(): readonly RowVerdict[] {
+    return this.#rows.map(({ verdict }) => verdict);
+  }
+
+  /** Moves reversals to random places, also before the payout that they reverse. */
+  mixReversals(random: Random): void {
+    const isReversal = ({ row }: BatchRow) => row.status === 'reversed' && row.spoilt === null;
+    const reversals = this.#rows.filter(isReversal);
+    const mixed = this.#rows.filter((each) => !isReversal(each));
+    let least = 0;
+    for (const reversal of reversals) {
+      const at = wholeNumber(random, least, mixed.length);
+      mixed.splice(at, 0, reversal);
+      least = at + 1;
+    }
+    this.#rows = mixed;
   }
 
   bodies(): object[] {
@@ -119,6 +160,24 @@ export class ConfirmationBatch {
   verdictsAgain(): readonly RowVerdict[] | null {
     const verdicts = this.#rows.map(({ session, row }) => session.verdictOn(row));
     return verdicts.every((verdict) => verdict !== null && verdict !== 'accepted') ? (verdicts as RowVerdict[]) : null;
+  }
+
+  /** Returns the expected answer to rows with these outcomes. Call this after all rows were added. */
+  viewOf(verdicts: readonly RowVerdict[]): ConfirmationsResponse {
+    const counts = { accepted: 0, repeated: 0, rejected: 0, unknown: 0 };
+    const results = verdicts.map((verdict, index): ConfirmationResult => {
+      const isBooked = verdict === 'accepted' || verdict === 'repeated';
+      counts[isBooked ? verdict : 'rejected']++;
+      const { session, row } = this.#rows[index]!;
+      // The service does not look for the payout of an invalid row. Test keys have no payouts.
+      const payout = row.spoilt === null ? session.payouts.payoutOf(row) : undefined;
+      return {
+        index,
+        ...(isBooked ? { outcome: verdict } : { outcome: 'rejected', reason: verdict }),
+        ...(payout === undefined ? {} : { payout }),
+      };
+    });
+    return { ...counts, results };
   }
 
   /** Marks the earlier records of the sessions as durable after an answer. Returns false if all rows were invalid. */
@@ -141,15 +200,4 @@ function bodyOf(subId: string, row: ConfirmationRow): object {
     occurred_at: new Date(occurredMs).toISOString(),
     ...spoilt?.members,
   };
-}
-
-/** Returns the expected answer to rows with these outcomes. */
-export function viewOf(verdicts: readonly RowVerdict[]): ConfirmationsResponse {
-  const counts = { accepted: 0, repeated: 0, rejected: 0, unknown: 0 };
-  const results = verdicts.map((verdict, index): ConfirmationResult => {
-    const isBooked = verdict === 'accepted' || verdict === 'repeated';
-    counts[isBooked ? verdict : 'rejected']++;
-    return isBooked ? { index, outcome: verdict } : { index, outcome: 'rejected', reason: verdict };
-  });
-  return { ...counts, results };
 }

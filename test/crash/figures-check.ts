@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ApiKeyMode, SessionFigures } from '../../src/index.ts';
 import { clickIdFromRedirect } from '../support/click-ids.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
-import { ConfirmationBatch, type ConfirmationRow, type IssuedClick, type RowVerdict, viewOf } from './confirmations.ts';
+import { ConfirmationBatch, type ConfirmationRow, type IssuedClick, type RowVerdict } from './confirmations.ts';
 import { inParallel, type TagSessions, type VerificationOptions } from './expectations.ts';
 import {
   addFigures,
@@ -132,10 +132,14 @@ export async function retryUncertainConfirmations(options: VerificationOptions, 
   const uncertain = session.takeUncertainConfirmations();
   if (uncertain === null) return;
   const batch = new ConfirmationBatch();
-  for (const row of uncertain.rows) if (!batch.add(session, row)) break;
+  // The service applies payouts before reversals.
+  const rows = uncertain.rows
+    .map((row, index) => ({ row, index }))
+    .sort((a, b) => Number(a.row.status === 'reversed') - Number(b.row.status === 'reversed'));
+  for (const { row } of rows) if (!batch.add(session, row)) break;
   const { verdicts } = batch;
   const possible = uncertain.booked.map((booked) =>
-    verdicts.map((verdict, index): RowVerdict => (index < booked ? 'repeated' : verdict)),
+    verdicts.map((verdict, place): RowVerdict => (rows[place]!.index < booked ? 'repeated' : verdict)),
   );
   await expectAnswer(options, batch, possible);
   batch.markDurable();
@@ -198,7 +202,7 @@ async function expectAnswer(
   const view = confirmationsOf(answer);
   // A request that was answered with 503 may have been booked.
   const wanted = attempts === 1 ? possible : [...possible, possible[0]!.map(asRepeated)];
-  if (wanted.some((verdicts) => isDeepStrictEqual(viewOf(verdicts), view))) return;
+  if (wanted.some((verdicts) => isDeepStrictEqual(batch.viewOf(verdicts), view))) return;
   const rows = JSON.stringify(batch.bodies());
   throw new Error(`${rows} came to ${JSON.stringify(view)}, where they may come to ${JSON.stringify(possible)}`);
 }

@@ -141,16 +141,18 @@ describe('confirmRevenue', () => {
       bench.row(),
       bench.row({ status: 'reversed', amount: 15.5 }),
     );
+    // Every row shows the payout after all rows.
+    const payout = { state: 'partly_reversed', amount: 24.5 };
     assert.deepEqual(view, {
       accepted: 2,
       repeated: 1,
       rejected: 1,
       unknown: 0,
       results: [
-        { index: 0, outcome: 'accepted' },
+        { index: 0, outcome: 'accepted', payout },
         { index: 1, outcome: 'rejected', reason: 'not_an_object' },
-        { index: 2, outcome: 'repeated' },
-        { index: 3, outcome: 'accepted' },
+        { index: 2, outcome: 'repeated', payout },
+        { index: 3, outcome: 'accepted', payout },
       ],
     });
     assert.deepEqual(await bench.booked(), [
@@ -193,16 +195,111 @@ describe('confirmRevenue', () => {
     );
   });
 
-  it('validates each row after applying the earlier rows of the batch', async (t) => {
+  it('validates each row after applying the earlier rows of the batch, payouts before reversals', async (t) => {
     const bench = await Bench.open(t);
+    const reversed = (more: object) => bench.row({ status: 'reversed', ...more });
     const outcomes = await bench.outcomes(
-      bench.row({ status: 'reversed' }),
+      reversed({ amount: 60_000 }),
+      'nonsense',
+      reversed({ amount: 59_999 }),
       bench.row({ amount: 60_000 }),
       bench.row({ txid: 'tx-2', amount: 60_000 }),
-      bench.row({ status: 'reversed', amount: 60_000 }),
-      bench.row({ txid: 'tx-2', amount: 60_000 }),
+      reversed({ txid: 'tx-2' }),
+      reversed({ txid: 'tx-3', amount: 30_000.01 }),
+      reversed({ amount: 60_000 }),
+      bench.row({ txid: 'tx-3', amount: 30_000 }),
+      bench.row({ amount: 60_000 }),
     );
-    assert.deepEqual(outcomes, ['txid_unknown', 'accepted', 'session_limit', 'accepted', 'accepted']);
+    assert.deepEqual(outcomes, [
+      'accepted',
+      'not_an_object',
+      'conflict',
+      'accepted',
+      // A payout counts towards the limit of its session before the reversals of the batch.
+      'session_limit',
+      'txid_unknown',
+      'exceeds_funded',
+      'repeated',
+      'accepted',
+      'repeated',
+    ]);
+    assert.deepEqual(await bench.outcomes(bench.row({ txid: 'tx-2', amount: 60_000 })), ['accepted']);
+    assert.deepEqual(
+      (await bench.booked()).map(([kind, , , txid]) => `${kind} ${txid}`),
+      ['4 tx-1', '4 tx-3', '5 tx-1', '4 tx-2'],
+    );
+  });
+
+  it('every permutation of a payout and its reversals has the same outcomes and the same payout', async (t) => {
+    const bench = await Bench.open(t);
+    const kinds = ['funded', 'reversed', 'conflict', 'exceeds'] as const;
+    type Kind = (typeof kinds)[number];
+    const permutations = (items: readonly Kind[]): Kind[][] =>
+      items.length === 0
+        ? [[]]
+        : items.flatMap((item) => permutations(items.filter((each) => each !== item)).map((rest) => [item, ...rest]));
+    for (const [n, order] of permutations(kinds).entries()) {
+      const txid = `tx-${n}`;
+      const rows: Readonly<Record<Kind, object>> = {
+        funded: bench.row({ txid }),
+        reversed: bench.row({ txid, status: 'reversed', amount: 30 }),
+        conflict: bench.row({ txid, amount: 41 }),
+        exceeds: bench.row({ txid: `${txid}-other`, status: 'reversed', amount: 50 }),
+      };
+      const other = bench.row({ txid: `${txid}-other` });
+      const { results } = await bench.confirm(...order.map((kind) => rows[kind]), other);
+      const found = Object.fromEntries(order.map((kind, index) => [kind, results[index]]));
+      // Of two payouts with the same txid, the first one in the batch counts.
+      const isFirst = order.indexOf('funded') < order.indexOf('conflict');
+      const payout = { state: 'partly_reversed', amount: isFirst ? 10 : 11 };
+      const outcomes = (isCounted: boolean) =>
+        isCounted ? { outcome: 'accepted', payout } : { outcome: 'rejected', reason: 'conflict', payout };
+      const at = (kind: Kind) => ({ index: order.indexOf(kind) });
+      assert.deepEqual(found, {
+        funded: { ...at('funded'), ...outcomes(isFirst) },
+        conflict: { ...at('conflict'), ...outcomes(!isFirst) },
+        reversed: { ...at('reversed'), outcome: 'accepted', payout },
+        exceeds: {
+          ...at('exceeds'),
+          ...{ outcome: 'rejected', reason: 'exceeds_funded', payout: { state: 'funded', amount: 40 } },
+        },
+      });
+    }
+  });
+
+  it('shows the payout of each row, so that a repeated payout that was reversed is visible', async (t) => {
+    const bench = await Bench.open(t);
+    const payouts = async (...rows: readonly object[]) =>
+      (await bench.confirm(...rows)).results.map(({ outcome, reason, payout }) => [
+        reason ?? outcome,
+        payout?.state,
+        payout?.amount,
+      ]);
+    const reversed = (more: object = {}) => bench.row({ status: 'reversed', ...more });
+    assert.deepEqual(await payouts(bench.row()), [['accepted', 'funded', 40]]);
+    assert.deepEqual(await payouts(reversed({ amount: 39.999999 })), [['accepted', 'partly_reversed', 0.000001]]);
+    // A payout is reversed once. Funding it again, or reversing the rest, changes nothing.
+    assert.deepEqual(await payouts(bench.row(), reversed({ amount: 0.000001 }), reversed({ amount: 41 })), [
+      ['repeated', 'partly_reversed', 0.000001],
+      ['conflict', 'partly_reversed', 0.000001],
+      ['conflict', 'partly_reversed', 0.000001],
+    ]);
+    assert.deepEqual(
+      await payouts(bench.row({ txid: 'tx-2' }), reversed({ txid: 'tx-2' }), bench.row({ txid: 'tx-2' })),
+      [
+        ['accepted', 'reversed', 0],
+        ['accepted', 'reversed', 0],
+        ['repeated', 'reversed', 0],
+      ],
+    );
+    assert.deepEqual(
+      await payouts(bench.row({ txid: 'tx-2', amount: 1 }), reversed({ txid: 'tx-3' }), bench.row({ amount: 0 })),
+      [
+        ['conflict', 'reversed', 0],
+        ['txid_unknown', undefined, undefined],
+        ['amount_invalid', undefined, undefined],
+      ],
+    );
   });
 
   it('confirms an unrecorded click by its click_id, and takes the lender of the offer from the catalog', async (t) => {
@@ -271,6 +368,9 @@ describe('confirmRevenue', () => {
       'repeated',
       'exceeds_booked',
     ]);
+    // Instead of a payout, the answer shows what is left of the revenue of the click.
+    const repeated = (await bench.confirm(first[0], first[5])).results.map(({ payout }) => payout);
+    assert.deepEqual(repeated, [{ state: 'reversed', amount: 0 }, undefined]);
     const { sub_id: _, svc_offer_id: __, ...withoutClick } = reversal({ txid: 'tx-4' }) as Record<string, unknown>;
     const others = [
       bench.row({ sub_id }),

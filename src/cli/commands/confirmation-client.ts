@@ -5,9 +5,16 @@ import { bounds } from '../../bounds.ts';
 import { CommandLineError } from '../command.ts';
 
 /** Outcome of one row. The outcome `unknown` means that all retries failed. Only a rejected row has a `reason`. */
-interface ConfirmationRowOutcome {
+export interface ConfirmationRowOutcome {
   readonly outcome: 'accepted' | 'repeated' | 'rejected' | 'unknown';
-  readonly reason?: string;
+  readonly reason?: string | undefined;
+  readonly payout?: PayoutOfRow | undefined;
+}
+
+/** State and amount in USD of the payout that a row names (docs/contract.md#confirmation-answers). */
+export interface PayoutOfRow {
+  readonly state: string;
+  readonly amount: number;
 }
 
 interface ConfirmationClientOptions {
@@ -26,6 +33,7 @@ const responseValidator = Compile(
           (['accepted', 'repeated', 'rejected', 'unknown'] as const).map((outcome) => Type.Literal(outcome)),
         ),
         reason: Type.Optional(Type.String()),
+        payout: Type.Optional(Type.Object({ state: Type.String(), amount: Type.Number() })),
       }),
     ),
   }),

@@ -4,13 +4,20 @@ import { bounds } from '../../bounds.ts';
 import { confirmationFieldNames } from '../../confirmations/confirmation.ts';
 import { findRowTextProblems } from '../../confirmations/parse-confirmation.ts';
 import { CommandLineError } from '../command.ts';
+import type { PayoutOfRow } from './confirmation-client.ts';
 
 /** Row that was read from a confirmation file and is not sent yet. */
 export interface ConfirmationRow {
   /** Confirmation to send, or the reason why the row is rejected without sending. */
   readonly parsed: { readonly ok: true; readonly item: object } | { readonly ok: false; readonly reason: string };
-  /** Formats the row and a reason for the file of rejected rows, which has the same format as the confirmation file. */
-  formatRejectedRow(reason: string): string;
+  /** Formats the row and its rejection for the file of rejected rows, which has the same format as the confirmation file. */
+  formatRejectedRow(rejection: RowRejection): string;
+}
+
+export interface RowRejection {
+  readonly reason: string;
+  /** The payout that the row names, if the ledger has it. */
+  readonly payout?: PayoutOfRow | undefined;
 }
 
 /** Reader of one confirmation file. Throws `CommandLineError` if a syntax error makes the boundaries of the next rows uncertain. */
@@ -26,8 +33,19 @@ export function createConfirmationReader(format: ConfirmationFormat): Confirmati
   return format === 'csv' ? new CsvConfirmationReader() : new NdjsonConfirmationReader();
 }
 
-/** Name of the column or member with the reason for the rejection. The member `reason` is the reason of a reversal. */
-const rejectionName = 'rejection';
+/**
+ * Names and values of the columns or members that the file of rejected rows has in addition to the input file. If the input is a file of
+ * rejected rows from an earlier run, the values replace those of the earlier run. `reason` cannot be the name of the reason for the
+ * rejection, because the member `reason` is the reason of a reversal.
+ */
+const rejectionMembers: readonly (readonly [
+  name: string,
+  read: (rejection: RowRejection) => string | number | undefined,
+])[] = [
+  ['rejection', ({ reason }) => reason],
+  ['payout_state', ({ payout }) => payout?.state],
+  ['payout_amount', ({ payout }) => payout?.amount],
+];
 
 /**
  * Reader of CSV files as in RFC 4180. The first line contains the column names, which are the names of JSON members in the API, in any
@@ -38,9 +56,7 @@ class CsvConfirmationReader implements ConfirmationReader {
   #header: readonly string[] | null = null;
 
   get rejectedRowsHeader(): string {
-    const header = this.#header ?? [];
-    const names = header.includes(rejectionName) ? header : [...header, rejectionName];
-    return formatCsvLine(names.map(escapeFormula));
+    return formatCsvLine(addRejectionColumns(this.#header ?? []).map(escapeFormula));
   }
 
   async *readRows(text: AsyncIterable<string>): AsyncIterable<ConfirmationRow> {
@@ -92,11 +108,10 @@ async function* parseCsv(text: AsyncIterable<string>): AsyncGenerator<readonly s
 }
 
 function parseCsvRow(header: readonly string[], cells: readonly string[]): ConfirmationRow {
-  const formatRejectedRow = (reason: string): string => {
-    const line = header.map((_, column) => cells[column] ?? '');
-    // The input may be a file of rejected rows from an earlier run, which already has the column `rejection`.
-    const rejectionColumn = header.indexOf(rejectionName);
-    line[rejectionColumn < 0 ? header.length : rejectionColumn] = reason;
+  const formatRejectedRow = (rejection: RowRejection): string => {
+    const names = addRejectionColumns(header);
+    const line = names.map((_, column) => (column < header.length ? (cells[column] ?? '') : ''));
+    for (const [name, read] of rejectionMembers) line[names.indexOf(name)] = String(read(rejection) ?? '');
     return formatCsvLine([...line, ...cells.slice(header.length)].map(escapeFormula));
   };
   if (cells.length !== header.length) return { parsed: { ok: false, reason: 'cells_miscounted' }, formatRejectedRow };
@@ -127,6 +142,11 @@ function validateHeader(header: readonly string[]): readonly string[] {
   const duplicate = confirmationFieldNames.find((name) => header.indexOf(name) !== header.lastIndexOf(name));
   if (duplicate !== undefined) throw new CommandLineError(`the first line names the column ${duplicate} twice`);
   return header;
+}
+
+/** Returns the column names of the file of rejected rows for an input file with the column names `header`. */
+function addRejectionColumns(header: readonly string[]): readonly string[] {
+  return [...header, ...rejectionMembers.map(([name]) => name).filter((name) => !header.includes(name))];
 }
 
 function formatCsvLine(cells: readonly string[]): string {
@@ -186,7 +206,7 @@ function parseNdjsonRow(text: string): ConfirmationRow {
   /** Rejects a line that is not JSON, repeats a member name or has an amount with too many digits. The rejected line is written as a string to the file of rejected rows. */
   const rejectedText = (reason: string): ConfirmationRow => ({
     parsed: { ok: false, reason },
-    formatRejectedRow: () => formatJsonLine({ row: text.trim(), [rejectionName]: reason }),
+    formatRejectedRow: (rejection) => formatRejectedJson({ row: text.trim() }, rejection),
   });
   let value: unknown;
   try {
@@ -197,7 +217,7 @@ function parseNdjsonRow(text: string): ConfirmationRow {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return {
       parsed: { ok: false, reason: 'not_an_object' },
-      formatRejectedRow: (reason) => formatJsonLine({ row: value, [rejectionName]: reason }),
+      formatRejectedRow: (rejection) => formatRejectedJson({ row: value }, rejection),
     };
   }
   const problem = findRowTextProblems(text).get(0);
@@ -208,10 +228,12 @@ function parseNdjsonRow(text: string): ConfirmationRow {
   );
   return {
     parsed: { ok: true, item },
-    formatRejectedRow: (reason) => formatJsonLine({ ...row, [rejectionName]: reason }),
+    formatRejectedRow: (rejection) => formatRejectedJson(row, rejection),
   };
 }
 
-function formatJsonLine(value: object): string {
-  return `${JSON.stringify(value)}\n`;
+/** `JSON.stringify` omits the members without a value. */
+function formatRejectedJson(row: object, rejection: RowRejection): string {
+  const members = rejectionMembers.map(([name, read]) => [name, read(rejection)]);
+  return `${JSON.stringify({ ...row, ...Object.fromEntries(members) })}\n`;
 }
