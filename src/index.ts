@@ -31,9 +31,10 @@ import {
 import { PartnerApi, type PartnerApiResult, toPartnerApiResult } from './embedded/partner-api.ts';
 import { logoHeaders } from './http/routes/static-routes.ts';
 import { errorSerializers } from './logging/describe-error.ts';
-import { isPrefetchPurpose, parseClickUrl } from './operations/click-url.ts';
+import { parseClickUrl } from './operations/click-url.ts';
 import type { ConfirmationsResponse } from './operations/confirm-revenue.ts';
 import type { ClickResult } from './operations/follow-click.ts';
+import { isSpeculativePurpose } from './operations/speculative-request.ts';
 import { startService } from './server/start-service.ts';
 import type { CertificateReload } from './tls/certificate.ts';
 import { exampleCatalogs } from './verticals/registry.ts';
@@ -273,9 +274,11 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
       remove: (account, origin) => openService().embedOrigins.removeOrigins(account, [origin])[0]!,
       list: (account) => openService().embedOrigins.listOrigins(account),
     },
-    followClick: async (url, { method = 'GET', userAgent = '', purpose = '' } = {}) => {
-      if (isPrefetchPurpose(purpose)) return { kind: 'retry_later', retryAfterSeconds: bounds.retryAfterSeconds };
-      return service.followClick(parseClickUrl(url, userAgent, method));
+    followClick: async (url, context = {}) => {
+      const { method = 'GET', userAgent = '', purpose = '', fetchDestination = '', fetchMode = '' } = context;
+      if (isSpeculativePurpose(purpose)) return { kind: 'retry_later', retryAfterSeconds: bounds.retryAfterSeconds };
+      const source = { method, userAgent, destination: fetchDestination, mode: fetchMode };
+      return service.followClick(parseClickUrl(url, source));
     },
     confirmations: { submit: async (rows) => toPartnerApiResult(await service.confirmRevenue(rows)) },
     findLogo: (url) => {

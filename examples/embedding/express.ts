@@ -27,8 +27,14 @@ app.post('/offers', express.json(), async (request, response) => {
 
 app.get('/c', async (request, response) => {
   const { headers, method, url } = request;
-  const purpose = [headers['sec-purpose'], headers.purpose, headers['x-moz']].filter(Boolean).join(', ');
-  const click = await marketplace.followClick(url, { method, userAgent: headers['user-agent'], purpose });
+  const purposes = [headers['sec-purpose'], headers.purpose, headers['x-purpose'], headers['x-moz']];
+  const click = await marketplace.followClick(url, {
+    method,
+    userAgent: headers['user-agent'],
+    purpose: purposes.filter(Boolean).join(', '),
+    fetchDestination: headers['sec-fetch-dest'],
+    fetchMode: headers['sec-fetch-mode'],
+  });
   response.set({ 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' });
   if (click.kind === 'redirect') return response.redirect(302, click.location);
   if (click.kind === 'unknown') return response.status(404).send('This link is not valid.');

@@ -29,8 +29,14 @@ app.post<{ Body: Readonly<Record<string, unknown>> }>('/offers', async (request,
 
 app.get('/c', async (request, reply) => {
   const { headers, method, url } = request;
-  const purpose = [headers['sec-purpose'], headers.purpose, headers['x-moz']].filter(Boolean).join(', ');
-  const click = await marketplace.followClick(url, { method, userAgent: headers['user-agent'], purpose });
+  const purposes = [headers['sec-purpose'], headers.purpose, headers['x-purpose'], headers['x-moz']];
+  const click = await marketplace.followClick(url, {
+    method,
+    userAgent: headers['user-agent'],
+    purpose: purposes.filter(Boolean).join(', '),
+    fetchDestination: headers['sec-fetch-dest'],
+    fetchMode: headers['sec-fetch-mode'],
+  });
   reply.header('Cache-Control', 'no-store').header('Referrer-Policy', 'no-referrer');
   if (click.kind === 'redirect') return reply.redirect(click.location, 302);
   if (click.kind === 'unknown') return reply.code(404).send('This link is not valid.');

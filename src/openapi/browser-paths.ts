@@ -87,7 +87,10 @@ export function browserPathItems(
             { 'text/plain': { schema: Type.String() } },
           ),
           404: browserResponse('The link is invalid. An HTML page.', noStoreHeader, htmlContent),
-          503: browserResponse('For a prefetch.', { ...noStoreHeader, ...retryAfterHeader }),
+          503: browserResponse('For a speculative request, such as a prefetch.', {
+            ...noStoreHeader,
+            ...retryAfterHeader,
+          }),
           ...methodNotAllowedResponses,
           default: defaultResponse,
         },
@@ -181,7 +184,7 @@ export function widgetPaths(
           ),
           ...widgetErrorResponses(['INVALID_REQUEST', 'SUB_ID_EXPIRED', 'INSUFFICIENT_INPUTS'], 'load'),
           503: browserResponse(
-            '`SERVICE_UNAVAILABLE`. A prefetch gets this status without a body.',
+            '`SERVICE_UNAVAILABLE`. A speculative request gets this status without a body.',
             { ...noStoreHeader, ...widgetStatuses[503]!.headers },
             errorContent,
           ),

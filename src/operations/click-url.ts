@@ -3,6 +3,7 @@ import { parseQueryParameters } from '../domain/query-string.ts';
 import { copyToFlatString } from '../domain/text.ts';
 import type { OfferUrls } from '../verticals/offer-view.ts';
 import type { ClickRequest } from './follow-click.ts';
+import { isNavigation } from './speculative-request.ts';
 
 export const clickPath = '/c';
 
@@ -14,15 +15,28 @@ export function createOfferUrls({ click, cdn }: { readonly click: string; readon
   return { clickPrefix, clickPrefixJson: copyToFlatString(JSON.stringify(clickPrefix).slice(1, -1)), logos: cdn };
 }
 
-/** Parses a `click_url` for a program that handles click requests itself. */
-export function parseClickUrl(url: string | URL, userAgent: string, method: string): ClickRequest {
-  const text = String(url);
-  const question = text.indexOf('?');
-  return parseClickQuery(question < 0 ? '' : text.slice(question + 1), userAgent, method);
+/** Properties of the HTTP request for a click URL. */
+export interface ClickRequestSource {
+  readonly method: string;
+  readonly userAgent: string;
+  /** Value of the header `Sec-Fetch-Dest`; empty without the header. */
+  readonly destination: string;
+  /** Value of the header `Sec-Fetch-Mode`; empty without the header. */
+  readonly mode: string;
 }
 
-/** Parses the query of a click URL. A repeated or badly encoded parameter makes the URL invalid. Only GET requests count as clicks. */
-export function parseClickQuery(query: string, userAgent: string, method: string): ClickRequest {
+/** Parses a `click_url` for a program that handles click requests itself. */
+export function parseClickUrl(url: string | URL, source: ClickRequestSource): ClickRequest {
+  const text = String(url);
+  const question = text.indexOf('?');
+  return parseClickQuery(question < 0 ? '' : text.slice(question + 1), source);
+}
+
+/** Parses the query of a click URL. A repeated or badly encoded parameter makes the URL invalid. Only GET navigations count as clicks. */
+export function parseClickQuery(
+  query: string,
+  { method, userAgent, destination, mode }: ClickRequestSource,
+): ClickRequest {
   const parsed = parseQueryParameters(query, clickParameters);
   const { sub = '', offer = '', v = '' } = parsed.ok ? parsed.values : {};
   return {
@@ -30,14 +44,6 @@ export function parseClickQuery(query: string, userAgent: string, method: string
     offer,
     v,
     userAgent: userAgent.slice(0, bounds.userAgentCharactersMax),
-    isRedirectOnly: method !== 'GET',
+    uncounted: method !== 'GET' ? 'not_get' : isNavigation(destination, mode) ? null : 'not_navigation',
   };
-}
-
-/**
- * Whether a header value announces a prefetch. `purpose` is the value of the header `Purpose`, `Sec-Purpose` or `X-Moz`; empty if the
- * request has no such header.
- */
-export function isPrefetchPurpose(purpose: string): boolean {
-  return purpose !== '' && /prefetch|prerender|preview/i.test(purpose);
 }

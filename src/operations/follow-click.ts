@@ -32,9 +32,12 @@ export interface FollowClickDeps {
   readonly onUnrecorded: () => void;
   /** Called for each recorded click that counts but books no revenue. */
   readonly onUnbooked: (reason: UnbookedReason) => void;
-  /** Called for each redirected request that is not a click: a bot, or a method other than GET. */
-  readonly onUncounted: (kind: 'bot' | 'not_get') => void;
+  /** Called for each redirected request that is not a click. */
+  readonly onUncounted: (kind: 'bot' | UncountedRequest) => void;
 }
+
+/** Kind of a request that is not a click: another method than GET, or a part of a page or request of a script. */
+export type UncountedRequest = 'not_get' | 'not_navigation';
 
 export interface ClickRequest {
   /** Value of the query parameter `sub` of the click URL; empty when absent. */
@@ -42,8 +45,8 @@ export interface ClickRequest {
   readonly offer: string;
   readonly v: string;
   readonly userAgent: string;
-  /** True if the method is not GET (for example HEAD). Requests other than GET redirect, but record no click and no revenue. */
-  readonly isRedirectOnly: boolean;
+  /** Why the request redirects, but records no click and no revenue; null for a possible click. */
+  readonly uncounted: UncountedRequest | null;
 }
 
 export type ClickResult =
@@ -69,9 +72,9 @@ export async function followClick(deps: FollowClickDeps, request: ClickRequest):
 
   const { createdMs, mode } = decodeSubId(subBytes);
   const clickedMs = deps.clock.wallMs();
-  const isBot = deps.devices.isBot(request.userAgent);
-  const countable = !request.isRedirectOnly && !isBot;
-  if (!countable) deps.onUncounted(isBot ? 'bot' : 'not_get');
+  const uncounted = deps.devices.isBot(request.userAgent) ? 'bot' : request.uncounted;
+  const countable = uncounted === null;
+  if (uncounted !== null) deps.onUncounted(uncounted);
   const fullValueMicros = catalog.clickValueMicros(offerIndex, payload.creditBand);
   const decision = deps.availability.decideClick(subBytes, request.offer, clickedMs, fullValueMicros);
   const shouldRecord =

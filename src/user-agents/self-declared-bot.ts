@@ -71,7 +71,7 @@ function isUnmarkedBrowser(userAgent: string): boolean {
 }
 
 /**
- * Whether a user agent declares itself as a crawler, monitor, health checker or link preview (docs/contract.md#bots-and-prefetches).
+ * Whether a user agent declares itself as a crawler, monitor, health checker or link preview (docs/contract.md#requests-that-are-not-clicks).
  *
  * A name such as `WhatsApp` or `Viber` means a link preview if it is alone, and an app of a person if it is part of the user agent of a
  * browser. Therefore a pattern of the list applies to browsers only if an example of the list looks like a browser

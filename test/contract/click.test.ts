@@ -116,25 +116,83 @@ describePersonalLoans('click', (door) => {
     assert.equal(await clicks(caller, 'by-user-agent'), agents.length);
   });
 
-  test('returns 503 for a prefetch of a click link, and counts no click', async () => {
+  test('returns 503 for a speculative request for a click link, and counts no click', async () => {
     const { caller, first } = await shown('ahead');
-    const heads: Record<string, string>[] = [
-      { 'Sec-Purpose': 'prefetch' },
-      { 'Sec-Purpose': 'prefetch;prerender' },
-      { Purpose: 'prefetch' },
-      { 'X-Moz': 'prefetch' },
-      { 'Sec-Purpose': 'foo', Purpose: 'prefetch' },
-      { 'Sec-Purpose': 'foo', Purpose: 'bar', 'X-Moz': 'prefetch' },
+    const values = [
+      'prefetch',
+      'prefetch;prerender',
+      'prefetch;anonymous-client-ip',
+      'Prerender',
+      'preview',
+      ': preview',
     ];
+    const heads: Record<string, string>[] = ['Sec-Purpose', 'Purpose', 'X-Purpose', 'X-Moz'].flatMap((name) => [
+      ...values.map((value) => ({ [name]: value })),
+      { 'Sec-Purpose': 'foo', Purpose: 'bar', [name]: 'prefetch' },
+      { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document', [name]: 'prefetch' },
+    ]);
     for (const headers of heads) {
       const answer = await caller.click(first, headers);
-      assert.equal(answer.status, 503);
+      assert.equal(answer.status, 503, JSON.stringify(headers));
       assert.equal(answer.headers.get('cache-control'), 'no-store');
       assert.ok(Number(answer.headers.get('retry-after')) >= 1);
       assert.equal(answer.headers.has('location'), false);
     }
     assert.equal(await clicks(caller, 'ahead'), 0);
-    await caller.click(first);
+    await caller.click(first, { 'Sec-Purpose': 'other', 'X-Purpose': 'other' });
     assert.equal(await clicks(caller, 'ahead'), 1);
+  });
+
+  test('redirects requests for parts of a page and requests of scripts, and books nothing', async () => {
+    const { caller, first } = await shown('parts');
+    const destinations = [
+      ...[
+        'audio',
+        'audioworklet',
+        'embed',
+        'empty',
+        'font',
+        'image',
+        'json',
+        'manifest',
+        'object',
+        'paintworklet',
+        'report',
+      ],
+      ...['script', 'serviceworker', 'sharedworker', 'style', 'track', 'video', 'webidentity', 'worker', 'xslt'],
+    ];
+    const heads: Record<string, string>[] = [
+      ...destinations.map((destination) => ({ 'Sec-Fetch-Dest': destination })),
+      ...destinations.map((destination) => ({ 'Sec-Fetch-Dest': destination, 'Sec-Fetch-Mode': 'no-cors' })),
+      ...['cors', 'no-cors', 'same-origin', 'websocket'].map((mode) => ({ 'Sec-Fetch-Mode': mode })),
+      { 'Sec-Fetch-Dest': 'object', 'Sec-Fetch-Mode': 'navigate' },
+    ];
+    for (const headers of heads) {
+      const answer = await caller.click(first, headers);
+      assert.equal(answer.status, 302, JSON.stringify(headers));
+      assert.ok(answer.headers.has('location'));
+    }
+    assert.equal(await clicks(caller, 'parts'), 0);
+  });
+
+  test('counts navigations in windows and frames, and requests of browsers without these headers', async () => {
+    const { caller, view } = await shown('navigations');
+    const heads: Record<string, string>[] = [
+      ...['document', 'iframe', 'frame', 'fencedframe'].map((destination) => ({
+        'Sec-Fetch-Dest': destination,
+        'Sec-Fetch-Mode': 'navigate',
+        'Sec-Fetch-Site': 'cross-site',
+      })),
+      { 'Sec-Fetch-Mode': 'navigate' },
+      { 'Sec-Fetch-Mode': 'nested-navigate' },
+      { 'Sec-Fetch-Dest': 'document' },
+      { 'Sec-Fetch-Dest': 'empty', 'Sec-Fetch-Mode': 'navigate', 'Service-Worker-Navigation-Preload': 'true' },
+      { 'Sec-Fetch-Dest': 'unknown', 'Sec-Fetch-Mode': 'unknown' },
+      {},
+    ];
+    for (const [at, headers] of heads.entries()) {
+      assert.equal((await caller.click(view.offers[at]!.click_url, headers)).status, 302);
+      assert.equal(await clicks(caller, 'navigations'), at + 1, JSON.stringify(headers));
+    }
   });
 });

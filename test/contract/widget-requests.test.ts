@@ -47,10 +47,12 @@ describeService('requests of the widget', ({ running }) => {
       assert.equal(await views(), 2);
     });
 
-    test('returns 503 for a prefetch of widget offers, and counts no view', async () => {
+    test('returns 503 for a speculative request for widget offers, and counts no view', async () => {
       const caller = running().caller(fixture);
       const widget = await caller.createWidget('ahead', fixture.complete);
-      const prefetches: Record<string, string>[] = [{ 'Sec-Purpose': 'prefetch' }, { Purpose: 'prefetch' }];
+      const prefetches: Record<string, string>[] = ['Sec-Purpose', 'Purpose', 'X-Purpose', 'X-Moz'].map((name) => ({
+        [name]: 'preview',
+      }));
       for (const headers of prefetches) {
         const answer = await widget.get('/offers', { load: widgetLoadId(1) }, headers);
         assert.deepEqual([answer.status, answer.text], [503, '']);

@@ -35,11 +35,17 @@ for (const listen of [false, { engine: 'uws' }] as const) {
     for (const purpose of ['prefetch', 'prefetch;prerender', 'foo, preview']) {
       assert.deepEqual(await marketplace.followClick(url, { purpose }), { kind: 'retry_later', retryAfterSeconds: 1 });
     }
-    for (const visit of [{ method: 'HEAD' }, { userAgent: 'Googlebot/2.1' }]) {
+    const uncounted = [
+      { method: 'HEAD' },
+      { userAgent: 'Googlebot/2.1' },
+      { fetchDestination: 'image', fetchMode: 'no-cors' },
+      { fetchDestination: 'empty', fetchMode: 'cors' },
+    ];
+    for (const visit of uncounted) {
       assert.equal((await marketplace.followClick(url, visit)).kind, 'redirect');
     }
     assert.equal(ok(await partner.queryAnalytics({ sub_id_list: [sub_id] })).offer_clicks, 0);
-    const outcome = await marketplace.followClick(url);
+    const outcome = await marketplace.followClick(url, { fetchDestination: 'iframe', fetchMode: 'navigate' });
     assert.ok(outcome.kind === 'redirect' && outcome.location.includes(outcome.clickId));
     const summary = ok(await partner.queryAnalytics({ sub_id_list: [sub_id] }));
     assert.equal(summary.offer_clicks, 1);

@@ -10,7 +10,7 @@ import { ClickIds, ClickTokenCipher } from '../../src/ids/click-tokens.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { restoreAbsentItems, type UnbookedReason } from '../../src/ledger/ledger-record.ts';
-import { type ClickRequest, followClick } from '../../src/operations/follow-click.ts';
+import { type ClickRequest, followClick, type UncountedRequest } from '../../src/operations/follow-click.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { DeviceClassifier } from '../../src/user-agents/device-classifier.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
@@ -86,7 +86,7 @@ async function openBench(t: TestContext, isLive = true, flatPayout = false) {
       bench.unrecorded++;
     },
     onUnbooked: (reason: UnbookedReason) => bench.unbooked.push(reason),
-    onUncounted: (kind: 'bot' | 'not_get') => bench.uncounted.push(kind),
+    onUncounted: (kind: 'bot' | UncountedRequest) => bench.uncounted.push(kind),
   };
   const bench = {
     ...{ deps, clock, availability, ledger, sessions, catalogs, subIds, clickTokens, writeCatalog },
@@ -112,7 +112,7 @@ async function openBench(t: TestContext, isLive = true, flatPayout = false) {
 
     follow(request: Link & Partial<ClickRequest>, changes: Partial<typeof deps> = {}) {
       const { userAgent } = browsers[0]!;
-      return followClick({ ...deps, ...changes }, { userAgent, isRedirectOnly: false, ...request });
+      return followClick({ ...deps, ...changes }, { userAgent, uncounted: null, ...request });
     },
 
     /** Follows a link that must redirect. Returns the location, the click_id and its contents. */
@@ -269,12 +269,13 @@ describe('followClick', () => {
     assert.equal(record!.at(-1), clickMicros);
   });
 
-  it('redirects HEAD requests and bots without recording a click', async (t) => {
+  it('redirects HEAD requests, parts of pages and bots without recording a click', async (t) => {
     const bench = await openBench(t);
     const link = bench.link();
     for (let i = 0; i < clicksPerLink; i++) {
       for (const request of [
-        { isRedirectOnly: true },
+        { uncounted: 'not_get' } as const,
+        { uncounted: 'not_navigation' } as const,
         { userAgent: 'Googlebot/2.1' },
         { userAgent: 'facebookexternalhit/1.1' },
         { userAgent: 'UptimeRobot/2.0' },
@@ -283,7 +284,7 @@ describe('followClick', () => {
       }
     }
     assert.deepEqual([bench.ledger.log.lastAppendedPosition, bench.unrecorded], [0, 0]);
-    const kinds = ['not_get', 'bot', 'bot', 'bot'];
+    const kinds = ['not_get', 'not_navigation', 'bot', 'bot', 'bot'];
     assert.deepEqual(bench.uncounted, [...kinds, ...kinds, ...kinds]);
     // These clicks do not count towards the limit of recorded clicks. User agents that are neither browsers nor bots count as people.
     for (const userAgent of ['', 'curl/8.5.0', 'python-requests/2.31.0']) await bench.redirect({ ...link, userAgent });
@@ -405,10 +406,10 @@ describe('followClick for an offer with a daily cap', () => {
     const [link, other] = [shownLink(bench), shownLink(bench)];
     const worthOf = async (request: Partial<ClickRequest>) =>
       (await bench.redirect({ ...other, ...request })).click.valueMicros;
-    assert.equal(await worthOf({ isRedirectOnly: true }), clickMicros);
+    assert.equal(await worthOf({ uncounted: 'not_get' }), clickMicros);
     assert.equal(await worthOf({ userAgent: 'Googlebot/2.1' }), clickMicros);
     await bench.redirect(link);
-    assert.equal(await worthOf({ isRedirectOnly: true }), 0);
+    assert.equal(await worthOf({ uncounted: 'not_get' }), 0);
     assert.equal(await worthOf({ userAgent: 'Googlebot/2.1' }), 0);
     assert.deepEqual(clicksOf(await bench.ledger.records()), [[clickMicros, true, null]]);
   });

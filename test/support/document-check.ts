@@ -261,7 +261,7 @@ function isForAllowedOrigins(item: PathItem): boolean {
 
 /** Whether a request is a prefetch. A prefetch that would be counted is rejected without a body. */
 function isPrefetch({ headers = {} }: HttpRequest): boolean {
-  return Object.keys(headers).some((name) => /^(sec-purpose|purpose|x-moz)$/i.test(name));
+  return Object.keys(headers).some((name) => /^(sec-purpose|purpose|x-purpose|x-moz)$/i.test(name));
 }
 
 /** Returns the codes of an error, which are the names of its examples; null for a status that is no error or any error. */

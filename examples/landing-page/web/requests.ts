@@ -12,9 +12,10 @@ export function isSameOrigin({ headers }: IncomingMessage): boolean {
   return origin === undefined || (URL.canParse(origin) && new URL(origin).host === headers.host);
 }
 
-/** Whether the browser prefetches or prerenders the page. The visitor has not seen the page, so it is not a visit. */
+/** Whether the browser prefetches, prerenders or previews the page. The visitor has not seen the page, so it is not a visit. */
 export function isPrefetch({ headers }: IncomingMessage): boolean {
-  return /prefetch|prerender/.test(`${headers['sec-purpose']} ${headers.purpose} ${headers['x-moz']}`);
+  const purposes = [headers['sec-purpose'], headers.purpose, headers['x-purpose'], headers['x-moz']];
+  return /prefetch|prerender|preview/i.test(purposes.join(' '));
 }
 
 /** Maximum size of a posted form in bytes: much larger than the longest form, and small enough to limit the memory. */

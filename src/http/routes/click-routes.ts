@@ -3,7 +3,7 @@ import { type FollowClickDeps, followClick } from '../../operations/follow-click
 import type { RequestContext, RequestHandler } from '../engines/listener.ts';
 import { formatHeader, formatHeaders } from '../engines/response-head.ts';
 import { clickNotFoundPage, sandboxLandingPage } from './html-pages.ts';
-import { headersOfPrefetchReply, isPrefetch } from './request-parsing.ts';
+import { headersOfSpeculativeReply, isSpeculative } from './request-parsing.ts';
 import { allowOnlyGet, routeIndexOf } from './routing.ts';
 
 export const sandboxLandingPath = `${clickPath}/sandbox`;
@@ -27,10 +27,10 @@ const pageHeaders = formatHeaders({
  */
 export function clickRoutes(deps: FollowClickDeps & { readonly onPrefetch: () => void }): RequestHandler {
   const click = allowOnlyGet((context) => {
-    // Replies 503 to a prefetch, so that the browser sends the request again when the person clicks the link.
-    if (isPrefetch(context)) {
+    // Replies 503 to a speculative request, so that the browser sends the request again when the person clicks the link.
+    if (isSpeculative(context)) {
       deps.onPrefetch();
-      return context.reply({ status: 503, headers: headersOfPrefetchReply, body: '' });
+      return context.reply({ status: 503, headers: headersOfSpeculativeReply, body: '' });
     }
     return redirect(deps, context);
   });
@@ -45,8 +45,13 @@ export function clickRoutes(deps: FollowClickDeps & { readonly onPrefetch: () =>
 }
 
 async function redirect(deps: FollowClickDeps, context: RequestContext): Promise<void> {
-  const { query, method } = context;
-  const result = await followClick(deps, parseClickQuery(query, context.getRequestHeader('user-agent'), method));
+  const request = parseClickQuery(context.query, {
+    method: context.method,
+    userAgent: context.getRequestHeader('user-agent'),
+    destination: context.getRequestHeader('sec-fetch-dest'),
+    mode: context.getRequestHeader('sec-fetch-mode'),
+  });
+  const result = await followClick(deps, request);
   if (result.kind === 'unknown') return context.reply({ status: 404, headers: pageHeaders, body: clickNotFoundPage });
   const headers = formatHeader('Location', result.location) + redirectHeaders;
   context.reply({ status: 302, headers, body: redirectBody });

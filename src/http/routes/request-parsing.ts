@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { bounds } from '../../bounds.ts';
 import { failureOutcomeWithCode, invalidRequest, type Outcome } from '../../domain/outcome.ts';
-import { isPrefetchPurpose } from '../../operations/click-url.ts';
+import { isSpeculativePurpose, purposeHeaders } from '../../operations/speculative-request.ts';
 import type { RequestContext } from '../engines/listener.ts';
 import { formatHeaders } from '../engines/response-head.ts';
 
@@ -56,20 +56,16 @@ export function prefersJson(accept: string): boolean {
   return (weights.get('application/json') ?? 0) > (weights.get('text/html') ?? 0);
 }
 
-/**
- * Whether the request is a prefetch, which a browser sends before a person opens the link. Browsers mark a prefetch with one of three
- * headers.
- */
-export function isPrefetch(context: RequestContext): boolean {
-  return (
-    isPrefetchPurpose(context.getRequestHeader('sec-purpose')) ||
-    isPrefetchPurpose(context.getRequestHeader('purpose')) ||
-    isPrefetchPurpose(context.getRequestHeader('x-moz'))
-  );
+/** Whether the request is speculative: a browser sends it before a person opens the link, and marks it with one of four headers. */
+export function isSpeculative(context: RequestContext): boolean {
+  for (const name of purposeHeaders) {
+    if (isSpeculativePurpose(context.getRequestHeader(name))) return true;
+  }
+  return false;
 }
 
-/** Headers of the 503 reply to a prefetch. The browser repeats the prefetched request when the person opens the link. */
-export const headersOfPrefetchReply = formatHeaders({
+/** Headers of the 503 reply to a speculative request. The browser repeats the request when the person opens the link. */
+export const headersOfSpeculativeReply = formatHeaders({
   'Cache-Control': 'no-store',
   'Retry-After': String(bounds.retryAfterSeconds),
 });

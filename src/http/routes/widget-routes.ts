@@ -21,7 +21,7 @@ import { varyByOriginHeaders, widgetCors } from './cors.ts';
 import { widgetExpiredPage, widgetLinkInvalidPage } from './html-pages.ts';
 import { renderWidgetOffersJson } from './offers-json.ts';
 import { errorReply, jsonHeaders } from './replies.ts';
-import { headersOfPrefetchReply, isPrefetch, parseJsonBody } from './request-parsing.ts';
+import { headersOfSpeculativeReply, isSpeculative, parseJsonBody } from './request-parsing.ts';
 import {
   type AllowedMethods,
   allowedMethods,
@@ -52,13 +52,16 @@ interface WidgetApiDeps extends VerifyWidgetLinkDeps, ShowOffersDeps, RecordWidg
 const offersMethods = allowedMethods('GET');
 const eventsMethods = allowedMethods('POST');
 
-/** Handles `GET /w/offers`. Replies 503 to a prefetch, because a response with offers counts as a view (docs/contract.md#widget-views). */
+/**
+ * Handles `GET /w/offers`. Replies 503 to a speculative request, because a response with offers counts as a view
+ * (docs/contract.md#widget-views).
+ */
 function handleOffers(deps: WidgetApiDeps, context: RequestContext): void | Promise<void> {
-  const prefetch = isPrefetch(context);
+  const isSpeculativeRequest = isSpeculative(context);
   const request = checkWidgetRequest(deps, context, offersMethods);
   if (request === null) return;
   const { session, expiresMs, parameters, cors } = request;
-  if (prefetch) return context.reply({ status: 503, headers: headersOfPrefetchReply + cors, body: '' });
+  if (isSpeculativeRequest) return context.reply({ status: 503, headers: headersOfSpeculativeReply + cors, body: '' });
 
   const sendOffers = (outcome: Outcome<WidgetOffers>): void => {
     if (outcome.ok) {
