@@ -46,12 +46,18 @@ export const confirmationFieldNames = [
   'amount',
   'occurred_at',
   'reason',
+  'currency',
 ] as const;
 export type ConfirmationFieldName = (typeof confirmationFieldNames)[number];
+
+/** The only allowed value of the optional member `currency`. */
+export const confirmationCurrency = 'USD';
 
 /** Reasons for rejecting a confirmation row, documented in docs/confirmations.md. */
 export type RejectionReason =
   | 'not_an_object'
+  | 'member_ambiguous'
+  | 'currency_invalid'
   | `${ConfirmationFieldName}_repeated`
   | 'status_invalid'
   | 'reason_invalid'

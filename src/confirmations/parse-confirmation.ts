@@ -10,6 +10,7 @@ import {
   type ClickDetails,
   type Confirmation,
   type ConfirmationFieldName,
+  confirmationCurrency,
   confirmationFieldNames,
   type RejectionReason,
 } from './confirmation.ts';
@@ -76,6 +77,20 @@ function exceedsExactDigits(number: string): boolean {
   return end - first > bounds.exactDecimalDigitsMax;
 }
 
+/** Names of the members without underscores. */
+const compactFieldNames: ReadonlySet<string> = new Set(confirmationFieldNames.map((name) => name.replaceAll('_', '')));
+
+/**
+ * Whether a member or column has another name than those of a confirmation row, but could contradict a row or change the meaning of its
+ * amount: another spelling of a name, such as `Amount`, or a name of a currency or unit, such as `amount_cents` or `payout_currency`. Other
+ * unknown names are ignored.
+ */
+export function isAmbiguousFieldName(name: string): boolean {
+  if (confirmationFieldNames.some((each) => each === name)) return false;
+  const letters = name.toLowerCase().replaceAll(/[^a-z]/g, '');
+  return compactFieldNames.has(letters) || /^amount|(?<!con)currency|^(?:minor)?units?$|^cents$/.test(letters);
+}
+
 interface ParseConfirmationDeps {
   readonly subIds: Pick<SubIds, 'verify'>;
   readonly clickIds: Pick<ClickIds, 'verify'>;
@@ -85,18 +100,20 @@ interface ParseConfirmationDeps {
   readonly verticalsWithFlatPayouts: ReadonlySet<number>;
 }
 
-/** A confirmation row before validation. Members with unknown names are ignored. */
+/** A confirmation row before validation. Other members are ignored, except for `isAmbiguousFieldName`. */
 type UnparsedRow = { readonly [Member in ConfirmationFieldName]?: unknown };
 
 /** Validates the format of one confirmation row (docs/contract.md#confirmation-rows). Does not check the row against the ledger. */
 export function parseConfirmation(deps: ParseConfirmationDeps, row: unknown): Confirmation | RejectionReason {
   if (typeof row !== 'object' || row === null || Array.isArray(row)) return 'not_an_object';
-  const { txid, status, amount, occurred_at: occurredAt } = row as UnparsedRow;
+  if (Object.keys(row).some(isAmbiguousFieldName)) return 'member_ambiguous';
+  const { txid, status, amount, occurred_at: occurredAt, currency = confirmationCurrency } = row as UnparsedRow;
   if (status !== 'funded' && status !== 'reversed') return 'status_invalid';
   if (typeof txid !== 'string' || !isVisibleAscii(txid, bounds.txidCharactersMax)) return 'txid_invalid';
   const amountMicros = typeof amount === 'number' ? usdToExactMicros(amount) : null;
   if (amountMicros === null || amountMicros === 0) return 'amount_invalid';
   if (amountMicros > bounds.confirmedRevenueUsdMax * microsPerUsd) return 'amount_invalid';
+  if (currency !== confirmationCurrency) return 'currency_invalid';
   const occurredMs = typeof occurredAt === 'string' ? parseIsoTimestamp(occurredAt) : null;
   if (occurredMs === null || occurredMs < 0) return 'occurred_at_invalid';
   const click = parseClick(deps, row as UnparsedRow);

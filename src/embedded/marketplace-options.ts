@@ -130,6 +130,8 @@ export interface ConfirmationRow {
   readonly status: ConfirmationStatus;
   /** Amount of the payout: a positive number in USD with up to six decimals. */
   readonly amount: number;
+  /** Currency of the amount. Any other value is rejected. */
+  readonly currency?: 'USD';
   /** Time of the payout, as an ISO 8601 timestamp with a UTC offset. */
   readonly occurred_at: string;
   /** Reason for taking back the revenue of a click that confirmed its own revenue; required for such a click, ignored for other clicks. */

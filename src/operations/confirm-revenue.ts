@@ -3,7 +3,7 @@ import { bounds } from '../bounds.ts';
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import type { OfferAvailability } from '../clicks/offer-availability.ts';
 import type { Confirmation, ConfirmationStatus, RejectionReason } from '../confirmations/confirmation.ts';
-import { checkConfirmation } from '../confirmations/confirmation.ts';
+import { checkConfirmation, confirmationCurrency } from '../confirmations/confirmation.ts';
 import { findRowTextProblems, parseConfirmation } from '../confirmations/parse-confirmation.ts';
 import type { ConfirmationPayout, PayoutStateReader } from '../confirmations/payout-state.ts';
 import { PendingPayoutStates } from '../confirmations/payout-state.ts';
@@ -46,6 +46,8 @@ export interface ConfirmationResult {
   readonly outcome: ConfirmationOutcome;
   /** Reason for the rejection; absent for other outcomes. */
   readonly reason?: RejectionReason;
+  /** Allowed values of the member, if the reason is `currency_invalid`. */
+  readonly allowed?: readonly string[];
   /** The payout that the row names, after all rows of the request. Absent if the ledger has no such payout, or for an `unknown` row. */
   readonly payout?: ConfirmationPayout;
 }
@@ -175,7 +177,8 @@ function processRow(
 const unknownRow: RowResult = { outcome: 'unknown' };
 
 function rejectedRow(reason: RejectionReason): RowResult {
-  return { outcome: 'rejected', reason };
+  const rejected = { outcome: 'rejected', reason } as const;
+  return reason === 'currency_invalid' ? { ...rejected, allowed: [confirmationCurrency] } : rejected;
 }
 
 function toLedgerRecord(

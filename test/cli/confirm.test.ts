@@ -186,6 +186,31 @@ test('records the rows of an NDJSON file and writes rejected rows as NDJSON', as
   assert.equal(existsSync(rejectedPath), false);
 });
 
+test('books no amount of another currency or unit from a CSV or NDJSON file', async () => {
+  const click_id = await createClick('euros');
+  const row = { click_id, txid: 'tx-1', status: 'funded', amount: 40, occurred_at: new Date().toISOString() };
+  const names = Object.keys(row).join(',');
+  const cells = Object.values(row).join(',');
+  const currencies = ['EUR', 'usd', '"1"', ''];
+  const csv = write(
+    'euros.csv',
+    `${names},currency\n${currencies.map((currency) => `${cells},${currency}\n`).join('')}`,
+  );
+  const unit = write('cents.csv', `${names},amount_cents\n${cells},4000\n`);
+  const members = [{ currency: 'EUR' }, { currency: '' }, { currency: null }, { currency: 1 }, { amountCents: 1 }];
+  const ndjson = write('euros.ndjson', members.map((member) => JSON.stringify({ ...row, ...member })).join('\n'));
+  const ofCsv = await confirm(csv, '--url', url);
+  assert.equal(ofCsv.stdout, '4 rows: 0 accepted, 0 repeated, 4 rejected\n', ofCsv.stderr);
+  assert.match(ofCsv.stderr, /^ {2}4 currency_invalid \(currency must be USD; amounts are in USD\)\n/);
+  assert.match(readFileSync(join(folder, 'euros.rejected.csv'), 'utf8'), /,EUR,currency_invalid,,\r\n/);
+  const ofNdjson = await confirm(ndjson, '--url', url, '--json');
+  assert.deepEqual(JSON.parse(ofNdjson.stdout).reasons, { currency_invalid: 4, member_ambiguous: 1 });
+  const ofUnit = await confirm(unit, '--url', url);
+  assert.deepEqual([ofUnit.code, ofUnit.stdout], [1, '']);
+  assert.match(ofUnit.stderr, /column 6 of the first line has a name that could change the meaning/);
+  assert.equal(await confirmedUsd('euros'), 0);
+});
+
 const head = 'click_id,txid,status,amount,occurred_at\n';
 test('reports in one line a file, a server URL or an operator token that cannot be used', async () => {
   const file = write('a.csv', `${head}a,b,c,d,e\n`);
@@ -195,6 +220,11 @@ test('reports in one line a file, a server URL or an operator token that cannot 
   const nobody = ['--url', `http://127.0.0.1:${await findFreePort()}`];
   for (const [args, message] of [
     [[write('quote.csv', `${head}a"b,1,2,3,4\n`), ...nobody], /line 2: a quote/],
+    [
+      [write('semicolons.csv', head.replaceAll(',', ';')), ...nobody],
+      /line 1: the columns are separated by semicolons/,
+    ],
+    [[write('tabs.csv', head.replaceAll(',', '\t')), ...nobody], /line 1: the columns are separated by tabs/],
     [[write('binary.csv', Buffer.from([0x61, 0xff, 0x0a])), ...nobody], /not UTF-8/],
     [[file, ...nobody], /no server responds at http:\/\/127\.0\.0\.1:\d+\/confirmations \(see --url\): ECONNREFUSED/],
     [

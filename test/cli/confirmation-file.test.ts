@@ -106,6 +106,15 @@ describe('CSV files of confirmations', () => {
     );
   });
 
+  it('sends the currency of each row, also if a cell is empty', async () => {
+    const text = `${header.trimEnd()},currency\n${['USD', 'usd', '', ' '].map((currency) => `c,t,funded,1,now,${currency}\n`).join('')}`;
+    const items = (await readItems('csv', text)) as { currency: unknown }[];
+    assert.deepEqual(
+      items.map(({ currency }) => currency),
+      ['USD', 'usd', '', ' '],
+    );
+  });
+
   it('rejects CSV rows with more or fewer cells than the header', async () => {
     const { rows } = await readRows('csv', `${header}c,t\nc,t,funded,1,now,=cmd\n`);
     const rejected = { ok: false, reason: 'cells_miscounted' };
@@ -117,6 +126,27 @@ describe('CSV files of confirmations', () => {
   });
 
   for (const [what, text, message] of [
+    ['an ambiguous column', `amount_cents,${header}`, /column 1 of the first line has a name that could change/],
+    [
+      'an ambiguous column of a currency',
+      `${header.trimEnd()},Payout Currency\n`,
+      /column 6 of the first line .*in USD/,
+    ],
+    ['another spelling of a column', `${header.trimEnd()},Amount\n`, /column 6 of the first line/],
+    ['columns separated by semicolons', header.replaceAll(',', ';'), /line 1: the columns are separated by semicolons/],
+    [
+      'quoted columns separated by semicolons',
+      '"click_id";"txid";"status";"amount"\r\n"c";"t";',
+      /by semicolons \(;\)/,
+    ],
+    [
+      'columns separated by tabs',
+      `\ufeff${header.replaceAll(',', '\t')}a,b\n`,
+      /the columns are separated by tabs; separate/,
+    ],
+    ['columns separated by bars', header.replaceAll(',', ' | '), /separated by vertical bars/],
+    ['columns separated by semicolons, and commas', 'click_id;txid;status;amount,amount\n', /separated by semicolons/],
+    ['a missing column and semicolons in a name', 'click_id,txid,status,amount,a;b\n', /missing: occurred_at/],
     ['an empty file', '', /names? the columns/],
     ['a missing column', 'click_id,txid,amount,occurred_at\n', /missing: status/],
     ['no columns that name a click', 'sub_id,txid,status,amount,occurred_at\n', /missing: svc_offer_id/],
@@ -159,6 +189,21 @@ describe('NDJSON files of confirmations', () => {
       'not_an_object',
       {},
     ]);
+  });
+
+  it('rejects an NDJSON line with an ambiguous property, and sends its currency', async () => {
+    const lines = [
+      '{"txid":"t","amount":1,"amount_cents":1}',
+      '{"txid":"t","currency":null}',
+      '{"payout_amount":1,"loan_amount":2}',
+    ];
+    const { rows } = await readRows('ndjson', lines.join('\n'));
+    assert.deepEqual(
+      rows.map(({ parsed }) => (parsed.ok ? parsed.item : parsed.reason)),
+      ['member_ambiguous', { txid: 't', currency: null }, {}],
+    );
+    const rejected = JSON.parse(rows[0]!.formatRejectedRow({ reason: 'member_ambiguous' }));
+    assert.deepEqual(rejected, { txid: 't', amount: 1, amount_cents: 1, rejection: 'member_ambiguous' });
   });
 
   it('rejects an NDJSON line with a duplicate property, and writes the line as text to the rejected rows', async () => {

@@ -129,6 +129,42 @@ describe('parseConfirmation', () => {
   });
 
   const invalid: readonly (readonly [reason: string, members: object])[] = [
+    ...[
+      'usd',
+      'Usd',
+      'USD ',
+      ' USD',
+      'US$',
+      '$',
+      '',
+      'EUR',
+      'USDC',
+      'US Dollar',
+      '840',
+      null,
+      840,
+      0,
+      true,
+      ['USD'],
+      {},
+    ].map((currency) => ['currency_invalid', { currency }] as const),
+    ...[
+      '$40',
+      '40 USD',
+      '1,000.00',
+      '1.000,50',
+      '40,5',
+      '1 000',
+      "1'000",
+      '-40',
+      '+40',
+      '(40)',
+      '4e1',
+      '0x28',
+      '',
+      ' 40',
+    ].map((amount) => ['amount_invalid', { amount }] as const),
+    ...[true, [40], { value: 40 }, undefined].map((amount) => ['amount_invalid', { amount }] as const),
     ...[0, -0, -1, 1e-7, 0.0000015, 100_000.000001, 1e21, Number.NaN, Number.POSITIVE_INFINITY, '40.5', null].map(
       (amount) => ['amount_invalid', { amount }] as const,
     ),
@@ -158,6 +194,50 @@ describe('parseConfirmation', () => {
     }
   });
 
+  it('accepts the currency USD, and rejects every other currency', () => {
+    for (const currency of ['USD', undefined]) {
+      assert.equal((parseConfirmation(ids, { ...byClick, currency }) as Confirmation).amountMicros, 40_500_000);
+    }
+  });
+
+  it('rejects unknown members that could contradict the row or change the meaning of its amount, and ignores others', () => {
+    const ambiguous = [
+      ...['amount_cents', 'amountCents', 'AMOUNT_EUR', 'amount_usd', 'amount_minor', 'amount-in-cents', 'amount '],
+      ...['Amount', 'AMOUNT', 'aMount', 'amount\u200b', 'Currency', 'currency_code', 'currencyCode', 'payout_currency'],
+      ...[
+        'payoutCurrency',
+        'unit',
+        'Units',
+        'minor_unit',
+        'minorUnits',
+        'cents',
+        'Status',
+        'TXID',
+        'tx_id',
+        'Click-ID',
+      ],
+      ...['subId', 'svcOfferId', 'OccurredAt', 'occurred at', 'Reason'],
+    ];
+    for (const name of ambiguous) {
+      for (const value of [1, null, 'USD']) {
+        assert.equal(parseConfirmation(ids, { ...byClick, [name]: value }), 'member_ambiguous', name);
+      }
+    }
+    const ignored = [
+      'note',
+      'loan_amount',
+      'loanAmount',
+      'total_amount',
+      'concurrency',
+      'business_unit',
+      'percents',
+      'id',
+    ];
+    for (const name of [...ignored, 'rejection', 'payout_state', 'payout_amount', '', '_', '__proto__', 'toString']) {
+      assert.equal(typeof parseConfirmation(ids, { ...byClick, [name]: 1 }), 'object', name);
+    }
+  });
+
   it('rejects values that are not objects, and does not throw for any value', () => {
     for (const row of [null, undefined, 5, 'text', [byClick], true]) {
       assert.equal(parseConfirmation(ids, row), 'not_an_object');
@@ -175,6 +255,7 @@ describe('findRowTextProblems', () => {
     ['[[{"amount":1,"amount":1}],{"x":{"amount":1,"amount":1},"amount":1},{"x":[{"amount":1}],"amount":1}]', []],
     ['[1,"amount","amount",[],{},{"status":"}","status":"]"}]', [[5, 'status_repeated']]],
     ['{"x":1,"x":2,"__proto__":1,"__proto__":2,"toString":1,"toString":2}', []],
+    ['{"currency":"USD","currency":"EUR"}', [[0, 'currency_repeated']]],
     ['{"txid":"amount","amount":"txid"}', []],
     ['"amount"', []],
     ['[]', []],

@@ -53,6 +53,37 @@ describePersonalLoans('POST /confirmations', (door) => {
     assert.equal(summary.by_device.unknown?.rev_confirmed, 42.345678);
   });
 
+  test('rejects amounts of another currency or unit, over HTTP and in the embedded API, and books nothing', async () => {
+    const { market, fixture } = door;
+    const caller = market.caller(fixture);
+    const subId = await caller.createSessionWithFields('currencies', fixture.complete);
+    const { offers } = await caller.offers(subId);
+    await caller.click(offers[0]!.click_url);
+    const row = (more: object) => ({
+      ...{ sub_id: subId, svc_offer_id: offers[0]!.svc_offer_id, txid: 'tx-1', status: 'funded', amount: 40 },
+      ...{ occurred_at: new Date(market.clock.wallMs()).toISOString(), ...more },
+    });
+    const currencies = ['EUR', 'usd', '', null, 840].map((currency) => row({ currency }));
+    const ambiguous = [row({ amount_cents: 4_000 }), row({ Currency: 'EUR' })];
+    const amounts = ['40', '$40', '40,5', '1,000.00', -40, 40.0000001].map((amount) => row({ amount }));
+    const rows = [...currencies, ...ambiguous, ...amounts];
+    const reasons = ['currency_invalid', 'member_ambiguous', 'amount_invalid'];
+    const expected = [currencies, ambiguous, amounts].flatMap((each, kind) => each.map(() => reasons[kind]));
+    const http = assertOk<ConfirmationsResponse>(await post(market, rows));
+    const embedded = await market.marketplace.confirmations.submit(rows as never);
+    assert.ok(embedded.ok);
+    for (const { results } of [http, embedded.value]) {
+      assert.deepEqual(
+        results.map(({ reason }) => reason),
+        expected,
+      );
+      assert.deepEqual(results[0], { index: 0, outcome: 'rejected', reason: 'currency_invalid', allowed: ['USD'] });
+    }
+    const accepted = assertOk<ConfirmationsResponse>(await post(market, [row({ currency: 'USD' })]));
+    assert.equal(accepted.accepted, 1);
+    assert.equal((await caller.summary({ referrer_tag: 'currencies' })).rev_confirmed, 40);
+  });
+
   test('POST /confirmations accepts only JSON bodies up to the maximum size', async () => {
     const { market } = door;
     assertError(await post(market, '[]', { 'Content-Type': 'text/csv' }), 'UNSUPPORTED_MEDIA_TYPE');

@@ -55,6 +55,13 @@ function parseUrl(text: string): string {
   throw new InvalidArgumentError('The value must be an http or https URL like http://127.0.0.1:9090.');
 }
 
+/** Texts after reasons whose names do not tell what is allowed. */
+const reasonHints: Readonly<Record<string, string>> = {
+  currency_invalid: ' (currency must be USD; amounts are in USD)',
+  member_ambiguous:
+    ' (a member similar to a known one, or of a currency or unit; amounts are in USD, in the member amount)',
+};
+
 interface ConfirmOptions {
   readonly url?: string;
   readonly tokenFile?: string;
@@ -89,7 +96,7 @@ async function confirmRevenueFromFile(file: ConfirmationFile, options: ConfirmOp
     );
   }
   if (rejected === 0) return;
-  for (const [reason, count] of rejectedByReason) printNotice(`  ${count} ${reason}`);
+  for (const [reason, count] of rejectedByReason) printNotice(`  ${count} ${reason}${reasonHints[reason] ?? ''}`);
   printNotice(`The rejected rows are in ${rejectedPath}.`);
 }
 

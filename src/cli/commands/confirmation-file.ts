@@ -2,7 +2,7 @@ import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { bounds } from '../../bounds.ts';
 import { confirmationFieldNames } from '../../confirmations/confirmation.ts';
-import { findRowTextProblems } from '../../confirmations/parse-confirmation.ts';
+import { findRowTextProblems, isAmbiguousFieldName } from '../../confirmations/parse-confirmation.ts';
 import { CommandLineError } from '../command.ts';
 import type { PayoutOfRow } from './confirmation-client.ts';
 
@@ -60,9 +60,24 @@ class CsvConfirmationReader implements ConfirmationReader {
   }
 
   async *readRows(text: AsyncIterable<string>): AsyncIterable<ConfirmationRow> {
-    for await (const cells of parseCsv(text)) {
-      if (this.#header === null) this.#header = validateHeader(cells);
-      else yield parseCsvRow(this.#header, cells);
+    let start = '';
+    const copyStart = async function* (): AsyncGenerator<string> {
+      for await (const chunk of text) {
+        if (start.length < bounds.confirmationFileRowCharactersMax) start += chunk;
+        yield chunk;
+      }
+    };
+    try {
+      for await (const cells of parseCsv(copyStart())) {
+        if (this.#header === null) this.#header = validateHeader(cells);
+        else yield parseCsvRow(this.#header, cells);
+      }
+    } catch (error) {
+      const separator = this.#header === null ? findOtherSeparator(start) : null;
+      if (separator === null) throw error;
+      throw new CommandLineError(`line 1: the columns are separated by ${separator}; separate them by commas`, {
+        cause: error,
+      });
     }
     if (this.#header === null) throw new CommandLineError('the file is empty: its first line must name the columns');
   }
@@ -120,6 +135,8 @@ function parseCsvRow(header: readonly string[], cells: readonly string[]): Confi
     const cell = unescapeFormula(cells[header.indexOf(member)] ?? '');
     if (cell !== '') item[member] = member === 'amount' ? parseAmount(cell) : cell;
   }
+  // An empty cell in a column of currencies does not say that the amount is in USD.
+  if (header.includes('currency')) item.currency ??= '';
   return { parsed: { ok: true, item }, formatRejectedRow };
 }
 
@@ -141,12 +158,40 @@ function validateHeader(header: readonly string[]): readonly string[] {
   }
   const duplicate = confirmationFieldNames.find((name) => header.indexOf(name) !== header.lastIndexOf(name));
   if (duplicate !== undefined) throw new CommandLineError(`the first line names the column ${duplicate} twice`);
+  const ambiguous = header.findIndex((name) => !isRejectionColumn(name) && isAmbiguousFieldName(name));
+  if (ambiguous >= 0) {
+    throw new CommandLineError(
+      `column ${ambiguous + 1} of the first line has a name that could change the meaning of a row, because it is similar to the name of ` +
+        'another column, or names a currency or a unit: rename or remove the column; amounts are in USD, in the column amount',
+    );
+  }
   return header;
 }
 
 /** Returns the column names of the file of rejected rows for an input file with the column names `header`. */
 function addRejectionColumns(header: readonly string[]): readonly string[] {
   return [...header, ...rejectionMembers.map(([name]) => name).filter((name) => !header.includes(name))];
+}
+
+/** Separators of other programs, with their names. */
+const otherSeparators = [
+  [';', 'semicolons (;)'],
+  ['\t', 'tabs'],
+  ['|', 'vertical bars (|)'],
+] as const;
+
+/** Returns the name of the separator if the first line of a text names columns that are not separated by commas; otherwise null. */
+function findOtherSeparator(text: string): string | null {
+  const [line = ''] = text.split(/\r?\n/, 1);
+  for (const [separator, name] of otherSeparators) {
+    const names = line.split(separator).map((cell) => cell.replaceAll(/["\s\ufeff]/g, ''));
+    if (confirmationFieldNames.filter((field) => names.includes(field)).length > 1) return name;
+  }
+  return null;
+}
+
+function isRejectionColumn(name: string): boolean {
+  return rejectionMembers.some(([column]) => column === name);
 }
 
 function formatCsvLine(cells: readonly string[]): string {
@@ -223,11 +268,13 @@ function parseNdjsonRow(text: string): ConfirmationRow {
   const problem = findRowTextProblems(text).get(0);
   if (problem !== undefined) return rejectedText(problem);
   const row = value as Readonly<Record<string, unknown>>;
+  // The row is sent without its unknown members, so the server cannot find them.
+  const isAmbiguous = Object.keys(row).some(isAmbiguousFieldName);
   const item = Object.fromEntries(
     confirmationFieldNames.filter((name) => Object.hasOwn(row, name)).map((name) => [name, row[name]]),
   );
   return {
-    parsed: { ok: true, item },
+    parsed: isAmbiguous ? { ok: false, reason: 'member_ambiguous' } : { ok: true, item },
     formatRejectedRow: (rejection) => formatRejectedJson(row, rejection),
   };
 }
