@@ -15,15 +15,15 @@ const sendMessage = (message: CatalogCompileMessage) => port.postMessage(message
 
 try {
   const result = compileCatalogSource(workerData as CatalogCompileJob);
-  if (result.kind === 'compiled') sendInChunks(result.parts);
+  if (result.kind === 'compiled') sendInChunks(result.parts, result.warnings);
   else sendMessage(result);
 } catch (error) {
   sendMessage({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) });
 }
 
 /** Sends the compiled offers to the main thread in chunks. Sends the next chunk when the main thread acknowledges the previous one. */
-function sendInChunks({ offers, ...rest }: CompiledCatalogData): void {
-  sendMessage({ kind: 'compiled', rest });
+function sendInChunks({ offers, ...rest }: CompiledCatalogData, warnings: readonly string[]): void {
+  sendMessage({ kind: 'compiled', rest, warnings });
   let sent = 0;
   const sendNextChunk = () => {
     const chunk = offers.slice(sent, sent + bounds.catalogTransferOffersPerTurn);

@@ -6,6 +6,7 @@ import type {
   LoanLender,
   LoanOffer,
 } from '../../src/verticals/personal-loans/offer-schema.ts';
+import { getContractAge } from '../../src/verticals/us-states.ts';
 import type { PocketField, Vertical } from '../../src/verticals/vertical.ts';
 import { pickRandomByWeight } from '../population/random.ts';
 import { type LenderKind, lenderKinds, uniqueLenderName } from './lender-kinds.ts';
@@ -228,7 +229,7 @@ function randomStateRules(
           : {}),
         ...(randomBoolean(random, 0.5) ? { min_amount: randomInteger(random, 1, 6) * 1_000 + 1 } : {}),
         ...(withAges && vertical.roles.birthdate !== undefined && randomBoolean(random, 0.3)
-          ? { min_age: randomElement(random, [19, 21]) }
+          ? { min_age: Math.min(randomElement(random, [19, 21]), getContractAge(state) ?? 21) }
           : {}),
       },
     ]),
@@ -266,7 +267,7 @@ function randomCriteria(random: RandomSource, field: PocketField, vertical: Vert
     case 'integer':
       return randomBoolean(random, 0.03) ? [{ field: name, max: randomInteger(random, 10, 60) * 100 }] : [];
     case 'birthdate':
-      return randomBoolean(random, 0.06) ? [{ field: name, min_age: randomInteger(random, 19, 25) }] : [];
+      return randomBoolean(random, 0.06) ? [{ field: name, min_age: randomInteger(random, 16, 18) }] : [];
     case 'digits':
       return [];
   }

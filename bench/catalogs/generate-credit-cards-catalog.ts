@@ -156,7 +156,7 @@ function randomStates(random: RandomSource, vertical: Vertical): OfferCriterion 
 function randomCriteria(random: RandomSource, states: OfferCriterion | null): OfferCriterion[] {
   const criteria: readonly [probability: number, criterion: OfferCriterion][] = [
     [0.85, { field: 'annual_income', min: randomInteger(random, 2, 45) * 2_000 }],
-    [0.07, { field: 'birthdate', min_age: 21 }],
+    [0.07, { field: 'birthdate', min_age: 18 }],
     [0.06, { field: 'citizenship_status', in: ['citizen', 'perm_resident'] }],
     [0.04, { field: 'employment_status', not_in: ['other'] }],
   ];

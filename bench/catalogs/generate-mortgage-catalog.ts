@@ -240,6 +240,6 @@ function randomCriteria(
   if (randomBoolean(random, 0.3)) criteria.push({ field: 'property_type', not_in: ['manufactured'] });
   if (randomBoolean(random, 0.03)) criteria.push({ field: 'first_time_buyer', in: [true] });
   if (randomBoolean(random, 0.3)) criteria.push({ field: 'annual_income', min: randomInteger(random, 3, 12) * 10_000 });
-  if (randomBoolean(random, 0.05)) criteria.push({ field: 'birthdate', min_age: randomInteger(random, 19, 25) });
+  if (randomBoolean(random, 0.05)) criteria.push({ field: 'birthdate', min_age: randomInteger(random, 16, 18) });
   return criteria;
 }

@@ -3,6 +3,7 @@ import { bounds } from '../bounds.ts';
 import { dayStartMs, parseIsoDate, parseIsoTimestamp } from '../domain/calendar.ts';
 import type { RequestParamName } from '../domain/errors.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
+import { isPrintable } from '../domain/text.ts';
 import { isValidLimitOverride, type KeyLimitOverrides } from './rate-limits.ts';
 
 export interface NewKey {
@@ -61,9 +62,7 @@ export function validateNewKey(
 
 /** Whether a text is a valid account name: 1 to 64 printable characters without leading or trailing spaces. */
 export function isValidAccountName(text: string): boolean {
-  return (
-    text.length <= bounds.accountNameCharactersMax && text.trim() === text && /^[^\p{C}\p{Zl}\p{Zp}]+$/u.test(text)
-  );
+  return text !== '' && text.length <= bounds.accountNameCharactersMax && text.trim() === text && isPrintable(text);
 }
 
 /**

@@ -1,11 +1,11 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ApiKeyMode } from '../domain/mode.ts';
 import { createFolderDurably, writeFileDurably } from '../files/durable-files.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { CatalogFile } from './catalog-schema.ts';
 import { canonicalJson, catalogVersionPattern, computeCatalogVersion } from './identifiers.ts';
-import { parseCatalog } from './parse-catalog.ts';
+import { type CatalogText, type ParsedCatalog, parseCatalog, parseCatalogSource } from './parse-catalog.ts';
 
 interface ArchivedCatalog {
   readonly vertical: Vertical;
@@ -48,6 +48,20 @@ export class CatalogArchive {
       });
   }
 
+  /**
+   * Parses the source of a catalog. A catalog that is already in the archive was accepted by this version or an earlier version of the
+   * service, so rules that only later versions have cause warnings instead of errors.
+   *
+   * @param today current UTC day in days since the Unix epoch
+   */
+  parseSource(source: CatalogText, vertical: Vertical, mode: ApiKeyMode, today: number): ParsedCatalog {
+    const parsed = parseCatalogSource(source, vertical, today);
+    if (parsed.ok) return parsed;
+    const stored = parseCatalogSource(source, vertical, today, true);
+    const isStored = stored.ok && existsSync(this.#catalogFilePath(computeCatalogVersion(stored.catalog, mode)));
+    return isStored ? stored : parsed;
+  }
+
   storeCatalog(version: string, { vertical, mode, catalog }: ArchivedCatalog): void {
     const text = canonicalJson({ vertical: vertical.segment, mode, catalog });
     if (this.#readCatalogText(version) !== text) writeFileDurably(this.#catalogFilePath(version), text);
@@ -67,7 +81,7 @@ export class CatalogArchive {
     if (vertical === undefined || (mode !== 'live' && mode !== 'test')) {
       throw new CatalogArchiveError(`catalog ${version} is for a vertical or mode that is not served`);
     }
-    const parsed = parseCatalog(JSON.stringify(file.catalog), vertical);
+    const parsed = parseCatalog(JSON.stringify(file.catalog), vertical, undefined, true);
     if (!parsed.ok) throw new CatalogArchiveError(`catalog ${version} is not valid: ${parsed.errors[0]}`);
     if (computeCatalogVersion(parsed.catalog, mode) !== version) {
       throw new CatalogArchiveError(`catalog ${version} is damaged: its content has another version`);

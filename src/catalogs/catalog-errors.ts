@@ -1,5 +1,5 @@
 import { bounds } from '../bounds.ts';
-import { escapeInvisibleCharacters, toDisplayText, truncateText } from '../domain/text.ts';
+import { escapeInvisibleCharacters, isPrintable, toDisplayText, truncateText } from '../domain/text.ts';
 
 /** Path of a value in a catalog file: member names and array indexes, outermost first. */
 export type CatalogValuePath = readonly (string | number)[];
@@ -10,14 +10,24 @@ export interface CatalogError {
   readonly problem: string;
 }
 
-/** Collects errors in the order in which they are found, up to `bounds.catalogErrorsReportedMax`, and counts all further errors. */
+/**
+ * Collects errors and warnings in the order in which they are found, up to `bounds.catalogErrorsReportedMax` of each, and counts the others.
+ */
 export class CatalogErrors {
   readonly listed: CatalogError[] = [];
+  readonly listedWarnings: CatalogError[] = [];
   /** Whether validation stopped early, so that there may be more errors. */
   isIncomplete = false;
   /** True if the text is too large or not JSON; `listed` then contains a single error. */
   hasParseError = false;
+  readonly #isStored: boolean;
   #count = 0;
+  #warningCount = 0;
+
+  /** @param isStored whether an earlier version of the service accepted the catalog, which is in the archive of the data folder */
+  constructor(isStored = false) {
+    this.#isStored = isStored;
+  }
 
   /** Number of all errors found, including those that are not listed. */
   get count(): number {
@@ -26,26 +36,45 @@ export class CatalogErrors {
 
   add(path: CatalogValuePath, problem: string): void {
     this.#count++;
-    if (this.listed.length >= bounds.catalogErrorsReportedMax) return;
-    this.listed.push({
-      path,
-      problem: truncateText(escapeInvisibleCharacters(problem), bounds.catalogErrorCharactersShown),
-    });
+    appendError(this.listed, path, problem);
+  }
+
+  addWarning(path: CatalogValuePath, problem: string): void {
+    this.#warningCount++;
+    appendError(this.listedWarnings, path, problem);
+  }
+
+  /** Reports a violation of a rule that earlier versions of the service did not have: a warning for a stored catalog, otherwise an error. */
+  addUnlessStored(path: CatalogValuePath, problem: string): void {
+    if (this.#isStored) this.addWarning(path, problem);
+    else this.add(path, problem);
   }
 
   /**
-   * Reports a text of spaces only, with control characters, or with a lone surrogate, which UTF-8 cannot encode. The schema reports an empty
-   * text.
+   * Reports a text of spaces only, with control characters, with a lone surrogate, which UTF-8 cannot encode, or with other characters that
+   * are invisible. The schema reports an empty text.
    */
   checkSingleLineText(text: string, path: CatalogValuePath): void {
     if (/^\s+$/.test(text)) this.add(path, 'must not be blank');
     if (/\p{Cc}/u.test(text)) this.add(path, 'must not contain control characters');
-    if (!text.isWellFormed()) this.add(path, 'must not contain a lone surrogate');
+    else if (!text.isWellFormed()) this.add(path, 'must not contain a lone surrogate');
+    else if (!isPrintable(text)) this.addUnlessStored(path, invisibleProblem);
   }
 
   addParseError(problem: string): void {
     this.hasParseError = true;
     this.add([], problem);
+  }
+
+  /** Formats warnings as `formatErrorLines` formats errors. */
+  formatWarningLines(): string[] {
+    const lines = this.listedWarnings.map(({ path, problem }) => `${formatCatalogValuePath(path)}: ${problem}`);
+    return this.omittedWarningCount === 0 ? lines : [...lines, `and ${this.omittedWarningCount} more`];
+  }
+
+  /** Number of warnings that are not listed. */
+  get omittedWarningCount(): number {
+    return this.#warningCount - this.listedWarnings.length;
   }
 
   /** Formats errors as lines like `lenders[0].offers[2].amount.min: must be >= 1`. If errors are omitted, adds a line like `and 5 more`. */
@@ -63,6 +92,14 @@ export class CatalogErrors {
     const unlisted = this.#count - this.listed.length + others;
     return unlisted === 0 ? null : `and ${this.isIncomplete ? 'at least ' : ''}${unlisted} more`;
   }
+}
+
+export const invisibleProblem =
+  'must not contain invisible characters, such as bidirectional controls or zero-width characters';
+
+function appendError(list: CatalogError[], path: CatalogValuePath, problem: string): void {
+  if (list.length >= bounds.catalogErrorsReportedMax) return;
+  list.push({ path, problem: truncateText(escapeInvisibleCharacters(problem), bounds.catalogErrorCharactersShown) });
 }
 
 /**

@@ -11,7 +11,7 @@ import {
   type CatalogCompileResult,
   compileCatalogInThread,
 } from './compile-catalog-in-thread.ts';
-import { type CatalogText, parseCatalogSource } from './parse-catalog.ts';
+import type { CatalogText } from './parse-catalog.ts';
 
 /** Source of the catalog for a vertical and mode: the text of the catalog or the path of its file. */
 export type CatalogSource = { readonly vertical: Vertical; readonly mode: ApiKeyMode } & CatalogText;
@@ -26,11 +26,19 @@ interface CatalogStoreOptions {
   readonly compile?: (job: CatalogCompileJob, stop: AbortSignal) => Promise<CatalogCompileResult>;
   /** Logs that an archived catalog cannot be read. Clicks on the offers of an unreadable catalog return 404. */
   readonly onArchiveError?: (problem: string) => void;
+  /** Called for each loaded catalog with warnings. A catalog whose reload does not change the version is not reported again. */
+  readonly onWarnings?: (source: CatalogSource, warnings: readonly string[]) => void;
 }
 
 /** Result of a reload: the version now in use, or the errors (one line each) if the old catalog stays in use. */
 export type CatalogReloadResult =
-  | { readonly ok: true; readonly version: string; readonly changed: boolean }
+  | {
+      readonly ok: true;
+      readonly version: string;
+      readonly changed: boolean;
+      /** Warnings of a changed catalog, one line each. */
+      readonly warnings: readonly string[];
+    }
   | { readonly ok: false; readonly errors: readonly string[] };
 
 type PrepareCatalog = (compiled: CompiledCatalog) => Promise<void>;
@@ -81,8 +89,10 @@ export class CatalogStore {
     this.archive = new CatalogArchive(options.archiveFolder, verticals);
     this.archive.createFolder();
     for (const source of options.catalogs) {
-      const read = parseCatalogSource(source, source.vertical, daysSinceEpoch(options.clock.wallMs()));
+      const today = daysSinceEpoch(options.clock.wallMs());
+      const read = this.archive.parseSource(source, source.vertical, source.mode, today);
       if (!read.ok) throw new InvalidCatalogError(source, read.errors);
+      if (read.warnings.length > 0) options.onWarnings?.(source, read.warnings);
       const current = this.#compileCatalog(read.catalog, source);
       this.archive.storeCatalog(current.version, { ...source, catalog: read.catalog });
       this.archive.markCatalogAsCurrent(current.version);
@@ -185,12 +195,17 @@ export class CatalogStore {
       this.#abortController.signal,
     );
     if (compiled.kind === 'invalid') return { ok: false, errors: compiled.errors };
-    if (compiled.kind === 'unchanged') return { ok: true, version: old.version, changed: false };
-    return await this.#activateCatalog(served, new CompiledCatalog(compiled.parts, vertical, { mode }));
+    if (compiled.kind === 'unchanged') return { ok: true, version: old.version, changed: false, warnings: [] };
+    const { parts, warnings } = compiled;
+    return await this.#activateCatalog(served, new CompiledCatalog(parts, vertical, { mode }), warnings);
   }
 
   /** Activates a catalog that is already in the archive. If the activation fails, removes the new catalog from the archive. */
-  async #activateCatalog(served: ServedCatalog, compiled: CompiledCatalog): Promise<CatalogReloadResult> {
+  async #activateCatalog(
+    served: ServedCatalog,
+    compiled: CompiledCatalog,
+    warnings: readonly string[],
+  ): Promise<CatalogReloadResult> {
     const { version } = compiled;
     const old = served.current;
     const replacedMs = this.#options.clock.wallMs();
@@ -211,7 +226,8 @@ export class CatalogStore {
     this.#replaced.delete(version);
     this.#replaced.set(old.version, { compiled: old, replacedMs });
     for (const hook of this.#activateHooks) hook(compiled);
-    return { ok: true, version, changed: true };
+    if (warnings.length > 0) this.#options.onWarnings?.(served.source, warnings);
+    return { ok: true, version, changed: true, warnings };
   }
 
   #compileCatalog(catalog: CatalogFile, { vertical, mode }: { vertical: Vertical; mode: ApiKeyMode }): CompiledCatalog {

@@ -6,7 +6,7 @@ import type { Vertical } from '../verticals/vertical.ts';
 import { CatalogArchive } from './catalog-archive.ts';
 import { type CompiledCatalogData, compileCatalogData } from './compile-catalog.ts';
 import { computeCatalogVersion } from './identifiers.ts';
-import { type CatalogText, parseCatalogSource } from './parse-catalog.ts';
+import type { CatalogText } from './parse-catalog.ts';
 
 export interface CatalogCompileJob {
   readonly source: CatalogText;
@@ -21,20 +21,21 @@ export interface CatalogCompileJob {
 
 export type CatalogCompileResult =
   | { readonly kind: 'unchanged' }
-  | { readonly kind: 'compiled'; readonly parts: CompiledCatalogData }
+  | { readonly kind: 'compiled'; readonly parts: CompiledCatalogData; readonly warnings: readonly string[] }
   /** Result for a source that is not a valid catalog. `errors` has one line for each error. */
   | { readonly kind: 'invalid'; readonly errors: readonly string[] };
 
 /** Reads, validates, compiles and archives a catalog in the calling thread. Throws if the archive cannot be written. */
 export function compileCatalogSource(job: CatalogCompileJob): CatalogCompileResult {
   const { source, vertical, mode, today, currentVersion, archiveFolder } = job;
-  const parsed = parseCatalogSource(source, vertical, today);
+  const archive = new CatalogArchive(archiveFolder, [vertical]);
+  const parsed = archive.parseSource(source, vertical, mode, today);
   if (!parsed.ok) return { kind: 'invalid', errors: parsed.errors };
-  const { catalog } = parsed;
+  const { catalog, warnings } = parsed;
   if (computeCatalogVersion(catalog, mode) === currentVersion) return { kind: 'unchanged' };
   const parts = compileCatalogData(catalog, vertical, mode);
-  new CatalogArchive(archiveFolder, [vertical]).storeCatalog(parts.version, { vertical, mode, catalog });
-  return { kind: 'compiled', parts };
+  archive.storeCatalog(parts.version, { vertical, mode, catalog });
+  return { kind: 'compiled', parts, warnings };
 }
 
 /**
@@ -46,7 +47,11 @@ export function compileCatalogSource(job: CatalogCompileJob): CatalogCompileResu
 export type CatalogCompileMessage =
   | Exclude<CatalogCompileResult, { kind: 'compiled' }>
   | { readonly kind: 'failed'; readonly reason: string }
-  | { readonly kind: 'compiled'; readonly rest: Omit<CompiledCatalogData, 'offers'> }
+  | {
+      readonly kind: 'compiled';
+      readonly rest: Omit<CompiledCatalogData, 'offers'>;
+      readonly warnings: readonly string[];
+    }
   | { readonly kind: 'chunk'; readonly offers: readonly CompiledOffer[] }
   | { readonly kind: 'done' };
 
@@ -66,13 +71,15 @@ export function compileCatalogInThread(
   });
   const end = () => void worker.terminate();
   return new Promise<CatalogCompileResult>((resolve, reject) => {
-    let rest: Omit<CompiledCatalogData, 'offers'>;
+    let compiled: Extract<CatalogCompileMessage, { kind: 'compiled' }>;
     const offers: CompiledOffer[] = [];
     worker.on('message', (message: CatalogCompileMessage) => {
       if (message.kind === 'failed') reject(new Error(message.reason));
-      else if (message.kind === 'compiled') rest = message.rest;
-      else if (message.kind === 'done') resolve({ kind: 'compiled', parts: { ...rest, offers } });
-      else if (message.kind !== 'chunk') resolve(message);
+      else if (message.kind === 'compiled') compiled = message;
+      else if (message.kind === 'done') {
+        const { rest, warnings } = compiled;
+        resolve({ kind: 'compiled', parts: { ...rest, offers }, warnings });
+      } else if (message.kind !== 'chunk') resolve(message);
       else {
         for (const offer of message.offers) offers.push(offer);
         setImmediate(() => worker.postMessage('next'));

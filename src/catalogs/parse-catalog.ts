@@ -5,7 +5,7 @@ import { readRegularFile } from '../files/regular-file.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { CatalogErrors, type CatalogValuePath } from './catalog-errors.ts';
 import type { CatalogFile } from './catalog-schema.ts';
-import { catalogValidators, validateSemantics } from './validate-catalog.ts';
+import { catalogValidators, checkBudgetsCoverClicks, validateSemantics } from './validate-catalog.ts';
 
 /** Reads the text of a catalog file. Fails if the file is not UTF-8, is too large or cannot be read. */
 export function readCatalogText(file: string): { ok: true; text: string } | { ok: false; problem: string } {
@@ -120,18 +120,25 @@ function listKind(path: readonly (string | number)[]): 'lenders' | 'offers' | 'o
 }
 
 type CatalogResult<Errors> =
-  | { readonly ok: true; readonly catalog: CatalogFile }
+  | { readonly ok: true; readonly catalog: CatalogFile; readonly warnings: Errors }
   | { readonly ok: false; readonly errors: Errors };
 
-/** A valid catalog, or errors of one line each, such as `lenders[0].offers[2].amount.min: must be >= 1`. */
-type ParsedCatalog = CatalogResult<readonly string[]>;
+/** A valid catalog with its warnings, or errors, of one line each, such as `lenders[0].offers[2].amount.min: must be >= 1`. */
+export type ParsedCatalog = CatalogResult<readonly string[]>;
 
 export type CatalogText = { readonly text: string } | { readonly file: string };
 
 /** Reads a catalog and parses the text with `parseCatalog`. */
-export function parseCatalogSource(source: CatalogText, vertical: Vertical, today?: number): ParsedCatalog {
+export function parseCatalogSource(
+  source: CatalogText,
+  vertical: Vertical,
+  today: number,
+  isStored = false,
+): ParsedCatalog {
   const read = 'text' in source ? ({ ok: true, text: source.text } as const) : readCatalogText(source.file);
-  return read.ok ? parseCatalog(read.text, vertical, today) : { ok: false, errors: [`catalog: ${read.problem}`] };
+  return read.ok
+    ? parseCatalog(read.text, vertical, today, isStored)
+    : { ok: false, errors: [`catalog: ${read.problem}`] };
 }
 
 /**
@@ -139,11 +146,14 @@ export function parseCatalogSource(source: CatalogText, vertical: Vertical, toda
  *
  * @param today current UTC day in days since the Unix epoch, to reject offers whose `as_of` is in the future; without this parameter,
  * `as_of` can be any date
+ * @param isStored whether the catalog is in the archive of the data folder, so that rules of later versions cause only warnings
  */
-export function parseCatalog(text: string, vertical: Vertical, today?: number): ParsedCatalog {
+export function parseCatalog(text: string, vertical: Vertical, today?: number, isStored = false): ParsedCatalog {
   const parsed = parseCatalogJson(text);
-  const validated = parsed.ok ? validateCatalogValue(parsed.value, vertical, today) : parsed;
-  return validated.ok ? validated : { ok: false, errors: validated.errors.formatErrorLines() };
+  const validated = parsed.ok ? validateCatalogValue(parsed.value, vertical, today, isStored) : parsed;
+  return validated.ok
+    ? { ...validated, warnings: validated.warnings.formatWarningLines() }
+    : { ok: false, errors: validated.errors.formatErrorLines() };
 }
 
 /** Parses the text of a catalog file without validating it. Fails with one error if the text is too large or not JSON. */
@@ -173,14 +183,18 @@ export function validateCatalogValue(
   value: unknown,
   vertical: Vertical,
   today: number = Number.POSITIVE_INFINITY,
+  isStored = false,
 ): CatalogResult<CatalogErrors> {
-  const errors = new CatalogErrors();
+  const errors = new CatalogErrors(isStored);
   checkListSizes(value, errors);
   if (errors.count > 0) return { ok: false, errors };
   const hasValidShape = catalogValidators(vertical).catalogValidator.Check(value);
   if (!hasValidShape) checkShape(value, vertical, errors);
   validateSemantics(value, vertical, today, errors);
-  return hasValidShape && errors.count === 0 ? { ok: true, catalog: value as CatalogFile } : { ok: false, errors };
+  if (hasValidShape && errors.count === 0) checkBudgetsCoverClicks(value as CatalogFile, vertical, errors);
+  return hasValidShape && errors.count === 0
+    ? { ok: true, catalog: value as CatalogFile, warnings: errors }
+    : { ok: false, errors };
 }
 
 /** Validates a catalog against the schema. Stops when `errors.isIncomplete` is true. */

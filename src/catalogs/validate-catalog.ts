@@ -1,11 +1,19 @@
 import Type, { type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { parseIsoDate } from '../domain/calendar.ts';
+import { usdToMicros } from '../domain/money.ts';
+import { isPrintable } from '../domain/text.ts';
+import { listOffersSortedById } from '../matching/match-tables.ts';
 import { getChoiceValues, listAllowedValues } from '../verticals/field-vector.ts';
 import type { VerticalProduct } from '../verticals/product.ts';
 import { getVerticalProduct } from '../verticals/registry.ts';
 import type { PocketField, Vertical } from '../verticals/vertical.ts';
-import { type CatalogErrors, type CatalogValuePath, formatCatalogValuePath } from './catalog-errors.ts';
+import {
+  type CatalogErrors,
+  type CatalogValuePath,
+  formatCatalogValuePath,
+  invisibleProblem,
+} from './catalog-errors.ts';
 import {
   type CatalogFile,
   type CatalogLender,
@@ -14,6 +22,7 @@ import {
   lenderSchema,
   type OfferCriterion,
 } from './catalog-schema.ts';
+import { checkAgeCriteria, checkAgeOfStateRule } from './check-age-rules.ts';
 
 const compileSchema = (schema: TSchema) => Compile(schema);
 
@@ -57,8 +66,10 @@ export function validateSemantics(value: unknown, vertical: Vertical, today: num
     errors.add(['vertical'], `must be "${vertical.segment}"`);
   }
   const { disclosure } = catalog;
-  if (typeof disclosure === 'string' && !disclosure.isWellFormed()) {
-    errors.add(['disclosure'], 'must not contain a lone surrogate');
+  if (typeof disclosure === 'string') {
+    if (!disclosure.isWellFormed()) errors.add(['disclosure'], 'must not contain a lone surrogate');
+    else if (/^\s+$/.test(disclosure)) errors.addUnlessStored(['disclosure'], 'must not be blank');
+    else if (!isPrintable(disclosure)) errors.addUnlessStored(['disclosure'], invisibleProblem);
   }
   validateUsStateRules(catalog.state_rules, ['state_rules'], vertical, errors);
   if (!Array.isArray(catalog.lenders)) return;
@@ -101,6 +112,9 @@ function validateUsStateRules(rules: unknown, path: CatalogValuePath, vertical: 
     if (!states.includes(state)) errors.add([...path, state], `is not a value of ${vertical.roles.state}`);
     if (rule?.min_age !== undefined && vertical.roles.birthdate === undefined) {
       errors.add([...path, state, 'min_age'], 'is not allowed, because the vertical has no birthdate field');
+    } else if (path.length === 1 && typeof rule?.min_age === 'number') {
+      // Only rules of the whole catalog may contain ages.
+      checkAgeOfStateRule(state, rule.min_age, [...path, state, 'min_age'], vertical, errors);
     }
   }
 }
@@ -139,6 +153,7 @@ function checkOffer(
   for (const [index, criterion] of offer.criteria.entries()) {
     checkCriterion(criterion, [...path, 'criteria', index], vertical, errors);
   }
+  checkAgeCriteria(offer, path, vertical, errors);
 }
 
 function checkBudget(budget: CatalogOffer['budget'], path: CatalogValuePath, errors: CatalogErrors): void {
@@ -148,6 +163,33 @@ function checkBudget(budget: CatalogOffer['budget'], path: CatalogValuePath, err
     errors.add(path, 'must contain per_day_usd, per_month_usd or both');
   } else if (perDay !== undefined && perMonth !== undefined && perDay > perMonth) {
     errors.add(path, 'per_day_usd must not exceed per_month_usd');
+  }
+}
+
+/**
+ * Reports each budget of a valid catalog that is below the largest revenue that a click of its offer can book, because such a click would
+ * never book anything.
+ */
+export function checkBudgetsCoverClicks(catalog: CatalogFile, vertical: Vertical, errors: CatalogErrors): void {
+  const paths = new Map<string, CatalogValuePath>();
+  const lenders = catalog.lenders.flatMap((lender, lenderIndex) => {
+    const offers = lender.offers.filter(({ id, budget }, offerIndex) => {
+      if (budget !== undefined) paths.set(id, ['lenders', lenderIndex, 'offers', offerIndex, 'budget']);
+      return budget !== undefined;
+    });
+    return offers.length === 0 ? [] : [{ ...lender, offers }];
+  });
+  if (lenders.length === 0) return;
+  const withBudgets = { ...catalog, lenders };
+  const { bandCount, expectedRevenueMicros } = getVerticalProduct(vertical).compileCatalogTables(withBudgets, vertical);
+  for (const [index, { offer }] of listOffersSortedById(withBudgets).entries()) {
+    const clickMicros = Math.max(...expectedRevenueMicros.subarray(index * bandCount, (index + 1) * bandCount));
+    for (const member of ['per_day_usd', 'per_month_usd'] as const) {
+      const amount = offer.budget![member];
+      if (amount === undefined || usdToMicros(amount) >= clickMicros) continue;
+      const problem = `must be at least ${clickMicros / 1_000_000}, the largest revenue of a click`;
+      errors.addUnlessStored([...paths.get(offer.id)!, member], problem);
+    }
   }
 }
 

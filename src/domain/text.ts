@@ -20,6 +20,17 @@ export function copyToFlatString(text: string): string {
 /** Invisible characters: control and format characters, lone surrogates, and line and paragraph separators. */
 const invisibleCharacters = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
+/**
+ * Characters that displayed text must not contain: those of `invisibleCharacters`, which include bidirectional controls, other characters
+ * without a shape, such as zero-width characters, and code points that Unicode does not assign. Variation selectors of emojis are allowed.
+ */
+const unprintableCharacter = /(?![\ufe0e\ufe0f])[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
+
+/** Whether a text can be displayed as one line without characters that hide or reorder other characters. */
+export function isPrintable(text: string): boolean {
+  return !unprintableCharacter.test(text);
+}
+
 /** Formats a value as JSON with invisible characters escaped. */
 export function toEscapedJson(value: unknown): string {
   return escapeInvisibleCharacters(JSON.stringify(value));

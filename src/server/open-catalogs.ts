@@ -68,7 +68,14 @@ export function openCatalogStore({ dataDir, clock, logger, catalogs }: ServiceOp
     catalogs,
     onArchiveError: (error) =>
       logger.error({ error }, 'archived catalog unreadable; clicks on its offers will return 404'),
+    onWarnings: (source, warnings) => logger.warn({ ...describeSource(source), warnings }, 'catalog has warnings'),
   });
+}
+
+/** Returns the log fields of a catalog. `file` is absent if the catalog was not read from a file. */
+function describeSource(source: CatalogSource) {
+  const { vertical, mode } = source;
+  return { vertical: vertical.segment, mode, ...('file' in source && { file: source.file }) };
 }
 
 /** Loads the logos of all active and replaced catalogs now, and the logos of each new catalog before its activation. */

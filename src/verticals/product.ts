@@ -28,6 +28,8 @@ export interface ProductSchema {
  * Catalogs and offers must match `schema`. The functions of a product accept only tables that its `compileCatalogTables` created.
  */
 export interface VerticalProduct {
+  /** Whether the product is credit, so that offers must not depend on age beyond the capacity to contract. Default: false. */
+  readonly isCredit?: boolean;
   /** Roles for which a vertical with this product must name a field. */
   readonly requiredRoles: readonly (keyof FieldRoles)[];
   readonly schema: ProductSchema;

@@ -94,7 +94,12 @@ test('finds a replaced catalog until exactly 28 hours after its replacement', as
   assert.equal(store.findCatalogByVersion('0123456789ab'), null);
   const old = store.currentCatalog(1, 'live').version;
   const changed = await change(store, textWith('b'));
-  assert.deepEqual(changed, { ok: true, version: store.currentCatalog(1, 'live').version, changed: true });
+  assert.deepEqual(changed, {
+    ok: true,
+    version: store.currentCatalog(1, 'live').version,
+    changed: true,
+    warnings: [],
+  });
   assert.deepEqual(idsOf(store.currentCatalog(1, 'live')), ['b']);
   clock.advance(bounds.replacedCatalogRetentionMs - 1);
   assert.deepEqual(idsOf(store.findCatalogByVersion(old)!), ['a']);
@@ -150,7 +155,7 @@ test('a reload of a catalog with unchanged content has no effect', async () => {
   const store = open([live(textWith('a'))]);
   const { version } = store.currentCatalog(1, 'live');
   const sameContent = JSON.stringify(JSON.parse(textWith('a')), null, 4);
-  assert.deepEqual(await change(store, sameContent), { ok: true, version, changed: false });
+  assert.deepEqual(await change(store, sameContent), { ok: true, version, changed: false, warnings: [] });
 });
 
 test('a reload can activate an earlier catalog version again', async () => {

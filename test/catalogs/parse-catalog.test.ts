@@ -34,7 +34,7 @@ const at = 'lenders[0].offers[0]';
 
 test('returns a valid catalog unchanged', () => {
   const catalog = catalogOf([plainOffer()]);
-  assert.deepEqual(parseCatalog(JSON.stringify(catalog), personalLoans), { ok: true, catalog });
+  assert.deepEqual(parseCatalog(JSON.stringify(catalog), personalLoans), { ok: true, catalog, warnings: [] });
 });
 
 test('accepts any positive daily cap', () => {
@@ -43,7 +43,7 @@ test('accepts any positive daily cap', () => {
 
 test('accepts budgets per day, per month or both', () => {
   for (const budget of [
-    { per_day_usd: bounds.budgetUsdMin, pacing: 'asap' },
+    { per_day_usd: 5, pacing: 'asap' },
     { per_month_usd: bounds.budgetUsdMax, pacing: 'even' },
     { per_day_usd: 12.34, per_month_usd: 12.34, pacing: 'even' },
   ] as const) {
@@ -69,7 +69,7 @@ describe('catalog properties that a vertical does not support', () => {
     [[...offer, 'min_credit_score'], 700],
     [[...offer, 'max_debt_to_income_percent'], 40],
     [[...offer, 'joint_applications'], 'required'],
-    [['state_rules'], { CA: { min_age: 19 } }],
+    [['state_rules'], { CA: { min_age: 18 } }],
   ] as const) {
     test(`rejects ${path.at(-1)} in a catalog if the vertical does not support ${path.at(-1)}`, () => {
       assert.deepEqual(errorsOf(changed(path, value)), []);

@@ -60,6 +60,26 @@ ${file}:${pageLine}:7: note: lenders[1].logo: logos/page.svg is not a valid SVG 
     );
   });
 
+  test('prints warnings of a valid file and of an invalid file with their lines', async (t) => {
+    const offer = plainOffer({ criteria: [{ field: 'employment_status', not_in: ['retired'] }] });
+    for (const [catalog, isValid] of [
+      [catalogOf([offer]), true],
+      [catalogOf([{ ...offer, stars: 9 }, offer]), false],
+    ] as const) {
+      const file = writeCatalog(t, catalog, { 'plain.svg': image('red') });
+      const line = lineOf(pretty(catalog), '"field"') - 1;
+      const { code, stdout } = await validate(file);
+      assert.equal(code, isValid ? 0 : 1);
+      assert.match(
+        stdout,
+        /^\S+:\d+:\d+: warning: lenders\[0\]\.offers\[\d\]\.criteria\[0\]: excludes retired people/m,
+      );
+      const { warnings, faults, valid } = JSON.parse((await validate(file, '--json')).stdout);
+      assert.deepEqual([valid, faults.length, warnings.length], [isValid, isValid ? 0 : 1, 1]);
+      if (isValid) assert.equal(warnings[0].line, line);
+    }
+  });
+
   test('reports a missing logo folder once, not for each lender', async (t) => {
     const file = writeCatalog(t, validCatalog);
     const position = `${file}:${lineOf(pretty(validCatalog), '"lenders"')}:3`;

@@ -35,7 +35,11 @@ const [cappedId, spentId, pacedId] = catalogFiles.test.lenders.flatMap(({ offers
 
 function sandboxBudgetOf(offer: LoanOffer): LoanOffer['budget'] {
   const clickUsd = () => clickMicros(offer, complete[creditBand] as string) / 1_000_000;
-  if (offer.id === spentId) return { per_day_usd: clickUsd(), pacing: 'asap' };
+  if (offer.id === spentId) {
+    // A budget must cover the largest click of the offer, which is less than two clicks of a complete borrower.
+    const largestMicros = Math.max(...Object.keys(offer.bands).map((band) => clickMicros(offer, band)));
+    return { per_day_usd: largestMicros / 1_000_000, pacing: 'asap' };
+  }
   return offer.id === pacedId ? { per_month_usd: 12 * clickUsd(), pacing: 'even' } : undefined;
 }
 

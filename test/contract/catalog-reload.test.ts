@@ -103,7 +103,7 @@ test('continues with the active catalog if the new file is invalid, and applies 
   const recoveries = () => logged.filter((message) => message === 'catalog file is valid again').length;
   assert.equal(recoveries(), 0);
   const [next] = await market.marketplace.reloadCatalogs();
-  assert.deepEqual(next, { ok: true, version: expectedAfter.version, changed: true });
+  assert.deepEqual(next, { ok: true, version: expectedAfter.version, changed: true, warnings: [] });
   assertShows(await caller.offers(subId, { max_offers: 20 }), expectedAfter);
   await market.marketplace.reloadCatalogs();
   assert.equal(recoveries(), 1);

@@ -172,7 +172,7 @@ describe('matcher pool of two threads', () => {
     const old = fixture.live();
     const change = fixture.change(3);
     assert.deepEqual(await fixture.pool.match(requestTo(old)), expectedRanking(old));
-    assert.deepEqual(await change, { ok: true, version: fixture.live().version, changed: true });
+    assert.deepEqual(await change, { ok: true, version: fixture.live().version, changed: true, warnings: [] });
     for (const catalog of [old, fixture.live()]) {
       assert.deepEqual(await fixture.pool.match(requestTo(catalog)), expectedRanking(catalog));
     }

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { bounds } from '../../bounds.ts';
 import {
   type CatalogError,
-  CatalogErrors,
+  type CatalogErrors,
   type CatalogValuePath,
   formatCatalogValuePath,
 } from '../../catalogs/catalog-errors.ts';
@@ -28,7 +28,7 @@ function catalogValidateCommand(): Command {
   return defineCommand('validate', {
     summary: 'validate a catalog file',
     description:
-      'Validates a catalog file with the rules of the server, and prints each error with its line and path. For a valid file, the command also prints notes about lenders whose logo cannot be shown. The command changes no file. A server checks its catalog file every second, so a valid file only needs to replace the catalog file of the server.',
+      'Validates a catalog file with the rules of the server, and prints each error and each warning with its line and path. A file with warnings is valid. For a valid file, the command also prints notes about lenders whose logo cannot be shown. The command changes no file. A server checks its catalog file every second, so a valid file only needs to replace the catalog file of the server.',
     examples: [
       'marketplace catalog validate offers.json',
       'marketplace catalog validate new.json && mv new.json offers.json',
@@ -38,7 +38,7 @@ function catalogValidateCommand(): Command {
       0: 'the file is valid',
       1: 'the file is not valid or cannot be read; the reason is on standard error',
     },
-    json: 'one object, also for an invalid catalog: file, valid, vertical, lenders, offers, versions, faults, rest, notes',
+    json: 'one object, also for an invalid catalog: file, valid, vertical, lenders, offers, versions, faults, rest, warnings, notes',
   })
     .argument('<file>', 'catalog file')
     .option('--json', 'print one JSON object')
@@ -82,7 +82,7 @@ function readCatalogFile(file: string) {
     ? validateCatalogValue(parsed.value, vertical, daysSinceEpoch(systemClock.wallMs()))
     : parsed;
   return validated.ok
-    ? { text, vertical, catalog: validated.catalog, errors: new CatalogErrors() }
+    ? { text, vertical, catalog: validated.catalog, errors: validated.warnings }
     : { text, vertical, catalog: null, errors: validated.errors };
 }
 
@@ -106,10 +106,11 @@ interface LocatedError {
 async function validateCatalogFile(file: string, options: { readonly json?: true }): Promise<void> {
   const { text, catalog, errors } = readCatalogFile(file);
   const { located, rest } = locateErrors(text, errors);
+  const warnings = locateWarnings(text, errors);
   const summary = catalog === null ? null : summarizeCatalog(catalog);
   const notes = catalog === null || located.length > 0 ? [] : await findLogoNotes(file, text, catalog);
   if (options.json) {
-    printJson({ file, valid: located.length === 0, ...summary, faults: located, rest, notes });
+    printJson({ file, valid: located.length === 0, ...summary, faults: located, rest, warnings, notes });
   } else if (located.length > 0) {
     const lines = located.map((error) => formatErrorLine(file, error));
     await printChunk([...lines, ...(rest === null ? [] : [rest])].join('\n'));
@@ -118,6 +119,11 @@ async function validateCatalogFile(file: string, options: { readonly json?: true
     await printChunk(
       `${file} is valid: ${offers} offers of ${lenders} lenders for ${vertical}; version ${versions.live} for live keys, ${versions.test} for test keys`,
     );
+  }
+  if (!options.json) {
+    for (const warning of warnings) {
+      await printChunk(formatErrorLine(file, { ...warning, path: `warning: ${warning.path}` }));
+    }
     for (const note of notes) await printChunk(formatErrorLine(file, { ...note, path: `note: ${note.path}` }));
   }
   if (located.length > 0) {
@@ -149,6 +155,18 @@ function locateErrors(text: string, errors: CatalogErrors): { located: LocatedEr
   located.push(...duplicates.reported.map(({ path, position }) => toLocatedError({ path, problem }, position)));
   const rest = errors.formatOmittedErrorCount(duplicates.count - duplicates.reported.length);
   return { located: located.sort(byPosition), rest };
+}
+
+function locateWarnings(text: string, errors: CatalogErrors): LocatedError[] {
+  const { listedWarnings: listed, omittedWarningCount: omitted } = errors;
+  if (listed.length === 0) return [];
+  const positions = positionsOf(
+    text,
+    listed.map(({ path }) => path),
+  );
+  const warnings = listed.map((warning, index) => toLocatedError(warning, positions[index]!)).sort(byPosition);
+  if (omitted > 0) warnings.push(toLocatedError({ path: [], problem: `and ${omitted} more warnings` }, null));
+  return warnings;
 }
 
 /** Lists the lenders whose logo is replaced by a monogram. Missing logos do not make a catalog invalid. */

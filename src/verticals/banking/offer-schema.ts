@@ -12,9 +12,16 @@ import {
   strictObject,
 } from '../../catalogs/catalog-schema.ts';
 import { roundHalfUp } from '../../domain/money.ts';
+import { checkAdvertisedRates, type RateRange } from '../advertised-rates.ts';
 import { getChoiceValues } from '../field-vector.ts';
 import type { Vertical } from '../vertical.ts';
-import { compoundingFrequencies, computeTierYields, interestTierMethods } from './annual-yield.ts';
+import {
+  compoundingFrequencies,
+  computeAnnualPercentageYield,
+  computeInterestPerDollar,
+  computeTierYields,
+  interestTierMethods,
+} from './annual-yield.ts';
 
 /** Schema of the members that only the catalog files of deposit accounts have (docs/verticals/banking.md#catalog). */
 
@@ -107,7 +114,35 @@ export function validateDepositOffer(
     addError('legal', `must not contain "${otherInsurance}" if insured_by is ${offer.insured_by}`);
   }
   checkInstitution(offer, lender.offers, path, errors);
+  checkAdvertisedRates(offer.legal, [...path, 'legal'], errors, () => listYieldRanges(offer));
+  checkFreeAccount(offer, path, errors);
   if (offer.bonus !== undefined) errors.checkSingleLineText(offer.bonus.requirement, [...path, 'bonus', 'requirement']);
+}
+
+/**
+ * Lists the yields of an offer. With marginal tiers, the yield of a tier lies between its beginning and the yield of the rate, which it
+ * approaches with a growing balance.
+ */
+function listYieldRanges({ tiers, tier_method, compounding, term_months = 12 }: DepositOffer): RateRange[] {
+  return tiers.map(({ rate, apy }) => {
+    if (tier_method === 'whole_balance') return { min: apy, max: apy };
+    const interest = computeInterestPerDollar(rate, compounding, term_months);
+    const limit = computeAnnualPercentageYield(interest, 1, term_months / 12);
+    return { min: Math.min(apy, limit), max: Math.max(apy, limit) };
+  });
+}
+
+/** Warns about an account with a monthly fee that is called free, which 12 CFR 1030.8(a)(2) forbids. */
+function checkFreeAccount(
+  { monthly_fee, name, features, legal }: DepositOffer,
+  path: CatalogValuePath,
+  errors: CatalogErrors,
+) {
+  if (monthly_fee === 0) return;
+  for (const [member, text] of Object.entries({ name, features: features.join(' ').replaceAll('_', ' '), legal })) {
+    if (/\bfree\b/i.test(text))
+      errors.addWarning([...path, member], 'contains the word "free", but monthly_fee is not 0');
+  }
 }
 
 /** Reports an insurer or a certificate number that differs from the lender's first offer, because a lender is one insured institution. */

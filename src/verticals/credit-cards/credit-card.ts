@@ -9,6 +9,7 @@ import { validateCardOffer } from './validate-card-offer.ts';
 
 /** Product of credit cards, which have an APR range for each credit band, fees, rewards and introductory rates. */
 export const creditCard = {
+  isCredit: true,
   requiredRoles: ['creditBand'],
   schema: cardSchema,
   validateOffer: validateCardOffer,

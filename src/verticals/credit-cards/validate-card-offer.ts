@@ -1,5 +1,6 @@
 import { bounds } from '../../bounds.ts';
 import type { CatalogErrors, CatalogValuePath } from '../../catalogs/catalog-errors.ts';
+import { checkAdvertisedRates } from '../advertised-rates.ts';
 import { getChoiceValues } from '../field-vector.ts';
 import type { Vertical } from '../vertical.ts';
 import { type AprRange, baseRewardCategory, type CardOffer, purposeFieldName } from './offer-schema.ts';
@@ -20,6 +21,21 @@ export function validateCardOffer(
     errors.add([...path, 'grace_period_days'], `must be 0 or at least ${bounds.cardGraceDaysMin}`);
   }
   for (const member of cardFigureMembers) checkDecimalPlaces(offer[member], [...path, member], errors);
+  checkAdvertisedRates(offer.legal, [...path, 'legal'], errors, () => listAprRanges(offer));
+}
+
+function listAprRanges(offer: CardOffer): AprRange[] {
+  const bands = Object.values(offer.bands);
+  const rates = [
+    offer.cash_advance_apr,
+    offer.penalty_apr,
+    offer.intro_purchase_apr?.percent,
+    offer.intro_transfer_apr?.percent,
+  ];
+  return [
+    ...bands.flatMap(({ purchase_apr, transfer_apr = purchase_apr }) => [purchase_apr, transfer_apr]),
+    ...rates.flatMap((rate) => (rate === undefined ? [] : [{ min: rate, max: rate }])),
+  ];
 }
 
 /** Members of an offer with amounts and rates, which are stored in cents and in hundredths of a percent. */

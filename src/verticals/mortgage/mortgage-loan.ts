@@ -17,6 +17,7 @@ import { validateMortgageOffer, validateScheduleCount } from './validate-offer.t
 
 /** Mortgage product: loans for a home with a fixed or an adjustable rate, with or without mortgage insurance. */
 export const mortgageLoan = {
+  isCredit: true,
   requiredRoles: ['creditBand', 'annualIncome', 'term', 'monthlyDebt'],
   schema: mortgageSchema,
   validateOffer: validateMortgageOffer,

@@ -1,5 +1,6 @@
 import { bounds } from '../../bounds.ts';
 import type { CatalogErrors, CatalogValuePath } from '../../catalogs/catalog-errors.ts';
+import { checkAdvertisedRates, type RateRange } from '../advertised-rates.ts';
 import { getChoiceValues, listAllowedValues } from '../field-vector.ts';
 import { monthlyPaymentPerDollar } from '../loan-math.ts';
 import type { Vertical } from '../vertical.ts';
@@ -27,8 +28,13 @@ export function validateMortgageOffer(
   path: CatalogValuePath,
   vertical: Vertical,
   errors: CatalogErrors,
+  lender: { readonly name: unknown; readonly nmls_id?: unknown },
 ): void {
   const before = errors.count;
+  const { nmls_id: nmlsId } = lender;
+  if (typeof nmlsId === 'string' && !new RegExp(String.raw`\b${nmlsId}\b`).test(offer.legal)) {
+    errors.addWarning([...path, 'legal'], `does not contain the NMLS id of the lender, ${nmlsId} (12 CFR 1026.36(g))`);
+  }
   const addError = (member: string, problem: string) => errors.add([...path, member], problem);
   if (offer.amount.min > offer.amount.max) addError('amount', 'min must not exceed max');
   checkLoanTerms(offer, path, vertical, errors);
@@ -175,7 +181,41 @@ function checkPrices(offer: MortgageOffer, path: CatalogValuePath, errors: Catal
       return;
     }
   }
-  if (prices.length > 0) checkHighestApr(offer, prices, path, errors);
+  if (prices.length === 0) return;
+  checkHighestApr(offer, prices, path, errors);
+  checkGovernmentPremiums(offer, prices, path, errors);
+  checkAdvertisedRates(offer.legal, [...path, 'legal'], errors, () => [findAprBounds(offer, prices)]);
+}
+
+/** Warns about an FHA or USDA loan without the upfront premium or the annual premium that each such loan has. */
+function checkGovernmentPremiums(
+  offer: MortgageOffer,
+  prices: readonly OfferPrice[],
+  path: CatalogValuePath,
+  errors: CatalogErrors,
+): void {
+  if (offer.loan_type !== 'fha' && offer.loan_type !== 'usda') return;
+  for (const member of ['upfront_premium_percent', 'annual_premium_percent'] as const) {
+    const without = prices.find(({ price }) => price[member] === 0);
+    if (without === undefined) continue;
+    const { creditBand, ltvBand, term } = without;
+    const sum = `plus the parts in terms.${term} and ltv_bands[${ltvBand}] is 0`;
+    errors.addWarning(
+      [...path, 'bands', creditBand, member],
+      `${sum}, but each ${offer.loan_type} loan has this premium`,
+    );
+  }
+}
+
+/** Returns a lower and an upper bound of the APRs of an offer. */
+function findAprBounds(offer: MortgageOffer, prices: readonly OfferPrice[]): RateRange {
+  const rates = prices.map(({ price }) => price.rate_percent);
+  const adjustment = getRateAdjustment(offer);
+  const laterRates = adjustment === null ? rates : [adjustment.indexedRate, ...rates];
+  return {
+    min: Math.min(...laterRates) / 1_000,
+    max: highestAprPercent(prices, Math.max(...laterRates) / 1_000, offer.amount.min),
+  };
 }
 
 /**

@@ -14,6 +14,7 @@ import { buildRankingIndexes, rankLoans } from './rank-loans.ts';
 
 /** Loan product: loans of a fixed amount that are repaid in equal monthly payments. */
 export const installmentLoan = {
+  isCredit: true,
   requiredRoles: ['amount', 'creditBand', 'annualIncome'],
   schema: loanSchema,
   validateOffer: validateLoanOffer,

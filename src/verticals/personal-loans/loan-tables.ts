@@ -167,7 +167,7 @@ export function computeAcceptedScoreShare(
  * Returns the note rates and the origination fee of a credit band at one term, in percent. The prices that a credit band specifies for a
  * single term replace its general prices.
  */
-function priceAtTerm(band: LoanCreditBand, months: number): { min: number; max: number; feePercent: number } {
+export function priceAtTerm(band: LoanCreditBand, months: number): { min: number; max: number; feePercent: number } {
   const own = band.terms?.[months];
   const { min, max } = own?.note_rate_percent ?? band.note_rate_percent;
   return { min, max, feePercent: own?.origination_fee_percent ?? band.origination_fee_percent };

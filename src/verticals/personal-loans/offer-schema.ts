@@ -10,9 +10,11 @@ import {
   optionalOfferDisclosureSchemas,
   strictObject,
 } from '../../catalogs/catalog-schema.ts';
+import { checkAdvertisedRates, type RateRange } from '../advertised-rates.ts';
 import { getChoiceValues } from '../field-vector.ts';
+import { computeAprPercent } from '../loan-math.ts';
 import type { Vertical } from '../vertical.ts';
-import { computeAcceptedScoreShare, resolvePayoutModel } from './loan-tables.ts';
+import { computeAcceptedScoreShare, priceAtTerm, resolvePayoutModel } from './loan-tables.ts';
 
 /** Schema of the members that only the catalog files of loans have (docs/catalog.md). */
 
@@ -106,6 +108,16 @@ export function validateLoanOffer(
     if (!bandNames.includes(name)) errors.add(bandPath, `is not a value of ${vertical.roles.creditBand}`);
     checkBand(offer, band, bandPath, vertical, errors);
   }
+  checkAdvertisedRates(offer.legal, [...path, 'legal'], errors, () => listAprRanges(offer));
+}
+
+function listAprRanges(offer: LoanOffer): RateRange[] {
+  return Object.values(offer.bands).flatMap((band) =>
+    offer.term_months.map((months) => {
+      const { min, max, feePercent } = priceAtTerm(band, months);
+      return { min: computeAprPercent(min, feePercent, months), max: computeAprPercent(max, feePercent, months) };
+    }),
+  );
 }
 
 /**

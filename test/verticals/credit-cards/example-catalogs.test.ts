@@ -296,7 +296,7 @@ describe('the sandbox catalog of credit cards', () => {
   for (const [id, shown, hidden] of [
     ['sandbox-bravo', {}, { annual_fee_accepted: false }],
     ['sandbox-lima-fee-550', { annual_fee_accepted: true }, { annual_fee_accepted: false }],
-    ['sandbox-golf-age-21', { birthdate: '2005-08-01' }, { birthdate: '2005-08-02' }],
+    ['sandbox-golf-age-21', { state: 'MS', birthdate: '2005-08-01' }, { state: 'MS' }],
     ['sandbox-hotel-income-60000', { annual_income: 60_000 }, { annual_income: 59_999 }],
     ['sandbox-india-california', {}, { state: 'NV' }],
     ['sandbox-juliett-citizen', { citizenship_status: 'citizen' }, {}],

@@ -99,7 +99,7 @@ describe('sandbox-catalog.json', () => {
     ['sandbox-oscar-no-joint', {}, { co_borrower: true }],
     ['sandbox-papa-score-680', { credit_score_range: '660-699' }, { credit_score_range: '620-659' }],
     ['sandbox-sierra-state-rules', { loan_amount: 20_000 }, { loan_amount: 19_999 }],
-    ['sandbox-lima-age-21', { birthdate: '2005-08-01' }, { birthdate: '2005-08-02' }],
+    ['sandbox-lima-age-21', { state: 'MS', birthdate: '2005-08-01' }, { state: 'MS' }],
     ['sandbox-kilo-debt-ratio', { monthly_debt_payments: 500 }, { monthly_debt_payments: 3_500 }],
   ] as const) {
     test(`the sandbox offer ${id} is available only to borrowers who meet the condition of the offer`, () => {
