@@ -1,3 +1,4 @@
+import { cpus } from 'node:os';
 import type { CapacityCheckMeasurements, CapacityCheckRequest } from '../../src/capacity/plan.ts';
 import type { BenchContext } from '../bench-part.ts';
 import { uncachedOfferRequests } from '../curves/curve-requests.ts';
@@ -53,9 +54,11 @@ export async function runCapacityCheck(
       warmUpSeconds,
       seconds,
     });
+    const cpuBefore = machineCpuTimes();
     const { result, usage, process } = await measureServerUsage(target, () =>
       sender.sendOpenLoop({ ...plan, alsoExpected: [302] }),
     );
+    const cpuAfter = machineCpuTimes();
     const memory = await readMemoryAfterGc(target);
     progress.printLine('checked');
     const cores = (cpuSeconds: number | undefined) =>
@@ -74,8 +77,16 @@ export async function runCapacityCheck(
       liveSessions: Math.round(scale.totalSessions + (result.answered * order.ratesPerSecond.session) / perSecond),
       keys: keys.length,
       clientSaturated: isOpenLoopClientSaturated(result),
+      machineIdleShare: (cpuAfter.idle - cpuBefore.idle) / (cpuAfter.total - cpuBefore.total),
     };
   });
+}
+
+/** Returns the CPU time of all cores since the start of the machine, in milliseconds. */
+function machineCpuTimes(): { readonly idle: number; readonly total: number } {
+  const times = cpus().map((core) => core.times);
+  const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+  return { idle: sum(times.map(({ idle }) => idle)), total: sum(times.flatMap((each) => Object.values(each))) };
 }
 
 /** Returns a function that returns the next `count` unused sessions on each call. */

@@ -38,8 +38,8 @@ export function routesSection(routes: readonly RouteResult[]): ReportSection {
     .map(({ name, client }) => `\`${name}\` (${client})`);
   if (saturated.length > 0) {
     text.push(
-      `The client was saturated in ${joinWords(saturated)}. There, the fastest server could have answered more requests, so the ` +
-        'throughput ratio to that server is too high. Use the CPU ratio.',
+      `In these measurements, the client was slower than the fastest server: ${joinWords(saturated)}. That server could have answered more ` +
+        'requests, so its throughput is too low, and the throughput ratio of the service to it is too high. Use the CPU ratio.',
     );
   }
   const tables = [ratioTable(routes), absoluteTable(routes), processTable(routes)];

@@ -51,8 +51,10 @@ export interface CapacityPlan {
   /** Resource that limits the number of API keys the most. */
   readonly bottleneck: ResourceName;
   readonly keysPerBox: number;
+  /** Number of API keys that one server can serve if the sessions of a day start evenly over the day. */
+  readonly keysPerBoxIfSpread: number;
   readonly boxes: number;
-  /** Load of the server with the most API keys, if the API keys are distributed evenly over all servers. */
+  /** Load of the server with the most API keys: a server with `keysPerBox` keys, or with all keys if one server can serve them. */
   readonly load: ServerLoad;
   readonly predicted: Prediction;
   /** Warnings about the accuracy of the plan, one sentence each. */
@@ -101,7 +103,9 @@ export function planCapacity(
       `one server cannot serve a single API key with this traffic mix; bottleneck: ${bottleneck}`,
     );
   const boxes = Math.ceil(request.keys / keysPerBox);
-  const load = computeServerLoad(key, Math.ceil(request.keys / boxes));
+  const load = computeServerLoad(key, Math.min(request.keys, keysPerBox));
+  const spreadKey = calculateLoadPerKey({ ...mix, livePeakFactor: 1 });
+  const ifSpread = computeResources(measurements, { key: spreadKey, cost, sustained, request });
   return {
     request,
     box: measurements.box,
@@ -109,10 +113,11 @@ export function planCapacity(
     resources,
     bottleneck,
     keysPerBox,
+    keysPerBoxIfSpread: Math.floor(Math.min(...ifSpread.map(({ keys }) => keys))),
     boxes,
     load,
     predicted: predictServer(measurements, cost, load),
-    caveats: listCaveats(measurements, mix, { request, sustained, resources, load }),
+    caveats: listCaveats(measurements, { request, sustained, load }),
   };
 }
 
@@ -218,13 +223,7 @@ function predictServer(
 
 function listCaveats(
   { box, curve, memory }: CapacityMeasurements,
-  mix: TrafficMix,
-  {
-    request,
-    sustained,
-    resources,
-    load,
-  }: Pick<PlanInputs, 'request' | 'sustained'> & Pick<CapacityPlan, 'resources' | 'load'>,
+  { request, sustained, load }: Pick<PlanInputs, 'request' | 'sustained'> & Pick<CapacityPlan, 'load'>,
 ): string[] {
   const caveats: string[] = [];
   const number = (value: number) => Math.floor(value).toLocaleString('en-US');
@@ -250,27 +249,10 @@ function listCaveats(
   if (load.keys > box.keys) {
     caveats.push(`A server has ${number(load.keys)} keys; the routes were measured with ${number(box.keys)}.`);
   }
-  const worst = keysIfAllSessionsOverlap(mix, resources, request);
-  if (worst < Math.floor(Math.min(...resources.map(({ keys }) => keys)))) {
-    caveats.push(
-      `Sessions are spread over the day as the mix specifies; if all sessions were created within ${mix.sessionHours} hours, a server could serve ${number(worst)} keys.`,
-    );
-  }
   caveats.push(
     `Latency is that of "${curve.title}", scaled to the mix by CPU time. Effects between the requests of a mix were not measured.`,
   );
   return caveats;
-}
-
-/** Returns the number of API keys per server in the worst case: all sessions of a day are live at the same time. */
-function keysIfAllSessionsOverlap(
-  mix: TrafficMix,
-  resources: readonly ServerResource[],
-  { headroom }: CapacityPlanRequest,
-): number {
-  const { liveSessions } = calculateLoadPerKey({ ...mix, livePeakFactor: 24 / mix.sessionHours });
-  const sessionCapacities = resources.filter(({ unit }) => unit === 'live sessions').map(({ capacity }) => capacity);
-  return Math.floor((Math.min(...sessionCapacities) * (1 - headroom)) / liveSessions);
 }
 
 /** Load of a capacity check for one server, passed as JSON to bench/capacity-check/main.ts. */
@@ -305,6 +287,8 @@ export interface CapacityCheckMeasurements {
    * Whether the benchmark client was saturated. If the benchmark client was saturated, the measured latency includes delays of the client.
    */
   readonly clientSaturated: boolean;
+  /** Share of the machine's CPU time during the load that no process used, from 0 to 1. */
+  readonly machineIdleShare: number;
 }
 
 export interface CapacityCheckRow {
@@ -319,9 +303,15 @@ export interface CapacityCheckRow {
 export interface CapacityCheckResult {
   readonly rows: readonly CapacityCheckRow[];
   readonly measurements: CapacityCheckMeasurements;
-  /** Whether the server met the target: no request was refused or failed, and p99 was within the target. */
-  readonly carried: boolean;
+  /**
+   * `met` if no request was refused or failed, and p99 was within the target. `inconclusive` if the target was missed while the client or
+   * the machine was saturated, so that the cause may not be the server.
+   */
+  readonly verdict: 'met' | 'missed' | 'inconclusive';
 }
+
+/** A machine with a smaller idle share of its CPU time is saturated: the client and the server wait for each other. */
+const machineIdleShareMin = 0.05;
 
 /** Compares the predictions of a plan with measurements. The predicted memory is computed for the measured number of live sessions. */
 export function compareMeasurementWithPlan(
@@ -329,6 +319,12 @@ export function compareMeasurementWithPlan(
   measurements: CapacityCheckMeasurements,
 ): CapacityCheckResult {
   const { p99Ms, achievedPerSecond, offeredPerSecond, refused, failed } = measurements;
+  const isMet =
+    refused === 0 &&
+    failed === 0 &&
+    p99Ms <= request.sloP99Ms &&
+    achievedPerSecond >= minCompletedRequestShare * offeredPerSecond;
+  const isStarved = measurements.clientSaturated || measurements.machineIdleShare < machineIdleShareMin;
   const memoryMiB = predicted.baseMemoryMiB + (measurements.liveSessions * predicted.memoryBytesPerSession) / 2 ** 20;
   return {
     rows: [
@@ -339,11 +335,7 @@ export function compareMeasurementWithPlan(
       toCheckRow('memory', 'MiB', memoryMiB, measurements.memoryMiB),
     ],
     measurements,
-    carried:
-      refused === 0 &&
-      failed === 0 &&
-      p99Ms <= request.sloP99Ms &&
-      achievedPerSecond >= minCompletedRequestShare * offeredPerSecond,
+    verdict: isMet ? 'met' : isStarved ? 'inconclusive' : 'missed',
   };
 }
 

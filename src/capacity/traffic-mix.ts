@@ -70,7 +70,10 @@ export interface TrafficMix {
   readonly busyShare: number;
   /** Request rate of a key in its busiest minute, relative to its daily average. If null, only the limits per minute bound this rate. */
   readonly minutePeakFactor: number | null;
-  /** Number of live sessions in the busiest hours, divided by the average number of live sessions over the day. */
+  /**
+   * Number of live sessions in the busiest hours, divided by the average number of live sessions over the day. By default, all sessions of a
+   * day are live at the same time.
+   */
   readonly livePeakFactor: number;
   readonly sessionHours: number;
   readonly limits: {
@@ -85,7 +88,6 @@ export const defaultTrafficMixFile: TrafficMixFile = {
   format: 1,
   per_100_sessions: { inputs: 130, 'marketplace-unknown': 100, 'marketplace-known': 15, click: 22, analytics: 2 },
   busy_share: 1,
-  live_peak: 1,
   session_hours: 4,
 };
 
@@ -100,13 +102,14 @@ export function parseTrafficMix(text: string): TrafficMix {
 
 export function toTrafficMix(file: TrafficMixFile): TrafficMix {
   const shares = file.per_100_sessions;
+  const sessionHours = file.session_hours ?? bounds.sessionTtlMs / 3_600_000;
   const perSession = (name: RouteName) => (name === 'session' ? 1 : (shares[name] ?? 0) / 100);
   return {
     perSession: computePerRoute(perSession),
     busyShare: file.busy_share ?? 1,
     minutePeakFactor: file.minute_peak ?? null,
-    livePeakFactor: file.live_peak ?? 1,
-    sessionHours: file.session_hours ?? bounds.sessionTtlMs / 3_600_000,
+    livePeakFactor: file.live_peak ?? hoursOfDay / sessionHours,
+    sessionHours,
     limits: {
       requestsPerMinute: file.limits?.requests_per_minute ?? bounds.requestsPerMinuteDefault,
       analyticsPerMinute: file.limits?.analytics_per_minute ?? bounds.analyticsPerMinuteDefault,

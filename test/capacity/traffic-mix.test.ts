@@ -23,7 +23,7 @@ describe('parseTrafficMix', () => {
   test('a traffic mix without rate limits uses the default rate limits of the service', () => {
     const mix = parseTrafficMix('{"format":1,"per_100_sessions":{}}');
     assert.deepEqual([...Object.values(mix.perSession)], [1, 0, 0, 0, 0, 0]);
-    assert.deepEqual([mix.busyShare, mix.minutePeakFactor, mix.livePeakFactor, mix.sessionHours], [1, null, 1, 4]);
+    assert.deepEqual([mix.busyShare, mix.minutePeakFactor, mix.livePeakFactor, mix.sessionHours], [1, null, 6, 4]);
     assert.deepEqual(mix.limits, { requestsPerMinute: 500, analyticsPerMinute: 50, sessionsPerDay: 10_000 });
   });
 
@@ -60,7 +60,7 @@ describe('calculateLoadPerKey', () => {
     near(load.ratesPerSecond.click, load.ratesPerSecond.session / 2);
     near(load.requestsPerSecond, 500 / 60 + load.ratesPerSecond.click);
     near(load.sessionsPerDay, 10_000);
-    near(load.liveSessions, 10_000 / 6);
+    near(load.liveSessions, 10_000);
   });
 
   test('with many analytics queries, the limit on analytics queries per minute determines the maximum load of an API key', () => {
@@ -85,6 +85,7 @@ describe('calculateLoadPerKey', () => {
   });
 
   test('the factor live_peak increases the number of live sessions, at most to the number of sessions created per day', () => {
+    near(calculateLoadPerKey(mix({ live_peak: 1 })).liveSessions, 10_000 / 6);
     near(calculateLoadPerKey(mix({ live_peak: 3 })).liveSessions, 5_000);
     near(calculateLoadPerKey(mix({ live_peak: 24 })).liveSessions, 10_000);
     // The request limit per minute allows no peak of live sessions.

@@ -16,6 +16,7 @@ export function capacityPlanToJson(plan: CapacityPlan, check: CapacityCheckResul
     headroom: request.headroom,
     boxes: plan.boxes,
     keys_per_box: plan.keysPerBox,
+    keys_per_box_if_spread: plan.keysPerBoxIfSpread,
     bottleneck: plan.bottleneck,
     resources: plan.resources.map(({ name, unit, capacity, perKey, keys }) => ({
       name,
@@ -58,9 +59,10 @@ function loadToJson(
   };
 }
 
-function checkToJson({ rows, measurements, carried }: CapacityCheckResult) {
+function checkToJson({ rows, measurements, verdict }: CapacityCheckResult) {
   return {
-    carried,
+    verdict,
+    carried: verdict === 'met',
     seconds: measurements.seconds,
     keys: measurements.keys,
     live_sessions: measurements.liveSessions,
@@ -69,6 +71,7 @@ function checkToJson({ rows, measurements, carried }: CapacityCheckResult) {
     refused: measurements.refused,
     failed: measurements.failed,
     client_saturated: measurements.clientSaturated,
+    machine_idle_share: measurements.machineIdleShare,
     figures: rows.map(({ figure, unit, predicted, measured, errorPercent }) => ({
       figure,
       unit,
@@ -96,18 +99,25 @@ const checkRowTitles: Readonly<Record<CapacityCheckRow['figure'], string>> = {
 };
 
 export function formatPlan(plan: CapacityPlan): string {
-  const { request, box, key, load, boxes, keysPerBox, bottleneck } = plan;
+  const { request, box, key, load, boxes, keysPerBox, keysPerBoxIfSpread, bottleneck } = plan;
+  const ifSpread =
+    keysPerBoxIfSpread > keysPerBox
+      ? ` (${formatNumber(keysPerBoxIfSpread)} if the sessions of a day start evenly over the day)`
+      : '';
   const commit = box.commit === null ? '' : `, commit ${box.commit}`;
   const machine = `${box.cpu}, ${formatCount(box.cores, 'core')}, ${formatBytes(box.memoryMiB * 2 ** 20)}`;
   return [
     [
       `${formatCount(request.keys, 'key')}, p99 within ${request.sloP99Ms} ms: ${formatCount(boxes, 'server')}`,
-      `One server can serve ${formatCount(keysPerBox, 'key')}. Bottleneck: ${resourceTitles[bottleneck]}.`,
+      `One server can serve ${formatCount(keysPerBox, 'key')}${ifSpread}. Bottleneck: ${resourceTitles[bottleneck]}.`,
     ].join('\n'),
     formatNameValuePairs(
       [
         ['server', `${machine}, measured ${box.measuredAt}${commit}`],
-        ['key', `${formatNumber(key.requestsPerSecond, 1)} requests/s at most (limit: ${key.boundBy})`],
+        [
+          'key',
+          `${formatNumber(key.requestsPerSecond - key.ratesPerSecond.click, 2)} requests/s at most (limit: ${key.boundBy}), and ${formatNumber(key.ratesPerSecond.click, 2)} clicks/s, which have no limit`,
+        ],
         [
           '',
           `${formatNumber(key.sessionsPerDay)} sessions a day, ${formatNumber(key.liveSessions)} of them live at the same time`,
@@ -127,12 +137,22 @@ export function formatPlan(plan: CapacityPlan): string {
 
 export function formatCapacityCheck(
   { request }: CapacityPlan,
-  { rows, measurements, carried }: CapacityCheckResult,
+  { rows, measurements, verdict }: CapacityCheckResult,
 ): string {
-  const { seconds, keys, liveSessions, refused, failed, offeredPerSecond, clientSaturated, residentMiB } = measurements;
-  const verdict = carried ? 'met' : 'did NOT meet';
+  const {
+    seconds,
+    keys,
+    liveSessions,
+    refused,
+    failed,
+    offeredPerSecond,
+    clientSaturated,
+    residentMiB,
+    machineIdleShare,
+  } = measurements;
+  const result = { met: 'met', missed: 'did NOT meet', inconclusive: 'did not meet' }[verdict];
   return [
-    `Checked for ${formatNumber(seconds, 1)} s: the server ${verdict} the target of p99 within ${request.sloP99Ms} ms at ${formatNumber(offeredPerSecond)} requests/s.`,
+    `Checked for ${formatNumber(seconds, 1)} s: the server ${result} the target of p99 within ${request.sloP99Ms} ms at ${formatNumber(offeredPerSecond)} requests/s.`,
     formatTable(['FIGURE', 'PREDICTED', 'MEASURED', 'ERROR'], rows.map(checkCells)),
     [
       `${formatCount(keys, 'key')}, ${formatCount(liveSessions, 'live session')} at the end, ${formatNumber(refused)} refused, ${formatNumber(failed)} failed.`,
@@ -140,6 +160,11 @@ export function formatCapacityCheck(
         ? []
         : [`Resident memory before garbage collection: ${formatBytes(residentMiB * 2 ** 20)}.`]),
       ...(clientSaturated ? ['The client was saturated, so the measured latency includes delays of the client.'] : []),
+      ...(verdict === 'inconclusive'
+        ? [
+            `INCONCLUSIVE: ${formatNumber(machineIdleShare * 100)} % of the machine's CPU time was idle. The client or other programs may be the cause; repeat the check on an idle machine with more cores.`,
+          ]
+        : []),
     ].join('\n'),
   ].join('\n\n');
 }

@@ -43,6 +43,7 @@ export function createCommand(): Command {
     exitCodes: {
       0: 'a plan exists and, with --check, the server met the latency target',
       1: 'no plan is possible, or the server did not meet the target',
+      4: 'the check is inconclusive, because the client or the machine was saturated',
       130: 'a check was ended by Ctrl-C; 143 by SIGTERM',
     },
     json:
@@ -158,7 +159,8 @@ async function printCapacityPlan(options: CapacityOptions): Promise<void> {
   const result = compareMeasurementWithPlan(plan, measurements);
   if (options.json) printJson(capacityPlanToJson(plan, result));
   else printResult(formatCapacityCheck(plan, result));
-  if (!result.carried) process.exitCode = exitCodes.failure;
+  if (result.verdict === 'missed') process.exitCode = exitCodes.failure;
+  if (result.verdict === 'inconclusive') process.exitCode = exitCodes.incomplete;
 }
 
 function assertRequestCountAllowed({ load }: CapacityPlan, seconds: number): void {

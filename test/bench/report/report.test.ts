@@ -47,7 +47,7 @@ describe('toMarkdown', () => {
     const points = [{ ...first!, client: { ...first!.client, saturated: true } }, ...others];
     const routes = [{ ...sessionRoute, clientSaturated: true }];
     const markdown = toMarkdown({ ...empty, routes, curves: [{ ...curve!, points }] });
-    assert.match(markdown, /client was saturated in `session` \(wrk\)\. .* too high/);
+    assert.match(markdown, /client was slower than the fastest server: `session` \(wrk\)\. .* too high/);
     assert.match(markdown, /At 1,000 offered requests per second, the client was saturated/);
   });
 
