@@ -71,40 +71,40 @@ ${scripts.map((path) => `<script src="${base}${path}"></script>`).join('\n')}
 `;
 }
 
-function docsAsset(kind: 'script' | 'style', name: string, place: string): DocsFile {
-  const load = memoizeAsync(async () => compressFile(await readFile(new URL(import.meta.resolve(place)))));
-  return { path: `${docsPath}/${name}`, kind, load };
-}
+const assetSources = [
+  { kind: 'style', name: 'swagger-ui.css', source: 'swagger-ui-dist/swagger-ui.css' },
+  { kind: 'style', name: 'reference.css', source: './reference.css' },
+  { kind: 'script', name: 'swagger-ui.js', source: 'swagger-ui-dist/swagger-ui-bundle.js' },
+  { kind: 'script', name: 'reference.js', source: './start-reference.js' },
+] as const;
 
-/** Returns the files of the API documentation: OpenAPI documents, pages and assets. Each file is created when it is first requested. */
-export function docsFiles(verticals: readonly Vertical[], urls: PublicUrls): readonly DocsFile[] {
-  const assets = [
-    docsAsset('style', 'swagger-ui.css', 'swagger-ui-dist/swagger-ui.css'),
-    docsAsset('style', 'reference.css', './reference.css'),
-    docsAsset('script', 'swagger-ui.js', 'swagger-ui-dist/swagger-ui-bundle.js'),
-    docsAsset('script', 'reference.js', './start-reference.js'),
-  ];
+/** Reads and compresses the style sheets and scripts of the documentation pages, once per process. */
+export const loadDocsAssets = memoizeAsync(async (): Promise<readonly DocsFile[]> => {
+  const assets: DocsFile[] = [];
+  for (const { kind, name, source } of assetSources) {
+    const file = await compressFile(await readFile(new URL(import.meta.resolve(source))));
+    assets.push({ path: `${docsPath}/${name}`, kind, file });
+  }
+  return assets;
+});
+
+/** Returns the files of the API documentation: OpenAPI documents, pages and assets. */
+export async function prepareDocsFiles(verticals: readonly Vertical[], urls: PublicUrls): Promise<readonly DocsFile[]> {
+  const assets = await loadDocsAssets();
   const base = new URL(urls.public).pathname.replace(/\/$/, '');
   /** Returns the URL paths of all assets of a kind. Each path has a query parameter `v` with the hash of the asset's content. */
-  const pathsOf = (kind: DocsFile['kind']) => {
-    const ofKind = assets.filter((each) => each.kind === kind);
-    return Promise.all(ofKind.map(async ({ path, load }) => `${path}?v=${(await load()).hash}`));
-  };
-  const page = (path: string, vertical: Vertical): DocsFile => ({
+  const pathsOf = (kind: DocsFile['kind']) =>
+    assets.filter((each) => each.kind === kind).map(({ path, file }) => `${path}?v=${file.hash}`);
+  const page = async (path: string, vertical: Vertical): Promise<DocsFile> => ({
     path,
     kind: 'page',
-    load: async () =>
-      compressFile(docsPageHtml(vertical, verticals, base, await pathsOf('style'), await pathsOf('script'))),
+    file: await compressFile(docsPageHtml(vertical, verticals, base, pathsOf('style'), pathsOf('script'))),
   });
-  const document = (vertical: Vertical): DocsFile => ({
-    path: openApiDocumentPath(vertical),
-    kind: 'document',
-    load: async () => compressFile(openApiText(vertical, urls)),
-  });
-  return [
-    ...verticals.map(document),
-    page(docsPath, verticals[0]!),
-    ...verticals.map((vertical) => page(docsPathOf(vertical), vertical)),
-    ...assets,
-  ];
+  const files = [...assets, await page(docsPath, verticals[0]!)];
+  for (const vertical of verticals) {
+    const document = await compressFile(openApiText(vertical, urls));
+    files.push({ path: openApiDocumentPath(vertical), kind: 'document', file: document });
+    files.push(await page(docsPathOf(vertical), vertical));
+  }
+  return files;
 }

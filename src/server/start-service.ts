@@ -17,7 +17,7 @@ import { WidgetTokens } from '../ids/widget-token.ts';
 import { registerGauges } from '../metrics/gauges.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import { EventLoopMonitor } from '../metrics/process-metrics.ts';
-import { docsFiles } from '../openapi/docs-files.ts';
+import { loadDocsAssets, prepareDocsFiles } from '../openapi/docs-files.ts';
 import { createApiOperations } from '../operations/api-operations.ts';
 import { createOfferUrls } from '../operations/click-url.ts';
 import { confirmRevenue } from '../operations/confirm-revenue.ts';
@@ -61,6 +61,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 async function composeService(options: ServiceOptions, cleanup: CleanupStack): Promise<Service> {
   const { clock, logger, startAbortSignal } = options;
   const widgetScript = readWidgetScript();
+  // Compresses the assets in the thread pool while the storage opens. `prepareDocsFiles` reports an error.
+  if (options.listen !== null) loadDocsAssets().catch(() => {});
 
   // Files
   const secrets = openDataFolder(options, cleanup);
@@ -169,7 +171,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
           operations,
           cors: new CorsPolicy(options.corsOrigins),
           offerUrls,
-          docsHandlers: docsRoutes(docsFiles(verticals, urls)),
+          docsHandlers: docsRoutes(await prepareDocsFiles(verticals, urls)),
         }),
         click: clickRoutes({ ...clickDeps, onPrefetch: () => metrics.countUncountedClick('prefetch') }),
         widget: widgetRoutes({

@@ -5,7 +5,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import Type from 'typebox';
 import { captureExamples } from '../../bin/record-examples.ts';
 import { resolveUrls } from '../../src/config/resolve-urls.ts';
-import { docsFiles } from '../../src/openapi/docs-files.ts';
+import { prepareDocsFiles } from '../../src/openapi/docs-files.ts';
 import { extractComponents, openApiDocument, openApiText } from '../../src/openapi/openapi-document.ts';
 import { recordedExamplesUrl } from '../../src/openapi/recorded-examples.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
@@ -138,9 +138,9 @@ test('extractComponents does not treat an example with a title property as a sch
 
 async function pageAt(path: string, publicUrl: string, verticals: readonly Vertical[]): Promise<string> {
   const urls = { public: publicUrl, click: publicUrl, widget: `${publicUrl}/w`, cdn: `${publicUrl}/cdn` };
-  const page = docsFiles(verticals, urls).find((file) => file.path === path);
+  const page = (await prepareDocsFiles(verticals, urls)).find((file) => file.path === path);
   assert.equal(page?.kind, 'page');
-  return Buffer.from((await page.load()).plain).toString();
+  return Buffer.from(page.file.plain).toString();
 }
 
 test('URLs of the reference page include the path of the public URL; with several verticals, the page has a navigation menu', async () => {

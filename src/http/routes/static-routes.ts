@@ -1,6 +1,5 @@
 import { bounds } from '../../bounds.ts';
 import type { Logo } from '../../catalogs/logo-service.ts';
-import { memoizeAsync } from '../../domain/async.ts';
 import type { CompressedFile } from '../../domain/compressed-file.ts';
 import { parseQueryParameters } from '../../domain/query-string.ts';
 import type { RequestContext, RequestHandler } from '../engines/listener.ts';
@@ -94,8 +93,7 @@ export function createFileSender(
 export interface DocsFile {
   readonly path: string;
   readonly kind: 'document' | 'page' | 'script' | 'style';
-  /** Loads the file at the first request. If the call fails, the next request calls `load` again. */
-  readonly load: () => Promise<CompressedFile>;
+  readonly file: CompressedFile;
 }
 
 const docsRouteIndex = routeIndexOf('reference');
@@ -151,13 +149,9 @@ function redirectTo(relativeUrl: string): RequestHandler {
   return (context) => context.reply({ status: 308, headers, body: '' });
 }
 
-function fileHandler({ kind, load }: DocsFile): RequestHandler {
-  const sender = memoizeAsync(async () => createFileSender(await load(), headersByKind[kind]));
-  return async (context) => {
-    const request = parseFileRequest(context);
-    const send = await sender();
-    send(context, request);
-  };
+function fileHandler({ kind, file }: DocsFile): RequestHandler {
+  const send = createFileSender(file, headersByKind[kind]);
+  return (context) => send(context, parseFileRequest(context));
 }
 
 export interface LogoSource {
