@@ -86,7 +86,7 @@ export const idempotencyKeyParameter: OpenApiParameter = {
   name: 'Idempotency-Key',
   in: 'header',
   description: 'Makes retries safe: while the session lives, the same key and body return the first response.',
-  schema: Type.String({ maxLength: bounds.idempotencyKeyCharactersMax, pattern: '^[!-~]*$' }),
+  schema: Type.String({ maxLength: bounds.idempotencyKeyCharactersMax, pattern: '^[!-~]+$' }),
 };
 
 const subParameter = { required: true, description: 'The session.', schema: subIdSchema };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ApiCaller, assertError, assertOk } from '../support/api-caller.ts';
 import { describePersonalLoans } from '../support/contract-suite.ts';
+import { ServiceConnection } from '../support/service-connection.ts';
 
 describePersonalLoans('hostile JSON:', (door) => {
   /** Runs an attack, then checks that the process still responds and that the key has the expected number of sessions. */
@@ -35,6 +36,27 @@ describePersonalLoans('hostile JSON:', (door) => {
       }
       assertError(await caller.post('session', '['.repeat(60 * 1024)), 'INVALID_REQUEST', 'body');
     }, 1));
+
+  test('rejects an Idempotency-Key that is empty or has a character that is not visible ASCII', () =>
+    attacking(async () => {
+      const { market, fixture } = door;
+      const { key } = market.issueKey(fixture);
+      const connection = await ServiceConnection.open(market.http.port);
+      const body = '{"referrer_tag":"hostile"}';
+      // The engine removes a non-ASCII byte at the start or the end of a value with other characters.
+      for (const value of ['', '\xe9', '\xc3\xa9', '\xff\xff', 'a\xe9b', 'a b', 'a\tb', 'a\x7fb', 'a'.repeat(256)]) {
+        const head = `POST /v1/${fixture.vertical.segment}/session HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer ${key}\r\n`;
+        const rest = `Content-Type: application/json\r\nIdempotency-Key: ${value}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+        connection.send(Buffer.from(head + rest, 'latin1'));
+        const response = await connection.response();
+        assert.deepEqual(
+          [response.status, JSON.parse(response.body.toString()).param],
+          [400, 'Idempotency-Key'],
+          value,
+        );
+      }
+      connection.close();
+    }));
 
   test('treats __proto__ as an ordinary property name, and uses the last value of a repeated property', () =>
     attacking(async (caller) => {

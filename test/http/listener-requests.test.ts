@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
 import { bounds } from '../../src/bounds.ts';
 import type { RequestContext, RequestHandler } from '../../src/http/engines/listener.ts';
 import { formatHeader } from '../../src/http/engines/response-head.ts';
@@ -18,6 +19,8 @@ import {
   text,
   until,
 } from './listener-bench.ts';
+
+const sourceFolder = new URL('../../src/', import.meta.url);
 
 test('passes the method, path and query to the handler without decoding them', async ({ serve }) => {
   const { connection } = await serve((x) => x.reply(text(JSON.stringify([x.method, x.path, x.query]))));
@@ -102,6 +105,88 @@ test('getRequestHeader returns the first value of a header, or an empty string',
   );
   const response = await ask(await open(), get('/', 'X-SOME:  value \r\nX-Twice: 1\r\nX-Twice: 2\r\n'));
   assert.equal(response.body.toString(), 'value,,1');
+});
+
+/** Names of all request headers that the service reads. */
+const readHeaders = new Set(
+  globSync('http/**/*.ts', { cwd: sourceFolder })
+    .map((path) => readFileSync(new URL(path, sourceFolder), 'utf8'))
+    .flatMap((code) => [...code.matchAll(/getRequestHeader\('([a-z-]+)'\)/g)].map(([, name = '']) => name)),
+);
+
+/** Returns a text with an additional character at the start, in the middle, at the end, and the character alone. */
+const withCharacter = (text: string, character: string): string[] => [
+  character + text,
+  text.slice(0, 1) + character + text.slice(1),
+  text + character,
+  character,
+];
+
+const bytesOf = (request: string): Buffer => Buffer.from(request, 'latin1');
+
+test('shows non-ASCII bytes of a header value to the handler; uWebSockets.js may remove those at both ends', async ({
+  serve,
+  engine,
+}) => {
+  let name = '';
+  const { connection } = await serve((x) =>
+    x.reply(text(JSON.stringify([x.getRequestHeader(name), x.hasIdempotencyKey]))),
+  );
+  assert.ok(readHeaders.has('authorization') && readHeaders.has('idempotency-key'));
+  for (name of readHeaders) {
+    if (name === 'host' || name === 'transfer-encoding' || name === 'content-length') continue;
+    for (const character of '\x80\xe9\xff') {
+      for (const value of withCharacter('ab', character)) {
+        const head = `POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 0\r\n${name}: ${value}\r\n\r\n`;
+        connection.send(bytesOf(head));
+        const [received, hasIdempotencyKey] = JSON.parse((await connection.response()).body.toString());
+        const expected = engine === 'node' ? [value] : [value, value.replace(/^[^ -~]|[^ -~]$/, '')];
+        assert.ok(expected.includes(received), `${name}: ${JSON.stringify([value, received])}`);
+        assert.equal(hasIdempotencyKey, name === 'idempotency-key');
+      }
+    }
+  }
+});
+
+test('replies 400 to a control character in a header value, or to a length with a non-ASCII byte', async ({
+  start,
+  open,
+  engine,
+}) => {
+  await start(() => assert.fail('the request was handled'));
+  const refuse = async (name: string, value: string): Promise<void> => {
+    const connection = await open();
+    const host = name === 'host' ? '' : 'Host: test\r\n';
+    connection.send(bytesOf(`POST / HTTP/1.1\r\n${host}${name}: ${value}\r\n\r\n`));
+    assert.equal((await connection.response()).status, 400, JSON.stringify([name, value]));
+    await connection.closed;
+  };
+  for (const name of [...readHeaders, 'content-length']) {
+    for (const character of '\0\x01\n\x0b\x1f') {
+      for (const value of withCharacter('12', character)) await refuse(name, value);
+    }
+  }
+  for (const [name, value] of [
+    ['content-length', '12'],
+    ['transfer-encoding', 'chunked'],
+  ] as const) {
+    // uWebSockets.js removes the byte at both ends.
+    const values = withCharacter(value, '\xe9');
+    for (const each of engine === 'node' ? values : values.slice(1, 2)) await refuse(name, each);
+  }
+});
+
+test('node:http ignores empty lines before a request; uWebSockets.js does not answer', async ({
+  start,
+  open,
+  engine,
+}) => {
+  await start(hello);
+  for (const count of [1, 3]) {
+    const connection = await open();
+    connection.sendLast('\r\n'.repeat(count) + get('/'));
+    assert.equal((await connection.responseOrEnd())?.status, engine === 'node' ? 200 : undefined);
+  }
 });
 
 test('throws if a request header is read after an await or after the handler returned', async ({ serve, faults }) => {

@@ -96,6 +96,8 @@ export abstract class BaseRequestContext<L extends BaseListener>
 
   abstract getRequestHeader(lowerCaseName: string): string;
 
+  abstract readonly hasIdempotencyKey: boolean;
+
   /** Whether the synchronous part of the handler is running. */
   protected abstract readonly isHandling: boolean;
 

@@ -19,6 +19,11 @@ export interface RequestContext extends CancelSignal {
    */
   getRequestHeader(lowerCaseName: string): string;
   /**
+   * Whether the request has an `Idempotency-Key` header, even an empty one. uWebSockets.js removes non-ASCII bytes at both ends of a header
+   * value, so the value of a header that contains only such bytes is empty.
+   */
+  readonly hasIdempotencyKey: boolean;
+  /**
    * Reads the request body. A handler may call `readBody` only once, and only before the handler returns. `readBody` calls either `onBody`
    * or `onBodyUnavailable`, but never both. `onBodyUnavailable` is called if the body is too large (the listener replies 413), the client
    * disconnects, or the deadline passes (the listener replies 503). The buffer is valid only during the call of `onBody`.

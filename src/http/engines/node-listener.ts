@@ -330,6 +330,10 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
     return this.request.headersDistinct[lowerCaseName]?.[0] ?? '';
   }
 
+  override get hasIdempotencyKey(): boolean {
+    return this.request.headersDistinct['idempotency-key'] !== undefined;
+  }
+
   /** Replies 400 because of a malformed body. Returns false, and sends nothing, if the body is complete or the request was answered. */
   rejectUnreadableBody(): boolean {
     if (this.ended || this.request.complete) return false;

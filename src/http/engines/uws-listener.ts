@@ -132,12 +132,14 @@ function resetTurnCount(): void {
   requestsThisTurn = 0;
 }
 
-// Numbers of `Content-Length` and `Transfer-Encoding` headers of a request, counted without creating a closure for each request.
+// Numbers of three headers of a request, counted without creating a closure for each request.
 let contentLengthCount = 0;
 let transferEncodingCount = 0;
-function countFramingHeader(lowerCaseName: string): void {
+let idempotencyKeyCount = 0;
+function countHeader(lowerCaseName: string): void {
   if (lowerCaseName === 'content-length') contentLengthCount += 1;
   else if (lowerCaseName === 'transfer-encoding') transferEncodingCount += 1;
+  else if (lowerCaseName === 'idempotency-key') idempotencyKeyCount += 1;
 }
 
 /**
@@ -152,6 +154,8 @@ const emptyBody = Buffer.alloc(0);
 
 /** Request context of uWebSockets.js. `req` is valid until the handler returns or awaits, `res` until `releaseResources`. */
 class UwsRequestContext extends BaseRequestContext<UwsListener> {
+  /** Always false for GET and HEAD requests without a body, whose headers are not counted. */
+  hasIdempotencyKey = false;
   private req: HttpRequest | undefined;
   private res: HttpResponse | undefined;
   /** Value of the Content-Length header; 0 if absent. */
@@ -247,7 +251,9 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     if (isLookup && length === '' && req.getHeader('transfer-encoding') === '') return undefined;
     contentLengthCount = 0;
     transferEncodingCount = 0;
-    req.forEach(countFramingHeader);
+    idempotencyKeyCount = 0;
+    req.forEach(countHeader);
+    this.hasIdempotencyKey = idempotencyKeyCount > 0;
     if (transferEncodingCount > 0) {
       this.isChunked = true;
       this.mustDiscardBody = true;

@@ -99,7 +99,8 @@ export function apiRoutes(deps: ApiRoutesDeps): RequestHandler {
     context.errorHeaders = corsHeaders;
     if (methodCheck === 'not_allowed') return replyMethodNotAllowed(context, methods, corsHeaders);
 
-    const idempotencyKey = operation === 'create_session' ? context.getRequestHeader('idempotency-key') || null : null;
+    const idempotencyKey =
+      operation === 'create_session' && context.hasIdempotencyKey ? context.getRequestHeader('idempotency-key') : null;
     const admission = authenticator.admitRequest(
       context.getRequestHeader('authorization'),
       route.vertical,
