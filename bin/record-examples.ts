@@ -10,6 +10,7 @@ import { createMarketplace } from '../src/index.ts';
 import { placeholderUrls, type RecordedExamples } from '../src/openapi/recorded-examples.ts';
 import { createCatalogSources, exampleCatalogFile } from '../src/verticals/registry.ts';
 import type { Vertical } from '../src/verticals/vertical.ts';
+import { readExamplePayoutUsd } from '../test/support/example-payout.ts';
 import { sampleBorrowers } from '../test/support/sample-borrowers.ts';
 
 const tag = 'hero-short-form';
@@ -45,9 +46,10 @@ export async function captureExamples(vertical: Vertical): Promise<RecordedExamp
 
 async function recordPartnerFlow(
   marketplace: Awaited<ReturnType<typeof createMarketplace>>,
-  { segment, fields: pocketFields, clicksConfirmRevenue = false }: Vertical,
+  vertical: Vertical,
   clock: SteppedClock,
 ): Promise<RecordedExamples> {
+  const { segment, fields: pocketFields, clicksConfirmRevenue = false, flatPayout = false } = vertical;
   const { ports, keys } = marketplace;
   const fields = sampleBorrowers[segment]!;
   const amount = pocketFields.find((field) => field.kind === 'integer')!;
@@ -71,8 +73,9 @@ async function recordPartnerFlow(
   await marketplace.followClick(click_url, { userAgent: sessionRequest.user_agent });
   const occurred_at = new Date(clock.advance(60_000)).toISOString();
   if (!clicksConfirmRevenue) {
+    const payoutUsd = flatPayout ? readExamplePayoutUsd(vertical, svc_offer_id) : 180;
     await marketplace.confirmations.submit([
-      { sub_id, svc_offer_id, txid: 'payout-1', status: 'funded', amount: 180, occurred_at },
+      { sub_id, svc_offer_id, txid: 'payout-1', status: 'funded', amount: payoutUsd, occurred_at },
     ]);
   }
   const filter = { referrer_tag: tag };

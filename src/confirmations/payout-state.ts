@@ -78,16 +78,14 @@ export class PendingPayoutStates {
   applyAcceptedConfirmation(confirmation: Confirmation, lenderName: string): void {
     const { sessionRevenueMicros, payout, clickReversal: _, ...click } = this.get(confirmation);
     const { amountMicros, occurredMs, reason, status } = confirmation;
-    const { clickedMs, clickRevenueMicros, clickPayoutMicros } = click;
-    const restored = clickedMs === null ? confirmation.click : null;
+    const { clickedMs, clickRevenueMicros } = click;
     const deltaMicros = revenueDeltaMicros(confirmation);
     this.#revenueBySession.set(sessionKey(confirmation), sessionRevenueMicros + deltaMicros);
     // Stores the click for later rows of the batch. If the ledger has no record of the click, the row restores the click.
     this.#clicks.set(clickKey(confirmation), {
       ...click,
-      clickedMs: restored?.clickedMs ?? clickedMs,
+      clickedMs: clickedMs ?? confirmation.click?.clickedMs ?? null,
       lenderName,
-      clickPayoutMicros: restored?.payoutMicros ?? clickPayoutMicros,
       isFunded: click.isFunded || status === 'funded',
       clickRevenueMicros: clickRevenueMicros === null ? null : clickRevenueMicros + deltaMicros,
     });

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
 import { sortOrderNames } from '../../src/matching/matcher.ts';
 import { openApiText } from '../../src/openapi/openapi-document.ts';
-import { availableVerticals, exampleCatalogFile, exampleCatalogs } from '../../src/verticals/registry.ts';
-import type { Vertical } from '../../src/verticals/vertical.ts';
+import { availableVerticals, exampleCatalogs } from '../../src/verticals/registry.ts';
 import { ApiCaller, assertError, WidgetCaller, widgetLoadId } from '../support/api-caller.ts';
 import { describeService } from '../support/contract-suite.ts';
+import { readExamplePayoutUsd } from '../support/example-payout.ts';
 import type { ApiKeyOptions } from '../support/running-marketplace.ts';
 import { sampleBorrowers } from '../support/sample-borrowers.ts';
 import { askOperator } from './operator-request.ts';
@@ -32,17 +30,14 @@ const offerMembers = [
 /** Verticals whose booked clicks confirm their own revenue (docs/contract.md#click-revenue). */
 const clickRevenueVerticals = ['credit-cards', 'banking'];
 
+/** Verticals with flat payouts (docs/contract.md#flat-payouts). */
+const flatPayoutVerticals = ['mortgage'];
+
 const figuresMembers: Readonly<Record<string, string>> = {
   'credit-cards': 'card',
   mortgage: 'mortgage',
   banking: 'deposit',
 };
-
-/** Returns the payout of an offer in the example catalog, in USD. */
-function payoutUsdOf(vertical: Vertical, offerId: string): number {
-  const { lenders } = JSON.parse(readFileSync(exampleCatalogFile(vertical), 'utf8')) as CatalogFile;
-  return lenders.flatMap(({ offers }) => offers).find(({ id }) => id === offerId)!.payout_usd;
-}
 
 describeService(
   'verticals with example catalogs',
@@ -135,7 +130,9 @@ describeService(
           assert.equal(booked.rev_confirmed, clicksConfirmRevenue ? booked.rev_attributed : 0);
 
           const { svc_offer_id } = offers[0]!;
-          const amount = vertical.flatPayout === true ? payoutUsdOf(vertical, svc_offer_id) : booked.rev_attributed;
+          const amount = flatPayoutVerticals.includes(segment)
+            ? readExamplePayoutUsd(vertical, svc_offer_id)
+            : booked.rev_attributed;
           const row = {
             sub_id: subId,
             svc_offer_id,
@@ -158,7 +155,7 @@ describeService(
             assert.equal((await caller.summary({ referrer_tag: 'clicked' })).rev_confirmed, 0);
           } else {
             const another = { status: 'funded', txid: 'another' };
-            if (vertical.flatPayout === true) {
+            if (flatPayoutVerticals.includes(segment)) {
               const { searchParams } = new URL(headers.get('location')!);
               const click_id = [...searchParams.values()].find((value) => value.length > 100);
               const byClickId = { sub_id: undefined, svc_offer_id: undefined, click_id, ...another };
