@@ -112,6 +112,7 @@ async function recordPartnerFlow(
     summary: await live.get('analytics', filter),
     daily: await live.get('analytics', { ...filter, granularity: 'daily', date_from: '2026-05-19', limit: '1' }),
     rows: await live.get('analytics', { ...filter, granularity: 'row' }),
+    tags: await live.get('tags', {}),
   });
 }
 

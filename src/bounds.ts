@@ -12,8 +12,8 @@ export const bounds = {
   aprPercentMax: 36,
   /** Analytics count the revenue of a session as final if the session is older than this number of days. */
   maturedDays: 45,
-  /** Minimum number of sessions for which analytics include a confidence interval. */
-  confidenceSessionsMin: 30,
+  /** Minimum number of sessions with confirmed revenue for which analytics include a confidence interval. */
+  unitsWithRevenueMin: 25,
 
   // HTTP (docs/contract.md#request-bodies, docs/contributing/native-http.md)
   /** Maximum size of the request line and all headers, enough for the longest `sub_id_list`; larger requests get 431. */

@@ -49,6 +49,7 @@ export type {
   PartnerApi,
   PartnerApiError as ApiError,
   PartnerApiResult,
+  TagsQuery,
   WidgetQuery,
 } from './embedded/partner-api.ts';
 export { FolderMissingError } from './files/data-paths.ts';
@@ -61,6 +62,8 @@ export type {
   DailyFigures,
   SessionFigures,
   SessionRowsResponse,
+  TagFigures,
+  TagsResponse,
 } from './operations/analytics-responses.ts';
 export type { ConfirmationOutcome, ConfirmationResult, ConfirmationsResponse } from './operations/confirm-revenue.ts';
 export type { SessionResponse } from './operations/create-session.ts';

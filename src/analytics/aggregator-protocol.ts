@@ -14,6 +14,7 @@ export type AnalyticsQueryName =
   | 'getSummary'
   | 'listDailyAnalytics'
   | 'listSessions'
+  | 'listTags'
   | 'findPayoutStates'
   | 'listExperiments'
   | 'getTotals';

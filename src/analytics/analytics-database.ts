@@ -9,7 +9,7 @@ import { recordCountColumns, unbookedClickColumns } from './projection-state.ts'
  * Version of the tables and the counting rules. Increment this version whenever the tables or the counting rules change. A store with a
  * different version is deleted and rebuilt from the ledger and the archive, so there are no migrations.
  */
-const schemaVersion = 6;
+const schemaVersion = 7;
 
 /**
  * Tables of the analytics store. All data can be computed from the ledger and the archived counters. Figures are grouped by cohort: the UTC
@@ -27,6 +27,8 @@ const schemaVersion = 6;
  * - `click`: a counted click. `booking` is one of the numbers in `clickBookingState`. `unbooked_reasons` has one bit for each item of
  *   `unbookedReasons`. The daily counters `unbooked_...` count these bits (docs/contract.md#clicks-that-are-not-booked). `payout_micros` is
  *   the flat payout in the click's record, or null.
+ * - `day_counter`: `revenue_sessions` counts the sessions with confirmed revenue. `revenue_sessions`, `first_session_ms` and
+ *   `last_session_ms` (creation times) are null for days that an earlier release archived without them.
  * - `payout`: amounts that a lender owes for a click, by `txid` (docs/contract.md#confirmations). The reversal columns are null until the
  *   payout is reversed.
  * - `click_reversal`: reversals of revenue that a click confirmed itself, by their own `txid`. `reason` is an index in `reversalReasons`.
@@ -95,6 +97,7 @@ const createTablesSql = `
     experiment INTEGER NOT NULL, day INTEGER NOT NULL, device INTEGER NOT NULL,
     sessions INTEGER NOT NULL, views INTEGER NOT NULL, clicks INTEGER NOT NULL, attributed_micros INTEGER NOT NULL,
     confirmed_micros INTEGER NOT NULL DEFAULT 0, confirmed_cents_squared INTEGER NOT NULL DEFAULT 0,
+    revenue_sessions INTEGER, first_session_ms INTEGER, last_session_ms INTEGER,
     ${unbookedClickColumns.map((column) => `${column} INTEGER NOT NULL`).join(', ')},
     PRIMARY KEY (experiment, day, device)
   ) STRICT, WITHOUT ROWID;

@@ -8,6 +8,8 @@ import type {
   SessionRowsQuery,
   SummaryQuery,
   SummaryResult,
+  TagsPage,
+  TagsQuery,
 } from './analytics.ts';
 import { openAnalyticsDatabase, prepareArrayQuery } from './analytics-database.ts';
 import { AnalyticsBatchWriter } from './batch-writer.ts';
@@ -26,6 +28,7 @@ import {
   type RetentionResult,
   SessionPruner,
 } from './store-retention.ts';
+import { TagsReader } from './tags-reader.ts';
 
 /** An experiment is a referrer tag that has sessions. Experiments are numbered in the order in which their first sessions were created. */
 export type ExperimentRow = readonly [number: number, account: number, vertical: number, test: 0 | 1, tag: string];
@@ -45,6 +48,7 @@ export class AnalyticsStore {
   readonly #batchWriter: AnalyticsBatchWriter;
   readonly #cohortReader: CohortReader;
   readonly #rowsReader: SessionRowsReader;
+  readonly #tagsReader: TagsReader;
   readonly #selectExperiments: Statement<[number, number], ExperimentRow>;
   readonly #inTransaction: <Result>(read: () => Result) => Result;
   readonly #selectTotals: Statement<[], RecordCounts>;
@@ -63,6 +67,7 @@ export class AnalyticsStore {
       const sessions = new SessionReader(this.#database, this.#retainedSessions);
       this.#cohortReader = new CohortReader(this.#database, sessions);
       this.#rowsReader = new SessionRowsReader(this.#database, sessions);
+      this.#tagsReader = new TagsReader(this.#database);
       this.#selectExperiments = prepareArrayQuery(
         this.#database,
         'SELECT number, account, vertical, test, tag FROM experiment WHERE number > ? ORDER BY number LIMIT ?',
@@ -124,6 +129,10 @@ export class AnalyticsStore {
 
   listSessions(query: SessionRowsQuery): SessionRowsPage {
     return this.#inTransaction(() => this.#rowsReader.listSessions(query));
+  }
+
+  listTags(query: TagsQuery): TagsPage {
+    return this.#inTransaction(() => this.#tagsReader.listTags(query));
   }
 
   /** Lists experiments. Experiments are never deleted, because their daily figures are never deleted. */

@@ -14,6 +14,8 @@ export interface Analytics {
   listDailyAnalytics(query: SummaryQuery, signal?: CancelSignal | null): Promise<DailyAnalyticsResult>;
   /** Returns a page of sessions in ledger order. */
   listSessions(query: SessionRowsQuery, signal?: CancelSignal | null): Promise<SessionRowsPage>;
+  /** Returns a page of referrer tags in alphabetical order, with the figures of all their days. */
+  listTags(query: TagsQuery, signal?: CancelSignal | null): Promise<TagsPage>;
   /** Position of the last ledger record that is included in the figures. */
   readonly appliedPosition: number;
   readonly healthy: boolean;
@@ -24,14 +26,18 @@ export class AnalyticsUnavailableError extends Error {
   override readonly name = 'AnalyticsUnavailableError';
 }
 
+export interface AnalyticsTenant {
+  readonly account: number;
+  /** Number of the vertical. */
+  readonly vertical: number;
+  readonly mode: ApiKeyMode;
+}
+
 /**
  * Selects the sessions of one tenant that match the filters `referrerTag` and `subs`. Either `referrerTag` or `subs` can be null (no
  * filter).
  */
-export interface CohortFilter {
-  readonly account: number;
-  readonly vertical: number;
-  readonly mode: ApiKeyMode;
+export interface CohortFilter extends AnalyticsTenant {
   readonly referrerTag: string | null;
   /** Verified sub_ids of the tenant, without duplicates; null for no filter. An array contains one or more sub_ids of 32 bytes. */
   readonly subs: readonly Uint8Array[] | null;
@@ -56,6 +62,12 @@ export interface SessionRowsQuery extends CohortQuery {
   readonly limit: number;
 }
 
+/** Selects up to `limit` referrer tags that follow `afterTag` in alphabetical order; all tags follow the empty text. */
+export interface TagsQuery extends AnalyticsTenant {
+  readonly afterTag: string;
+  readonly limit: number;
+}
+
 export interface CohortMetrics {
   readonly sessions: number;
   readonly views: number;
@@ -77,15 +89,17 @@ export interface LenderMetrics {
   readonly confirmedMicros: number;
 }
 
-interface RetentionCoverage {
+export interface QueryCoverage {
   /**
    * First day (day number) whose sessions are retained; 0 if all sessions are retained. Session rows and the figures of listed sub_ids
    * exclude sessions created before the first retained day. The figures of a referrer tag include all days.
    */
   readonly retainedFromDay: number;
+  /** False if no session of the tenant ever had the tag of the query. */
+  readonly tagHasSessions: boolean;
 }
 
-export interface DailyAnalyticsResult extends RetentionCoverage {
+export interface DailyAnalyticsResult extends QueryCoverage {
   readonly days: readonly DayMetrics[];
 }
 
@@ -115,13 +129,30 @@ export interface SessionRow {
   readonly lenders: readonly LenderMetrics[];
 }
 
-export interface SessionRowsPage extends RetentionCoverage {
+export interface SessionRowsPage extends QueryCoverage {
   readonly rows: readonly SessionRow[];
   /** Value of `afterPosition` for the next page; null for the last page. */
   readonly nextAfterPosition: number | null;
 }
 
-export interface SummaryResult extends CohortMetrics, RetentionCoverage {
+/** Figures of all sessions of one referrer tag. */
+export interface TagMetrics extends CohortMetrics {
+  readonly tag: string;
+  /**
+   * Creation time of the first session, in Unix milliseconds; the start of its day if an earlier release archived the day. The same is true
+   * for `lastSessionMs`.
+   */
+  readonly firstSessionMs: number;
+  readonly lastSessionMs: number;
+}
+
+export interface TagsPage {
+  readonly tags: readonly TagMetrics[];
+  /** Value of `afterTag` for the next page; null for the last page. */
+  readonly nextAfterTag: string | null;
+}
+
+export interface SummaryResult extends CohortMetrics, QueryCoverage {
   /** Lenders with at least one click, sorted by clicks descending, then by name; at most `bounds.topLendersMax` lenders. */
   readonly topLenders: readonly LenderMetrics[];
   readonly unbookedClicks: UnbookedClickCounts;
@@ -130,6 +161,8 @@ export interface SummaryResult extends CohortMetrics, RetentionCoverage {
   readonly byDevice: readonly (CohortMetrics & { readonly device: number })[];
   readonly matured: {
     readonly sessions: number;
+    /** Number of these sessions that have confirmed revenue; null if an earlier release archived one of the days. */
+    readonly sessionsWithRevenue: number | null;
     readonly confirmedMicros: number;
     /** Sum of the squared confirmed revenue, in USD, of each matured session; used for the confidence interval of the mean revenue. */
     readonly confirmedUsdSquared: number;

@@ -89,10 +89,17 @@ class CounterReader {
   }
 }
 
+interface MaturedSums {
+  readonly sessions: number;
+  readonly sessionsWithRevenue: number | null;
+  readonly confirmedMicros: number;
+  readonly centsSquared: number;
+}
+
 /** Parts of a summary, computed from the daily counters for a tag, and from the sessions for listed sub_ids. */
 interface SummaryParts {
   readonly devices: MetricsByGroup;
-  readonly matured: Readonly<typeof zeroMatured>;
+  readonly matured: MaturedSums;
   readonly topLenders: readonly LenderMetrics[];
   readonly subsOutsideDates: number;
 }
@@ -105,7 +112,7 @@ export class CohortReader {
   readonly #sessions: SessionReader;
   readonly #days: CounterReader;
   readonly #devices: CounterReader;
-  readonly #selectMatured: Statement<[number, number, number], typeof zeroMatured>;
+  readonly #selectMatured: Statement<[number, number, number], MaturedSums>;
   readonly #selectTopLenders: Statement<[number, number, number, number], LenderMetrics>;
   readonly #selectLastWallMs: Statement<[], number | null>;
 
@@ -115,7 +122,8 @@ export class CohortReader {
     this.#devices = new CounterReader(database, 'device');
     this.#selectMatured = database.prepare(`
       SELECT coalesce(sum(sessions), 0) AS sessions, coalesce(sum(confirmed_micros), 0) AS confirmedMicros,
-        coalesce(sum(confirmed_cents_squared), 0) AS centsSquared
+        coalesce(sum(confirmed_cents_squared), 0) AS centsSquared,
+        CASE WHEN count(revenue_sessions) = count(*) THEN coalesce(sum(revenue_sessions), 0) END AS sessionsWithRevenue
       FROM day_counter WHERE experiment = ? AND day BETWEEN ? AND ?`);
     this.#selectTopLenders = database.prepare(`
       SELECT name AS lender, sum(clicks) AS clicks, sum(confirmed_micros) AS confirmedMicros
@@ -146,12 +154,13 @@ export class CohortReader {
       byDevice,
       matured: {
         sessions: matured.sessions,
+        sessionsWithRevenue: matured.sessionsWithRevenue,
         confirmedMicros: matured.confirmedMicros,
         confirmedUsdSquared: matured.centsSquared / 10_000,
       },
       topLenders,
       subsOutsideDates,
-      retainedFromDay: this.#sessions.firstRetainedDay,
+      ...this.#sessions.getCoverage(query),
       asOfMs: this.#selectLastWallMs.get() ?? null,
     };
   }
@@ -173,7 +182,7 @@ export class CohortReader {
       const day = fromDay + index;
       return { day, matured: day <= maturedDay, ...(groups.get(day) ?? createZeroSum()) };
     });
-    return { days, retainedFromDay: this.#sessions.firstRetainedDay };
+    return { days, ...this.#sessions.getCoverage(query) };
   }
 
   #summarizeReferrerTag(query: SummaryQuery, maturedWindow: DayWindow): SummaryParts {
@@ -203,6 +212,7 @@ export class CohortReader {
       const revenue = this.#sessions.sumSessionRevenue(session, inWindow ? lenders : undefined);
       if (isMatured) {
         matured.sessions++;
+        if (revenue.confirmedMicros > 0) matured.sessionsWithRevenue++;
         matured.confirmedMicros += revenue.confirmedMicros;
         matured.centsSquared += squareRevenueCents(revenue.confirmedMicros);
       }
@@ -213,7 +223,7 @@ export class CohortReader {
   }
 }
 
-const zeroMatured = { sessions: 0, confirmedMicros: 0, centsSquared: 0 };
+const zeroMatured = { sessions: 0, sessionsWithRevenue: 0, confirmedMicros: 0, centsSquared: 0 };
 
 function createZeroSum(): MetricsSum {
   const counts = { unbookedClicks: [...emptyUnbookedClickCounts], widgetEvents: [...emptyWidgetCounts] };

@@ -50,6 +50,11 @@ export type ArchivedDay = readonly [
     confirmedMicros: number,
     /** Sum of the squared revenue of each session, as a decimal string, because it may exceed `Number.MAX_SAFE_INTEGER`. */
     confirmedCentsSquared: string,
+    /** Number of sessions with confirmed revenue. This and the next two counters are null or absent if an earlier release lacked them. */
+    revenueSessions?: number | null,
+    /** Creation times of the first and the last session, in Unix milliseconds. */
+    firstSessionMs?: number | null,
+    lastSessionMs?: number | null,
   ],
   /** Number of widget events by type; absent or empty without widget events. Another release may have written fewer or more event types. */
   widgetEvents?: readonly number[],
@@ -77,6 +82,7 @@ function isArchiveRecord(value: readonly unknown[]): value is ArchiveRecord {
     case archiveRecordKind.day: {
       const squared = members[7];
       const hasValidCounts = isCountListOrAbsent(value[2]) && isCountListOrAbsent(value[3]);
+      if (!members.slice(8, 11).every((value) => value === null || isCount(value))) return false;
       return members.slice(0, 7).every(isCount) && typeof squared === 'string' && isInt64(squared) && hasValidCounts;
     }
     case archiveRecordKind.lender: {

@@ -18,13 +18,19 @@ type ExperimentRow = [number: number, ...experiment: ArchivedExperimentKey[1]];
  * Database row of one day: the counters of an archive record, the counts of clicks without revenue, and the widget counts (null on a day
  * without widget events).
  */
-type DayRow = [...counter: ArchivedDay[1], ...counts: (number | null)[]];
+type DayRow = [...counter: Required<ArchivedDay[1]>, ...counts: (number | null)[]];
 type LenderRow = ArchivedLenderCounters[1];
 
 const dayCounters = [
   ...['sessions', 'views', 'clicks', 'attributed_micros', 'confirmed_micros', 'confirmed_cents_squared'],
+  'revenue_sessions',
   ...unbookedClickColumns,
 ];
+
+/** Assignments that keep the earlier of two first creation times and the later of two last creation times. A null has no effect. */
+const sessionTimesUpdateSql = `
+  first_session_ms = min(ifnull(first_session_ms, excluded.first_session_ms), ifnull(excluded.first_session_ms, first_session_ms)),
+  last_session_ms = max(ifnull(last_session_ms, excluded.last_session_ms), ifnull(excluded.last_session_ms, last_session_ms))`;
 
 /** Reads and writes the daily counters in the store: adds the increments of a batch, reads days to archive, and restores archived days. */
 export class DailyCounters {
@@ -46,7 +52,12 @@ export class DailyCounters {
         [...keys, ...counters],
         `ON CONFLICT DO UPDATE SET ${createIncrementSql(counters)}`,
       );
-    this.#dayWriter = createWriter('day_counter', ['experiment', 'day', 'device'], dayCounters);
+    this.#dayWriter = new RowWriter(
+      database,
+      'day_counter',
+      ['experiment', 'day', 'device', ...dayCounters, 'first_session_ms', 'last_session_ms'],
+      `ON CONFLICT DO UPDATE SET ${createIncrementSql(dayCounters)}, ${sessionTimesUpdateSql}`,
+    );
     this.#widgetWriter = createWriter('widget_counter', ['experiment', 'day', 'device'], widgetEventTypes);
     this.#lenderWriter = createWriter(
       'lender_counter',
@@ -60,7 +71,8 @@ export class DailyCounters {
     this.#selectDays = prepareArrayQuery(
       database,
       `SELECT day, device, sessions, views, clicks, attributed_micros, confirmed_micros,
-          CAST(confirmed_cents_squared AS TEXT), ${[...unbookedClickColumns, ...widgetEventTypes].join(', ')}
+          CAST(confirmed_cents_squared AS TEXT), revenue_sessions, first_session_ms, last_session_ms,
+          ${[...unbookedClickColumns, ...widgetEventTypes].join(', ')}
         FROM day_counter LEFT JOIN widget_counter USING (experiment, day, device) WHERE experiment = ? AND day >= ? AND day < ?`,
     );
     this.#selectLenders = prepareArrayQuery(
@@ -75,9 +87,10 @@ export class DailyCounters {
 
   addCounterChanges({ dayDeltas, lenderDeltas }: LedgerProjection): void {
     for (const { experiment, day, device, sessions, views, clicks, attributedMicros, ...more } of dayDeltas.values()) {
-      const { confirmedMicros, confirmedCentsSquared, unbookedClicks, widgetEvents } = more;
-      const counters = [sessions, views, clicks, attributedMicros, confirmedMicros, confirmedCentsSquared];
-      this.#dayWriter.add([experiment, day, device, ...counters, ...unbookedClicks]);
+      const { confirmedMicros, confirmedCentsSquared, revenueSessions, unbookedClicks, widgetEvents } = more;
+      const revenue = [attributedMicros, confirmedMicros, confirmedCentsSquared, revenueSessions];
+      const times = [more.firstSessionMs, more.lastSessionMs];
+      this.#dayWriter.add([experiment, day, device, sessions, views, clicks, ...revenue, ...unbookedClicks, ...times]);
       if (widgetEvents !== null) this.#widgetWriter.add([experiment, day, device, ...widgetEvents]);
     }
     for (const { experiment, day, lender, clicks, confirmedMicros } of lenderDeltas.values()) {
@@ -117,9 +130,23 @@ export class DailyCounters {
         }
         case archiveRecordKind.day: {
           const [, counter, widgetEvents = [], unbookedClicks = []] = record;
-          const [day, device, sessions, views, clicks, attributedMicros, confirmedMicros, squared] = counter;
-          const counters = [sessions, views, clicks, attributedMicros, confirmedMicros, BigInt(squared)];
-          this.#dayWriter.add([experiment, day, device, ...counters, ...countsFor(unbookedReasons, unbookedClicks)]);
+          const [day, device, sessions, views, clicks, attributedMicros, confirmedMicros, squared, ...more] = counter;
+          // Earlier releases archived no number of sessions with revenue. Without revenue, the number is 0.
+          const [revenueSessions = confirmedMicros === 0 ? 0 : null, firstMs = null, lastMs = null] = more;
+          const revenue = [attributedMicros, confirmedMicros, BigInt(squared), revenueSessions];
+          const unbooked = countsFor(unbookedReasons, unbookedClicks);
+          this.#dayWriter.add([
+            experiment,
+            day,
+            device,
+            sessions,
+            views,
+            clicks,
+            ...revenue,
+            ...unbooked,
+            firstMs,
+            lastMs,
+          ]);
           if (widgetEvents.length > 0)
             this.#widgetWriter.add([experiment, day, device, ...countsFor(widgetEventTypes, widgetEvents)]);
           break;
@@ -143,9 +170,10 @@ export class DailyCounters {
 
 /** Converts a database row to an archive record. Omits the widget counts, and the counts of clicks without revenue, if there are none. */
 function toArchivedDay([day, device, sessions, views, clicks, attributedMicros, ...more]: DayRow): ArchivedDay {
-  const [confirmedMicros, squared, ...counts] = more;
+  const [confirmedMicros, squared, revenueSessions, firstMs, lastMs, ...counts] = more;
   const unbooked = counts.splice(0, unbookedReasons.length) as number[];
-  const counter: ArchivedDay[1] = [day, device, sessions, views, clicks, attributedMicros, confirmedMicros, squared];
+  const revenue = [attributedMicros, confirmedMicros, squared, revenueSessions] as const;
+  const counter: ArchivedDay[1] = [day, device, sessions, views, clicks, ...revenue, firstMs, lastMs];
   const widgetEvents = counts[0] === null ? [] : (counts as number[]);
   if (unbooked.some((count) => count > 0)) return [archiveRecordKind.day, counter, widgetEvents, unbooked];
   return widgetEvents.length === 0 ? [archiveRecordKind.day, counter] : [archiveRecordKind.day, counter, widgetEvents];

@@ -136,6 +136,8 @@ export class LedgerProjection {
     const day = daysSinceEpoch(createdMs);
     const delta = this.#findOrAddDayChanges(experiment, day, device);
     delta.sessions++;
+    delta.firstSessionMs = Math.min(createdMs, delta.firstSessionMs ?? createdMs);
+    delta.lastSessionMs = Math.max(createdMs, delta.lastSessionMs ?? createdMs);
     this.lastCohortDayBySegment.set(segment, Math.max(day, this.lastCohortDayBySegment.get(segment) ?? 0));
     this.#findOrAddNewSessions(delta).push(session);
   }
@@ -313,11 +315,12 @@ export class LedgerProjection {
     session: SessionState,
     sub: Uint8Array,
     { lender }: CountedClick,
-    { confirmedMicros, confirmedCentsSquared }: RevenueDelta,
+    { confirmedMicros, confirmedCentsSquared, revenueSessions }: RevenueDelta,
   ): void {
     const delta = this.#findOrAddCohortChanges(session, sub);
     delta.confirmedMicros += confirmedMicros;
     delta.confirmedCentsSquared += BigInt(confirmedCentsSquared);
+    delta.revenueSessions += revenueSessions;
     this.#findOrAddLenderChanges(session.experiment, delta.day, lender).confirmedMicros += confirmedMicros;
   }
 
@@ -349,7 +352,9 @@ export class LedgerProjection {
     if (delta === undefined) {
       const zeros = { sessions: 0, views: 0, clicks: 0, attributedMicros: 0, widgetEvents: null };
       const unbookedClicks = [...emptyUnbookedClickCounts];
-      delta = { experiment, day, device, ...zeros, confirmedMicros: 0, confirmedCentsSquared: 0n, unbookedClicks };
+      const revenue = { confirmedMicros: 0, confirmedCentsSquared: 0n, revenueSessions: 0 };
+      const times = { firstSessionMs: null, lastSessionMs: null };
+      delta = { experiment, day, device, ...zeros, ...revenue, ...times, unbookedClicks };
       this.dayDeltas.set(key, delta);
     }
     return delta;

@@ -46,6 +46,11 @@ export interface DailyCounterChanges {
   confirmedMicros: number;
   /** Sum of the squared revenue of each session, as a bigint, because it may exceed `Number.MAX_SAFE_INTEGER`. */
   confirmedCentsSquared: bigint;
+  /** Number of sessions with confirmed revenue; negative if more sessions lost all their revenue than got revenue. */
+  revenueSessions: number;
+  /** Creation times of the first and the last new session, in Unix milliseconds; null without new sessions. */
+  firstSessionMs: number | null;
+  lastSessionMs: number | null;
   widgetEvents: number[] | null;
   /** Number of clicks that booked no revenue, by reason (see `UnbookedClickCounts`). */
   readonly unbookedClicks: number[];

@@ -6,12 +6,15 @@ import type {
   SessionRowsQuery,
   SummaryQuery,
   SummaryResult,
+  TagsPage,
+  TagsQuery,
 } from './analytics.ts';
 import { openAnalyticsDatabaseReadOnly, prepareArrayQuery, prepareSingleValueQuery } from './analytics-database.ts';
 import { CohortReader } from './cohort-reader.ts';
 import { SessionRowsReader } from './rows-reader.ts';
 import { SessionReader } from './session-reader.ts';
 import { RetentionCutoff } from './store-retention.ts';
+import { TagsReader } from './tags-reader.ts';
 
 type ReferrerTagCount = readonly [account: number, vertical: number, test: 0 | 1, tags: number];
 
@@ -43,6 +46,10 @@ export class ReadOnlyAnalytics implements Analytics {
 
   async listSessions(query: SessionRowsQuery): Promise<SessionRowsPage> {
     return this.#inTransaction((sessions) => new SessionRowsReader(this.#database, sessions).listSessions(query));
+  }
+
+  async listTags(query: TagsQuery): Promise<TagsPage> {
+    return this.#inTransaction(() => new TagsReader(this.#database).listTags(query));
   }
 
   /** Returns the number of referrer tags per account, vertical and mode, sorted by this number in descending order. */

@@ -8,6 +8,8 @@ import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 export interface RevenueDelta {
   readonly confirmedMicros: number;
   readonly confirmedCentsSquared: number;
+  /** 1 if the session got its first revenue, -1 if it lost all its revenue, otherwise 0. */
+  readonly revenueSessions: number;
 }
 
 /** Collects the changes of payouts, reversals and confirmed revenue in one batch. */
@@ -73,6 +75,10 @@ export class RevenueChanges {
       this.clickDeltas.set(key, click);
     }
     click.micros += confirmedMicros;
-    return { confirmedMicros, confirmedCentsSquared: squareRevenueCents(after) - squareRevenueCents(before) };
+    return {
+      confirmedMicros,
+      confirmedCentsSquared: squareRevenueCents(after) - squareRevenueCents(before),
+      revenueSessions: Number(after > 0) - Number(before > 0),
+    };
   }
 }

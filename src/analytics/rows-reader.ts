@@ -45,7 +45,7 @@ export class SessionRowsReader {
     const page = sessions.slice(0, query.limit);
     return {
       rows: page.map((session) => this.#toSessionRow(session)),
-      retainedFromDay: this.#sessions.firstRetainedDay,
+      ...this.#sessions.getCoverage(query),
       nextAfterPosition: sessions.length > query.limit ? page.at(-1)!.position : null,
     };
   }

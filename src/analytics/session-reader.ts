@@ -1,7 +1,14 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { daysSinceEpoch } from '../domain/calendar.ts';
 import { decodeSubId, subIdByteLength } from '../ids/sub-id.ts';
-import type { CohortMetrics, CohortQuery, LenderMetrics, UnbookedClickCounts, WidgetCounts } from './analytics.ts';
+import type {
+  CohortMetrics,
+  CohortQuery,
+  LenderMetrics,
+  QueryCoverage,
+  UnbookedClickCounts,
+  WidgetCounts,
+} from './analytics.ts';
 import { decodeVarints, prepareArrayQuery, prepareSingleValueQuery } from './analytics-database.ts';
 import { emptyUnbookedClickCounts, emptyWidgetCounts } from './counting-rules.ts';
 import type { RetentionCutoff } from './store-retention.ts';
@@ -95,6 +102,11 @@ export class SessionReader {
 
   get firstRetainedDay(): number {
     return this.#retainedSessions.firstRetainedDay;
+  }
+
+  getCoverage(query: CohortQuery): QueryCoverage {
+    const tagHasSessions = query.referrerTag === null || this.findExperimentNumber(query) !== undefined;
+    return { retainedFromDay: this.firstRetainedDay, tagHasSessions };
   }
 
   referrerTagOf(experiment: number): string {

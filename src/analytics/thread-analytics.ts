@@ -21,6 +21,8 @@ import {
   type SessionRowsQuery,
   type SummaryQuery,
   type SummaryResult,
+  type TagsPage,
+  type TagsQuery,
 } from './analytics.ts';
 import type { ExperimentRow } from './analytics-store.ts';
 import type { RecordCounts } from './projection-state.ts';
@@ -126,6 +128,10 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
 
   async listSessions(query: SessionRowsQuery, signal: CancelSignal | null = null): Promise<SessionRowsPage> {
     return this.#query({ name: 'listSessions', parameter: packSubIds(query) }, { signal });
+  }
+
+  async listTags(query: TagsQuery, signal: CancelSignal | null = null): Promise<TagsPage> {
+    return this.#query({ name: 'listTags', parameter: query }, { signal });
   }
 
   findPayoutStates(

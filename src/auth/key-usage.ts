@@ -84,7 +84,7 @@ class DailyReservation implements QuotaReservation {
 }
 
 /** Operations of the API that have rate limits (docs/contract.md#rate-limits). */
-export type OperationName = 'create_session' | 'submit_inputs' | 'get_marketplace' | 'query_analytics';
+export type OperationName = 'create_session' | 'submit_inputs' | 'get_marketplace' | 'query_analytics' | 'list_tags';
 
 /**
  * Determines toward which rate limits a request counts. `repeat_session` is a `create_session` request whose Idempotency-Key the caller has
@@ -94,8 +94,8 @@ type ChargedOperation = OperationName | 'repeat_session';
 
 /**
  * Counts the requests and sessions of one API key and compares the counts with the key's limits (docs/contract.md#rate-limits). All
- * operations count toward the limit of requests per minute. `query_analytics` also counts toward the limit of analytics queries, and
- * `create_session` toward the limit of sessions per day.
+ * operations count toward the limit of requests per minute. `query_analytics` and `list_tags` also count toward the limit of analytics
+ * queries, and `create_session` toward the limit of sessions per day.
  *
  * Limits per minute use the monotonic clock (`nowMs`). The limit per day uses the wall clock (`wallMs`).
  */
@@ -127,7 +127,7 @@ export class KeyUsage {
 
   hasRequestsLeft(operation: ChargedOperation, nowMs: number, wallMs: number): boolean {
     if (this.#requestWindow.remainingRequests(nowMs) === 0) return false;
-    if (operation === 'query_analytics') return this.#analyticsWindow.remainingRequests(nowMs) > 0;
+    if (isAnalyticsQuery(operation)) return this.#analyticsWindow.remainingRequests(nowMs) > 0;
     if (operation === 'create_session') return this.#getRemainingSessions(wallMs) > 0;
     return true;
   }
@@ -138,7 +138,7 @@ export class KeyUsage {
    */
   countRequest(operation: ChargedOperation, nowMs: number, wallMs: number): QuotaReservation | null {
     this.#requestWindow.addRequest(nowMs);
-    if (operation === 'query_analytics') this.#analyticsWindow.addRequest(nowMs);
+    if (isAnalyticsQuery(operation)) this.#analyticsWindow.addRequest(nowMs);
     if (operation !== 'create_session') return null;
     this.#sessionCountsNeededUntilMs = nowMs + bounds.sessionCountsKeptMs;
     return this.#sessionCounter.reserveQuota(daysSinceEpoch(wallMs));
@@ -147,7 +147,7 @@ export class KeyUsage {
   /** Returns the status of the rate limit that has the fewest remaining requests, among the limits that apply to `operation`. */
   rateLimitStatus(operation: OperationName, nowMs: number, wallMs: number): RateLimitStatus {
     const requestsLeft = this.#requestWindow.remainingRequests(nowMs);
-    if (operation === 'query_analytics') {
+    if (isAnalyticsQuery(operation)) {
       const left = this.#analyticsWindow.remainingRequests(nowMs);
       if (left <= requestsLeft) {
         const resetInMs = this.#analyticsWindow.timeToResetMs(nowMs);
@@ -171,7 +171,7 @@ export class KeyUsage {
   findExceededLimit(operation: ChargedOperation, nowMs: number, wallMs: number): RateLimitStatus {
     let policy = this.#requestRatePolicy(operation);
     let waitMs = this.#requestWindow.retryAfterMs(nowMs);
-    if (operation === 'query_analytics' && this.#analyticsWindow.retryAfterMs(nowMs) > waitMs) {
+    if (isAnalyticsQuery(operation) && this.#analyticsWindow.retryAfterMs(nowMs) > waitMs) {
       policy = this.#policies.forAnalytics.analytics;
       waitMs = this.#analyticsWindow.retryAfterMs(nowMs);
     } else if (
@@ -198,10 +198,14 @@ export class KeyUsage {
   }
 
   #requestRatePolicy(operation: ChargedOperation): RateLimitPolicy {
-    if (operation === 'query_analytics') return this.#policies.forAnalytics.requests;
+    if (isAnalyticsQuery(operation)) return this.#policies.forAnalytics.requests;
     const createsSession = operation === 'create_session' || operation === 'repeat_session';
     return createsSession ? this.#policies.forSessions.requests : this.#policies.requests;
   }
+}
+
+function isAnalyticsQuery(operation: ChargedOperation): boolean {
+  return operation === 'query_analytics' || operation === 'list_tags';
 }
 
 function timeToMidnightMs(wallMs: number): number {

@@ -31,9 +31,9 @@ export const paramErrorTexts = {
   date_from: 'must be a calendar date YYYY-MM-DD that is not after date_to',
   date_to: 'must be a calendar date YYYY-MM-DD',
   granularity: 'must be summary, daily or row',
-  limit: `must be an integer from 1 to ${bounds.analyticsPageItemsMax}, and needs granularity=daily or granularity=row`,
+  limit: `must be an integer from 1 to ${bounds.analyticsPageItemsMax}, and needs granularity=daily or granularity=row in an analytics query`,
   cursor:
-    'must be the unaltered next_cursor of the page before, sent with the same filters, dates and granularity (daily or row)',
+    'must be the unaltered next_cursor of the page before, sent with the same filters, dates and granularity (daily or row), or of the page of tags before',
 
   // Widgets
   load: 'must be the id of a widget load: 16 lower-case hexadecimal digits',

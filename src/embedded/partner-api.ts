@@ -15,7 +15,12 @@ import {
   successOutcome,
 } from '../domain/outcome.ts';
 import type { SortOrder } from '../matching/matcher.ts';
-import type { AnalyticsSummary, DailyAnalytics, SessionRowsResponse } from '../operations/analytics-responses.ts';
+import type {
+  AnalyticsSummary,
+  DailyAnalytics,
+  SessionRowsResponse,
+  TagsResponse,
+} from '../operations/analytics-responses.ts';
 import type { ApiOperations } from '../operations/api-operations.ts';
 import { createOfferUrls } from '../operations/click-url.ts';
 import type { CreateSessionBody, SessionMetadata, SessionResponse } from '../operations/create-session.ts';
@@ -23,9 +28,9 @@ import type { WidgetEmbedResponse } from '../operations/embed-widget.ts';
 import type { MarketplaceRequest } from '../operations/get-marketplace.ts';
 import { createMarketplaceResponse, type MarketplaceResponse } from '../operations/get-marketplace.ts';
 import {
-  collectUnknownParameters,
   type IgnoredParameters,
   knownRequestParameters,
+  listIgnoredNames,
   reportIgnoredParameters,
 } from '../operations/ignored-names.ts';
 import type { AnalyticsRequest, AnalyticsResponse } from '../operations/query-analytics.ts';
@@ -83,6 +88,9 @@ export interface AnalyticsPageQuery<Granularity extends 'daily' | 'row'> extends
   readonly cursor?: string;
 }
 
+/** Parameters of GET /tags. */
+export type TagsQuery = Pick<AnalyticsPageQuery<'row'>, 'limit' | 'cursor'>;
+
 interface PartnerApiDeps {
   readonly authenticator: Authenticator;
   readonly operations: ApiOperations;
@@ -131,7 +139,7 @@ export class PartnerApi {
     }
     const outcome = await operations.createSession(admission, pickKnownSessionMembers(body), idempotencyKey);
     if (!outcome.ok) return toErrorResult(outcome.error);
-    const ignored = ignoredMembers(admission, 'create_session', body);
+    const ignored = listIgnoredNames(admission.caller, 'create_session', Object.keys(body));
     return { ok: true, value: reportIgnoredParameters(outcome.value.session, ignored) };
   }
 
@@ -184,7 +192,15 @@ export class PartnerApi {
     });
   }
 
-  /** Checks the API key and rate limits, and runs an operation. With a test key, the result lists unknown members of `argument`. */
+  /** GET /tags (docs/contract.md#tags). Returns one page of the referrer tags that have sessions, with their figures. */
+  listTags(query: TagsQuery = {}): Promise<PartnerApiResult<TagsResponse>> {
+    return this.#run('list_tags', query, (admission) => {
+      const request = toQueryText(query, { limit: 'number', cursor: 'string' });
+      return request.ok ? this.#deps.operations.listTags(admission, request.value, null) : request;
+    });
+  }
+
+  /** Checks the API key and rate limits, and runs an operation. The result lists ignored members of `argument`. */
   async #run<View extends object>(
     operation: OperationName,
     argument: object,
@@ -194,7 +210,8 @@ export class PartnerApi {
     if (!admission.ok) return toErrorResult(admission.error);
     const outcome = await run(admission);
     if (!outcome.ok) return toErrorResult(outcome.error);
-    return { ok: true, value: reportIgnoredParameters(outcome.value, ignoredMembers(admission, operation, argument)) };
+    const ignored = listIgnoredNames(admission.caller, operation, Object.keys(argument ?? {}));
+    return { ok: true, value: reportIgnoredParameters(outcome.value, ignored) };
   }
 
   #admitCaller(operation: OperationName, isRepeat?: (caller: Caller) => boolean) {
@@ -217,13 +234,6 @@ function toErrorResult(error: ApiError): { readonly ok: false; readonly error: P
       ...(retryAfterSeconds !== undefined && { retry_after: retryAfterSeconds }),
     },
   };
-}
-
-/** Names of unknown members of `argument`, which responses list for test keys only. Empty for a live key. */
-function ignoredMembers({ caller }: AdmittedCaller, operation: OperationName, argument: object): readonly string[] {
-  return caller.mode === 'live'
-    ? []
-    : collectUnknownParameters(Object.keys(argument), knownRequestParameters[operation]);
 }
 
 /** Copies the known members of a session request. Unknown members are dropped, because their values may not be representable in JSON. */

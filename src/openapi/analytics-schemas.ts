@@ -7,7 +7,12 @@ import {
   type WidgetEventType,
   widgetEventTypes,
 } from '../ledger/ledger-record.ts';
-import type { AnalyticsSummary, DailyAnalytics, SessionRowsResponse } from '../operations/analytics-responses.ts';
+import type {
+  AnalyticsSummary,
+  DailyAnalytics,
+  SessionRowsResponse,
+  TagsResponse,
+} from '../operations/analytics-responses.ts';
 import { nullableSchema } from '../verticals/nullable-schema.ts';
 import {
   constantSchema,
@@ -88,6 +93,28 @@ const dateRangeProperties = {
 };
 const maturedPhrase = `older than ${bounds.maturedDays} days`;
 
+const maturedProperties = {
+  from: nullableSchema(isoDateSchema('First day of the matured figures; `null` if no day is matured.')),
+  to: nullableSchema(isoDateSchema('Last day of the matured figures; `null` if no day is matured.')),
+  sessions: nonNegativeIntegerSchema(`Sessions ${maturedPhrase}.`),
+  sessions_with_revenue: nullableSchema(
+    nonNegativeIntegerSchema(
+      'Matured sessions with confirmed revenue; `null` if an earlier release archived one of the days.',
+    ),
+  ),
+  rev_per_session: nullableSchema(
+    usdSchema('`rev_confirmed` per matured session, to compare experiments by; `null` without any'),
+  ),
+  ci95: nullableSchema(
+    Type.Object(
+      { low: Type.Number(), high: Type.Number() },
+      {
+        description: `95 % confidence interval of the mean; \`null\` unless at least ${bounds.unitsWithRevenueMin} matured sessions have revenue.`,
+      },
+    ),
+  ),
+};
+
 export const analyticsSummarySchema = defineSchema<AnalyticsSummary>()(
   Type.Object(
     {
@@ -102,20 +129,16 @@ export const analyticsSummarySchema = defineSchema<AnalyticsSummary>()(
       ids_outside_dates: nonNegativeIntegerSchema(
         'Your ids of `sub_id_list` whose sessions were created on other days.',
       ),
-      matured_from: nullableSchema(isoDateSchema('First day of the matured figures; `null` if no day is matured.')),
-      matured_to: nullableSchema(isoDateSchema('Last day of the matured figures; `null` with `matured_from`.')),
-      sessions_matured: nonNegativeIntegerSchema(`Sessions ${maturedPhrase}, whose confirmations are in.`),
-      rev_per_session_matured: nullableSchema(
-        usdSchema('`rev_confirmed` per matured session, to compare experiments by; `null` without any'),
-      ),
-      rev_per_session_ci95: nullableSchema(
-        Type.Object(
-          { low: Type.Number(), high: Type.Number() },
-          {
-            description: `95 % confidence interval of the mean; \`null\` below ${bounds.confidenceSessionsMin} matured sessions.`,
-          },
-        ),
-      ),
+      bot_sessions: nonNegativeIntegerSchema('Sessions in `sessions_total` whose user agent declares a bot.'),
+      matured: Type.Object(maturedProperties, {
+        title: 'MaturedFigures',
+        description: `Figures of the sessions ${maturedPhrase}, whose confirmations are in. Without dates in the query, they cover the days from ${bounds.maturedDefaultDays} to ${bounds.maturedDays + 1} days before today.`,
+      }),
+      matured_from: maturedProperties.from,
+      matured_to: maturedProperties.to,
+      sessions_matured: maturedProperties.sessions,
+      rev_per_session_matured: maturedProperties.rev_per_session,
+      rev_per_session_ci95: maturedProperties.ci95,
       by_device: Type.Record(Type.String(), Type.Object(metricProperties, { title: 'Figures' }), {
         propertyNames: { enum: deviceClasses },
         description: 'The same figures for each device class with sessions.',
@@ -161,6 +184,11 @@ const rowSchema = Type.Object(
   { title: 'Row' },
 );
 
+const pageEndProperties = {
+  has_more: Type.Boolean({ description: 'Whether there is a next page.' }),
+  next_cursor: nullableSchema(Type.String({ description: 'The `cursor` of the next page; `null` at the end.' })),
+};
+
 function analyticsPageSchema<const Granularity extends 'daily' | 'row', Item extends TSchema>(
   title: string,
   granularity: Granularity,
@@ -174,8 +202,7 @@ function analyticsPageSchema<const Granularity extends 'daily' | 'row', Item ext
       ...dateRangeProperties,
       sessions_kept_from: retainedFromSchema,
       data: Type.Array(item, { maxItems: bounds.analyticsPageItemsMax, description }),
-      has_more: Type.Boolean({ description: 'Whether there is a next page.' }),
-      next_cursor: nullableSchema(Type.String({ description: 'The `cursor` of the next page; `null` at the end.' })),
+      ...pageEndProperties,
       ...ignoredParametersProperty,
     },
     { title },
@@ -187,4 +214,32 @@ export const dailyAnalyticsSchema = defineSchema<DailyAnalytics>()(
 );
 export const analyticsRowsSchema = defineSchema<SessionRowsResponse>()(
   analyticsPageSchema('AnalyticsRows', 'row', rowSchema, 'Sessions in the order of creation.'),
+);
+
+const tagSchema = Type.Object(
+  {
+    referrer_tag: referrerTagSchema,
+    first_session_at: timestampSchema('Creation of the first session'),
+    last_session_at: timestampSchema('Creation of the last session'),
+    sessions_total: metricProperties.sessions_total,
+    marketplace_views: metricProperties.marketplace_views,
+    offer_clicks: metricProperties.offer_clicks,
+    rev_attributed: attributedUsd,
+    rev_confirmed: confirmedUsd,
+  },
+  { title: 'TagFigures' },
+);
+
+export const tagsSchema = defineSchema<TagsResponse>()(
+  Type.Object(
+    {
+      data: Type.Array(tagSchema, {
+        maxItems: bounds.analyticsPageItemsMax,
+        description: 'Tags with sessions in alphabetical order, with the figures of all their days.',
+      }),
+      ...pageEndProperties,
+      ...ignoredParametersProperty,
+    },
+    { title: 'Tags' },
+  ),
 );

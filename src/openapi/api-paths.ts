@@ -1,8 +1,8 @@
 import Type, { type TSchema } from 'typebox';
 import type { Vertical } from '../verticals/vertical.ts';
-import { analyticsRowsSchema, analyticsSummarySchema, dailyAnalyticsSchema } from './analytics-schemas.ts';
+import { analyticsRowsSchema, analyticsSummarySchema, dailyAnalyticsSchema, tagsSchema } from './analytics-schemas.ts';
 import { createMarketplaceResponseSchema, widgetEmbedSchema } from './marketplace-schemas.ts';
-import { analyticsParameters, idempotencyKeyParameter, marketplaceParameters } from './parameters.ts';
+import { analyticsParameters, idempotencyKeyParameter, marketplaceParameters, tagsParameters } from './parameters.ts';
 import type { RecordedExamples } from './recorded-examples.ts';
 import {
   errorResponses,
@@ -48,6 +48,7 @@ export function apiPaths(vertical: Vertical, samples: Samples): Readonly<Record<
     '/inputs': submitInputs(vertical, samples),
     '/marketplace': getMarketplace(vertical, samples),
     '/analytics': queryAnalytics(samples),
+    '/tags': listTags(samples),
   };
 }
 
@@ -159,6 +160,22 @@ function queryAnalytics(samples: Samples): PathItem {
           ),
         ),
         ...errorResponses(['INVALID_REFERRER_TAG', ...keyErrors], { invalidParam: 'date_from' }),
+      },
+    },
+  };
+}
+
+function listTags(samples: Samples): PathItem {
+  return {
+    get: {
+      operationId: 'listTags',
+      tags: ['API'],
+      summary: 'List referrer tags',
+      description: 'The tags of your sessions. Counts toward the limit of analytics queries.',
+      parameters: tagsParameters,
+      responses: {
+        200: successResponse('A page of tags.', jsonContent(tagsSchema, samples && { tags: { value: samples.tags } })),
+        ...errorResponses(keyErrors, { invalidParam: 'cursor' }),
       },
     },
   };

@@ -3,6 +3,7 @@ import { bounds } from '../bounds.ts';
 import type { WidgetLinkParameters } from '../http/routes/widget-routes.ts';
 import { sortOrderNames } from '../matching/matcher.ts';
 import type { MarketplaceRequest } from '../operations/get-marketplace.ts';
+import type { TagsRequest } from '../operations/list-tags.ts';
 import type { AnalyticsRequest } from '../operations/query-analytics.ts';
 import { getVerticalProduct } from '../verticals/registry.ts';
 import type { Vertical } from '../verticals/vertical.ts';
@@ -81,6 +82,14 @@ export const analyticsParameters = queryParameters({
     schema: Type.String(),
   },
 } satisfies Record<keyof AnalyticsRequest, ParameterDescription>);
+
+export const tagsParameters = queryParameters({
+  limit: {
+    description: 'Maximum number of tags.',
+    schema: Type.Integer({ minimum: 1, maximum: bounds.analyticsPageItemsMax, default: bounds.analyticsPageItemsMax }),
+  },
+  cursor: { description: 'The `next_cursor` of the previous page.', schema: Type.String() },
+} satisfies Record<keyof TagsRequest, ParameterDescription>);
 
 export const idempotencyKeyParameter: OpenApiParameter = {
   name: 'Idempotency-Key',

@@ -19,6 +19,7 @@ export interface RecordedExamples {
   readonly summary: unknown;
   readonly daily: unknown;
   readonly rows: unknown;
+  readonly tags: unknown;
 }
 
 /** Placeholders for base URLs in the recorded examples; `readRecordedExamples` replaces the placeholders with the real base URLs. */

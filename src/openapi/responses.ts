@@ -155,7 +155,7 @@ const sampleRequestId = 'pC7ZkX0wQm2s-4f';
 
 /**
  * Returns the OpenAPI error responses of an operation by status (docs/contract.md#error-codes). Descriptions in `own` replace the standard
- * descriptions of error statuses. If `own` is undefined, a status with only one error code is a `$ref` to `sharedErrorResponses`.
+ * descriptions of error statuses. If `own` is undefined, a status with only one error code, whose response is shared, is a `$ref` to `sharedErrorResponses`.
  */
 export function errorResponses(
   codes: readonly ErrorCode[],
@@ -166,7 +166,7 @@ export function errorResponses(
   return Object.fromEntries(
     [...byStatus].map(([status, of]) => [
       status,
-      own === undefined && of.length === 1
+      own === undefined && of.length === 1 && sharedCodes.includes(of[0]!)
         ? { $ref: `#/components/responses/${of[0]}` }
         : errorResponse(own ?? statuses, status, of, samples),
     ]),

@@ -4,12 +4,12 @@ import type {
   LenderMetrics,
   SessionRow,
   SummaryResult,
+  TagMetrics,
   UnbookedClickCounts,
   WidgetCounts,
 } from '../analytics/analytics.ts';
-import { bounds } from '../bounds.ts';
 import { formatIsoDate, formatIsoTimestamp } from '../domain/calendar.ts';
-import { microsPerUsd, microsToUsd, roundHalfUp } from '../domain/money.ts';
+import { microsToUsd, roundHalfUp } from '../domain/money.ts';
 import { decodeSubId, formatSubId } from '../ids/sub-id.ts';
 import {
   deviceClasses,
@@ -18,6 +18,7 @@ import {
   type WidgetEventType,
   widgetEventTypes,
 } from '../ledger/ledger-record.ts';
+import { computeMeanInterval } from '../statistics/mean-interval.ts';
 import type { IgnoredParameters } from './ignored-names.ts';
 
 interface MetricsView {
@@ -42,6 +43,18 @@ type UnbookedClicksView = Readonly<Record<UnbookedReason, number>>;
 /** Number of widget events by type (docs/contract.md#widget-events). Events of type `offer_click` do not count in `offer_clicks`. */
 type WidgetEventsView = Readonly<Record<WidgetEventType, number>>;
 
+/** Figures of the matured sessions (docs/contract.md#matured-figures). */
+interface MaturedView {
+  /** First and last day that the figures cover; null if no day is matured. */
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly sessions: number;
+  /** Number of these sessions that have confirmed revenue; null if an earlier release archived one of the days. */
+  readonly sessions_with_revenue: number | null;
+  readonly rev_per_session: number | null;
+  readonly ci95: { readonly low: number; readonly high: number } | null;
+}
+
 /** Summary of the sessions of a period (docs/contract.md#summary). */
 export interface AnalyticsSummary extends MetricsView, IgnoredParameters {
   readonly referrer_tag: string | null;
@@ -50,12 +63,15 @@ export interface AnalyticsSummary extends MetricsView, IgnoredParameters {
   readonly date_from: string;
   readonly date_to: string;
   readonly ids_outside_dates: number;
-  /** First and last day that the matured figures cover; null if no day is matured. */
-  readonly matured_from: string | null;
-  readonly matured_to: string | null;
-  readonly sessions_matured: number;
-  readonly rev_per_session_matured: number | null;
-  readonly rev_per_session_ci95: { readonly low: number; readonly high: number } | null;
+  /** Number of sessions in `sessions_total` whose user agent declares a bot. */
+  readonly bot_sessions: number;
+  readonly matured: MaturedView;
+  /** The next five members are equal to the members of `matured`. */
+  readonly matured_from: MaturedView['from'];
+  readonly matured_to: MaturedView['to'];
+  readonly sessions_matured: MaturedView['sessions'];
+  readonly rev_per_session_matured: MaturedView['rev_per_session'];
+  readonly rev_per_session_ci95: MaturedView['ci95'];
   readonly by_device: Readonly<Record<string, MetricsView>>;
   readonly clicks_not_booked: UnbookedClicksView;
   readonly widget_events: WidgetEventsView;
@@ -104,6 +120,24 @@ export interface AnalyticsPageResponse<Granularity extends 'daily' | 'row', Item
 export type DailyAnalytics = AnalyticsPageResponse<'daily', DailyFigures>;
 export type SessionRowsResponse = AnalyticsPageResponse<'row', SessionFigures>;
 
+/** Figures of all sessions of one referrer tag (docs/contract.md#tags). */
+export interface TagFigures
+  extends Pick<
+    MetricsView,
+    'sessions_total' | 'marketplace_views' | 'offer_clicks' | 'rev_attributed' | 'rev_confirmed'
+  > {
+  readonly referrer_tag: string;
+  readonly first_session_at: string;
+  readonly last_session_at: string;
+}
+
+/** One page of the referrer tags of a tenant. */
+export interface TagsResponse extends IgnoredParameters {
+  readonly data: readonly TagFigures[];
+  readonly has_more: boolean;
+  readonly next_cursor: string | null;
+}
+
 /** Range of days from the first to the last day number, both inclusive. */
 export interface DayRange {
   readonly fromDay: number;
@@ -116,8 +150,7 @@ export function toSummaryView(
   maturedWindow: DayRange,
   figures: SummaryResult,
 ): AnalyticsSummary {
-  const { matured } = figures;
-  const hasMaturedDay = maturedWindow.fromDay <= maturedWindow.toDay;
+  const matured = toMaturedView(figures.matured, maturedWindow);
   return {
     referrer_tag: referrerTag,
     ...toMetricsView(figures),
@@ -125,12 +158,13 @@ export function toSummaryView(
     granularity: 'summary',
     ...formatDateRange(window, figures.retainedFromDay),
     ids_outside_dates: figures.subsOutsideDates,
-    matured_from: hasMaturedDay ? formatIsoDate(maturedWindow.fromDay) : null,
-    matured_to: hasMaturedDay ? formatIsoDate(maturedWindow.toDay) : null,
+    bot_sessions: figures.byDevice.find(({ device }) => deviceName(device) === 'bot')?.sessions ?? 0,
+    matured,
+    matured_from: matured.from,
+    matured_to: matured.to,
     sessions_matured: matured.sessions,
-    rev_per_session_matured:
-      matured.sessions === 0 ? null : ratio(microsToUsd(matured.confirmedMicros), matured.sessions),
-    rev_per_session_ci95: confidenceInterval(matured),
+    rev_per_session_matured: matured.rev_per_session,
+    rev_per_session_ci95: matured.ci95,
     by_device: Object.fromEntries(figures.byDevice.map((device) => [deviceName(device.device), toMetricsView(device)])),
     clicks_not_booked: toUnbookedClicksView(figures.unbookedClicks),
     widget_events: toWidgetEventsView(figures.widgetEvents),
@@ -166,6 +200,16 @@ export function toSessionRowView(row: SessionRow): SessionFigures {
   };
 }
 
+export function toTagView({ tag, firstSessionMs, lastSessionMs, ...metrics }: TagMetrics): TagFigures {
+  const { click_rate: _, rev_per_session: __, ...figures } = toMetricsView(metrics);
+  return {
+    referrer_tag: tag,
+    first_session_at: formatIsoTimestamp(firstSessionMs),
+    last_session_at: formatIsoTimestamp(lastSessionMs),
+    ...figures,
+  };
+}
+
 /** @param computeFirstRetainedDay first day with retained sessions; 0 when every session is retained */
 export function formatDateRange({ fromDay, toDay }: DayRange, retainedFromDay: number) {
   const sessionsKeptFrom = retainedFromDay === 0 ? null : formatIsoDate(retainedFromDay);
@@ -181,6 +225,25 @@ function toMetricsView(figures: CohortMetrics): MetricsView {
     rev_attributed: microsToUsd(figures.attributedMicros),
     rev_confirmed: microsToUsd(figures.confirmedMicros),
     rev_per_session: ratio(microsToUsd(figures.confirmedMicros), figures.sessions),
+  };
+}
+
+function toMaturedView(matured: SummaryResult['matured'], { fromDay, toDay }: DayRange): MaturedView {
+  const { sessions, sessionsWithRevenue, confirmedMicros, confirmedUsdSquared } = matured;
+  const hasMaturedDay = fromDay <= toDay;
+  const interval = computeMeanInterval({
+    units: sessions,
+    unitsWithRevenue: sessionsWithRevenue,
+    revenue: microsToUsd(confirmedMicros),
+    revenueSquared: confirmedUsdSquared,
+  });
+  return {
+    from: hasMaturedDay ? formatIsoDate(fromDay) : null,
+    to: hasMaturedDay ? formatIsoDate(toDay) : null,
+    sessions,
+    sessions_with_revenue: sessionsWithRevenue,
+    rev_per_session: sessions === 0 ? null : ratio(microsToUsd(confirmedMicros), sessions),
+    ci95: interval && { low: roundHalfUp(interval.low, 6), high: roundHalfUp(interval.high, 6) },
   };
 }
 
@@ -213,17 +276,4 @@ function parseMetadata(json: string): SessionFigures['metadata'] {
 /** Returns `part / whole`, rounded to six decimals; 0 if `whole` is 0. */
 function ratio(part: number, whole: number): number {
   return whole === 0 ? 0 : roundHalfUp(part / whole, 6);
-}
-
-/**
- * Returns the 95 % confidence interval of the mean confirmed revenue per matured session
- * (docs/contract.md#matured-figures). Returns null for fewer than `bounds.confidenceSessionsMin` sessions.
- */
-function confidenceInterval(matured: SummaryResult['matured']): AnalyticsSummary['rev_per_session_ci95'] {
-  const { sessions, confirmedMicros, confirmedUsdSquared } = matured;
-  if (sessions < bounds.confidenceSessionsMin) return null;
-  const mean = confirmedMicros / microsPerUsd / sessions;
-  const variance = Math.max(0, confirmedUsdSquared - sessions * mean * mean) / (sessions - 1);
-  const margin = 1.96 * Math.sqrt(variance / sessions);
-  return { low: roundHalfUp(mean - margin, 6), high: roundHalfUp(mean + margin, 6) };
 }

@@ -5,6 +5,7 @@ import { type ApiError, type Failure, failureOutcome } from '../domain/outcome.t
 import { type CreateSessionDeps, createSession, isIdempotentRepeat } from './create-session.ts';
 import { type EmbedWidgetDeps, embedWidget } from './embed-widget.ts';
 import { type GetMarketplaceDeps, getMarketplace, type MarketplaceRequest } from './get-marketplace.ts';
+import { type ListTagsDeps, listTags, type TagsRequest } from './list-tags.ts';
 import { type AnalyticsRequest, type QueryAnalyticsDeps, queryAnalytics } from './query-analytics.ts';
 import { type SubmitInputsDeps, submitInputs } from './submit-inputs.ts';
 
@@ -12,7 +13,8 @@ type ApiOperationsDeps = CreateSessionDeps &
   SubmitInputsDeps &
   GetMarketplaceDeps &
   EmbedWidgetDeps &
-  QueryAnalyticsDeps;
+  QueryAnalyticsDeps &
+  ListTagsDeps;
 
 export type ApiOperations = ReturnType<typeof createApiOperations>;
 
@@ -42,6 +44,9 @@ export function createApiOperations(deps: ApiOperationsDeps) {
 
     queryAnalytics: ({ caller }: AdmittedCaller, request: AnalyticsRequest, signal: CancelSignal | null) =>
       queryAnalytics(deps, caller, request, signal),
+
+    listTags: ({ caller }: AdmittedCaller, request: TagsRequest, signal: CancelSignal | null) =>
+      listTags(deps, caller, request, signal),
 
     /** Rejects an admitted request with `error`, and releases the request's reservation in the daily session limit of the API key. */
     rejectAdmitted: ({ quotaReservation }: AdmittedCaller, error: ApiError): Failure => {

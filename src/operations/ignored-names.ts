@@ -1,11 +1,9 @@
 import { bounds } from '../bounds.ts';
+import type { ApiKeyMode } from '../domain/mode.ts';
 
-/**
- * Member `ignored` of a response to a request with a test key. `ignored` lists the names in the request that the service does not know, so
- * that developers notice misspelt names.
- */
+/** Member `ignored` of a response, so that developers notice misspelt names (docs/contract.md#ignored-names). */
 export interface IgnoredParameters {
-  /** Unknown members and query parameters of the request: at most 64, each cut to 64 characters; absent if there are none. */
+  /** Members and query parameters of the request without effect: at most 64, each cut to 64 characters; absent if there are none. */
   readonly ignored?: readonly string[];
 }
 
@@ -15,32 +13,52 @@ export const knownRequestParameters = {
   submit_inputs: ['sub_id', 'fields'],
   get_marketplace: ['sub_id', 'format', 'max_offers', 'sort', 'explain'],
   query_analytics: ['referrer_tag', 'sub_id_list', 'date_from', 'date_to', 'granularity', 'limit', 'cursor'],
+  list_tags: ['limit', 'cursor'],
 } as const;
+
+/**
+ * Names under which other reporting APIs have features. Responses to analytics queries list these names as ignored for live keys too, because
+ * a caller that expects another format, time zone or grouping would misread the figures.
+ */
+const featureNames: ReadonlySet<string> = new Set([
+  ...['breakdown', 'columns', 'compare', 'currency', 'device', 'dimensions', 'end_date', 'fields', 'filter', 'filters'],
+  ...['format', 'group', 'group_by', 'groupby', 'interval', 'metrics', 'offset', 'order', 'order_by', 'page'],
+  ...['page_size', 'per_page', 'sort', 'sort_by', 'start_date', 'time_zone', 'timezone', 'tz'],
+]);
 
 /** Query parameters of an operation as received. Absent parameters are undefined. */
 export type RequestParameters<Operation extends keyof typeof knownRequestParameters> = {
   readonly [Name in (typeof knownRequestParameters)[Operation][number]]?: string | undefined;
 };
 
-/** Lists the names that are not in `known`, each once, in their original order. Limits the number and the length of the listed names. */
-export function collectUnknownParameters(names: Iterable<string>, known: readonly string[]): readonly string[] {
+/**
+ * Returns the names of a request that its response lists as ignored: the names that the operation does not know. For a live key, returns only
+ * names of features, in requests for analytics. Limits the number and the length of the names, and returns each name once.
+ */
+export function listIgnoredNames(
+  { mode }: { readonly mode: ApiKeyMode },
+  operation: keyof typeof knownRequestParameters,
+  names: Iterable<string>,
+): readonly string[] {
+  const isAnalytics = operation === 'query_analytics' || operation === 'list_tags';
+  if (mode === 'live' && !isAnalytics) return [];
+  const known: readonly string[] = knownRequestParameters[operation];
   const ignored = new Set<string>();
   for (const name of names) {
     if (ignored.size === bounds.ignoredNamesShownMax) break;
+    if (known.includes(name) || (mode === 'live' && !featureNames.has(name))) continue;
     // `slice` shortens a name before the name is split into code points, because splitting a very long name would be slow.
-    if (!known.includes(name)) {
-      ignored.add(
-        [...name.slice(0, 2 * bounds.ignoredNameCharactersShown)].slice(0, bounds.ignoredNameCharactersShown).join(''),
-      );
-    }
+    ignored.add(
+      [...name.slice(0, 2 * bounds.ignoredNameCharactersShown)].slice(0, bounds.ignoredNameCharactersShown).join(''),
+    );
   }
   return [...ignored];
 }
 
-/** Adds `ignored` to a response if the request contained unknown names. */
+/** Adds `names` to the member `ignored` of a response. */
 export function reportIgnoredParameters<View extends object>(
-  view: View,
+  view: View & IgnoredParameters,
   names: readonly string[],
 ): View & IgnoredParameters {
-  return names.length === 0 ? view : { ...view, ignored: names };
+  return names.length === 0 ? view : { ...view, ignored: [...(view.ignored ?? []), ...names] };
 }

@@ -1,4 +1,4 @@
-import type { Analytics, CohortFilter } from '../analytics/analytics.ts';
+import type { Analytics, CohortFilter, QueryCoverage } from '../analytics/analytics.ts';
 import { AnalyticsUnavailableError } from '../analytics/analytics.ts';
 import { lastMaturedCohortDay } from '../analytics/counting-rules.ts';
 import { bounds } from '../bounds.ts';
@@ -30,7 +30,7 @@ import {
   toSessionRowView,
   toSummaryView,
 } from './analytics-responses.ts';
-import type { RequestParameters } from './ignored-names.ts';
+import { type IgnoredParameters, type RequestParameters, reportIgnoredParameters } from './ignored-names.ts';
 
 export interface QueryAnalyticsDeps {
   readonly clock: Clock;
@@ -82,13 +82,14 @@ export async function queryAnalytics(
     const window = resolveDayRange(dates, today);
     if (window === null) return invalidRequest('date_from');
     const undated = dates.from === undefined && dates.to === undefined;
-    return refuseIfUnavailable(() =>
-      queryAnalyticsSummary(deps.analytics, filter, { ...window, undated, today }, signal),
-    );
+    return refuseIfUnavailable(async () => {
+      const range = { ...window, undated, today };
+      const { summary, tagHasSessions } = await queryAnalyticsSummary(deps.analytics, filter, range, signal);
+      return reportTagWithoutSessions(summary, filter, tagHasSessions);
+    });
   }
 
-  const limitMax = bounds.analyticsPageItemsMax;
-  const limit = request.limit === undefined ? limitMax : parseCount(request.limit, limitMax);
+  const limit = parsePageLimit(request.limit);
   if (limit === null) return invalidRequest('limit');
   let position: PagePosition;
   if (request.cursor === undefined) {
@@ -112,9 +113,9 @@ function toSignedPageView<Granularity extends 'daily' | 'row', Item>(
   { pageCursors }: QueryAnalyticsDeps,
   { filter, position }: AnalyticsPageRequest,
   granularity: Granularity,
-  { items, retainedFromDay, nextAfter }: AnalyticsPage<Item>,
+  { items, retainedFromDay, tagHasSessions, nextAfter }: AnalyticsPage<Item>,
 ): AnalyticsPageResponse<Granularity, Item> {
-  return {
+  const view = {
     referrer_tag: filter.referrerTag,
     granularity,
     ...formatDateRange(position, retainedFromDay),
@@ -123,22 +124,39 @@ function toSignedPageView<Granularity extends 'daily' | 'row', Item>(
     next_cursor:
       nextAfter === null ? null : pageCursors.createCursor(granularity, filter, { ...position, after: nextAfter }),
   };
+  return reportTagWithoutSessions(view, filter, tagHasSessions);
+}
+
+/** For test keys, lists `referrer_tag` as ignored if no session ever had the tag, because the tag may be misspelt. */
+function reportTagWithoutSessions<View extends object>(
+  view: View & IgnoredParameters,
+  { mode }: CohortFilter,
+  tagHasSessions: boolean,
+): View & IgnoredParameters {
+  return mode === 'test' && !tagHasSessions ? reportIgnoredParameters(view, ['referrer_tag']) : view;
+}
+
+/** Parses the parameter `limit` of a request for a page. Returns null for an invalid limit. */
+export function parsePageLimit(limit: string | undefined): number | null {
+  return limit === undefined ? bounds.analyticsPageItemsMax : parseCount(limit, bounds.analyticsPageItemsMax);
 }
 
 /**
  * Reads the summary of the sessions created from `fromDay` to `toDay`. For a request without dates (`undated`), the matured figures start
- * earlier than the other figures: `bounds.maturedDefaultDays` days before today.
+ * earlier than the other figures: `bounds.maturedDefaultDays` days before today. `tagHasSessions` is false if no session of the tenant ever
+ * had the tag.
  */
 export async function queryAnalyticsSummary(
   analytics: Pick<Analytics, 'getSummary'>,
   filter: CohortFilter,
   { fromDay, toDay, undated, today }: DayRange & { readonly undated: boolean; readonly today: number },
   signal: CancelSignal | null = null,
-): Promise<AnalyticsSummary> {
+): Promise<{ readonly summary: AnalyticsSummary; readonly tagHasSessions: boolean }> {
   const maturedFromDay = undated ? today - bounds.maturedDefaultDays : fromDay;
   const maturedWindow = { fromDay: maturedFromDay, toDay: Math.min(toDay, lastMaturedCohortDay(today)) };
   const figures = await analytics.getSummary({ ...filter, fromDay, toDay, today, maturedFromDay }, signal);
-  return toSummaryView(filter.referrerTag, { fromDay, toDay }, maturedWindow, figures);
+  const summary = toSummaryView(filter.referrerTag, { fromDay, toDay }, maturedWindow, figures);
+  return { summary, tagHasSessions: figures.tagHasSessions };
 }
 
 export interface AnalyticsPageRequest {
@@ -149,9 +167,8 @@ export interface AnalyticsPageRequest {
 }
 
 /** One page of items. `nextAfter` is the position after which the next page starts, or null on the last page. */
-export interface AnalyticsPage<Item> {
+export interface AnalyticsPage<Item> extends QueryCoverage {
   readonly items: readonly Item[];
-  readonly retainedFromDay: number;
   readonly nextAfter: number | null;
 }
 
@@ -163,9 +180,9 @@ export async function readDailyFigures(
 ): Promise<AnalyticsPage<DailyFigures>> {
   const fromDay = position.fromDay + position.after;
   const toDay = Math.min(fromDay + limit - 1, position.toDay);
-  const { days, retainedFromDay } = await analytics.listDailyAnalytics({ ...filter, fromDay, toDay, today }, signal);
+  const { days, ...coverage } = await analytics.listDailyAnalytics({ ...filter, fromDay, toDay, today }, signal);
   const nextAfter = toDay < position.toDay ? toDay + 1 - position.fromDay : null;
-  return { items: days.map(toDayView), retainedFromDay, nextAfter };
+  return { items: days.map(toDayView), ...coverage, nextAfter };
 }
 
 /** Reads one page of sessions. */
@@ -174,15 +191,13 @@ export async function readSessionRows(
   { filter, position, limit, signal }: AnalyticsPageRequest,
 ): Promise<AnalyticsPage<SessionFigures>> {
   const { fromDay, toDay, after: afterPosition } = position;
-  const page = await analytics.listSessions({ ...filter, fromDay, toDay, afterPosition, limit }, signal);
-  return {
-    items: page.rows.map(toSessionRowView),
-    retainedFromDay: page.retainedFromDay,
-    nextAfter: page.nextAfterPosition,
-  };
+  const query = { ...filter, fromDay, toDay, afterPosition, limit };
+  const { rows, nextAfterPosition, ...coverage } = await analytics.listSessions(query, signal);
+  return { items: rows.map(toSessionRowView), ...coverage, nextAfter: nextAfterPosition };
 }
 
-async function refuseIfUnavailable<View>(query: () => Promise<View>): Promise<Outcome<View>> {
+/** Runs a query. Returns SERVICE_UNAVAILABLE while the analytics are unavailable. */
+export async function refuseIfUnavailable<View>(query: () => Promise<View>): Promise<Outcome<View>> {
   try {
     return successOutcome(await query());
   } catch (error) {

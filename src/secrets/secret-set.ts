@@ -21,6 +21,7 @@ export type KeyPurpose =
   | 'journal'
   | 'idempotency'
   | 'cursor'
+  | 'tag-cursor'
   | 'widget';
 
 /** All secrets of a service (docs/contract.md#secrets). The newest secret signs new tokens, and all secrets can verify tokens. */

@@ -13,6 +13,7 @@ import { widgetRoutes } from '../http/routes/widget-routes.ts';
 import { ClickIds, ClickTokenCipher } from '../ids/click-tokens.ts';
 import { PageCursors } from '../ids/page-cursor.ts';
 import { SubIds } from '../ids/sub-id.ts';
+import { TagCursors } from '../ids/tag-cursor.ts';
 import { WidgetTokens } from '../ids/widget-token.ts';
 import { registerGauges } from '../metrics/gauges.ts';
 import { Metrics } from '../metrics/metrics.ts';
@@ -134,6 +135,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
     pendingChanges: new PendingFieldChanges(),
     analytics,
     pageCursors: new PageCursors(secrets),
+    tagCursors: new TagCursors(secrets),
     widgetUrl: urls.widget,
   });
   const clickIds = new ClickIds(secrets, random);

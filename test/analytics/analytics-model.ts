@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import type {
+  AnalyticsTenant,
+  CohortFilter,
   CohortMetrics,
-  CohortQuery,
   DailyAnalyticsResult,
   SessionRowsPage,
   SessionRowsQuery,
   SummaryQuery,
   SummaryResult,
+  TagMetrics,
+  TagsPage,
 } from '../../src/analytics/analytics.ts';
 import type { AnalyticsStore } from '../../src/analytics/analytics-store.ts';
 import { emptyRecordCounts } from '../../src/analytics/projection-state.ts';
@@ -178,11 +181,12 @@ export class AnalyticsModel {
         .map(([device, ofDevice]) => ({ device, ...metricsOf(ofDevice) })),
       matured: {
         sessions: matured.length,
+        sessionsWithRevenue: matured.filter((session) => confirmedMicros(session) > 0).length,
         confirmedMicros: sum(matured, (session) => confirmedMicros(session)),
         confirmedUsdSquared: centsSquared / 10_000,
       },
       subsOutsideDates: query.subs === null ? 0 : sessions.length - inDates.length,
-      retainedFromDay: this.#retainedFromDay,
+      ...this.#coverage(query),
       asOfMs: this.#asOfMs,
     };
   }
@@ -195,7 +199,7 @@ export class AnalyticsModel {
       const metrics = { sessions, views, clicks, attributedMicros, confirmedMicros };
       return { day, ...metrics, unbookedClicks, widgetEvents, matured: query.today - day > 45 };
     });
-    return { days, retainedFromDay: this.#retainedFromDay };
+    return { days, ...this.#coverage(query) };
   }
 
   rows(query: SessionRowsQuery): SessionRowsPage {
@@ -210,14 +214,32 @@ export class AnalyticsModel {
         const { sub, tag, device, metadata, lastEventMs } = session;
         return { sub, referrerTag: tag, device, metadata, ...metrics, lastEventMs, lenders: byLender([session]) };
       }),
-      retainedFromDay: this.#retainedFromDay,
+      ...this.#coverage(query),
       nextAfterPosition: remaining.length > page.length ? page.at(-1)!.position : null,
     };
   }
 
-  /** Checks the results of the queries: summary, daily figures, and rows with pages of different lengths. */
+  /** Returns the figures of every tag of a tenant, in alphabetical order. */
+  tags(tenant: AnalyticsTenant): TagMetrics[] {
+    const sessions = this.#select({ ...tenant, referrerTag: null, subs: null });
+    return [...Map.groupBy(sessions, ({ tag }) => tag)]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([tag, ofTag]) => {
+        const createdMs = ofTag.map((session) => session.tenant.createdMs);
+        const times = { firstSessionMs: Math.min(...createdMs), lastSessionMs: Math.max(...createdMs) };
+        return { tag, ...times, ...metricsOf(ofTag) };
+      });
+  }
+
+  #coverage(query: CohortFilter) {
+    const { referrerTag } = query;
+    const tagHasSessions = referrerTag === null || this.tags(query).some(({ tag }) => tag === referrerTag);
+    return { retainedFromDay: this.#retainedFromDay, tagHasSessions };
+  }
+
+  /** Checks the results of the queries: summary, daily figures, and rows and tags with pages of different lengths. */
   assertFigures(
-    store: Pick<AnalyticsStore, 'getSummary' | 'listDailyAnalytics' | 'listSessions'>,
+    store: Pick<AnalyticsStore, 'getSummary' | 'listDailyAnalytics' | 'listSessions' | 'listTags'>,
     queries: readonly SummaryQuery[],
     asOfMs = this.#asOfMs,
   ): void {
@@ -231,12 +253,21 @@ export class AnalyticsModel {
           assert(page.nextAfterPosition === null || page.nextAfterPosition > afterPosition);
           afterPosition = page.nextAfterPosition;
         }
+        const { account, vertical, mode } = query;
+        const tags: TagMetrics[] = [];
+        for (let afterTag: string | null = ''; afterTag !== null; ) {
+          const page: TagsPage = store.listTags({ account, vertical, mode, afterTag, limit });
+          tags.push(...page.tags);
+          assert(page.nextAfterTag === null || page.tags.length === limit);
+          afterTag = page.nextAfterTag;
+        }
+        assert.deepEqual(tags, this.tags(query));
       }
     }
   }
 
   /** Returns the sessions of the query's tenant, tag and sub_ids in ledger order. */
-  #select({ account, vertical, mode, referrerTag, subs }: CohortQuery): ModelSession[] {
+  #select({ account, vertical, mode, referrerTag, subs }: CohortFilter): ModelSession[] {
     const listed = subs && new Set(subs.map((sub) => Buffer.from(sub).toString('hex')));
     return [...this.#sessions].flatMap(([id, session]) => {
       const { tenant, tag } = session;

@@ -173,9 +173,10 @@ describe('AnalyticsStore', () => {
   it('adds the revenue that a click confirms to the confirmed revenue and to the sum of its squares, as for a payout', () => {
     apply(...shown, clickOn('a', true, null, true), clickOn('b', true, null, true), clickOn('c', true, null, false));
     const matured = () => query({ today: today + 60 }).matured;
-    assert.deepEqual(matured(), { sessions: 1, confirmedMicros: 4_000_000, confirmedUsdSquared: 16 });
+    const one = { sessions: 1, sessionsWithRevenue: 1 };
+    assert.deepEqual(matured(), { ...one, confirmedMicros: 4_000_000, confirmedUsdSquared: 16 });
     apply(revenueReversedRecord(sub, 'a', { reason: 0, micros: 1_500_000 }));
-    assert.deepEqual(matured(), { sessions: 1, confirmedMicros: 2_500_000, confirmedUsdSquared: 6.25 });
+    assert.deepEqual(matured(), { ...one, confirmedMicros: 2_500_000, confirmedUsdSquared: 6.25 });
     assert.deepEqual(clickFigures(), [3, 6_000_000, 2_500_000, 0, 0, 0, 0]);
     // Payouts and excessive, repeated or conflicting reversals change nothing.
     apply(

@@ -14,7 +14,7 @@ function counters(day: number, tag = 'tag-one'): ArchiveRecord[] {
   return [
     [12, [1, 1, 0, tag]],
     [13, [day, 2, 30, 20, 10, 5_000_000, 4_000_000, '9223372036854775807']],
-    [13, [day, 3, 30, 20, 10, 5_000_000, 4_000_000, '0'], [1, 0, 2, 0, 0, 0, 7]],
+    [13, [day, 3, 30, 20, 10, 5_000_000, 4_000_000, '0', 9, null, day * 86_400_000], [1, 0, 2, 0, 0, 0, 7]],
     [14, [day, 'Lender of a', 10, 4_000_000]],
   ];
 }
@@ -127,6 +127,8 @@ describe('counter archive', () => {
       ['an unknown kind', [[99]]],
       ['a second header', [[11, 1, 0, 5, 1]]],
       ['a sum beyond 64 bits', [counters(9)[0], [13, [9, 0, 1, 1, 1, 1, 1, '9223372036854775808']]]],
+      ['a negative number of sessions', [counters(9)[0], [13, [9, 0, 1, 1, 1, 1, 1, '0', -1]]]],
+      ['a time that is no number', [counters(9)[0], [13, [9, 0, 1, 1, 1, 1, 1, '0', null, 'noon']]]],
       ['events that are not a list', [counters(9)[0], [13, [9, 0, 1, 1, 1, 1, 1, '0'], 5]]],
       ['reasons that are not a list', [counters(9)[0], [13, [9, 0, 1, 1, 1, 1, 1, '0'], [], 5]]],
       ['a negative reason count', [counters(9)[0], [13, [9, 0, 1, 1, 1, 1, 1, '0'], [], [1, -1]]]],

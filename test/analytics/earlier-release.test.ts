@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { SessionRow, SummaryQuery, SummaryResult } from '../../src/analytics/analytics.ts';
+import type { SessionRow, SummaryQuery, SummaryResult, TagMetrics } from '../../src/analytics/analytics.ts';
 import { ThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
 import { daysSinceEpoch } from '../../src/domain/calendar.ts';
 import { dataPaths } from '../../src/files/data-paths.ts';
@@ -55,13 +55,17 @@ test('a data folder of an earlier release opens with the same figures', async (t
   const subs = ages.map((age, index) => subIdBytes({ createdMs: noon - age * dayMs, serial: index + 1 }));
   const expected = JSON.parse(readFileSync(join(dataFolder, 'figures.json'), 'utf8')) as Figures;
 
-  const { unbookedClicks, ...live } = await analytics.getSummary(byTag);
+  const { unbookedClicks, ...live } = withoutNewFigures(await analytics.getSummary(byTag));
   assert.deepEqual(live, expected.live);
   // Each retained session has one click on an offer at its daily cap. The archive of the earlier release has no counts by reason.
   assert.deepEqual(unbookedClicks, [3, 0, 0, 0]);
-  const { unbookedClicks: inSandbox, ...sandbox } = await analytics.getSummary({ ...byTag, mode: 'test' });
+  const { unbookedClicks: inSandbox, ...sandbox } = withoutNewFigures(
+    await analytics.getSummary({ ...byTag, mode: 'test' }),
+  );
   assert.deepEqual([sandbox, inSandbox], [expected.test, [1, 0, 0, 0]]);
-  const { unbookedClicks: ofListed, ...listed } = await analytics.getSummary({ ...byTag, referrerTag: null, subs });
+  const { unbookedClicks: ofListed, ...listed } = withoutNewFigures(
+    await analytics.getSummary({ ...byTag, referrerTag: null, subs }),
+  );
   assert.deepEqual([listed, ofListed], [expected.listed, [3, 0, 0, 0]]);
   const days = (await analytics.listDailyAnalytics(byTag)).days.filter(({ sessions }) => sessions > 0);
   assert.deepEqual(
@@ -71,8 +75,41 @@ test('a data folder of an earlier release opens with the same figures', async (t
   const { rows } = await analytics.listSessions({ ...byTag, afterPosition: 0, limit: 100 });
   const toHexRow = ({ sub, ...row }: SessionRow) => ({ sub: Buffer.from(sub).toString('hex'), ...row });
   assert.deepEqual(rows.map(toHexRow), expected.rows);
-  assert.deepEqual(reasons, ['analytics store has schema version 4; this release uses 6']);
+  assert.deepEqual(reasons, ['analytics store has schema version 4; this release uses 7']);
 });
+
+test('sessions with revenue are unknown for days that an earlier release archived, and counted for other days', async (t) => {
+  const { analytics } = await startOnEarlierData(t);
+  const countFrom = async (fromDay: number, toDay = today) => {
+    const query = { account: 1, vertical: 1, mode: 'live', referrerTag: 'tag-one', subs: null, today } as const;
+    const { sessions, sessionsWithRevenue } = (await analytics.getSummary({ ...query, fromDay, toDay })).matured;
+    return [sessions, sessionsWithRevenue];
+  };
+  assert.deepEqual(await countFrom(today - 210), [3, null]);
+  assert.deepEqual(await countFrom(today - 199), [2, null]);
+  // The ledger still contains the records of this session.
+  assert.deepEqual(await countFrom(today - 198), [1, 1]);
+  assert.deepEqual(await countFrom(today - 210, today - 201), [0, 0]);
+});
+
+test('lists the tags of an earlier release, with the start of the day as the time of archived sessions', async (t) => {
+  const { analytics } = await startOnEarlierData(t);
+  const { tags, nextAfterTag } = await analytics.listTags({
+    ...{ account: 1, vertical: 1, mode: 'live', afterTag: '', limit: 100 },
+  });
+  const [{ attributedMicros, confirmedMicros, ...tag }, ...others] = tags as [TagMetrics];
+  const times = { firstSessionMs: (today - 200) * dayMs, lastSessionMs: noon };
+  assert.deepEqual(tag, { tag: 'tag-one', ...times, sessions: 5, views: 5, clicks: 25 });
+  assert.deepEqual([attributedMicros, confirmedMicros], [31_228_390, 378_271_605]);
+  assert.deepEqual([others, nextAfterTag], [[], null]);
+});
+
+/** Removes the figures that the earlier release did not report. */
+function withoutNewFigures({ tagHasSessions, matured, ...figures }: SummaryResult) {
+  assert.equal(tagHasSessions, true);
+  const { sessionsWithRevenue: _, ...earlier } = matured;
+  return { ...figures, matured: earlier };
+}
 
 test('recognizes payouts that an earlier release confirmed, so that a repeated payout does not count twice', async (t) => {
   const { analytics } = await startOnEarlierData(t);

@@ -38,6 +38,7 @@ export class ProjectedStore {
       getSummary: async (query) => store.getSummary(query),
       listDailyAnalytics: async (query) => store.listDailyAnalytics(query),
       listSessions: async (query) => store.listSessions(query),
+      listTags: async (query) => store.listTags(query),
       appliedPosition: store.appliedPosition,
       healthy: true,
       close: async () => this.close(),

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { SessionRowsQuery, SummaryQuery } from '../../src/analytics/analytics.ts';
+import type { SessionRowsQuery, SummaryQuery, TagsQuery } from '../../src/analytics/analytics.ts';
 import { deleteAnalyticsDatabase } from '../../src/analytics/analytics-database.ts';
 import { LedgerFollower } from '../../src/analytics/ledger-follower.ts';
 import { daysSinceEpoch } from '../../src/domain/calendar.ts';
@@ -204,6 +204,7 @@ function assertFigures({ follower, deletedSegments }: SimulatedFollower, model: 
     getSummary: (parameter: SummaryQuery) => follower.execute({ name: 'getSummary', parameter }),
     listDailyAnalytics: (parameter: SummaryQuery) => follower.execute({ name: 'listDailyAnalytics', parameter }),
     listSessions: (parameter: SessionRowsQuery) => follower.execute({ name: 'listSessions', parameter }),
+    listTags: (parameter: TagsQuery) => follower.execute({ name: 'listTags', parameter }),
   };
   const asOfMs = records[appliedPosition - 1]?.[1] ?? null;
   expectedFigures(model, appliedPosition).assertFigures(store, everyQuery(records), asOfMs);

@@ -95,9 +95,9 @@ describe('retention of sessions in the analytics store', () => {
     assert.deepEqual(
       [...archive.readAll()].filter(([kind]) => kind === 13),
       [
-        [13, [daysSinceEpoch(old), 1, 1, 0, 0, 0, 0, '0'], [1, 0, 2, 0, 0, 0, 0]],
-        [13, [daysSinceEpoch(old), 2, 1, 0, 0, 0, 0, '0'], [0, 0, 0, 0, 0, 0, 1]],
-        [13, [daysSinceEpoch(old), 3, 1, 0, 0, 0, 0, '0']],
+        [13, [daysSinceEpoch(old), 1, 1, 0, 0, 0, 0, '0', 0, old, old], [1, 0, 2, 0, 0, 0, 0]],
+        [13, [daysSinceEpoch(old), 2, 1, 0, 0, 0, 0, '0', 0, old, old], [0, 0, 0, 0, 0, 0, 1]],
+        [13, [daysSinceEpoch(old), 3, 1, 0, 0, 0, 0, '0', 0, old, old]],
       ],
     );
   });
@@ -119,7 +119,7 @@ describe('retention of sessions in the analytics store', () => {
     applyRetention();
     assert.deepEqual(
       [...archive.readAll()].filter(([kind]) => kind === 13),
-      [[13, [daysSinceEpoch(old), 2, 1, 1, 3, 1_000_000, 1_000_000, '10000'], [], [1, 0, 1, 1]]],
+      [[13, [daysSinceEpoch(old), 2, 1, 1, 3, 1_000_000, 1_000_000, '10000', 1, old, old], [], [1, 0, 1, 1]]],
     );
     const rebuilt = new ProjectedStore();
     try {

@@ -34,9 +34,10 @@ metrics: bounds domain ledger
 openapi: bounds catalogs config domain http/routes ids ledger matching operations verticals
   widgets
 operations: analytics auth bounds catalogs clicks confirmations domain event-log ids journal ledger matching
-  secrets sessions user-agents verticals widgets
+  secrets sessions statistics user-agents verticals widgets
 secrets: bounds domain files
 sessions: bounds domain ids ledger matching secrets verticals
+statistics: bounds
 tls: bounds domain files
 user-agents: ledger
 verticals: bounds catalogs domain matching verticals/*

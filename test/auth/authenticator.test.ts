@@ -154,7 +154,8 @@ test('returns only the rate limit policies that apply to the operation', (t) => 
   const policies = (operation: OperationName) => assertAdmitted(ask(operation)).limitStatus.policy.policyHeaderValue;
   assert.equal(policies('get_marketplace'), '"minute";q=500;w=60');
   assert.equal(policies('submit_inputs'), '"minute";q=500;w=60');
-  assert.equal(policies('query_analytics'), '"minute";q=500;w=60, "analytics";q=50;w=60');
+  for (const operation of ['query_analytics', 'list_tags'] as const)
+    assert.equal(policies(operation), '"minute";q=500;w=60, "analytics";q=50;w=60');
   assert.equal(policies('create_session'), '"minute";q=500;w=60, "day";q=10000;w=86400');
 });
 
@@ -252,7 +253,9 @@ test('admits a random request if and only if all its rate limits allow the reque
   const limits = { requestsPerMinute: 7, analyticsPerMinute: 3, sessionsPerDay: 4 };
   const { key } = issueKey(folder, { limits });
   const event = fc.record({
-    operation: fc.constantFrom<OperationName>('create_session', 'submit_inputs', 'get_marketplace', 'query_analytics'),
+    operation: fc.constantFrom<OperationName>(
+      ...(['create_session', 'submit_inputs', 'get_marketplace', 'query_analytics', 'list_tags'] as const),
+    ),
     monotonicStepMs: fc.constantFrom(0, 0, 0.5, 1, 5_000, 29_999.5, 59_999, 60_000, 90_000),
     // The clock crosses midnight in both directions, and may be ahead by two days for some time.
     wallStepMs: fc.constantFrom(0, 0, 1, 30_000, 60_000, -45_000, msPerDay / 4),
@@ -275,15 +278,16 @@ test('admits a random request if and only if all its rate limits allow the reque
         const nowMs = clock.monotonicMs();
         const inMinute = (times: readonly number[]) => times.filter((at) => nowMs - at < 60_000).length;
         const today = daysSinceEpoch(wallMs);
+        const isQuery = operation === 'query_analytics' || operation === 'list_tags';
         const fits =
           inMinute(requests) < limits.requestsPerMinute &&
-          (operation !== 'query_analytics' || inMinute(queries) < limits.analyticsPerMinute) &&
+          (!isQuery || inMinute(queries) < limits.analyticsPerMinute) &&
           (operation !== 'create_session' || (sessions.get(today) ?? 0) < limits.sessionsPerDay);
         const answer = authenticator.admitRequest(`Bearer ${key}`, personalLoans, operation);
         assert.equal(answer.ok, fits);
         if (!answer.ok) continue;
         requests.push(nowMs);
-        if (operation === 'query_analytics') queries.push(nowMs);
+        if (isQuery) queries.push(nowMs);
         if (operation === 'create_session') {
           if (sessionCreated) sessions.set(today, (sessions.get(today) ?? 0) + 1);
           else answer.quotaReservation?.release();

@@ -12,6 +12,8 @@ test('analytics commands on the data folder of a service', async (t) => {
   const { folder, run, partner, marketplace } = await createSampleData(t);
   // The API responds only when the store has counted all earlier events.
   ok(await partner.queryAnalytics({ referrer_tag: 'hero-short' }));
+  const expectedTags = ok(await partner.listTags()).data.map((tag) => ({ ...tag, as_of_position: 7 }));
+  assert.equal(expectedTags.length, 2);
 
   await t.test('the analytics commands print tables and the position of the last counted record', async () => {
     const [summary, daily, sessions, none, tags] = await Promise.all([
@@ -56,6 +58,24 @@ test('analytics commands on the data folder of a service', async (t) => {
     await compare();
     await marketplace.close();
     await compare();
+  });
+
+  await t.test('marketplace tags prints the tags with the same figures as the API', async () => {
+    const [tags, json, none] = await Promise.all([
+      run('tags', '--account', 'acme'),
+      run('tags', '--account', 'acme', '--json'),
+      run('tags', '--account', 'acme', '--mode', 'test'),
+    ]);
+    assert.deepEqual(linesOf(json.stdout), expectedTags);
+    assert.match(
+      tags.stdout,
+      /^FIRST SESSION +LAST SESSION +SESSIONS +VIEWS +CLICKS +ATTRIBUTED USD +CONFIRMED USD +TAG\n(20\d\d-.*Z {2}20\d\d-.*Z .*\n){2}$/,
+    );
+    assert.equal(tags.stderr, '2 tags, as of record 7 of the ledger.\n');
+    assert.deepEqual([none.stdout, none.stderr], ['', 'No tags found, as of record 7 of the ledger.\n']);
+    const unknown = await run('tags', '--account', 'other');
+    assert.deepEqual([unknown.code, unknown.stdout], [1, '']);
+    assert.match(unknown.stderr, /^marketplace: unknown account;[^\n]*\n$/);
   });
 
   await t.test('an invalid query or unusable store is reported in one line', async () => {

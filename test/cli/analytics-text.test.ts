@@ -17,6 +17,14 @@ const figures = {
 const noWidgetEvents = Object.fromEntries(
   widgetEventTypes.map((type) => [type, 0]),
 ) as AnalyticsSummary['widget_events'];
+const matured: AnalyticsSummary['matured'] = {
+  from: '2026-04-01',
+  to: '2026-04-07',
+  sessions: 1,
+  sessions_with_revenue: 1,
+  rev_per_session: 105,
+  ci95: { low: 98.123456, high: 111.876544 },
+};
 const summary: AnalyticsSummary = {
   referrer_tag: 'hero-short',
   ...figures,
@@ -25,11 +33,13 @@ const summary: AnalyticsSummary = {
   date_from: '2026-04-01',
   date_to: '2026-04-30',
   ids_outside_dates: 0,
-  matured_from: '2026-04-01',
-  matured_to: '2026-04-07',
-  sessions_matured: 1,
-  rev_per_session_matured: 105,
-  rev_per_session_ci95: { low: 98.123456, high: 111.876544 },
+  bot_sessions: 0,
+  matured,
+  matured_from: matured.from,
+  matured_to: matured.to,
+  sessions_matured: matured.sessions,
+  rev_per_session_matured: matured.rev_per_session,
+  rev_per_session_ci95: matured.ci95,
   by_device: { mobile: figures },
   clicks_not_booked: { cap: 0, budget: 0, too_fast: 2, too_many_offers: 1 },
   widget_events: { ...noWidgetEvents, widget_loaded: 3, offer_impression: 12 },
@@ -62,12 +72,26 @@ test('an analytics summary states the meaning and unit of every number', () => {
   ]);
 });
 
-test('a summary without matured sessions (older than 45 days) shows no revenue per matured session', () => {
-  const nothing = { sessions_matured: 0, rev_per_session_matured: null, rev_per_session_ci95: null };
-  const none = formatSummary({ ...summary, ...nothing }, 7);
-  assert.match(none, /\nmatured {5}0 sessions from 2026-04-01 to 2026-04-07, older than 45 days\n/);
-  const young = formatSummary({ ...summary, ...nothing, matured_from: null, matured_to: null }, 7);
-  assert.match(young, /\nmatured {5}no day of this period is older than 45 days\n/);
+test('a summary states why matured figures are missing', () => {
+  const maturedText = (changes: Partial<AnalyticsSummary['matured']>): string =>
+    /^matured +(.*)$/m.exec(formatSummary({ ...summary, matured: { ...matured, ...changes } }, 7))![1]!;
+  const counted = '1 sessions from 2026-04-01 to 2026-04-07, older than 45 days: 105.0000 USD confirmed per session';
+  assert.equal(
+    maturedText({ ci95: null }),
+    `${counted}, too early to compare: 1 sessions with revenue, at least 25 needed`,
+  );
+  assert.equal(maturedText({ ci95: null, sessions_with_revenue: null }), counted);
+  const nothing = { sessions: 0, sessions_with_revenue: 0, rev_per_session: null, ci95: null };
+  assert.equal(maturedText(nothing), '0 sessions from 2026-04-01 to 2026-04-07, older than 45 days');
+  assert.equal(maturedText({ ...nothing, from: null, to: null }), 'no day of this period is older than 45 days');
+});
+
+test('a summary tells bots apart, and says whether the tag has sessions', () => {
+  const sessionsText = (bots: number, tagHasSessions: boolean): string =>
+    /^sessions +(.*)$/m.exec(formatSummary({ ...summary, bot_sessions: bots }, 7, tagHasSessions))![1]!;
+  assert.equal(sessionsText(0, true), '2');
+  assert.equal(sessionsText(1, true), '2, of which 1 of bots');
+  assert.equal(sessionsText(0, false), '0: no session of this account, vertical and mode has this tag');
 });
 
 test('the tables of days and sessions show the currency in the headings', () => {

@@ -59,6 +59,7 @@ test('the --json output of every command has the properties that the help of the
     await check(`analytics ${kind}`, [...forAcme, '--tag', 'hero-short']);
   }
   await check('analytics tags');
+  await check('tags', forAcme);
   await check('secret rotate');
   await check('log inspect', [], { absent: ['error'] });
   await check('backup', [`${folder}-copy`]);

@@ -11,6 +11,7 @@ const everyOperation = (caller: ApiCaller): Promise<HttpResponse>[] => [
   caller.post('inputs', { sub_id: 'x', fields: {} }),
   caller.get('marketplace', { sub_id: 'x', format: 'json' }),
   caller.get('analytics', { referrer_tag: 'access' }),
+  caller.get('tags', {}),
 ];
 
 function assertUnauthorized(answer: HttpResponse): void {
@@ -25,7 +26,7 @@ describeEveryVertical('access', (door) => {
   // The rules for API keys are tested in test/auth.
   test('every operation rejects a request without an API key or with the key of another vertical', async () => {
     const { market, fixture } = door;
-    for (const path of ['session', 'inputs', 'marketplace', 'analytics']) {
+    for (const path of ['session', 'inputs', 'marketplace', 'analytics', 'tags']) {
       const method = path === 'session' || path === 'inputs' ? 'POST' : 'GET';
       assertUnauthorized(await market.http.send({ method, path: `/v1/${fixture.vertical.segment}/${path}` }));
     }

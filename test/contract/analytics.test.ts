@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AnalyticsSummary, SessionRowsResponse } from '../../src/index.ts';
-import { assertError, assertOk, assertTimestamp } from '../support/api-caller.ts';
-import { describePersonalLoans } from '../support/contract-suite.ts';
+import type { AnalyticsSummary, ApiKeyMode, SessionRowsResponse, TagsResponse } from '../../src/index.ts';
+import { type ApiCaller, assertError, assertOk, assertTimestamp, type Query } from '../support/api-caller.ts';
+import { describeEveryVertical, describePersonalLoans } from '../support/contract-suite.ts';
 import { echoMarker } from '../support/http-client.ts';
 import { totalClickUsd } from '../support/vertical-fixture.ts';
 
@@ -11,6 +11,9 @@ const isoDate = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
 const phone =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1';
+
+const listTags = async (caller: ApiCaller, query: Query = {}): Promise<TagsResponse> =>
+  assertOk(await caller.get('tags', query));
 
 /** Other tests check members, filters, dates, pages and totals: test/operations/query-analytics.test.ts and test/analytics. */
 describePersonalLoans('GET /analytics', (door) => {
@@ -116,5 +119,129 @@ describePersonalLoans('GET /analytics', (door) => {
       const answer = await caller.get('analytics', `${tag}&${pair}&${pair}`);
       assertError(answer, 'INVALID_REQUEST', pair.slice(0, pair.indexOf('=')));
     }
+  });
+});
+
+describeEveryVertical('GET /tags', (door) => {
+  for (const mode of ['live', 'test'] as const satisfies readonly ApiKeyMode[]) {
+    test(`lists the tags of a tenant with their figures for a ${mode} key`, async () => {
+      const { market, fixture } = door;
+      const account = `tags ${fixture.vertical.segment} ${mode}`;
+      const caller = market.caller(fixture, { account, mode });
+      assert.deepEqual(await listTags(caller), { data: [], has_more: false, next_cursor: null });
+      const firstMs = market.clock.wallMs();
+      await caller.createSessionWithClicks('with-click', fixture.complete, 1);
+      market.clock.advance(2 * dayMs);
+      const lastMs = market.clock.wallMs();
+      await caller.createSession('with-click');
+      await caller.createSession('never-shown');
+      const { rev_attributed, rev_confirmed } = await caller.summary({ referrer_tag: 'with-click' });
+      const [firstAt, lastAt] = [firstMs, lastMs].map((ms) => new Date(ms).toISOString());
+      const data = [
+        {
+          referrer_tag: 'never-shown',
+          first_session_at: lastAt,
+          last_session_at: lastAt,
+          ...{ sessions_total: 1, marketplace_views: 0, offer_clicks: 0, rev_attributed: 0, rev_confirmed: 0 },
+        },
+        {
+          referrer_tag: 'with-click',
+          first_session_at: firstAt,
+          last_session_at: lastAt,
+          ...{ sessions_total: 2, marketplace_views: 1, offer_clicks: 1, rev_attributed, rev_confirmed },
+        },
+      ];
+      assert.equal(rev_attributed > 0, mode === 'live');
+      assert.deepEqual(await listTags(caller), { data, has_more: false, next_cursor: null });
+      // Another key of the tenant sees the same tags; the other mode and other accounts see none of them.
+      assert.deepEqual((await listTags(market.caller(fixture, { account, mode }))).data, data);
+      const otherMode = mode === 'live' ? 'test' : 'live';
+      const others = [market.caller(fixture, { account, mode: otherMode }), market.caller(fixture, { mode })];
+      for (const other of others) assert.deepEqual((await listTags(other)).data, []);
+
+      const { next_cursor: cursor, ...page } = await listTags(caller, { limit: 1 });
+      assert.deepEqual(page, { data: data.slice(0, 1), has_more: true });
+      // A tag before and a tag after the cursor are added between two pages.
+      await caller.createSession('added-before');
+      await caller.createSession('zz-added');
+      const next = await listTags(caller, { cursor: cursor! });
+      assert.deepEqual(
+        next.data.map(({ referrer_tag }) => referrer_tag),
+        ['with-click', 'zz-added'],
+      );
+      for (const other of others)
+        assertError(await other.get('tags', { cursor: cursor! }), 'INVALID_REQUEST', 'cursor');
+    });
+  }
+
+  test('returns all tags on pages of 100, each once, and rejects invalid parameters', async () => {
+    const { market, fixture } = door;
+    const caller = market.caller(fixture, { account: `many tags ${fixture.vertical.segment}` });
+    const tags = Array.from({ length: 201 }, (_, at) => `tag-${(at * 7) % 201}`);
+    await Promise.all(tags.map((tag) => caller.createSession(tag)));
+    const pages: string[][] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page: TagsResponse = await listTags(caller, cursor === '' ? {} : { cursor });
+      pages.push(page.data.map(({ referrer_tag }) => referrer_tag));
+      assert.equal(page.has_more, page.next_cursor !== null);
+      cursor = page.next_cursor;
+    }
+    assert.deepEqual(pages.flat(), tags.toSorted());
+    assert.deepEqual(
+      pages.map(({ length }) => length),
+      [100, 100, 1],
+    );
+    for (const limit of ['0', '101', 'x', ''])
+      assertError(await caller.get('tags', { limit }), 'INVALID_REQUEST', 'limit');
+    const { next_cursor: cursor } = await listTags(caller);
+    for (const changed of ['', 'x', cursor!.slice(1), `${cursor}A`, cursor!.toLowerCase()])
+      assertError(await caller.get('tags', { cursor: changed }), 'INVALID_REQUEST', 'cursor');
+    assertError(await caller.get('tags', 'limit=1&limit=1'), 'INVALID_REQUEST', 'limit');
+  });
+
+  test('counts toward the limit of analytics queries', async () => {
+    const { market, fixture } = door;
+    const caller = market.caller(fixture, { limits: { analyticsPerMinute: 3 } });
+    await listTags(caller);
+    await caller.summary({ referrer_tag: 'limited' });
+    const { headers } = await caller.get('tags', {});
+    assert.equal(headers.get('x-ratelimit-remaining'), '0');
+    for (const operation of ['tags', 'analytics'] as const)
+      assertError(await caller.get(operation, { referrer_tag: 'limited' }), 'RATE_LIMIT_EXCEEDED');
+  });
+
+  test('answers say which parameters were ignored', async () => {
+    const { market, fixture } = door;
+    const ignoredOf = async (mode: ApiKeyMode, operation: 'tags' | 'analytics', query: Query) => {
+      const caller = market.caller(fixture, { mode });
+      await caller.createSession('known');
+      return assertOk<TagsResponse>(await caller.get(operation, query)).ignored;
+    };
+    const names = { format: 'csv', group_by: 'device', formt: 'csv', timezone: 'Europe/Berlin' };
+    for (const granularity of ['summary', 'daily', 'row']) {
+      for (const referrer_tag of ['known', 'unknown']) {
+        const query = { referrer_tag, granularity, ...names };
+        assert.deepEqual(await ignoredOf('live', 'analytics', query), ['format', 'group_by', 'timezone']);
+        const unknownTag = referrer_tag === 'unknown' ? ['referrer_tag'] : [];
+        assert.deepEqual(await ignoredOf('test', 'analytics', query), [...unknownTag, ...Object.keys(names)]);
+      }
+      const plain = { referrer_tag: 'known', granularity };
+      assert.equal(await ignoredOf('live', 'analytics', plain), undefined);
+      assert.equal(await ignoredOf('test', 'analytics', plain), undefined);
+      assert.equal(await ignoredOf('live', 'analytics', { ...plain, referrer_tag: 'unknown' }), undefined);
+    }
+    assert.deepEqual(await ignoredOf('live', 'tags', names), ['format', 'group_by', 'timezone']);
+    assert.deepEqual(await ignoredOf('test', 'tags', names), Object.keys(names));
+  });
+
+  test('a summary of a tag that no session has is zero, and bots are counted apart', async () => {
+    const { market, fixture } = door;
+    const caller = market.caller(fixture);
+    await caller.createSession('with-bots', { user_agent: phone });
+    await caller.createSession('with-bots', { user_agent: 'Googlebot/2.1 (+http://www.google.com/bot.html)' });
+    const { sessions_total, bot_sessions, by_device } = await caller.summary({ referrer_tag: 'with-bots' });
+    assert.deepEqual([sessions_total, bot_sessions, by_device.bot?.sessions_total], [2, 1, 1]);
+    const none = await caller.summary({ referrer_tag: 'with-bot' });
+    assert.deepEqual([none.sessions_total, none.bot_sessions, none.matured.ci95], [0, 0, null]);
   });
 });

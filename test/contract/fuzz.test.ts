@@ -24,7 +24,7 @@ const method = mostly(
   fc.constantFrom('GET', 'POST'),
   fc.constantFrom('HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PURGE'),
 );
-const segment = mostly(8, fc.constantFrom('session', 'inputs', 'marketplace', 'analytics'), fc.webSegment());
+const segment = mostly(8, fc.constantFrom('session', 'inputs', 'marketplace', 'analytics', 'tags'), fc.webSegment());
 const path = mostly(
   8,
   segment.map((name) => `/v1/personal-loans/${name}`),

@@ -242,6 +242,9 @@ const wrongArguments: readonly (readonly [param: string, call: Call])[] = [
   ['date_to', (partner) => partner.queryAnalytics({ referrer_tag: 'abc', date_to: 5 as never })],
   ['limit', (partner) => partner.queryAnalytics({ referrer_tag: 'abc', granularity: 'row', limit: '5' as never })],
   ['limit', (partner) => partner.queryAnalytics({ referrer_tag: 'abc', granularity: 'row', limit: 0.5 })],
+  ['limit', (partner) => partner.listTags({ limit: '5' as never })],
+  ['limit', (partner) => partner.listTags({ limit: 101 })],
+  ['cursor', (partner) => partner.listTags({ cursor: 'x' })],
   ['cursor', (partner) => partner.queryAnalytics({ referrer_tag: 'abc', granularity: 'daily', cursor: nothing })],
 ];
 

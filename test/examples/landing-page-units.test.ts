@@ -1,23 +1,45 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { SummaryResponse } from '../../examples/landing-page/api/marketplace-api.ts';
+import type { MaturedFigures, SummaryResponse } from '../../examples/landing-page/api/marketplace-api.ts';
 import { decideWinner } from '../../examples/landing-page/experiment/results.ts';
 import { drawVariant } from '../../examples/landing-page/experiment/variants.ts';
+import { resultsPage } from '../../examples/landing-page/pages/results-page.ts';
 import { fieldsOf } from '../../examples/landing-page/products/product.ts';
 import { products } from '../../examples/landing-page/products/products.ts';
 import { VisitorRateLimiter } from '../../examples/landing-page/web/visitor-rate-limiter.ts';
 import { availableVerticals } from '../../src/verticals/registry.ts';
 
-function summary(interval: SummaryResponse['rev_per_session_ci95'], matured = 100): SummaryResponse {
-  return { sessions_matured: matured, rev_per_session_ci95: interval } as SummaryResponse;
+function summary(ci95: MaturedFigures['ci95'], withRevenue: number | null = 30): SummaryResponse {
+  const matured = { sessions: 1_000, sessions_with_revenue: withRevenue, rev_per_session: 1.23, ci95 };
+  const counts = { sessions_total: 2_000, marketplace_views: 1_500, offer_clicks: 400, click_rate: 0.2667 };
+  const revenue = { rev_attributed: 0, rev_confirmed: 1_230, rev_per_session: 0.61 };
+  return { ...counts, ...revenue, matured, as_of: null };
 }
 
-const verdict = (a: SummaryResponse, b: SummaryResponse) => decideWinner({ a, b, since: '2026-01-01' });
+const resultsOf = (a: SummaryResponse, b: SummaryResponse) => ({ a, b, since: '2026-01-01' });
+const verdict = (a: SummaryResponse, b: SummaryResponse) => decideWinner(resultsOf(a, b));
 
-test('decideWinner returns the headline “Too early to judge” if a confidence interval is missing', () => {
+test('decideWinner returns the headline “Too early to compare” if a confidence interval is missing', () => {
   const { headline, reason } = verdict(summary({ low: 1, high: 2 }), summary(null, 12));
-  assert.equal(headline, 'Too early to judge');
-  assert.match(reason, /A has 100, B has 12/);
+  assert.equal(headline, 'Too early to compare');
+  assert.match(reason, /A has 30, B has 12\./);
+  assert.match(verdict(summary(null, null), summary(null)).reason, /A has an unknown number, B has 30\./);
+});
+
+test('the results page shows no confirmed revenue until both variants have a confidence interval', () => {
+  const interval = { low: 1.01, high: 1.49 };
+  for (const product of products) {
+    const shown = (a: SummaryResponse, b: SummaryResponse) =>
+      [...resultsPage(product, resultsOf(a, b)).text.matchAll(/<td>([^<]*)<\/td>/g)].map(([, text]) => text);
+    const early = shown(summary(interval), summary(null, 24));
+    assert.deepEqual(early.slice(-12), ['1,000', '1,000', '30', '24', ...Array(8).fill('too early')]);
+    const both = shown(summary(interval), summary(interval, 24)).slice(-8);
+    const texts = ['$1,230.00', '$0.61', '$1.23', '$1.01 to $1.49'];
+    assert.deepEqual(
+      both,
+      texts.flatMap((text) => [text, text]),
+    );
+  }
 });
 
 test('decideWinner reports no winner if the confidence intervals overlap or touch', () => {

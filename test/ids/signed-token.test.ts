@@ -6,6 +6,7 @@ import { type ClickIdPayload, ClickIds, ClickTokenCipher } from '../../src/ids/c
 import { PageCursors, type PagePosition } from '../../src/ids/page-cursor.ts';
 import { TokenSigner } from '../../src/ids/signed-token.ts';
 import { decodeSubId, SubIds } from '../../src/ids/sub-id.ts';
+import { TagCursors } from '../../src/ids/tag-cursor.ts';
 import { WidgetTokens } from '../../src/ids/widget-token.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import type { SecretSet } from '../../src/secrets/secret-set.ts';
@@ -29,6 +30,7 @@ const flatClick: ClickIdPayload = { ...click, payoutMicros: 85_000_000 };
 const clickToken = { catalogVersion: '0123456789ab', creditBand: 4 };
 const query = { account: 42, vertical: 1, mode: 'live', referrerTag: 'tag-one', subs: null } as const;
 const listQuery = { ...query, mode: 'test', referrerTag: null, subs: [Buffer.alloc(32, 9), sub] } as const;
+const tagTenant = { account: 42, vertical: 1, mode: 'live' } as const;
 const position: PagePosition = { fromDay: 20_000, toDay: 20_030, after: 123_456 };
 
 /** One kind of token, with the payload and the context (session or query) of this suite. */
@@ -116,6 +118,23 @@ const kinds: readonly TokenKind[] = [
     },
     payload: position,
     recorded: 'AQAATiAAAE4-AAAAAeJAZprckSW5-tQaUzjiePyM',
+  },
+  {
+    name: 'tag cursor',
+    create: (secrets) => {
+      const cursors = new TagCursors(secrets);
+      return {
+        issue: () => cursors.createCursor(tagTenant, 'tag-one'),
+        verify: (text) => cursors.verify(tagTenant, text),
+        verifyInOtherContexts: [
+          { ...tagTenant, account: 43 },
+          { ...tagTenant, vertical: 2 },
+          { ...tagTenant, mode: 'test' as const },
+        ].map((other) => (text: string) => cursors.verify(other, text)),
+      };
+    },
+    payload: 'tag-one',
+    recorded: 'AXRhZy1vbmUYPtCDRWWGVdx-fCQcPNI',
   },
   {
     name: 'click_id',

@@ -61,6 +61,7 @@ async function walkThrough({ http }: RunningMarketplace, caller: ApiCaller): Pro
   const { offers } = await caller.offers(subId);
   assert.equal((await caller.click(offers[0]!.click_url)).status, 302);
   await caller.summary({ referrer_tag: 'walk-through' });
+  assert.equal((await caller.get('tags', {})).status, 200);
   const { src, token } = await caller.getEmbedCode(subId, 'js');
   const widget = new WidgetCaller(http, subId, token);
   await widget.offers(widgetLoadId(1));
@@ -109,6 +110,7 @@ async function beRefused(market: RunningMarketplace, caller: ApiCaller): Promise
   assert.equal((await caller.get('marketplace', { sub_id: unknown, format: 'json' })).status, 404);
   assert.equal((await caller.get('marketplace', {})).status, 400);
   assert.equal((await caller.get('analytics', {})).status, 400);
+  assert.equal((await caller.get('tags', { cursor: 'x' })).status, 400);
   assert.equal((await http.send({ path: '/c?sub=x&offer=y&v=z' })).status, 404);
   assert.equal((await http.send({ path: '/w?sub=x&token=y' })).status, 404);
   assert.equal((await http.send({ path: '/c', headers: { 'Sec-Purpose': 'prefetch' } })).status, 503);
@@ -195,7 +197,8 @@ async function askWhileNothingIsCounted(market: RunningMarketplace, caller: ApiC
   store.exec('BEGIN IMMEDIATE');
   try {
     await caller.createSession('not-counted');
-    assert.equal((await caller.get('analytics', { referrer_tag: 'not-counted' })).status, 503);
+    const queries = [caller.get('analytics', { referrer_tag: 'not-counted' }), caller.get('tags', {})];
+    for (const { status } of await Promise.all(queries)) assert.equal(status, 503);
   } finally {
     store.close();
   }
@@ -237,6 +240,7 @@ function operations({ basePath, key }: ApiCaller): readonly HttpRequest[] {
     ...['session', 'inputs'].map((name) => ({ method: 'POST', path: `${basePath}/${name}`, headers, body: '{}' })),
     { path: `${basePath}/marketplace`, headers: reading },
     { path: `${basePath}/analytics`, headers: reading },
+    { path: `${basePath}/tags`, headers: reading },
   ];
 }
 

@@ -12,7 +12,7 @@ import { formatIsoDate, parseIsoDate } from '../../src/domain/calendar.ts';
 import { usdToExactMicros } from '../../src/domain/money.ts';
 import { PageCursors } from '../../src/ids/page-cursor.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
-import type { DeviceClass } from '../../src/ledger/ledger-record.ts';
+import { type DeviceClass, deviceClasses } from '../../src/ledger/ledger-record.ts';
 import type {
   AnalyticsSummary,
   DailyAnalytics,
@@ -111,7 +111,7 @@ class Bench {
 
   /** Returns the page for these rows. */
   rows(request: AnalyticsRequest = {}, page: Partial<SessionRowsPage> = {}): Promise<SessionRowsResponse> {
-    this.analytics.page = { rows: [], retainedFromDay: 0, nextAfterPosition: null, ...page };
+    this.analytics.page = { rows: [], retainedFromDay: 0, tagHasSessions: true, nextAfterPosition: null, ...page };
     return this.view({ referrer_tag, granularity: 'row', ...request });
   }
 }
@@ -257,6 +257,15 @@ describe('summary of an analytics query', () => {
       date_from: '2026-04-20',
       date_to: '2026-05-20',
       ids_outside_dates: 0,
+      bot_sessions: 0,
+      matured: {
+        from: '2025-11-21',
+        to: '2026-04-04',
+        sessions: 0,
+        sessions_with_revenue: 0,
+        rev_per_session: null,
+        ci95: null,
+      },
       matured_from: '2025-11-21',
       matured_to: '2026-04-04',
       sessions_matured: 0,
@@ -310,19 +319,58 @@ describe('summary of an analytics query', () => {
     });
   });
 
-  it('a summary contains the revenue per matured session; its confidence interval requires 30 matured sessions', async () => {
+  it('a summary contains the figures of matured sessions twice, in `matured` and in flat members', async () => {
     const bench = new Bench();
-    // Ten of 30 sessions have a revenue of 30 USD: the mean is 10, the sum of squares 9,000, and the sample variance 6,000 / 29.
-    const matured = { sessions: 30, confirmedMicros: 300_000_000, confirmedUsdSquared: 9_000 };
-    const { rev_per_session_ci95: interval } = await bench.summary({ matured });
-    const margin = 1.96 * Math.sqrt(6_000 / 29 / 30);
-    assert(Math.abs(interval!.low - (10 - margin)) < 1e-6);
-    assert(Math.abs(interval!.high - (10 + margin)) < 1e-6);
-    const few = await bench.summary({ matured: { ...matured, sessions: 29 } });
-    assert.deepEqual([few.sessions_matured, few.rev_per_session_matured], [29, 10.344828]);
-    assert.equal(few.rev_per_session_ci95, null);
-    const equal = { sessions: 40, confirmedMicros: 40 * 100_000, confirmedUsdSquared: 40 * 0.01 };
-    assert.deepEqual((await bench.summary({ matured: equal })).rev_per_session_ci95, { low: 0.1, high: 0.1 });
+    const matured = { sessions: 1_000, sessionsWithRevenue: 25, confirmedMicros: 1e9, confirmedUsdSquared: 50_000 };
+    const view = await bench.summary({ matured });
+    // m = 1, V = (50 - 1) / 999
+    const factor = Math.exp(1.96 * Math.sqrt(49 / 999));
+    const ci95 = { low: Number((1 / factor).toFixed(6)), high: Number(factor.toFixed(6)) };
+    const window = { from: '2025-11-21', to: '2026-04-04' };
+    assert.deepEqual(view.matured, {
+      ...window,
+      sessions: 1_000,
+      sessions_with_revenue: 25,
+      rev_per_session: 1,
+      ci95,
+    });
+    const { matured_from: from, matured_to: to, sessions_matured: sessions } = view;
+    const flat = { from, to, sessions, rev_per_session: view.rev_per_session_matured, ci95: view.rev_per_session_ci95 };
+    assert.deepEqual({ ...flat, sessions_with_revenue: 25 }, view.matured);
+  });
+
+  it('a summary has no confidence interval if too few sessions have revenue, or if their number is unknown', async () => {
+    const bench = new Bench();
+    const sums = { sessions: 1_000, confirmedMicros: 1e9, confirmedUsdSquared: 50_000 };
+    for (const sessionsWithRevenue of [0, 24, null]) {
+      const view = await bench.summary({ matured: { ...sums, sessionsWithRevenue } });
+      assert.deepEqual([view.rev_per_session_ci95, view.matured.ci95], [null, null]);
+      assert.equal(view.matured.sessions_with_revenue, sessionsWithRevenue);
+      assert.equal(view.rev_per_session_matured, 1);
+    }
+    // Sessions without revenue have no interval {0, 0}.
+    const none = { sessions: 30, sessionsWithRevenue: 0, confirmedMicros: 0, confirmedUsdSquared: 0 };
+    assert.equal((await bench.summary({ matured: none })).rev_per_session_ci95, null);
+  });
+
+  it('a summary counts the sessions of declared bots', async () => {
+    const bot = deviceClasses.indexOf('bot');
+    const byDevice = [bot, 0].map((device) => ({ ...noFigures, device, sessions: device + 7 }));
+    assert.equal((await new Bench().summary({ byDevice })).bot_sessions, bot + 7);
+    assert.equal((await new Bench().summary({ byDevice: byDevice.slice(1) })).bot_sessions, 0);
+  });
+
+  it('answers to test keys list `referrer_tag` as ignored if no session has the tag', async () => {
+    for (const granularity of ['summary', 'daily', 'row']) {
+      for (const tagHasSessions of [true, false]) {
+        const bench = new Bench();
+        bench.analytics.setTagHasSessions(tagHasSessions);
+        const ignoredFor = async (tenant: Tenant) =>
+          (await bench.view<AnalyticsSummary>({ referrer_tag, granularity }, tenant)).ignored;
+        assert.deepEqual(await ignoredFor(testTenant), tagHasSessions ? undefined : ['referrer_tag']);
+        assert.equal(await ignoredFor(liveTenant), undefined);
+      }
+    }
   });
 });
 
@@ -552,7 +600,7 @@ describe('sums of analytics figures', () => {
 describe('pages of an analytics query', () => {
   const paged = ['daily', 'row'] as const;
   const cursorOf = async (bench: Bench, request: AnalyticsRequest): Promise<string> => {
-    bench.analytics.page = { rows: [], retainedFromDay: 0, nextAfterPosition: 9 };
+    bench.analytics.page = { rows: [], retainedFromDay: 0, tagHasSessions: true, nextAfterPosition: 9 };
     const outcome = await bench.query({ limit: '1', ...request });
     assert(outcome.ok && 'next_cursor' in outcome.value);
     return outcome.value.next_cursor!;

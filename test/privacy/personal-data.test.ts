@@ -83,6 +83,8 @@ const commands: readonly (readonly [words: string, shows: readonly string[]])[] 
   ['analytics sessions ACCOUNT --json', ['tag', 'metadata name', 'metadata value', 'the sub_id as text']],
   ['analytics tags', ['account']],
   ['analytics tags --json', ['account']],
+  ['tags TENANT', ['tag']],
+  ['tags TENANT --json', ['tag']],
   ['keys list', ['account', 'issued account']],
   ['keys list --json', ['account', 'issued account']],
   ['origins list --json', ['account', 'issued account', 'embedding origin', 'allowed origin']],
@@ -480,6 +482,7 @@ async function assertOnlyShownByCommands(
     for (const [words] of commands) {
       const args = words
         .replace('FILE', () => file)
+        .replace('TENANT', `--account ${text('account')}`)
         .replace('ACCOUNT', `--account ${text('account')} --tag ${text('tag')}`)
         .split(' ');
       const { code, stdout, stderr } = await runMarketplace(args, settings);

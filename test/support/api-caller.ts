@@ -99,7 +99,7 @@ export function assertTimestamp(value: unknown): number {
 
 export type { WidgetOffersResponse };
 
-type Query = Readonly<Record<string, string | number>>;
+export type Query = Readonly<Record<string, string | number>>;
 type Headers = Readonly<Record<string, string>>;
 
 function queryText(query: Query): string {
@@ -134,7 +134,7 @@ export class ApiCaller {
 
   /** Sends a query string without changes, or encodes the members of a query object. */
   get(
-    operation: 'marketplace' | 'analytics',
+    operation: 'marketplace' | 'analytics' | 'tags',
     query: Query | string,
     headers: Headers = {},
     method: 'GET' | 'HEAD' = 'GET',

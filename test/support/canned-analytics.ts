@@ -7,6 +7,8 @@ import type {
   SessionRowsQuery,
   SummaryQuery,
   SummaryResult,
+  TagsPage,
+  TagsQuery,
   UnbookedClickCounts,
   WidgetCounts,
 } from '../../src/analytics/analytics.ts';
@@ -33,15 +35,25 @@ export class CannedAnalytics implements Analytics {
     unbookedClicks: noUnbookedClicks,
     widgetEvents: noWidgetEvents,
     byDevice: [],
-    matured: { sessions: 0, confirmedMicros: 0, confirmedUsdSquared: 0 },
+    matured: { sessions: 0, sessionsWithRevenue: 0, confirmedMicros: 0, confirmedUsdSquared: 0 },
     subsOutsideDates: 0,
     retainedFromDay: 0,
+    tagHasSessions: true,
     asOfMs: null,
   };
 
   days: readonly DayMetrics[] = [];
   retainedFromDay = 0;
-  page: SessionRowsPage = { rows: [], retainedFromDay: 0, nextAfterPosition: null };
+  tagHasSessions = true;
+  page: SessionRowsPage = { rows: [], retainedFromDay: 0, tagHasSessions: true, nextAfterPosition: null };
+  lastTagsQuery: TagsQuery | null = null;
+  tags: TagsPage = { tags: [], nextAfterTag: null };
+
+  setTagHasSessions(tagHasSessions: boolean): void {
+    this.tagHasSessions = tagHasSessions;
+    this.figures = { ...this.figures, tagHasSessions };
+    this.page = { ...this.page, tagHasSessions };
+  }
 
   async getSummary(query: SummaryQuery): Promise<SummaryResult> {
     this.lastQuery = query;
@@ -52,13 +64,19 @@ export class CannedAnalytics implements Analytics {
   async listDailyAnalytics(query: SummaryQuery): Promise<DailyAnalyticsResult> {
     this.lastQuery = query;
     if (this.error !== null) throw this.error;
-    return { days: this.days, retainedFromDay: this.retainedFromDay };
+    return { days: this.days, retainedFromDay: this.retainedFromDay, tagHasSessions: this.tagHasSessions };
   }
 
   async listSessions(query: SessionRowsQuery): Promise<SessionRowsPage> {
     this.lastRowsQuery = query;
     if (this.error !== null) throw this.error;
     return this.page;
+  }
+
+  async listTags(query: TagsQuery): Promise<TagsPage> {
+    this.lastTagsQuery = query;
+    if (this.error !== null) throw this.error;
+    return this.tags;
   }
 
   async close(): Promise<void> {}

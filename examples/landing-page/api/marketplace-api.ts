@@ -101,6 +101,15 @@ export interface EmbedResponse {
   readonly src: string;
 }
 
+export interface MaturedFigures {
+  readonly sessions: number;
+  /** Number of these sessions that have confirmed revenue; null if unknown. */
+  readonly sessions_with_revenue: number | null;
+  readonly rev_per_session: number | null;
+  /** 95 % confidence interval of `rev_per_session`; null for fewer than 25 sessions with revenue. */
+  readonly ci95: { readonly low: number; readonly high: number } | null;
+}
+
 export interface SummaryResponse {
   readonly sessions_total: number;
   readonly marketplace_views: number;
@@ -110,9 +119,8 @@ export interface SummaryResponse {
   readonly rev_attributed: number;
   readonly rev_confirmed: number;
   readonly rev_per_session: number;
-  readonly sessions_matured: number;
-  readonly rev_per_session_matured: number | null;
-  readonly rev_per_session_ci95: { readonly low: number; readonly high: number } | null;
+  /** Figures of the sessions that are older than 45 days. */
+  readonly matured: MaturedFigures;
   /** Time of the last record in the figures; null without records. */
   readonly as_of: string | null;
 }

@@ -48,15 +48,24 @@ interface Verdict {
   readonly reason: string;
 }
 
+/** Minimum number of matured sessions with revenue of each variant: the API returns no confidence interval for fewer sessions. */
+export const sessionsWithRevenueMin = 25;
+
+/** Whether both variants have enough revenue to be compared. Below that, even a large difference is likely to be chance. */
+export function isComparable({ a, b }: Results): boolean {
+  return a.matured.ci95 !== null && b.matured.ci95 !== null;
+}
+
 /** Compares the revenue per session of the variants. Names a winner only if the confidence intervals do not overlap. */
 export function decideWinner({ a, b }: Results): Verdict {
-  const [low, high] = [a.rev_per_session_ci95, b.rev_per_session_ci95];
+  const [low, high] = [a.matured.ci95, b.matured.ci95];
   if (low === null || high === null) {
+    const [ofA, ofB] = [a, b].map(({ matured }) => matured.sessions_with_revenue ?? 'an unknown number');
     return {
-      headline: 'Too early to judge',
+      headline: 'Too early to compare',
       reason:
-        'Each variant needs at least 30 matured sessions, which are older than 45 days: ' +
-        `A has ${a.sessions_matured}, B has ${b.sessions_matured}.`,
+        `Each variant needs at least ${sessionsWithRevenueMin} sessions with confirmed revenue that are older than 45 days: ` +
+        `A has ${ofA}, B has ${ofB}.`,
     };
   }
   if (low.high < high.low) return winnerVerdict('B', b, 'A', a);
@@ -74,6 +83,6 @@ function winnerVerdict(name: string, better: SummaryResponse, other: string, wor
   };
 }
 
-function formatInterval({ rev_per_session_ci95: interval }: SummaryResponse): string {
-  return `${formatDollars(interval!.low)} and ${formatDollars(interval!.high)}`;
+function formatInterval({ matured: { ci95 } }: SummaryResponse): string {
+  return `${formatDollars(ci95!.low)} and ${formatDollars(ci95!.high)}`;
 }

@@ -1,5 +1,5 @@
 import type { SummaryResponse } from '../api/marketplace-api.ts';
-import { decideWinner, type Results, resultDays } from '../experiment/results.ts';
+import { decideWinner, isComparable, type Results, resultDays, sessionsWithRevenueMin } from '../experiment/results.ts';
 import { variants } from '../experiment/variants.ts';
 import type { Product } from '../products/product.ts';
 import { type Html, html } from '../web/html.ts';
@@ -12,6 +12,8 @@ interface Row {
   readonly format: (summary: SummaryResponse) => string;
   /** Whether this figure decides the experiment. */
   readonly decides?: true;
+  /** Whether the figure is hidden until both variants have enough revenue to be compared. */
+  readonly needsRevenue?: true;
 }
 
 const earlyRows: readonly Row[] = [
@@ -32,28 +34,40 @@ const earlyRows: readonly Row[] = [
 
 const maturedRows = ({ revenue }: Product): readonly Row[] => [
   {
+    label: 'Matured sessions',
+    explanation: 'older than 45 days',
+    format: ({ matured }) => formatCount(matured.sessions),
+  },
+  {
+    label: 'Sessions with revenue',
+    explanation: `of these; at least ${sessionsWithRevenueMin} are needed`,
+    format: ({ matured: { sessions_with_revenue: count } }) => (count === null ? 'unknown' : formatCount(count)),
+  },
+  {
     label: 'Confirmed',
     explanation: revenue.confirmed,
     format: (s) => formatDollars(s.rev_confirmed),
+    needsRevenue: true,
   },
   {
     label: 'Confirmed per session',
     explanation: 'over all sessions, also those too young to have earned',
     format: (s) => formatDollars(s.rev_per_session),
+    needsRevenue: true,
   },
-  { label: 'Matured sessions', explanation: 'older than 45 days', format: (s) => formatCount(s.sessions_matured) },
   {
     label: 'Confirmed per matured session',
     explanation: 'judge by this one',
-    format: (s) => (s.rev_per_session_matured === null ? 'none yet' : formatDollars(s.rev_per_session_matured)),
+    format: ({ matured }) => formatDollars(matured.rev_per_session!),
     decides: true,
+    needsRevenue: true,
   },
   {
     label: '95% interval',
     explanation: 'where the true figure most likely lies',
-    format: ({ rev_per_session_ci95: interval }) =>
-      interval === null ? 'from 30 sessions on' : `${formatDollars(interval.low)} to ${formatDollars(interval.high)}`,
+    format: ({ matured: { ci95 } }) => `${formatDollars(ci95!.low)} to ${formatDollars(ci95!.high)}`,
     decides: true,
+    needsRevenue: true,
   },
 ];
 
@@ -92,12 +106,16 @@ ${asOf !== null && html`<p class="small">Figures as of ${asOf.slice(0, 16).repla
   });
 }
 
-function rowGroup(title: string, rows: readonly Row[], { a, b }: Results): Html {
+function rowGroup(title: string, rows: readonly Row[], results: Results): Html {
+  const comparable = isComparable(results);
+  const cell = ({ format, needsRevenue }: Row, summary: SummaryResponse): string =>
+    needsRevenue === true && !comparable ? 'too early' : format(summary);
   return html`<tbody>
 <tr class="group"><th colspan="3" scope="rowgroup">${title}</th></tr>
 ${rows.map(
-  ({ label, explanation, format, decides }) => html`<tr${decides === true && html` class="decides"`}>
-<th scope="row">${label} <span class="means">${explanation}</span></th><td>${format(a)}</td><td>${format(b)}</td></tr>`,
+  (row) => html`<tr${row.decides === true && html` class="decides"`}>
+<th scope="row">${row.label} <span class="means">${row.explanation}</span></th>
+<td>${cell(row, results.a)}</td><td>${cell(row, results.b)}</td></tr>`,
 )}
 </tbody>`;
 }

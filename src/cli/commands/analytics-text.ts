@@ -1,6 +1,11 @@
 import { bounds } from '../../bounds.ts';
 import { escapeInvisibleCharacters } from '../../domain/text.ts';
-import type { AnalyticsSummary, DailyFigures, SessionFigures } from '../../operations/analytics-responses.ts';
+import type {
+  AnalyticsSummary,
+  DailyFigures,
+  SessionFigures,
+  TagFigures,
+} from '../../operations/analytics-responses.ts';
 import { formatNameValuePairs, formatTable } from '../output.ts';
 
 export function formatLedgerPosition(position: number): string {
@@ -39,7 +44,8 @@ function metricCells(figures: SessionMetrics): string[] {
   ];
 }
 
-export function formatSummary(summary: AnalyticsSummary, position: number): string {
+/** @param tagHasSessions false if no session of the account, vertical and mode ever had the tag */
+export function formatSummary(summary: AnalyticsSummary, position: number, tagHasSessions = true): string {
   const { sessions_kept_from: keptFrom } = summary;
   const unbooked = Object.entries(summary.clicks_not_booked).filter(([, count]) => count > 0);
   const widgetEvents = Object.entries(summary.widget_events).filter(([, count]) => count > 0);
@@ -50,7 +56,7 @@ export function formatSummary(summary: AnalyticsSummary, position: number): stri
       'as of',
       `${formatLedgerPosition(position).slice('as of '.length)}${summary.as_of === null ? '' : `, ${summary.as_of}`}`,
     ],
-    ['sessions', String(summary.sessions_total)],
+    ['sessions', formatSessionCount(summary, tagHasSessions)],
     ['views', `${summary.marketplace_views} times that offers were shown to these sessions`],
     [
       'clicks',
@@ -91,21 +97,24 @@ export function formatSummary(summary: AnalyticsSummary, position: number): stri
   return parts.join('\n\n');
 }
 
+function formatSessionCount({ sessions_total, bot_sessions }: AnalyticsSummary, tagHasSessions: boolean): string {
+  if (!tagHasSessions) return '0: no session of this account, vertical and mode has this tag';
+  return bot_sessions === 0 ? String(sessions_total) : `${sessions_total}, of which ${bot_sessions} of bots`;
+}
+
 /** Formats the figures of sessions older than `bounds.maturedDays` days, for which most confirmations have arrived. */
 function formatMatured({
-  matured_from: from,
-  matured_to: to,
-  sessions_matured: sessions,
-  rev_per_session_matured: perSession,
-  rev_per_session_ci95: interval,
+  matured: { from, to, sessions, sessions_with_revenue: withRevenue, rev_per_session: perSession, ci95: interval },
 }: AnalyticsSummary): string {
   if (from === null) return `no day of this period is older than ${bounds.maturedDays} days`;
   const counted = `${sessions} sessions from ${from} to ${to}, older than ${bounds.maturedDays} days`;
   if (perSession === null) return counted;
   const text = `${counted}: ${formatAverage(perSession)} USD confirmed per session`;
-  return interval === null
+  if (interval !== null)
+    return `${text}, 95 % interval ${formatAverage(interval.low)} to ${formatAverage(interval.high)} USD`;
+  return withRevenue === null
     ? text
-    : `${text}, 95 % interval ${formatAverage(interval.low)} to ${formatAverage(interval.high)} USD`;
+    : `${text}, too early to compare: ${withRevenue} sessions with revenue, at least ${bounds.unitsWithRevenueMin} needed`;
 }
 
 export function formatDailyTable(days: readonly DailyFigures[], position: number): string {
@@ -129,17 +138,36 @@ export function formatSessions(sessions: readonly SessionFigures[], withHeadings
   ]);
   if (withHeadings)
     lines.unshift(['CREATED', 'SUB ID', 'DEVICE', 'VIEWS', 'CLICKS', 'ATTRIBUTED USD', 'CONFIRMED USD']);
+  return formatFixedColumns(lines, [24, 68, 7, 5, 6, 14]);
+}
+
+/** Formats tags in columns of fixed width, as `formatSessions` does. */
+export function formatTags(tags: readonly TagFigures[], withHeadings: boolean): string {
+  const lines = tags.map((tag) => [
+    tag.first_session_at,
+    tag.last_session_at,
+    String(tag.sessions_total),
+    String(tag.marketplace_views),
+    String(tag.offer_clicks),
+    formatUsd(tag.rev_attributed),
+    formatUsd(tag.rev_confirmed),
+    tag.referrer_tag,
+  ]);
+  const amounts = ['ATTRIBUTED USD', 'CONFIRMED USD'];
+  if (withHeadings) lines.unshift(['FIRST SESSION', 'LAST SESSION', 'SESSIONS', 'VIEWS', 'CLICKS', ...amounts, 'TAG']);
+  return formatFixedColumns(lines, [24, 24, 8, 8, 8, 14, 14]);
+}
+
+function formatFixedColumns(lines: readonly (readonly string[])[], widths: readonly number[]): string {
   return lines
     .map((cells) =>
       cells
-        .map((cell, column) => cell.padEnd(sessionColumnWidths[column] ?? 0))
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
         .join('  ')
         .trimEnd(),
     )
     .join('\n');
 }
-
-const sessionColumnWidths = [24, 68, 7, 5, 6, 14];
 
 /** Formats an amount per session with four decimals, because experiments may differ by less than a cent per session. */
 function formatAverage(amount: number): string {

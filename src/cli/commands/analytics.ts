@@ -62,7 +62,8 @@ const reportDefinitions: Readonly<Record<AnalyticsReportKind, CommandDefinition>
     json:
       'one object: the response of the API (docs/api.md) and the position in the ledger: ' +
       `referrer_tag, ${metricMembers}, top_lenders, granularity, date_from, date_to, sessions_kept_from, ids_outside_dates, ` +
-      'matured_from, matured_to, sessions_matured, rev_per_session_matured, rev_per_session_ci95, by_device, clicks_not_booked, widget_events, ' +
+      'bot_sessions, matured, matured_from, matured_to, sessions_matured, rev_per_session_matured, rev_per_session_ci95, by_device, ' +
+      'clicks_not_booked, widget_events, ' +
       'as_of, as_of_position',
   },
   daily: {
@@ -145,8 +146,8 @@ function tagsCommand(): Command {
   return defineCommand('tags', {
     summary: 'count the referrer tags of each account',
     description:
-      'Counts the different referrer tags of each account, vertical and mode, which SVC_LIMIT_REFERRER_TAGS limits. The highest count is ' +
-      'printed first. Tags remain counted when the retention deletes their sessions. Reads the analytics store of the data folder, also ' +
+      'Counts the different referrer tags of each account, vertical and mode, which SVC_LIMIT_REFERRER_TAGS limits; marketplace tags lists ' +
+      'the tags of one account. The highest count is printed first. Tags remain counted when the retention deletes their sessions. Reads the analytics store of the data folder, also ' +
       'while a server runs.',
     examples: [
       'marketplace analytics tags',
@@ -179,7 +180,7 @@ function rebuildCommand(): Command {
 }
 
 /** Opens the analytics store of a data folder for reading and runs a function on the store. A server may use the store at the same time. */
-async function withStoredAnalytics(
+export async function withStoredAnalytics(
   dataDir: string,
   run: (analytics: ReadOnlyAnalytics) => void | Promise<void>,
 ): Promise<void> {
@@ -215,10 +216,7 @@ interface AnalyticsReportOptions {
 /** Prints a report from the analytics store of the data folder, with the same figures as `GET /analytics`. */
 async function printAnalyticsReport(kind: AnalyticsReportKind, options: AnalyticsReportOptions): Promise<void> {
   const dataDir = readDataDir(readEnv());
-  const { account } = listKeys(dataDir).find(({ accountName }) => accountName === options.account) ?? {};
-  if (account === undefined) {
-    throw new CommandLineError('unknown account; marketplace keys list shows all accounts');
-  }
+  const account = findAccountNumber(dataDir, options.account);
   const filter: CohortFilter = {
     account,
     vertical: options.vertical.number,
@@ -234,9 +232,9 @@ async function printAnalyticsReport(kind: AnalyticsReportKind, options: Analytic
     if (kind === 'daily') return printDailyReport(analytics, filter, range, today, json);
     if (kind === 'sessions') return printSessionsReport(analytics, filter, range, json);
     const undated = options.from === undefined && options.to === undefined;
-    const summary = await queryAnalyticsSummary(analytics, filter, { ...range, undated, today });
+    const { summary, tagHasSessions } = await queryAnalyticsSummary(analytics, filter, { ...range, undated, today });
     if (json) printJson({ ...summary, as_of_position: analytics.appliedPosition });
-    else printResult(formatSummary(summary, analytics.appliedPosition));
+    else printResult(formatSummary(summary, analytics.appliedPosition, tagHasSessions));
   });
 }
 
@@ -290,8 +288,15 @@ async function* readPages<Item>(
   }
 }
 
-function toJsonLines(items: readonly object[], position: number): string {
+export function toJsonLines(items: readonly object[], position: number): string {
   return items.map((item) => toEscapedJson({ ...item, as_of_position: position })).join('\n');
+}
+
+/** Returns the number of an account. Throws `CommandLineError` if no API key has the account. */
+export function findAccountNumber(dataDir: string, name: string): number {
+  const { account } = listKeys(dataDir).find(({ accountName }) => accountName === name) ?? {};
+  if (account !== undefined) return account;
+  throw new CommandLineError('unknown account; marketplace keys list shows all accounts');
 }
 
 function listKeys(dataDir: string): readonly IssuedKey[] {

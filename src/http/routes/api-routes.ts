@@ -5,11 +5,7 @@ import type { ApiError, Outcome } from '../../domain/outcome.ts';
 import { parseQueryParameters } from '../../domain/query-string.ts';
 import type { ApiOperations } from '../../operations/api-operations.ts';
 import type { MarketplaceRequest } from '../../operations/get-marketplace.ts';
-import {
-  collectUnknownParameters,
-  knownRequestParameters,
-  reportIgnoredParameters,
-} from '../../operations/ignored-names.ts';
+import { knownRequestParameters, listIgnoredNames, reportIgnoredParameters } from '../../operations/ignored-names.ts';
 import type { OffersResult } from '../../operations/show-offers.ts';
 import type { OfferUrls } from '../../verticals/offer-view.ts';
 import type { Vertical } from '../../verticals/vertical.ts';
@@ -56,6 +52,7 @@ const operationPaths: readonly (readonly [segment: RouteName, operation: Operati
   ['inputs', 'submit_inputs', 'POST'],
   ['marketplace', 'get_marketplace', 'GET'],
   ['analytics', 'query_analytics', 'GET'],
+  ['tags', 'list_tags', 'GET'],
 ];
 
 /** A request that has passed the checks of its API key and of the key's rate limits. */
@@ -128,6 +125,8 @@ export function apiRoutes(deps: ApiRoutesDeps): RequestHandler {
         return handleGetMarketplace(deps, request);
       case 'query_analytics':
         return handleQueryAnalytics(deps, request);
+      case 'list_tags':
+        return handleListTags(deps, request);
     }
   };
 }
@@ -160,7 +159,7 @@ function handleGetMarketplace(deps: ApiRoutesDeps, request: AdmittedRequest): vo
   const unknownNames = createUnknownNamesList(admission);
   const query = parseQueryParameters(context.query, knownRequestParameters.get_marketplace, unknownNames);
   if (!query.ok) return sendError(context, query.error, headers);
-  const ignored = unknownNames === undefined ? noNames : collectUnknownParameters(unknownNames, noNames);
+  const ignored = listIgnoredNames(admission.caller, 'get_marketplace', unknownNames ?? noNames);
   const { format } = query.values;
   if (format === 'iframe' || format === 'js') return handleEmbedWidget(deps, request, query.values, ignored);
 
@@ -192,11 +191,20 @@ function handleEmbedWidget(
 
 async function handleQueryAnalytics({ operations }: ApiRoutesDeps, request: AdmittedRequest): Promise<void> {
   const { context, admission, headers } = request;
-  const unknownNames = createUnknownNamesList(admission);
+  const unknownNames: string[] = [];
   const query = parseQueryParameters(context.query, knownRequestParameters.query_analytics, unknownNames);
   if (!query.ok) return sendError(context, query.error, headers);
   const outcome = await operations.queryAnalytics(admission, query.values, context);
-  sendOutcome(request, outcome, unknownNames === undefined ? noNames : collectUnknownParameters(unknownNames, noNames));
+  sendOutcome(request, outcome, listIgnoredNames(admission.caller, 'query_analytics', unknownNames));
+}
+
+async function handleListTags({ operations }: ApiRoutesDeps, request: AdmittedRequest): Promise<void> {
+  const { context, admission, headers } = request;
+  const unknownNames: string[] = [];
+  const query = parseQueryParameters(context.query, knownRequestParameters.list_tags, unknownNames);
+  if (!query.ok) return sendError(context, query.error, headers);
+  const outcome = await operations.listTags(admission, query.values, context);
+  sendOutcome(request, outcome, listIgnoredNames(admission.caller, 'list_tags', unknownNames));
 }
 
 /** Reads a JSON body and calls `handle`. If the body is missing or invalid, the request does not count towards the daily session limit. */
@@ -235,13 +243,13 @@ function sendError(context: RequestContext, error: ApiError, headers: HeaderText
 
 const noNames: readonly string[] = [];
 
-/** Returns an empty list for the names of unknown query parameters, or undefined for a live key, whose responses contain no such list. */
+/** Returns an empty list for the names of unknown query parameters, or undefined for a live key, whose offers contain no such list. */
 function createUnknownNamesList({ caller }: AdmittedCaller): string[] | undefined {
   return caller.mode === 'test' ? [] : undefined;
 }
 
-/** Returns the names of the unknown properties of a request body, or an empty list if the API key is a live key. */
+/** Returns the ignored names of the members of a request body. */
 function ignoredMembers({ caller }: AdmittedCaller, body: unknown, operation: OperationName): readonly string[] {
   if (caller.mode === 'live' || typeof body !== 'object' || body === null) return noNames;
-  return collectUnknownParameters(Object.keys(body), knownRequestParameters[operation]);
+  return listIgnoredNames(caller, operation, Object.keys(body));
 }

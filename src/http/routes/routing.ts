@@ -9,6 +9,7 @@ export const publicRouteNames = [
   'inputs',
   'marketplace',
   'analytics',
+  'tags',
   'click',
   'sandbox_landing',
   'widget_page',

@@ -1,0 +1,68 @@
+import type { Command } from 'commander';
+import type { TagsPage } from '../../analytics/analytics.ts';
+import { bounds } from '../../bounds.ts';
+import { readDataDir } from '../../config/config.ts';
+import { readEnv } from '../../config/env.ts';
+import type { ApiKeyMode } from '../../domain/mode.ts';
+import { toTagView } from '../../operations/analytics-responses.ts';
+import { availableVerticals } from '../../verticals/registry.ts';
+import type { Vertical } from '../../verticals/vertical.ts';
+import { createModeOption, createVerticalOption, defineCommand, parseAccountName } from '../command.ts';
+import { printChunk, printNotice } from '../output.ts';
+import { findAccountNumber, toJsonLines, withStoredAnalytics } from './analytics.ts';
+import { formatLedgerPosition, formatTags } from './analytics-text.ts';
+
+interface TagsOptions {
+  readonly account: string;
+  readonly vertical: Vertical;
+  readonly mode: ApiKeyMode;
+  readonly json?: true;
+}
+
+export function createCommand(): Command {
+  const [firstVertical] = availableVerticals();
+  return defineCommand('tags', {
+    description:
+      'Prints the referrer tags of an account in alphabetical order, with the figures of all their days, as GET /tags does. The command ' +
+      'reads the analytics store of the data folder (SVC_DATA_DIR, or ./data), also while a server runs, and prints the position of the last ' +
+      'counted ledger record. The newest events may not be counted yet.',
+    examples: [
+      'marketplace tags --account acme',
+      `marketplace tags --account acme --json | jq -r 'select(.offer_clicks == 0) | .referrer_tag'`,
+    ],
+    json:
+      'one object per line and tag, as in the API (docs/api.md): referrer_tag, first_session_at, last_session_at, sessions_total, ' +
+      'marketplace_views, offer_clicks, rev_attributed, rev_confirmed, as_of_position',
+  })
+    .requiredOption('--account <name>', 'account of the sessions', parseAccountName)
+    .addOption(
+      createVerticalOption('vertical of the sessions', availableVerticals()).default(
+        firstVertical,
+        firstVertical!.segment,
+      ),
+    )
+    .addOption(createModeOption('sessions of live keys or of test keys').default('live'))
+    .option('--json', 'print one JSON object per line')
+    .action(printTags);
+}
+
+async function printTags({ account: name, vertical, mode, json }: TagsOptions): Promise<void> {
+  const dataDir = readDataDir(readEnv());
+  const tenant = { account: findAccountNumber(dataDir, name), vertical: vertical.number, mode };
+  await withStoredAnalytics(dataDir, async (analytics) => {
+    let printed = 0;
+    for (let afterTag: string | null = ''; afterTag !== null; ) {
+      const page: TagsPage = await analytics.listTags({ ...tenant, afterTag, limit: bounds.analyticsPageItemsMax });
+      const tags = page.tags.map(toTagView);
+      if (tags.length > 0) {
+        const text = json ? toJsonLines(tags, analytics.appliedPosition) : formatTags(tags, printed === 0);
+        if (!(await printChunk(text))) return;
+      }
+      printed += tags.length;
+      afterTag = page.nextAfterTag;
+    }
+    if (json) return;
+    const count = printed === 0 ? 'No tags found' : `${printed} ${printed === 1 ? 'tag' : 'tags'}`;
+    printNotice(`${count}, ${formatLedgerPosition(analytics.appliedPosition)}.`);
+  });
+}

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { computeMeanInterval } from '../../src/statistics/mean-interval.ts';
+
+/** Asserts that two numbers agree in the first nine significant digits. */
+function assertClose(actual: number, expected: number): void {
+  assert.ok(Math.abs(actual - expected) <= Math.abs(expected) * 1e-9, `${actual} is not ${expected}`);
+}
+
+describe('computeMeanInterval', () => {
+  const few = { units: 1_000, unitsWithRevenue: 25, revenue: 1_000, revenueSquared: 50_000 };
+
+  it('returns the mean times and divided by exp(1.96 standard errors over the mean)', () => {
+    // Two groups whose variance of the mean was computed independently, to eight decimals.
+    for (const [sums, mean, variance] of [
+      [{ units: 20_000, unitsWithRevenue: 300, revenue: 30_000, revenueSquared: 5.6e6 }, 1.5, 0.01388819],
+      [{ units: 20_000, unitsWithRevenue: 372, revenue: 38_000, revenueSquared: 7.4e6 }, 1.9, 0.01832042],
+    ] as const) {
+      const { low, high } = computeMeanInterval(sums)!;
+      assertClose(low * high, mean ** 2);
+      const standardError = (mean * Math.log(high / low)) / (2 * 1.96);
+      assert.equal((standardError ** 2).toFixed(8), variance.toFixed(8));
+    }
+  });
+
+  it('computes the variance of the mean as for a sample of single units', () => {
+    // 25 units of 10 and 75 of 0: mean 2.5, sample variance (25 * 100 - 100 * 2.5 ** 2) / 99.
+    const { low, high } = computeMeanInterval({
+      ...{ units: 100, unitsWithRevenue: 25, revenue: 250, revenueSquared: 2_500 },
+    })!;
+    const standardError = Math.sqrt((2_500 - 625) / 99 / 100);
+    assertClose(high, 2.5 * Math.exp((1.96 * standardError) / 2.5));
+    assertClose(low, 2.5 * Math.exp((-1.96 * standardError) / 2.5));
+    assert.ok(low > 0);
+  });
+
+  it('returns null below 25 units with revenue, and if their number is unknown', () => {
+    assert.notEqual(computeMeanInterval(few), null);
+    for (const unitsWithRevenue of [24, 1, 0, null]) {
+      assert.equal(computeMeanInterval({ ...few, unitsWithRevenue }), null);
+    }
+  });
+
+  it('returns null without revenue', () => {
+    assert.equal(computeMeanInterval({ ...few, revenue: 0, revenueSquared: 0 }), null);
+    assert.equal(computeMeanInterval({ units: 0, unitsWithRevenue: 0, revenue: 0, revenueSquared: 0 }), null);
+  });
+
+  it('returns an interval without width if all units have the same revenue, even if the squares were rounded down', () => {
+    for (const revenueSquared of [4, 0]) {
+      const interval = computeMeanInterval({ units: 100, unitsWithRevenue: 100, revenue: 20, revenueSquared });
+      assert.deepEqual(interval, { low: 0.2, high: 0.2 });
+    }
+  });
+});
