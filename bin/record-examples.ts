@@ -171,7 +171,7 @@ class SteppedClock {
   #passedMs = 0;
 
   wallMs(): number {
-    return Date.UTC(2026, 4, 20, 12) + this.#passedMs;
+    return Date.UTC(2026, 10, 27, 12) + this.#passedMs;
   }
 
   monotonicMs(): number {

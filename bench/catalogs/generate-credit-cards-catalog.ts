@@ -107,7 +107,8 @@ function randomCard(
         months: randomInteger(random, 1, 12),
       },
     })),
-    ...sometimes(0.1, () => ({ security_deposit_min: randomElement(random, [49, 200, 250, 300]) })),
+    variable: !slug.endsWith('credit-union'),
+    ...sometimes(0.1, () => randomDeposit(random)),
     bands,
   };
 }
@@ -141,6 +142,14 @@ function randomBands(random: RandomSource, names: readonly string[]): Record<str
 function randomIntro(random: RandomSource): NonNullable<CardOffer['intro_purchase_apr']> {
   const percent = randomBoolean(random, 0.75) ? 0 : randomElement(random, [0.99, 1.99, 2.99, 3.99, 5.25]);
   return { percent, months: randomInteger(random, 6, 21) };
+}
+
+/** Returns the deposits of a secured card. */
+function randomDeposit(random: RandomSource): Pick<CardOffer, 'security_deposit_min' | 'security_deposit_max'> {
+  return {
+    security_deposit_min: randomElement(random, [49, 200, 250, 300]),
+    security_deposit_max: randomElement(random, [500, 1_000, 2_500, 5_000]),
+  };
 }
 
 /** Returns the criterion that limits the cards of an issuer to some states; null if the issuer serves all states. */

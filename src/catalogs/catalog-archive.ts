@@ -52,9 +52,9 @@ export class CatalogArchive {
    * Parses the source of a catalog. A catalog that is already in the archive was accepted by this version or an earlier version of the
    * service, so rules that only later versions have cause warnings instead of errors.
    *
-   * @param today current UTC day in days since the Unix epoch
+   * @param today current UTC day in days since the Unix epoch; undefined if offers may have an `as_of` in the future
    */
-  parseSource(source: CatalogText, vertical: Vertical, mode: ApiKeyMode, today: number): ParsedCatalog {
+  parseSource(source: CatalogText, vertical: Vertical, mode: ApiKeyMode, today: number | undefined): ParsedCatalog {
     const parsed = parseCatalogSource(source, vertical, today);
     if (parsed.ok) return parsed;
     const stored = parseCatalogSource(source, vertical, today, true);

@@ -2,6 +2,7 @@ import { bounds } from '../bounds.ts';
 import { daysSinceEpoch } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
+import { isBuiltInCatalogFile } from '../verticals/registry.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { CatalogArchive } from './catalog-archive.ts';
 import type { CatalogFile } from './catalog-schema.ts';
@@ -89,8 +90,8 @@ export class CatalogStore {
     this.archive = new CatalogArchive(options.archiveFolder, verticals);
     this.archive.createFolder();
     for (const source of options.catalogs) {
-      const today = daysSinceEpoch(options.clock.wallMs());
-      const read = this.archive.parseSource(source, source.vertical, source.mode, today);
+      const latestAsOf = this.#findLatestAsOf(source);
+      const read = this.archive.parseSource(source, source.vertical, source.mode, latestAsOf);
       if (!read.ok) throw new InvalidCatalogError(source, read.errors);
       if (read.warnings.length > 0) options.onWarnings?.(source, read.warnings);
       const current = this.#compileCatalog(read.catalog, source);
@@ -179,6 +180,15 @@ export class CatalogStore {
     return turn;
   }
 
+  /**
+   * Returns the last day that may be the `as_of` of an offer: the current UTC day. A built-in catalog may have any dates, so that a service
+   * whose clock is behind starts.
+   */
+  #findLatestAsOf(source: CatalogSource): number | undefined {
+    if ('file' in source && isBuiltInCatalogFile(source.vertical, source.file)) return undefined;
+    return daysSinceEpoch(this.#options.clock.wallMs());
+  }
+
   async #compileAndActivate(served: ServedCatalog): Promise<CatalogReloadResult> {
     const { source, current: old } = served;
     const { vertical, mode } = source;
@@ -188,7 +198,7 @@ export class CatalogStore {
         source: 'text' in source ? { text: source.text } : { file: source.file },
         vertical,
         mode,
-        today: daysSinceEpoch(this.#options.clock.wallMs()),
+        today: this.#findLatestAsOf(source),
         currentVersion: old.version,
         archiveFolder: this.archive.folder,
       },

@@ -12,8 +12,8 @@ export interface CatalogCompileJob {
   readonly source: CatalogText;
   readonly vertical: Vertical;
   readonly mode: ApiKeyMode;
-  /** Current UTC day in days since the Unix epoch. */
-  readonly today: number;
+  /** Current UTC day in days since the Unix epoch; undefined if offers may have an `as_of` in the future. */
+  readonly today: number | undefined;
   /** Version of the catalog in use. If `source` has the version `currentVersion`, the result is `unchanged` and nothing is compiled. */
   readonly currentVersion: string;
   readonly archiveFolder: string;

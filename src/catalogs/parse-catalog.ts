@@ -132,7 +132,7 @@ export type CatalogText = { readonly text: string } | { readonly file: string };
 export function parseCatalogSource(
   source: CatalogText,
   vertical: Vertical,
-  today: number,
+  today: number | undefined,
   isStored = false,
 ): ParsedCatalog {
   const read = 'text' in source ? ({ ok: true, text: source.text } as const) : readCatalogText(source.file);

@@ -103,6 +103,12 @@ export function createCatalogSources(vertical: Vertical, liveFile: string): Cata
   ];
 }
 
+/** Whether a file is the example catalog or the sandbox catalog of a vertical. */
+export function isBuiltInCatalogFile(vertical: Vertical, file: string): boolean {
+  const names = folders.has(vertical.segment) ? ['example-catalog.json', 'sandbox-catalog.json'] : [];
+  return names.some((name) => verticalFile(vertical, name) === file);
+}
+
 function verticalFile({ segment }: Vertical, name: string): string {
   return fileURLToPath(new URL(name, folders.get(segment)));
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { getEventListeners } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
@@ -15,8 +15,10 @@ import {
 } from '../../src/catalogs/catalog-store.ts';
 import { compileCatalogInThread, compileCatalogSource } from '../../src/catalogs/compile-catalog-in-thread.ts';
 import { computeCatalogVersion } from '../../src/catalogs/identifiers.ts';
+import { mortgage } from '../../src/verticals/mortgage/mortgage.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { exampleCatalogFile, exampleCatalogs } from '../../src/verticals/registry.ts';
 import { catalogOf, plainOffer } from '../matching/loan-fixtures.ts';
 import { equipmentLeaseCatalog, equipmentLeases } from '../support/equipment-leases.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -385,4 +387,17 @@ test('runs concurrent reloads one after the other', async () => {
     ['b', 'c', 'd'],
   );
   assert.deepEqual(idsOf(store.currentCatalog(1, 'live')), ['d']);
+});
+
+test('opens the built-in catalogs if the clock is behind their dates, and no other file with such dates', async () => {
+  clock.setWall(Date.UTC(2020, 0, 1));
+  const store = open(exampleCatalogs());
+  for (const { vertical, mode } of exampleCatalogs()) {
+    assert.ok((await store.reloadCatalog(vertical.number, mode)).ok, vertical.segment);
+  }
+  const copy = join(folder, 'copy.json');
+  copyFileSync(exampleCatalogFile(mortgage), copy);
+  assert.throws(() => open([{ vertical: mortgage, mode: 'live', file: copy }]), /as_of: must not be in the future/);
+  clock.setWall(Date.UTC(2026, 11, 1));
+  open([{ vertical: mortgage, mode: 'live', file: copy }]);
 });

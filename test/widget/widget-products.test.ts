@@ -98,7 +98,9 @@ const expectedByVertical: Readonly<Record<string, Expected>> = {
       const best = rewards.toSorted((a: Figures, b: Figures) => b.percent - a.percent)[0];
       return [
         `${card!.name}${issuer}`,
-        `Purchase APR${rateRange(card!.purchase_apr, '–')}`,
+        `Purchase APR${rateRange(card!.purchase_apr, '–')} ${
+          card!.variable ? 'variable, follows an index' : 'does not follow an index'
+        }`,
         `Annual fee${
           firstFee === card!.annual_fee
             ? fee(firstFee)
@@ -115,7 +117,9 @@ const expectedByVertical: Readonly<Record<string, Expected>> = {
           ? ''
           : `Bonus${fee(bonus.value)} if you spend ${fee(bonus.spend)} within ${monthCount(bonus.months)}`,
         best.percent === 0 ? '' : `Rewards${best.percent}% on `,
-        card!.security_deposit_min === null ? '' : `Security deposit${fee(card!.security_deposit_min)} or more`,
+        card!.security_deposit_min === null
+          ? ''
+          : `Security deposit${fee(card!.security_deposit_min)} to ${fee(card!.security_deposit_max)}`,
       ];
     },
     details: ({ card }) => [
@@ -149,14 +153,22 @@ const expectedByVertical: Readonly<Record<string, Expected>> = {
     ],
     figures: ({ apr_range: apr, monthly_payment_estimate: payment, payment_term_months: term, mortgage }) => {
       const isAdjustable = mortgage!.rate_type === 'adjustable';
-      const { mortgage_insurance: insurance, points_percent: points } = mortgage!;
+      const { mortgage_insurance: insurance, points_percent: points, adjustable } = mortgage!;
+      const laterPeriods: readonly Figures[] = adjustable?.payments.slice(1) ?? [];
+      const lastMonthOf = (at: number) => (laterPeriods[at + 1]?.from_month ?? term! + 1) - 1;
       return [
         `NMLS ID ${mortgage!.nmls_id}`,
         isAdjustable
           ? `Initial interest rate${rate(mortgage!.rate)} may change after ${mortgage!.fixed_months} months`
           : `Interest rate${rate(mortgage!.rate)}`,
         `APR${rateRange(apr!)}`,
-        `Estimated payment${cents(payment!)}/month for a loan of ${whole(mortgage!.loan_amount)} over ${term} months`,
+        `Estimated payment${cents(payment!)}/month for a loan of ${whole(mortgage!.loan_amount)} over ${term} months${
+          isAdjustable ? `; in months 1 to ${lastMonthOf(-1)}` : ''
+        }`,
+        ...laterPeriods.map(
+          (period, at) =>
+            `Then, in months ${period.from_month} to ${lastMonthOf(at)}${rate(period.rate)}, ${cents(period.payment)}/month if the index stays at ${rate(adjustable.index_percent)}`,
+        ),
         insurance === 0
           ? 'Mortgage insuranceNone'
           : `Mortgage insurance${cents(insurance)}/month included in the payment, for ${monthCount(mortgage!.mortgage_insurance_months)}`,
@@ -167,6 +179,8 @@ const expectedByVertical: Readonly<Record<string, Expected>> = {
       ];
     },
     details: ({ mortgage }) => [
+      `Upfront premium, part of the loan${fee(mortgage!.upfront_premium)}`,
+      ...(mortgage!.adjustable === null ? [] : adjustableRateTexts(mortgage!.adjustable)),
       `Loan-to-value ratio${mortgage!.ltv_percent}%`,
       `Principal and interest${cents(mortgage!.principal_and_interest)}/month`,
       `Cost over five years${cents(mortgage!.cost_over_five_years)}`,
@@ -217,6 +231,20 @@ const expectedByVertical: Readonly<Record<string, Expected>> = {
     member: 'deposit',
   },
 };
+
+function adjustableRateTexts(adjustable: Figures): readonly string[] {
+  const { first, periodic, lifetime } = adjustable.caps_percent;
+  const points = (limit: number) => `${limit} percentage ${limit === 1 ? 'point' : 'points'}`;
+  return [
+    `Index${rate(adjustable.index_percent)}`,
+    `Margin${rate(adjustable.margin_percent)}`,
+    `Fully indexed rate${rate(adjustable.fully_indexed_rate)}`,
+    `Time between changes${monthCount(adjustable.adjustment_months)}`,
+    `Largest first change${points(first)}`,
+    `Largest later change${points(periodic)}`,
+    `Largest increase in all${points(lifetime)}`,
+  ];
+}
 
 /** Opens a partner's page with the widget of a borrower in a vertical. Returns the response that the widget received. */
 async function openWidget(t: TestContext, vertical: Vertical, fields = sampleBorrowers[vertical.segment]!) {
@@ -482,6 +510,58 @@ describe('widgets with unusual offers', () => {
     );
     const shown = await page.locator('.first-year .value').allTextContents();
     assert.deepEqual(shown, values.map(cents));
+  });
+
+  test('every rate and payment of an insured adjustable mortgage is on the card, as large as the first rate', async (t) => {
+    const vertical = availableVerticals().find(({ segment }) => segment === 'mortgage')!;
+    const fields = { ...sampleBorrowers.mortgage, rate_type: 'adjustable', down_payment: 20_000 };
+    const { page, offers } = await openWidget(t, vertical, fields);
+    const periods = offers.map(({ mortgage }) => mortgage!.adjustable.payments as readonly Figures[]);
+    assert.ok(periods.every((list) => list.length > 2));
+    const cards = await offerCards(page).evaluateAll((nodes) =>
+      nodes.map((card) =>
+        [...card.querySelectorAll('.lead .value')].map((value) => [
+          value.textContent as string,
+          value.ownerDocument.defaultView.getComputedStyle(value).fontSize as string,
+        ]),
+      ),
+    );
+    for (const [at, leads] of cards.entries()) {
+      const [first, ...later] = periods[at]!;
+      const [shownRate, , shownPayment, ...shownLater] = leads.map(([text]) => text);
+      assert.deepEqual([shownRate, shownPayment], [rate(first!.rate), `${cents(first!.payment)}/month`]);
+      assert.deepEqual(
+        shownLater,
+        later.map((period) => `${rate(period.rate)}, ${cents(period.payment)}/month`),
+      );
+      assert.equal(new Set(leads.map(([, size]) => size)).size, 1);
+    }
+    mkdirSync(artefacts, { recursive: true });
+    for (const width of screenWidths) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.screenshot({ path: `${artefacts}mortgage-adjustable-${width}.png`, fullPage: true });
+      await assertNoOverflow(page);
+    }
+  });
+
+  test('a secured card shows both deposits, and a card without a largest deposit shows the smallest', async (t) => {
+    const vertical = availableVerticals().find(({ segment }) => segment === 'credit-cards')!;
+    const { page, url } = await pages.prepare(t, { vertical, fields: sampleBorrowers['credit-cards']!, maxOffers: 5 });
+    await page.route(offersAddress, async (route) => {
+      const response = await route.fetch();
+      const json = await response.json();
+      const offers: Offer[] = json.offers.slice(0, 2);
+      Object.assign(offers[0]!.card!, { security_deposit_min: 200, security_deposit_max: 2_500, variable: null });
+      Object.assign(offers[1]!.card!, { security_deposit_min: 49.5, security_deposit_max: null });
+      await route.fulfill({ response, json: { ...json, offers } });
+    });
+    await page.goto(url);
+    await offerLink(page).waitFor();
+    assert.deepEqual(await page.locator('.security-deposit .value').allTextContents(), [
+      '$200 to $2,500',
+      '$49.50 or more',
+    ]);
+    assert.equal(await offerCards(page).first().locator('.apr .note').count(), 0);
   });
 
   test('mortgages cannot be sorted by revenue, even if the script element requests it', async (t) => {

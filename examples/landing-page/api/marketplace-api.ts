@@ -47,6 +47,8 @@ export interface Offer {
 /** Figures of a credit card. Rates are in percent and amounts in USD, as in all offers. */
 interface CardFigures {
   readonly name: string;
+  /** Whether the purchase APR follows an index; null if the catalog does not say so. */
+  readonly variable: boolean | null;
   readonly annual_fee: number;
   readonly annual_fee_first_year: number;
   readonly transfer_apr: NumberRange;
@@ -55,6 +57,8 @@ interface CardFigures {
   /** Rewards by category; `base` is the rate of all other purchases. */
   readonly rewards: readonly { readonly category: string; readonly percent: number }[];
   readonly bonus: { readonly value: number; readonly spend: number; readonly months: number } | null;
+  readonly security_deposit_min: number | null;
+  readonly security_deposit_max: number | null;
   readonly first_year_value: number;
 }
 
@@ -63,6 +67,11 @@ interface MortgageFigures {
   /** Months before the rate of an adjustable loan may change; null for a fixed rate. */
   readonly fixed_months: number | null;
   readonly rate: number;
+  /** Index and all payments of an adjustable loan, first to last; null for a fixed rate. */
+  readonly adjustable: {
+    readonly index_percent: number;
+    readonly payments: readonly { readonly from_month: number; readonly rate: number; readonly payment: number }[];
+  } | null;
   readonly points_percent: number;
   readonly lender_fees: number;
   readonly loan_amount: number;

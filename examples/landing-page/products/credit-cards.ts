@@ -92,10 +92,15 @@ export const creditCards: Product = {
         value: formatDollars(card!.first_year_value),
         note: 'base rewards and bonus, less fees and interest',
       },
-      { label: 'Purchase APR', value: formatPercentRange(apr!) },
+      {
+        label: 'Purchase APR',
+        value: formatPercentRange(apr!),
+        ...(card!.variable ? { note: 'variable, follows an index' } : {}),
+      },
       ...introFigure('Intro APR for purchases', card!.intro_purchase_apr, apr!),
       ...introFigure('Intro APR for transfers', card!.intro_transfer_apr, card!.transfer_apr),
       { label: 'Annual fee', value: annualFeeText(card!) },
+      ...depositFigure(card!),
       ...bonusFigure(card!),
       ...rewardsFigure(card!),
     ],
@@ -113,6 +118,14 @@ type Card = NonNullable<Offer['card']>;
 function annualFeeText({ annual_fee: fee, annual_fee_first_year: firstFee }: Card): string {
   if (fee === firstFee) return fee === 0 ? 'None' : formatWholeDollars(fee);
   return `${formatWholeDollars(firstFee)} in the first year, then ${formatWholeDollars(fee)}`;
+}
+
+/** Shows the deposits of a secured card. */
+function depositFigure({ security_deposit_min: min, security_deposit_max: max }: Card): readonly OfferFigure[] {
+  if (min === null) return [];
+  const value =
+    max === null ? `${formatWholeDollars(min)} or more` : `${formatWholeDollars(min)} to ${formatWholeDollars(max)}`;
+  return [{ label: 'Security deposit', value }];
 }
 
 /** An introductory rate is shown only with its duration and the rate that follows (12 CFR 1026.16(g)). */

@@ -1,6 +1,7 @@
+import type { Offer } from '../api/marketplace-api.ts';
 import { annualIncomeField, creditScoreField, type Field, stateField, yesOrNo } from '../form/fields.ts';
 import { formatDollars, formatRate, formatWholeDollars } from '../pages/formatting.ts';
-import type { Product } from './product.ts';
+import type { OfferFigure, Product } from './product.ts';
 
 const homeStateField: Field = { ...stateField, label: 'In which state is the home?', autocomplete: 'off' };
 
@@ -159,7 +160,7 @@ export const mortgage: Product = {
       advice: ['a larger down payment, or a smaller loan,', 'telling us what you pay for other debts,'],
     },
     prequalification: 'Check your rate before you apply',
-    // The APR is at least as prominent as the rate, and amount and term follow the payment (12 CFR 1026.24).
+    // The APR is at least as prominent as the rate, amount and term follow the payment, and all rates and payments are shown (12 CFR 1026.24).
     figures: ({ apr_range: apr, monthly_payment_estimate: payment, payment_term_months: term, mortgage: loan }) => [
       { label: 'APR', value: formatRate(apr!.min) },
       loan!.rate_type === 'adjustable'
@@ -174,6 +175,7 @@ export const mortgage: Product = {
         value: formatDollars(payment!),
         note: `for a loan of ${formatWholeDollars(loan!.loan_amount)} over ${term} months`,
       },
+      ...laterPaymentFigures(loan!, term!),
       { label: 'Points', value: `${loan!.points_percent}%` },
       { label: 'Lender fees', value: formatWholeDollars(loan!.lender_fees) },
       {
@@ -191,3 +193,17 @@ export const mortgage: Product = {
       'sessions of the last weeks lower “confirmed per session”. Matured sessions are older than 45 days.',
   },
 };
+
+/** Shows each rate and payment of an adjustable loan after the first one. */
+function laterPaymentFigures(
+  { adjustable }: NonNullable<Offer['mortgage']>,
+  termMonths: number,
+): readonly OfferFigure[] {
+  if (adjustable === null) return [];
+  const [, ...later] = adjustable.payments;
+  return later.map(({ from_month: from, rate, payment }, at) => ({
+    label: `Then, in months ${from} to ${(later[at + 1]?.from_month ?? termMonths + 1) - 1}`,
+    value: `${formatRate(rate)}, ${formatDollars(payment)}`,
+    note: `if the index stays at ${formatRate(adjustable.index_percent)}`,
+  }));
+}

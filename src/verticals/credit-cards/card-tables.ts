@@ -45,7 +45,13 @@ export const offerFigureIndexes = {
   ...offerFirstYearFactorIndexes,
   /** Star rating, in millionths of the range from one star to five stars. */
   starsMillionths: 6,
+  /** Largest balance or transfer in whole USD: the largest deposit of a secured card; `unlimitedBalance` for other cards. */
+  balanceMaxUsd: 7,
 } as const;
+
+/** Value of `balanceMaxUsd` above every amount that a borrower can submit. */
+const unlimitedBalance = 2 ** 32 - 1;
+
 export const offerRecordLength = Object.keys(offerFigureIndexes).length;
 
 /** Position of each figure in a record of `CardTables.bandFigures`: the factors of the first-year value, then figures for rankings. */
@@ -100,6 +106,7 @@ function writeOffer(tables: CardTables, index: number, offer: CardOffer): void {
   tables.expectedRevenueMicros.fill(usdToMicros(offer.payout_usd), firstRow, firstRow + bandNames.length);
   writeOfferFirstYearFactors(offer, offerFigures, record);
   offerFigures[record + offerFigureIndexes.starsMillionths] = ratioInMillionths(offer.stars - 1, 4);
+  offerFigures[record + offerFigureIndexes.balanceMaxUsd] = Math.floor(offer.security_deposit_max ?? unlimitedBalance);
   for (const [name, band] of Object.entries(offer.bands)) {
     const creditBand = bandNames.indexOf(name);
     const bandRecord = computeBandRecordIndex(tables, index, creditBand);

@@ -6,7 +6,7 @@ import type { CompiledOffer, OfferRendererOptions, OfferView } from '../offer-vi
 import { type OfferFigures, TemplateOfferRenderer, type TemplatePricedOffer } from '../template-offer-renderer.ts';
 import type { CardTables } from './card-tables.ts';
 import { balanceComputationMethods, type CardOffer } from './offer-schema.ts';
-import { computeFirstYearCents, createEmptyApplicant, readApplicant } from './price-card.ts';
+import { computeFirstYearCents, createEmptyApplicant, isWithinDeposit, readApplicant } from './price-card.ts';
 
 const percent = (description: string) => Type.Number({ minimum: 0, description: `${description}, in percent` });
 const usd = (description: string) => Type.Number({ minimum: 0, description: `${description}, in USD` });
@@ -49,6 +49,11 @@ const cardSchema = Type.Object(
       enum: [...balanceComputationMethods],
       description: 'How the balance is computed on which interest is charged.',
     }),
+    variable: nullableSchema(
+      Type.Boolean({
+        description: 'Whether the purchase APR follows an index; `null` if the catalog does not say so.',
+      }),
+    ),
     rewards: Type.Array(Type.Object({ category: Type.String(), percent: percent('Rewards for purchases') }), {
       description: 'Rewards by spending category. `base` applies to all other purchases.',
     }),
@@ -59,6 +64,7 @@ const cardSchema = Type.Object(
       ),
     ),
     security_deposit_min: nullableSchema(usd('Smallest deposit of a secured card')),
+    security_deposit_max: nullableSchema(usd('Largest deposit of a secured card')),
     first_year_value: Type.Number({ description: 'Estimated value of the first year in USD; may be negative.' }),
   },
   { title: 'Card', description: 'Figures of the card.' },
@@ -89,7 +95,7 @@ export function priceCards(
   const isPriceable = readApplicant(tables, borrower, applicant);
   return Array.from(indexes, (index) => {
     const slot = index * tables.bandCount + applicant.creditBand;
-    if (!isPriceable || tables.isServed[slot] === 0) {
+    if (!isPriceable || tables.isServed[slot] === 0 || !isWithinDeposit(tables, index, applicant)) {
       throw new Error(`offer ${catalog.offers[index]!.id} was not ranked for this borrower`);
     }
     return { index, slot, values: [computeFirstYearCents(tables, index, applicant) / 100] };
@@ -125,9 +131,11 @@ function createCardFigures(source: CompiledOffer['source'], bandName: string, fi
     returned_payment_fee_max: offer.returned_payment_fee_max,
     grace_period_days: offer.grace_period_days,
     balance_method: offer.balance_method,
+    variable: offer.variable ?? null,
     rewards: offer.rewards,
     bonus: offer.bonus ?? null,
     security_deposit_min: offer.security_deposit_min ?? null,
+    security_deposit_max: offer.security_deposit_max ?? null,
     first_year_value: firstYearValue,
   };
   return {

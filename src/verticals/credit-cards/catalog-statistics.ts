@@ -22,7 +22,9 @@ export function computeCardStatistics(catalog: CardCatalog, vertical: Vertical):
       intro_transfer_apr: ({ intro_transfer_apr }) => intro_transfer_apr !== undefined,
       penalty_apr: ({ penalty_apr }) => penalty_apr !== undefined,
       bonus: ({ bonus }) => bonus !== undefined,
+      variable: ({ variable }) => variable === true,
       security_deposit_min: ({ security_deposit_min }) => security_deposit_min !== undefined,
+      security_deposit_max: ({ security_deposit_max }) => security_deposit_max !== undefined,
       'transfer_apr of a band': ({ bands }) =>
         Object.values(bands).some(({ transfer_apr }) => transfer_apr !== undefined),
     },

@@ -3,7 +3,7 @@ import { type CardTables, compileCardTables } from './card-tables.ts';
 import { cardViewMembers, createCardRenderer, priceCards } from './card-view.ts';
 import { computeCardStatistics } from './catalog-statistics.ts';
 import { cardSchema } from './offer-schema.ts';
-import { createCardMismatchFinder, createEmptyApplicant, readApplicant } from './price-card.ts';
+import { createCardMismatchFinder, createEmptyApplicant, isWithinDeposit, readApplicant } from './price-card.ts';
 import { rankCards } from './rank-cards.ts';
 import { validateCardOffer } from './validate-card-offer.ts';
 
@@ -30,8 +30,9 @@ export const creditCard = {
   rankOffers: rankCards,
   priceOffers: priceCards,
   createAvailabilityCheck(tables: CardTables, borrower) {
+    const applicant = createEmptyApplicant();
     // The filters of the tables check all other rules.
-    return readApplicant(tables, borrower, createEmptyApplicant()) ? () => true : null;
+    return readApplicant(tables, borrower, applicant) ? (offer) => isWithinDeposit(tables, offer, applicant) : null;
   },
   createMismatchFinder: createCardMismatchFinder,
 } satisfies VerticalProduct;

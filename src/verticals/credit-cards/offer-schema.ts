@@ -92,7 +92,11 @@ const offer = Type.Object(
     bonus: Type.Optional(
       Type.Object({ value: usd, spend: usd, months: Type.Integer({ minimum: 1, maximum: 12 }) }, strictObject),
     ),
+    /** Whether the purchase APR follows an index. Catalogs of earlier releases do not say so. */
+    variable: Type.Optional(Type.Boolean()),
     security_deposit_min: Type.Optional(usd),
+    /** Largest deposit of a secured card, which is the largest credit limit. */
+    security_deposit_max: Type.Optional(usd),
     bands: createDictionarySchema(band),
   },
   strictObject,

@@ -1,6 +1,6 @@
 import type { MismatchCallback } from '../../matching/explain-offers.ts';
 import { absentValue, type FieldVector } from '../field-vector.ts';
-import { type CardTables, computeBandRecordIndex, offerRecordLength } from './card-tables.ts';
+import { type CardTables, computeBandRecordIndex, offerFigureIndexes, offerRecordLength } from './card-tables.ts';
 import {
   bandFirstYearFactorIndexes,
   firstYearValueUnitsPerCent,
@@ -18,10 +18,12 @@ export interface CardApplicant {
   monthlySpend: number;
   transferAmount: number;
   carriedBalance: number;
+  /** The larger of `transferAmount` and `carriedBalance`. */
+  largestBalance: number;
 }
 
 export function createEmptyApplicant(): CardApplicant {
-  return { creditBand: 0, monthlySpend: 0, transferAmount: 0, carriedBalance: 0 };
+  return { creditBand: 0, monthlySpend: 0, transferAmount: 0, carriedBalance: 0, largestBalance: 0 };
 }
 
 /** Copies values of a borrower into `applicant`. Returns false if the purpose, the credit band or the state is missing. */
@@ -38,11 +40,21 @@ export function readApplicant(
   applicant.monthlySpend = amountOf(borrower[fields.monthlySpend]);
   applicant.transferAmount = amountOf(borrower[fields.transferAmount]);
   applicant.carriedBalance = amountOf(borrower[fields.carriedBalance]);
+  applicant.largestBalance = Math.max(applicant.transferAmount, applicant.carriedBalance);
   return true;
 }
 
 function amountOf(value: number | undefined): number {
   return value === undefined || value === absentValue ? 0 : value;
+}
+
+/** Whether the transfer and the carried balance are each at most the largest deposit; true for a card without a largest deposit. */
+export function isWithinDeposit(
+  { offerFigures }: CardTables,
+  offer: number,
+  { largestBalance }: CardApplicant,
+): boolean {
+  return largestBalance <= offerFigures[offer * offerRecordLength + offerFigureIndexes.balanceMaxUsd]!;
 }
 
 /** Returns the value of a card in the first year, in whole cents, rounded half up; negative if the card costs more than it pays. */
@@ -63,13 +75,20 @@ export function computeFirstYearCents(tables: CardTables, offer: number, applica
   return cents + Math.floor((units + firstYearValueUnitsPerCent / 2) / firstYearValueUnitsPerCent);
 }
 
-/** Returns a function that reports the missing fields that every price needs. The filters of the tables check all other rules. */
+/**
+ * Returns a function that reports the missing fields that every price needs, and amounts above the largest deposit of a secured card. The
+ * filters of the tables check all other rules.
+ */
 export function createCardMismatchFinder(
-  { fields, roles }: CardTables,
+  tables: CardTables,
   borrower: Readonly<FieldVector>,
 ): (offer: number, add: MismatchCallback) => void {
+  const { fields, roles } = tables;
   const missing = [fields.purpose, fields.creditBand, roles.state].filter((field) => borrower[field] === absentValue);
-  return (_offer, add) => {
+  const amountFields = [fields.transferAmount, fields.carriedBalance];
+  return (offer, add) => {
     for (const field of missing) add('not_told', field);
+    const balanceMax = tables.offerFigures[offer * offerRecordLength + offerFigureIndexes.balanceMaxUsd]!;
+    for (const field of amountFields) if (borrower[field]! > balanceMax) add('amount_too_high', field);
   };
 }

@@ -6,7 +6,13 @@ import {
   offerFigureIndexes,
   offerRecordLength,
 } from './card-tables.ts';
-import { type CardApplicant, computeFirstYearCents, createEmptyApplicant, readApplicant } from './price-card.ts';
+import {
+  type CardApplicant,
+  computeFirstYearCents,
+  createEmptyApplicant,
+  isWithinDeposit,
+  readApplicant,
+} from './price-card.ts';
 
 const { starsMillionths } = offerFigureIndexes;
 const { aprSortKey, approvalMillionths } = bandFigureIndexes;
@@ -55,13 +61,14 @@ const applicant = createEmptyApplicant();
 export const cardPricer: OfferPricer<CardTables, CardApplicant> = {
   readApplicant: (tables, borrower) => (readApplicant(tables, borrower, applicant) ? applicant : null),
   computeSortKeys(tables, offer, applicant, keys) {
+    // The filters of the tables have checked the purpose, the credit band and the annual fee.
+    if (!isWithinDeposit(tables, offer, applicant)) return false;
     const bandRecord = computeBandRecordIndex(tables, offer, applicant.creditBand);
     const firstYearCents = computeFirstYearCents(tables, offer, applicant);
     keys.recommended = -computeCardRecommendationScore(tables, offer, applicant, firstYearCents);
     keys.lowestApr = tables.bandFigures[bandRecord + aprSortKey]!;
     keys.highestAmount = -firstYearCents;
     keys.revenue = -tables.expectedRevenueMicros[offer * tables.bandCount]!;
-    // The filters of the tables have checked the purpose, the credit band and the annual fee.
     return true;
   },
 };

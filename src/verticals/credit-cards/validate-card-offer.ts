@@ -17,6 +17,13 @@ export function validateCardOffer(
   checkBands(offer, path, vertical, errors);
   checkIntroRates(offer, path, errors);
   checkPenaltyRate(offer, path, errors);
+  checkSecurityDeposit(offer, path, errors);
+  if (offer.variable === undefined) {
+    errors.addWarning(
+      [...path, 'variable'],
+      'is missing: say whether the purchase APR follows an index (12 CFR 1026.60(b)(1))',
+    );
+  }
   if (offer.grace_period_days > 0 && offer.grace_period_days < bounds.cardGraceDaysMin) {
     errors.add([...path, 'grace_period_days'], `must be 0 or at least ${bounds.cardGraceDaysMin}`);
   }
@@ -55,6 +62,7 @@ const cardFigureMembers = [
   'rewards',
   'bonus',
   'security_deposit_min',
+  'security_deposit_max',
 ] as const satisfies readonly (keyof CardOffer)[];
 
 /** Reports each number in a value, which may be an object or an array, that has more than two decimals. */
@@ -120,5 +128,21 @@ function checkPenaltyRate({ penalty_apr, bands }: CardOffer, path: CatalogValueP
   const isBelow = Object.values(bands).some(({ purchase_apr }) => penalty_apr! < purchase_apr.max);
   if (penalty_apr !== undefined && isBelow) {
     errors.add([...path, 'penalty_apr'], 'must be at least the highest purchase APR of the bands');
+  }
+}
+
+function checkSecurityDeposit(
+  { security_deposit_min: min, security_deposit_max: max }: CardOffer,
+  path: CatalogValuePath,
+  errors: CatalogErrors,
+): void {
+  if (max !== undefined && (min === undefined || max < min)) {
+    errors.add([...path, 'security_deposit_max'], 'must be at least security_deposit_min, which must be present');
+  }
+  if (min !== undefined && max === undefined) {
+    errors.addWarning(
+      [...path, 'security_deposit_max'],
+      'is missing, so the card is shown for balances and transfers of any amount',
+    );
   }
 }

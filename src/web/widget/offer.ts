@@ -68,10 +68,28 @@ export type CardFigures = Figures<{
   returned_payment_fee_max: number;
   grace_period_days: number;
   balance_method: string;
+  variable: boolean;
   rewards: readonly Reward[];
   bonus: { readonly value: number; readonly spend: number; readonly months: number };
   security_deposit_min: number;
+  security_deposit_max: number;
   first_year_value: number;
+}>;
+
+/** Payments of a loan from one month to the next change of the rate or of the payment. */
+export interface PaymentPeriod {
+  readonly from_month: number;
+  readonly rate: number;
+  readonly payment: number;
+}
+
+export type AdjustableRate = Figures<{
+  index_percent: number;
+  margin_percent: number;
+  fully_indexed_rate: number;
+  caps_percent: { readonly first: number; readonly periodic: number; readonly lifetime: number };
+  adjustment_months: number;
+  payments: readonly PaymentPeriod[];
 }>;
 
 /** Figures of a mortgage (docs/contract.md#offers). */
@@ -88,6 +106,8 @@ export type MortgageFigures = Figures<{
   principal_and_interest: number;
   mortgage_insurance: number;
   mortgage_insurance_months: number;
+  upfront_premium: number;
+  adjustable: AdjustableRate;
   cost_over_five_years: number;
   lock_days: number;
   nmls_id: string;

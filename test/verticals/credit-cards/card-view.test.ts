@@ -103,9 +103,11 @@ test('a card has every documented member, with null for absent figures', () => {
         returned_payment_fee_max: 40,
         grace_period_days: 25,
         balance_method: 'average_daily_balance',
+        variable: null,
         rewards: [{ category: 'base', percent: 0 }],
         bonus: null,
         security_deposit_min: null,
+        security_deposit_max: null,
         first_year_value: -95,
       },
       click_url: 'https://go.example/c?sub=sub_1&offer=plain&v=token',
@@ -123,7 +125,9 @@ test('a card shows the figures of the borrower’s credit band, and the APR rang
     intro_purchase_apr: { percent: 0, months: 15 },
     intro_transfer_apr: { percent: 1.99, months: 12 },
     bonus: { value: 200, spend: 500, months: 3 },
+    variable: true,
     security_deposit_min: 200,
+    security_deposit_max: 2_500,
     bands: {
       '700-749': plainBand({ purchase_apr: { min: 22, max: 29 } }),
       '750-799': plainBand({ purchase_apr: { min: 19, max: 26 }, transfer_apr: { min: 20, max: 27 } }),
@@ -159,4 +163,7 @@ test('throws for a card that was not ranked for the borrower', () => {
   assert.throws(() => renderCards(file, [0], inOtherBand), /offer plain was not ranked/);
   const { card_purpose: _, ...rest } = goodCardBorrower;
   assert.throws(() => renderCards(file, [0], cardBorrowerOf(rest)), /offer plain was not ranked/);
+  const secured = cardCatalogOf([plainCard({ security_deposit_min: 200, security_deposit_max: 2_500 })]);
+  const indebted = cardBorrowerOf({ ...goodCardBorrower, carried_balance: 2_501 });
+  assert.throws(() => renderCards(secured, [0], indebted), /offer plain was not ranked/);
 });

@@ -87,7 +87,13 @@ test('computes the score of the documented example with the documented weights',
   const sum = Object.values(recommendationWeights).reduce((total: number, weight) => total + weight, 0);
   assert.equal(sum, 100);
   const { tables } = compileCards(cardCatalogOf([documentedCard]));
-  const applicant = { creditBand: 5, monthlySpend: 1_200, transferAmount: 4_000, carriedBalance: 600 };
+  const applicant = {
+    creditBand: 5,
+    monthlySpend: 1_200,
+    transferAmount: 4_000,
+    carriedBalance: 600,
+    largestBalance: 4_000,
+  };
   const score = computeCardRecommendationScore(tables, 0, applicant, computeFirstYearCents(tables, 0, applicant));
   assert.equal(score, Math.round((50 * 528_717 + 35 * 620_000 + 15 * 800_000) / 100));
   assert.ok(document.includes('0.528717') && document.includes(score.toLocaleString('en-US')), `${score}`);
@@ -96,7 +102,13 @@ test('computes the score of the documented example with the documented weights',
 test('the value score is 0.5 for a value of 0, and 0.75 or 0.25 for a gain or a cost of the documented amount', () => {
   const card = plainCard({ stars: 1, bands: { '750-799': plainBand({ approval_likelihood: 0 }) } });
   const { tables } = compileCards(cardCatalogOf([card]));
-  const applicant = { creditBand: 5, monthlySpend: 1_000, transferAmount: 500, carriedBalance: 300 };
+  const applicant = {
+    creditBand: 5,
+    monthlySpend: 1_000,
+    transferAmount: 500,
+    carriedBalance: 300,
+    largestBalance: 500,
+  };
   // 200 USD, 1 % of 12,000 USD and 10 % of 800 USD.
   for (const [cents, share] of [
     [0, 0.5],
@@ -125,7 +137,8 @@ test('the first-year value is within a cent of a month-by-month simulation, and 
         const offer = source as CardOffer;
         for (const bandName of Object.keys(offer.bands)) {
           const creditBand = bandNames.indexOf(bandName);
-          const applicant = { creditBand, monthlySpend, transferAmount, carriedBalance };
+          const largestBalance = Math.max(transferAmount, carriedBalance);
+          const applicant = { creditBand, monthlySpend, transferAmount, carriedBalance, largestBalance };
           const cents = computeFirstYearCents(tables, index, applicant);
           const usd = simulateFirstYearUsd(offer, bandName, monthlySpend, transferAmount, carriedBalance);
           assert.ok(Math.abs(cents / 100 - usd) <= 0.01, `${offer.id}: ${cents} cents, but simulated ${usd} USD`);

@@ -145,6 +145,47 @@ test('removes cards with an annual fee only if the borrower does not accept a fe
   assert.deepEqual(shown({ annual_fee_accepted: false }), ['free']);
 });
 
+test('a secured card is not available for a transfer or a balance above its largest deposit', async () => {
+  const deposit = (security_deposit_max?: number) => ({
+    security_deposit_min: 200,
+    ...(security_deposit_max && { security_deposit_max }),
+  });
+  const compiled = compileCards(
+    cardCatalogOf([
+      plainCard({ id: 'cents', ...deposit(2_000.99) }),
+      plainCard({ id: 'large', ...deposit(10_000) }),
+      plainCard({ id: 'no-maximum', ...deposit() }),
+      plainCard({ id: 'small', ...deposit(2_000) }),
+      plainCard({ id: 'unsecured' }),
+    ]),
+  );
+  const all = ['cents', 'large', 'no-maximum', 'small', 'unsecured'];
+  for (const field of ['transfer_amount', 'carried_balance'] as const) {
+    // The amount counts whatever the purpose of the card is.
+    for (const card_purpose of ['cash_back', 'balance_transfer', 'low_interest']) {
+      for (const [amount, expected] of [
+        [2_000, all],
+        [2_001, ['large', 'no-maximum', 'unsecured']],
+        [10_000, ['large', 'no-maximum', 'unsecured']],
+        [10_001, ['no-maximum', 'unsecured']],
+        [100_000, ['no-maximum', 'unsecured']],
+      ] as const) {
+        const borrower = cardBorrowerOf({ ...goodCardBorrower, card_purpose, [field]: amount });
+        assert.deepEqual(priceable(compiled, borrower).sort(), expected, `${field} ${amount}`);
+        const { matched, reasons } = await explainOffers(compiled.tables, creditCards, borrower, today, null);
+        const hidden = all.length - expected.length;
+        assert.deepEqual(
+          [matched, reasons.map((each) => `${each.reason} ${each.field} ${each.alone}`)],
+          [expected.length, hidden === 0 ? [] : [`amount_too_high ${field} ${hidden}`]],
+        );
+      }
+    }
+  }
+  // Each amount is compared alone, because the rule names a balance or a transfer.
+  const both = cardBorrowerOf({ ...goodCardBorrower, transfer_amount: 1_500, carried_balance: 1_500 });
+  assert.deepEqual(priceable(compiled, both).sort(), all);
+});
+
 function priceable(compiled: CompiledCards, borrower: FieldVector): string[] {
   const { orders, total } = rankCards(compiled.tables, borrower, today, null);
   return idsOf(compiled, orders.subarray(0, total));

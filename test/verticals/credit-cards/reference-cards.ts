@@ -48,6 +48,8 @@ export function findReferenceCards(
       if (!offer.purposes.includes(purpose) || offer.bands[band] === undefined) return false;
       const fees = [offer.annual_fee, offer.annual_fee_first_year ?? 0];
       if (values.get('annual_fee_accepted') === false && fees.some((fee) => fee > 0)) return false;
+      const largestDeposit = offer.security_deposit_max ?? Number.POSITIVE_INFINITY;
+      if (amounts.transferAmount > largestDeposit || amounts.carriedBalance > largestDeposit) return false;
       return offer.criteria.every((criterion) => {
         const value = values.get(criterion.field);
         if (value === undefined) return false;

@@ -30,7 +30,9 @@ test('accepts the plain card of the tests, and a card with every optional member
       intro_purchase_apr: { percent: 0, months: 6 },
       intro_transfer_apr: { percent: 2.99, months: 60 },
       bonus: { value: 200, spend: 0, months: 12 },
+      variable: false,
       security_deposit_min: 49,
+      security_deposit_max: 49,
       daily_cap: 10,
       grace_period_days: 0,
       ...band({ transfer_apr: { min: 19.24, max: 26.24 } }),
@@ -53,6 +55,24 @@ describe('rejects a card, and names the place in the file', () => {
       'must hold a rate for the category base',
     ],
     ['two base rewards', { rewards: [base, base] }, 'rewards', 'must not repeat a category'],
+    [
+      'a largest deposit below the smallest',
+      { security_deposit_min: 200, security_deposit_max: 199.99 },
+      'security_deposit_max',
+      'must be at least security_deposit_min, which must be present',
+    ],
+    [
+      'a largest deposit without a smallest',
+      { security_deposit_max: 200 },
+      'security_deposit_max',
+      'must be at least security_deposit_min, which must be present',
+    ],
+    [
+      'a largest deposit with three decimals',
+      { security_deposit_min: 200, security_deposit_max: 2_500.005 },
+      'security_deposit_max',
+      'must have at most two decimals',
+    ],
     ['no bands', { bands: {} }, 'bands', 'must hold at least one band'],
     ['an unknown band', { bands: { '1-2': plainBand() } }, 'bands.1-2', 'is not a value of credit_score_range'],
     [
@@ -197,4 +217,18 @@ test('generated catalogs are valid and use every member of the catalog format', 
   ]) {
     assert.ok(text.includes(`"${member}"`), member);
   }
+});
+
+test('warns about a card that does not say whether its APR varies, and about a secured card without a largest deposit', () => {
+  const warningsWith = (changes: Partial<CardOffer>) => {
+    const parsed = parseCatalog(JSON.stringify(cardCatalogOf([plainCard(changes)])), creditCards);
+    assert.ok(parsed.ok);
+    return parsed.warnings;
+  };
+  assert.deepEqual(warningsWith({ variable: true }), []);
+  assert.deepEqual(warningsWith({ variable: false, security_deposit_min: 200, security_deposit_max: 200 }), []);
+  assert.deepEqual(warningsWith({ security_deposit_min: 200 }), [
+    `${at}.security_deposit_max: is missing, so the card is shown for balances and transfers of any amount`,
+    `${at}.variable: is missing: say whether the purchase APR follows an index (12 CFR 1026.60(b)(1))`,
+  ]);
 });

@@ -37,6 +37,10 @@ describe('the example catalog of mortgages', () => {
     assert.ok(count('usda') >= 1);
   });
 
+  test('all figures were confirmed within one quarter', () => {
+    for (const { id, as_of } of offers) assert.match(as_of, /^2026-1[012]-\d\d$/, id);
+  });
+
   test('names the lender and its NMLS id in the text of each offer', () => {
     for (const { name, nmls_id, offers: ofLender } of catalog.lenders) {
       for (const { id, legal } of ofLender) assert.ok(legal.includes(`of ${name}, NMLS ${nmls_id}`), id);

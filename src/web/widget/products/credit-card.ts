@@ -64,7 +64,14 @@ function createContent(card: CardFigures): OfferCardContent {
     productName: name,
     lenderNote: null,
     figures: [
-      createFigure('lead wide apr', 'Purchase APR', purchaseApr?.replace(' to ', '–') ?? null),
+      createFigure(
+        'lead wide apr',
+        'Purchase APR',
+        purchaseApr?.replace(' to ', '–') ?? null,
+        formatIfPresent(card.variable, (isVariable) =>
+          isVariable ? 'variable, follows an index' : 'does not follow an index',
+        ),
+      ),
       createIntroAprFigure('Intro APR, purchases', card.intro_purchase_apr, card.purchase_apr),
       createIntroAprFigure('Intro APR, balance transfers', card.intro_transfer_apr, card.transfer_apr),
       createFigure('fee', 'Annual fee', formatAnnualFee(card)),
@@ -84,11 +91,7 @@ function createContent(card: CardFigures): OfferCardContent {
         formatIfPresent(card.first_year_value, formatDollarsAndCents),
         'base rewards and bonus, less fees and interest',
       ),
-      createFigure(
-        'security-deposit',
-        'Security deposit',
-        formatIfPresent(card.security_deposit_min, (amount) => `${formatFee(amount)} or more`),
-      ),
+      createFigure('security-deposit', 'Security deposit', formatSecurityDeposit(card)),
     ],
     details: [
       createLabeledText(
@@ -122,6 +125,14 @@ function formatAnnualFee({ annual_fee: fee, annual_fee_first_year: firstFee }: C
   if (fee === null || fee === undefined) return null;
   if (firstFee === null || firstFee === undefined || firstFee === fee) return formatFeeOrNone(fee);
   return `${formatFee(firstFee)} in the first year, then ${formatFee(fee)}`;
+}
+
+function formatSecurityDeposit({ security_deposit_min: min, security_deposit_max: max }: CardFigures): string | null {
+  return formatIfPresent(
+    min,
+    (least) =>
+      formatIfPresent(max, (most) => `${formatFee(least)} to ${formatFee(most)}`) ?? `${formatFee(least)} or more`,
+  );
 }
 
 function createRewardsFigure(rewards: readonly Reward[]): HTMLElement | null {

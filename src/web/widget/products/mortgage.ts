@@ -45,7 +45,10 @@ export const mortgageView: ProductView = {
   createOfferCardContent: (offer) => createContent(offer, offer.mortgage ?? {}),
 };
 
-/** The APR is as prominent as the rate, and term and amount follow the payment (Regulation Z, 12 CFR 1026.24(c) and (d)). */
+/**
+ * The APR is as prominent as the rate, and term and amount follow the payment (Regulation Z, 12 CFR 1026.24(c) and (d)). All rates and
+ * payments of an adjustable loan are as prominent as the first ones (1026.24(f)).
+ */
 function createContent(offer: Offer, mortgage: MortgageFigures): OfferCardContent {
   const { payment_term_months: term } = offer;
   const {
@@ -58,7 +61,6 @@ function createContent(offer: Offer, mortgage: MortgageFigures): OfferCardConten
   const paymentNotes = [
     formatIfPresent(amount, (usd) => `for a loan of ${formatDollars(usd)}`),
     formatIfPresent(term, (months) => `over ${formatMonths([months])}`),
-    isAdjustable ? 'at the initial rate' : null,
   ];
   return {
     lenderNote: formatIfPresent(mortgage.nmls_id, (id) => `NMLS ID ${id}`),
@@ -74,8 +76,11 @@ function createContent(offer: Offer, mortgage: MortgageFigures): OfferCardConten
         'lead wide',
         'Estimated payment',
         formatIfPresent(offer.monthly_payment_estimate, formatPerMonth),
-        paymentNotes.filter((note) => note !== null).join(' '),
+        [paymentNotes.filter((note) => note !== null).join(' '), isAdjustable ? formatFirstPeriod(mortgage) : '']
+          .filter((note) => note !== '')
+          .join('; '),
       ),
+      ...createLaterPeriodFigures(mortgage, term),
       createFigure(
         'wide insurance',
         'Mortgage insurance',
@@ -102,12 +107,14 @@ function createContent(offer: Offer, mortgage: MortgageFigures): OfferCardConten
         ['Loan amount', formatIfPresent(amount, formatDollars)],
         ['Loan-to-value ratio', formatIfPresent(mortgage.ltv_percent, formatShortPercent)],
         ['Principal and interest', formatIfPresent(mortgage.principal_and_interest, formatPerMonth)],
+        ['Upfront premium, part of the loan', formatIfPresent(mortgage.upfront_premium, formatFeeOrNone)],
         ['Cost over five years', formatIfPresent(mortgage.cost_over_five_years, formatDollarsAndCents)],
         [
           'Largest loan of this lender for you',
           formatIfPresent(offer.loan_amount_range, ({ max }) => formatDollars(max)),
         ],
       ]),
+      createAdjustmentTable(mortgage),
       createLabeledText(
         'Terms open to you:',
         offer.term_months.length > 0 ? `${formatMonths(offer.term_months)}.` : null,
@@ -126,6 +133,44 @@ function formatPerMonth(amount: number): string {
 
 function formatRateChange({ fixed_months: months }: MortgageFigures): string {
   return `may change after ${formatIfPresent(months, (count) => formatMonths([count])) ?? 'an initial period'}`;
+}
+
+/** Formats the months of the first payment: `in months 1 to 84`. */
+function formatFirstPeriod({ adjustable }: MortgageFigures): string {
+  const next = adjustable?.payments?.[1];
+  return next === undefined ? 'at the initial rate' : `in ${formatMonthRange(1, next.from_month - 1)}`;
+}
+
+function formatMonthRange(first: number, last: number): string {
+  return first === last ? `month ${first}` : `months ${first} to ${last}`;
+}
+
+/** Creates a figure for each rate and payment after the first one. */
+function createLaterPeriodFigures({ adjustable }: MortgageFigures, term: number | null): (HTMLElement | null)[] {
+  const [, ...periods] = adjustable?.payments ?? [];
+  const note = formatIfPresent(adjustable?.index_percent, (index) => `if the index stays at ${formatPercent(index)}`);
+  return periods.map(({ from_month: from, rate, payment }, at) => {
+    const last = periods[at + 1] === undefined ? term : periods[at + 1]!.from_month - 1;
+    const months = formatIfPresent(last, (month) => formatMonthRange(from, month)) ?? `months from ${from} on`;
+    return createFigure('lead wide', `Then, in ${months}`, `${formatPercent(rate)}, ${formatPerMonth(payment)}`, note);
+  });
+}
+
+/** Creates the table with the rule of an adjustable rate. Returns null for a fixed rate. */
+function createAdjustmentTable({ adjustable }: MortgageFigures): HTMLElement | null {
+  if (!adjustable) return null;
+  const { caps_percent: caps } = adjustable;
+  const limit = (name: 'first' | 'periodic' | 'lifetime') =>
+    formatIfPresent(caps, (limits) => `${limits[name]} percentage ${limits[name] === 1 ? 'point' : 'points'}`);
+  return createTable('The adjustable rate', null, [
+    ['Index', formatIfPresent(adjustable.index_percent, formatPercent)],
+    ['Margin', formatIfPresent(adjustable.margin_percent, formatPercent)],
+    ['Fully indexed rate', formatIfPresent(adjustable.fully_indexed_rate, formatPercent)],
+    ['Time between changes', formatIfPresent(adjustable.adjustment_months, (months) => formatMonths([months]))],
+    ['Largest first change', limit('first')],
+    ['Largest later change', limit('periodic')],
+    ['Largest increase in all', limit('lifetime')],
+  ]);
 }
 
 function formatInsuranceNote(months: number | null | undefined): string {
