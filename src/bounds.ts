@@ -287,6 +287,8 @@ export const bounds = {
   pacingCheckIntervalMs: 1_000,
   /** Interval at which the booked revenue of the offers is written to a file, from which a restart continues. */
   bookedRevenueSnapshotIntervalMs: 3 * 60 * 1000,
+  /** Interval at which the inventory of the data folder is written if it has changed. */
+  inventoryWriteIntervalMs: 60_000,
   /** Maximum size of the file with the booked revenue of the offers. An offer takes about 100 bytes. */
   bookedRevenueSnapshotBytesMax: 64 * 1024 * 1024,
 

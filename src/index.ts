@@ -52,7 +52,7 @@ export type {
   TagsQuery,
   WidgetQuery,
 } from './embedded/partner-api.ts';
-export { FolderMissingError } from './files/data-paths.ts';
+export { DataMissingError, FolderMissingError } from './files/data-paths.ts';
 export { FolderInUseError } from './files/folder-lock.ts';
 export type { ReversalReason, UnbookedReason } from './ledger/ledger-record.ts';
 export type { MatchExplanation, MismatchCount, MismatchReason } from './matching/explain-offers.ts';

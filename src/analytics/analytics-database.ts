@@ -155,6 +155,10 @@ function closeOnError(database: Database.Database, setUp: (database: Database.Da
   }
 }
 
+export function isCurrentSchemaVersion(database: Database.Database): boolean {
+  return database.pragma('user_version', { simple: true }) === schemaVersion;
+}
+
 function assertSchemaVersion(database: Database.Database): void {
   const version = database.pragma('user_version', { simple: true });
   if (version === schemaVersion) return;

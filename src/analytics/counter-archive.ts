@@ -4,6 +4,7 @@ import { parseSegmentFileNames } from '../event-log/log-format.ts';
 import { LogScanner } from '../event-log/log-scanner.ts';
 import { writeSegment } from '../event-log/segment-files.ts';
 import { LogDamagedError } from '../event-log/segment-reader.ts';
+import type { LogEnd } from '../files/data-inventory.ts';
 
 /**
  * A record of the archive. Each segment of the archive, except an end segment, contains these records:
@@ -139,6 +140,11 @@ export class CounterArchive {
     }
   }
 
+  /** Position and CRC of the last record; both are 0 if the archive is empty. */
+  get end(): LogEnd {
+    return { position: this.#position, crc: this.#crc };
+  }
+
   /** First day (day number) that is not archived; 0 if the archive is empty. */
   get firstRetainedDay(): number {
     return this.#retainedFromDay;
@@ -167,6 +173,15 @@ export class CounterArchive {
       }
       yield record;
     }
+  }
+
+  /** Returns the highest account number in the archive; 0 if the archive is empty. Throws `LogDamagedError`. */
+  findHighestAccount(): number {
+    let highest = 0;
+    for (const record of this.readAll()) {
+      if (record[0] === archiveRecordKind.experiment) highest = Math.max(highest, record[1][0]);
+    }
+    return highest;
   }
 
   /**

@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import type { LogCursor } from '../event-log/log-scanner.ts';
+import type { LogEnd } from '../files/data-inventory.ts';
 import { prepareArrayQuery, prepareSingleValueQuery } from './analytics-database.ts';
 import { ArchiveWriteError, type CounterArchive } from './counter-archive.ts';
 import type { DailyCounters } from './daily-counters.ts';
@@ -123,6 +124,8 @@ export type RetentionResult =
       readonly isNew: boolean;
       /** Ledger records before this position can be deleted, because a rebuild of the store does not need these records. */
       readonly ledgerStartPosition: number;
+      /** End of the archive after this call. */
+      readonly archiveEnd: LogEnd;
     }
   | { readonly archived: false; readonly reason: string };
 
@@ -167,7 +170,8 @@ export class AnalyticsRetention {
       cursor === null
         ? 0
         : Math.min(archive.ledgerStartPosition, this.#firstSegmentSinceDay(archive.firstRetainedDay, cursor));
-    return { archived: true, retainedFromDay, isNew: retainedFromDay > previousDay, ledgerStartPosition };
+    const isNew = retainedFromDay > previousDay;
+    return { archived: true, retainedFromDay, isNew, ledgerStartPosition, archiveEnd: archive.end };
   }
 
   #archiveDays(archive: CounterArchive, request: RetentionRequest, cursor: LogCursor): void {

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import { OperatorError } from '../domain/operator-error.ts';
+import type { KeyFileNumbers } from '../files/data-inventory.ts';
 import { createPrivateFile, createPrivateFolder, diskFullMessage, isDiskFullError } from '../files/durable-files.ts';
 import type { KeyLimitOverrides } from './rate-limits.ts';
 
@@ -141,6 +142,11 @@ export class KeyFileWriter {
     return new this(path, true);
   }
 
+  /** Reads the highest numbers that the key file has assigned. */
+  readNumbers(): KeyFileNumbers {
+    return selectKeyFileNumbers(this.database);
+  }
+
   /** Closes the key file. Repeated calls have no effect. */
   close(): void {
     this.database.close();
@@ -170,6 +176,78 @@ export function isKeyFileBusy(error: unknown): boolean {
 /** Whether a change of the key file failed because the disk is full or not writable. A failed change does not modify the key file. */
 export function isKeyFileUnwritable(error: unknown): boolean {
   return isDiskFullError(error) || (error instanceof Database.SqliteError && error.code === 'SQLITE_IOERR_WRITE');
+}
+
+/** Reads the highest numbers that an existing key file has assigned. Throws `KeyFileError` if the file cannot be read. */
+export function readKeyFileNumbers(path: string): KeyFileNumbers {
+  return withKeyFile(path, (database) => selectKeyFileNumbers(database));
+}
+
+/**
+ * Whether an existing key file is a copy of the key file with these keys: it contains none of the numbers with another ID. Throws
+ * `KeyFileError` if the file cannot be read.
+ */
+export function hasKnownKeys(path: string, knownKeys: KeyFileNumbers['knownKeys']): boolean {
+  return withKeyFile(path, (database) => {
+    const selectId = database.prepare<[number], string>('SELECT id FROM keys WHERE number = ?').pluck();
+    const { key } = selectKeyFileNumbers(database);
+    return knownKeys.every(([number, id]) => number > key || selectId.get(number) === id);
+  });
+}
+
+function selectKeyFileNumbers(database: Database.Database): KeyFileNumbers {
+  const selectNumber = (sql: string): number => database.prepare<[], number | null>(sql).pluck().get() ?? 0;
+  return {
+    account: selectNumber("SELECT seq FROM sqlite_sequence WHERE name = 'accounts'"),
+    key: selectNumber("SELECT seq FROM sqlite_sequence WHERE name = 'keys'"),
+    change: selectNumber('SELECT max(number) FROM changes'),
+    knownKeys: database
+      .prepare<[], [number, string]>(
+        'SELECT number, id FROM keys WHERE number IN (SELECT min(number) FROM keys UNION SELECT max(number) FROM keys)',
+      )
+      .raw()
+      .all(),
+  };
+}
+
+function withKeyFile<Result>(path: string, read: (database: Database.Database) => Result): Result {
+  const database = openKeyFile(path, bounds.apiKeyCommandLockTimeoutMs, true);
+  try {
+    return read(database);
+  } catch (error) {
+    if (!(error instanceof Database.SqliteError)) throw error;
+    throw new KeyFileError(`cannot read the key file ${path}: ${error.message}`, { cause: error });
+  } finally {
+    database.close();
+  }
+}
+
+/**
+ * Raises the highest assigned numbers of the key file, so that new accounts and keys get higher numbers. Creates the key file if it does not
+ * exist. Throws `KeyFileError`.
+ */
+export function raiseKeyFileNumbers(path: string, { account, key, change }: Omit<KeyFileNumbers, 'knownKeys'>): void {
+  const database = openKeyFile(path, bounds.apiKeyCommandLockTimeoutMs);
+  try {
+    database.pragma('synchronous = FULL');
+    database
+      .transaction(() => {
+        const stored = selectKeyFileNumbers(database);
+        for (const [table, number, storedNumber] of [
+          ['accounts', account, stored.account],
+          ['keys', key, stored.key],
+        ] as const) {
+          if (number <= storedNumber) continue;
+          database.prepare('DELETE FROM sqlite_sequence WHERE name = ?').run(table);
+          database.prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)').run(table, number);
+        }
+        // A change without a key and an account changes nothing.
+        if (change > stored.change) database.prepare('INSERT INTO changes (number) VALUES (?)').run(change);
+      })
+      .immediate();
+  } finally {
+    database.close();
+  }
 }
 
 function migrate(database: Database.Database, path: string, waitMs: number): void {

@@ -42,6 +42,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
   #nextBatch: NodeJS.Immediate | undefined;
   #lastMissPollMs = Number.NEGATIVE_INFINITY;
   #isFailing = false;
+  #changeListener: () => void = () => {};
 
   readonly origins = {
     /**
@@ -96,6 +97,11 @@ export class SqliteKeyDirectory implements KeyDirectory {
     };
   }
 
+  /** Sets the listener that is called after changes of keys or origins were read. */
+  setChangeListener(listener: () => void): void {
+    this.#changeListener = listener;
+  }
+
   /** Reads all new changes of the key file immediately. Call this method after this process has changed the key file. */
   reloadKeyFile(): void {
     this.#tryReadingKeyFile(() => this.#loadChangedKeys());
@@ -148,6 +154,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
       if (originsAccount !== null) this.#setEmbedOrigins(originsAccount, this.#selectOrigins.all(originsAccount));
       this.#lastChange = change;
     }
+    if (changes.length > 0) this.#changeListener();
     if (changes.length === bounds.apiKeyChangesPerTurn) return false;
     this.#loadedVersion = version;
     return true;

@@ -99,6 +99,8 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
   readonly #syncsGroups: boolean;
   readonly #pendingBytesMax: number;
   readonly #encoder = new Encoder();
+  /** Whether the log was empty or ended with an end mark (see log-format.ts) when it was opened. */
+  readonly hadEndMark: boolean;
   #pendingGroup = new FrameGroup();
   #writingGroup = new FrameGroup();
   #lastAppendedPosition: number;
@@ -129,6 +131,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     this.#syncsGroups = options.durability === 'fsync';
     this.#writer = new SegmentWriter({ files, folder, syncsGroups: this.#syncsGroups, segmentBytesMax });
     this.#pendingBytesMax = options.pendingBytesMax ?? bounds.logPendingBytesMax;
+    this.hadEndMark = hasEndMark;
     this.#hasEndMark = hasEndMark;
     this.#lastAppendedPosition = position;
     this.#durablePosition = position;
@@ -137,6 +140,11 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
 
   get lastAppendedPosition(): number {
     return this.#lastAppendedPosition;
+  }
+
+  /** CRC of the last appended record; 0 for an empty log. */
+  get lastAppendedCrc(): number {
+    return this.#appendedCrc;
   }
 
   get durablePosition(): number {

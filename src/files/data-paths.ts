@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { OperatorError } from '../domain/operator-error.ts';
 
 export interface DataPaths {
   /** Folder of the ledger, the event log from which all analytics are computed. */
@@ -27,15 +28,28 @@ export function dataPaths(dataDir: string): DataPaths {
 }
 
 /**
- * Error for a missing folder inside the data folder. The service does not create an empty folder instead, because the service could then
- * delete data that depends on the content of the missing folder.
+ * Error for a part of the data folder that is missing, older than the other files, or part of another data folder. The service does not
+ * continue without this part, because it could then delete or misuse the data that depends on it. The error message is one line that
+ * contains a command with which an operator accepts the loss, if there is such a command.
  */
-export class FolderMissingError extends Error {
+export class DataMissingError extends OperatorError {
+  override readonly name: string = 'DataMissingError';
+  /** File or folder that is missing or incomplete. */
+  readonly path: string;
+
+  constructor(path: string, details: string) {
+    super(`${path} ${details}`);
+    this.path = path;
+  }
+}
+
+/** Error for a missing folder inside the data folder. */
+export class FolderMissingError extends DataMissingError {
   override readonly name = 'FolderMissingError';
   readonly folder: string;
 
   constructor(folder: string, details: string) {
-    super(`${folder} is missing, ${details}`);
+    super(folder, `is missing, ${details}`);
     this.folder = folder;
   }
 }

@@ -61,6 +61,11 @@ export function belongsToTenant({ account, vertical, mode }: SubIdParts, tenant:
   return account === tenant.account && vertical === tenant.vertical.number && mode === tenant.mode;
 }
 
+/** Returns the number of the secret that signed a sub_id. */
+export function readSecretNumber(sub: Uint8Array): number {
+  return sub[secretNumberOffset]!;
+}
+
 export function formatSubId(sub: Uint8Array): string {
   return subIdPrefix + Buffer.from(sub.buffer, sub.byteOffset, sub.byteLength).toString('hex');
 }

@@ -14,6 +14,7 @@ import {
 } from '../event-log/file-event-log.ts';
 import { nodeFileSystem } from '../event-log/log-files.ts';
 import { logSizeBytes } from '../event-log/verify-log.ts';
+import type { JournalLogEnd } from '../files/data-inventory.ts';
 import type { SecretSet } from '../secrets/secret-set.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { SessionJournal } from './journal.ts';
@@ -32,6 +33,8 @@ export interface FileJournalOptions
   readonly sessionTtlMs: number;
   /** Called for each field change in the journal, even if the session has expired. The callback must copy `sub` to keep the bytes. */
   readonly onFieldChanges: (sub: Uint8Array, changes: readonly number[]) => void;
+  /** Called while the journal is opened, with all stored logs. If the callback throws, the journal is not opened and not changed. */
+  readonly onLogsRead?: (logs: readonly { readonly name: string; readonly position: number }[]) => void;
   readonly onIncident?: (incident: JournalProblem) => void;
 }
 
@@ -52,7 +55,9 @@ interface JournalLog {
 
 interface ClosedJournalLog {
   readonly name: string;
-  /** Unix time in milliseconds of the last batch of field changes in the log. */
+  /** Position of the last record. */
+  readonly position: number;
+  /** Unix time in milliseconds of the last batch of field changes in the log; minus infinity if there is no batch. */
   readonly lastWallMs: number;
 }
 
@@ -113,8 +118,9 @@ export class FileJournal implements SessionJournal {
       });
       await log.close();
       before += sizes[index] ?? 0;
-      closedLogs.push({ name, lastWallMs: reader.lastWallMs });
+      closedLogs.push({ name, position: log.lastAppendedPosition, lastWallMs: reader.lastWallMs });
     }
+    options.onLogsRead?.(closedLogs);
     const journal = new FileJournal(options, closedLogs, await openJournalLog(options, closedLogs));
     try {
       await journal.#deleteExpiredLogs();
@@ -134,6 +140,15 @@ export class FileJournal implements SessionJournal {
 
   get healthy(): boolean {
     return this.#currentLog.log.healthy;
+  }
+
+  /** Lists the logs with field changes, with the positions of their last durable records. */
+  listLogs(): JournalLogEnd[] {
+    const { name, log, lastWallMs } = this.#currentLog;
+    const logs = [...this.#closedLogs, { name, position: log.durablePosition, lastWallMs }];
+    return logs
+      .filter((each) => each.lastWallMs > 0)
+      .map(({ name, position, lastWallMs }) => ({ name, position, lastWallMs }));
   }
 
   append(sub: Uint8Array, changes: readonly number[]): Promise<void> {
@@ -219,7 +234,7 @@ export class FileJournal implements SessionJournal {
       await this.#lastBatchDurable;
       if (log.durablePosition < log.lastAppendedPosition) return;
       const next = await openJournalLog(this.#options, [...this.#closedLogs, this.#currentLog]);
-      this.#closedLogs.push({ name, lastWallMs: this.#currentLog.lastWallMs });
+      this.#closedLogs.push({ name, position: log.lastAppendedPosition, lastWallMs: this.#currentLog.lastWallMs });
       this.#currentLog = next;
     } finally {
       const batches = this.#deferredBatches;

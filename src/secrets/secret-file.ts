@@ -36,7 +36,7 @@ export function openOrCreateSecretFile(path: string, hasHistory: boolean): Secre
   if (isMissing(path)) {
     if (hasHistory) {
       throw new SecretFileError(
-        `${path} is missing, but the ledger is not empty: restore the secret file (see SVC_SECRET_FILE), or start with an empty data folder`,
+        `${path} is missing, but this data folder was used before: restore the secret file (see SVC_SECRET_FILE), or start with an empty data folder`,
       );
     }
     writeSecretFile(path, [generateSecret(1)]);

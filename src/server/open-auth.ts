@@ -6,16 +6,22 @@ import { SqliteKeyDirectory } from '../auth/sqlite-key-directory.ts';
 import { bounds } from '../bounds.ts';
 import { describeError } from '../logging/describe-error.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import { assertKeyFileIsCurrent, type FolderEvidence, findKnownKeyNumbers } from './check-data-folder.ts';
 import type { CleanupStack } from './lifecycle.ts';
 import type { Service, ServiceOptions } from './service.ts';
 
-/** Opens the key file, which only the key registry and the origin registry write. Requests are authenticated with keys in memory. */
-export function createAuthenticator(
+/**
+ * Opens the key file, which only the key registry and the origin registry write. Requests are authenticated with keys in memory. Throws
+ * `DataMissingError` if the key file is missing or older than the data folder.
+ */
+export async function createAuthenticator(
   { dataDir, clock, logger, limits }: ServiceOptions,
   cleanup: CleanupStack,
   metrics: Metrics,
+  evidence: FolderEvidence,
 ) {
   const path = keyFilePath(dataDir);
+  assertKeyFileIsCurrent(path, await findKnownKeyNumbers(evidence));
   const keyRegistry = KeyRegistry.open(path, bounds.apiKeyServerLockTimeoutMs);
   cleanup.addCleanupCallback(() => keyRegistry.close());
   const originRegistry = EmbedOriginRegistry.open(path, bounds.apiKeyServerLockTimeoutMs);
@@ -50,5 +56,5 @@ export function createAuthenticator(
     defaultLimits: limits,
     onRejected: metrics.countAuthRefusal,
   });
-  return { authenticator, keyDirectory, keys, embedOrigins };
+  return { authenticator, keyDirectory, keys, embedOrigins, readKeyNumbers: () => keyRegistry.readNumbers() };
 }

@@ -4,6 +4,8 @@ import { AnalyticsUnavailableError } from '../analytics/analytics.ts';
 import { RetentionTask } from '../analytics/retention-task.ts';
 import { ThreadAnalytics } from '../analytics/thread-analytics.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
+import { keyFilePath } from '../auth/key-file.ts';
+import type { SqliteKeyDirectory } from '../auth/sqlite-key-directory.ts';
 import { bounds } from '../bounds.ts';
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import { BookedRevenueSnapshotWriter } from '../clicks/booked-revenue-snapshot.ts';
@@ -12,6 +14,7 @@ import { formatIsoDate } from '../domain/calendar.ts';
 import type { EventLogProblem } from '../event-log/file-event-log.ts';
 import { nodeFileSystem } from '../event-log/log-files.ts';
 import { deleteSegmentsBefore } from '../event-log/segment-files.ts';
+import type { KeyFileNumbers } from '../files/data-inventory.ts';
 import { dataPaths } from '../files/data-paths.ts';
 import { FileJournal, type JournalProblem } from '../journal/file-journal.ts';
 import { openLedger } from '../ledger/ledger.ts';
@@ -23,8 +26,16 @@ import { IdempotencyKeys } from '../sessions/idempotency-keys.ts';
 import { MemorySessionStore } from '../sessions/memory-session-store.ts';
 import { isReferrerTag, ReferrerTags } from '../sessions/referrer-tags.ts';
 import { SessionRecovery } from '../sessions/session-recovery.ts';
+import {
+  assertJournalComplete,
+  assertJournalExists,
+  assertKeyFileIsCurrent,
+  assertLedgerEnd,
+  type FolderEvidence,
+  LedgerWitness,
+} from './check-data-folder.ts';
+import { InventoryWriter } from './inventory-writer.ts';
 import type { CleanupStack } from './lifecycle.ts';
-import { assertJournalFolder } from './open-data-folder.ts';
 import { createOfferAvailability, rebuildOfferAvailability } from './open-offer-availability.ts';
 import { type ServiceOptions, servedVerticals } from './service.ts';
 
@@ -39,8 +50,11 @@ function logIncident(logger: Logger, name: EventLogName, incident: EventLogProbl
 
 interface StorageDeps {
   readonly cleanup: CleanupStack;
+  readonly evidence: FolderEvidence;
   readonly secrets: SecretSet;
   readonly authenticator: Authenticator;
+  readonly keyDirectory: Pick<SqliteKeyDirectory, 'setChangeListener'>;
+  readonly readKeyNumbers: () => KeyFileNumbers;
   readonly catalogs: CatalogStore;
   readonly clickLimiter: ClickRecordLimiter;
   readonly metrics: Metrics;
@@ -49,7 +63,17 @@ interface StorageDeps {
 /** Opens the ledger, restores sessions and the booked revenue of offers from it, and opens the journal and the analytics. */
 export async function openStorage(
   options: ServiceOptions,
-  { cleanup, secrets, authenticator, catalogs, clickLimiter, metrics }: StorageDeps,
+  {
+    cleanup,
+    evidence,
+    secrets,
+    authenticator,
+    keyDirectory,
+    readKeyNumbers,
+    catalogs,
+    clickLimiter,
+    metrics,
+  }: StorageDeps,
 ) {
   const { dataDir, clock, logger, onRestoreProgress } = options;
   const { ttlMs: sessionTtlMs, max: sessionsMax, tagsMax } = options.sessions;
@@ -77,32 +101,44 @@ export async function openStorage(
     verticals: servedVerticals(options),
     onIdempotentSession: (keyed, sub) => idempotencyKeys.restoreKey(keyed, sub),
   });
+  const witness = new LedgerWitness();
   const availability = createOfferAvailability(options, catalogs);
   const ledger = await openLedger({
     folder: files.ledgerFolder,
     durability: options.durability,
-    recoveries: [sessionRecovery, clickLimiter],
+    recoveries: [sessionRecovery, clickLimiter, witness],
     subscribers: [availability],
     onProgress: onRestoreProgress && ((bytes, ofBytes) => onRestoreProgress('ledger', bytes, ofBytes)),
     ...logObservers('ledger', logger, metrics),
   });
+  // The cleanup callbacks run in reverse order. The last inventory is written after ledger, journal and analytics are closed.
+  let inventoryWriter: InventoryWriter | null = null;
+  cleanup.addCleanupCallback(() => inventoryWriter?.close());
+  let snapshotWriter: BookedRevenueSnapshotWriter | null = null;
+  // The last snapshot is written after the ledger is closed, so that it contains all records.
+  cleanup.addCleanupCallback(() => snapshotWriter?.close());
+  cleanup.addCleanupCallback(() => ledger.close());
+  witness.assertSecretsMatch(secrets, options.secretFile);
+  assertLedgerEnd(evidence, ledger, options.durability);
+  assertKeyFileIsCurrent(keyFilePath(dataDir), {
+    account: witness.highestAccount,
+    key: witness.highestKey,
+    change: 0,
+  });
   if (!availability.isConsistentWithLedger) await rebuildOfferAvailability(options, catalogs, availability, ledger);
-  const snapshotWriter = new BookedRevenueSnapshotWriter({
+  snapshotWriter = new BookedRevenueSnapshotWriter({
     file: files.bookedRevenueFile,
     clock,
     ledger,
     availability,
     onError: (error) => logger.warn({ err: describeError(error) }, 'booked revenue of offers could not be saved'),
   });
-  // The last snapshot is written after the ledger is closed, so that it contains all records.
-  cleanup.addCleanupCallback(() => snapshotWriter.close());
-  cleanup.addCleanupCallback(() => ledger.close());
   // Restores today last, because the counters delete the day that was not counted for the longest time.
   for (const [day, counts] of [...sessionRecovery.sessionCountsByDay].sort(([one], [other]) => other - one)) {
     for (const [keyNumber, count] of counts) authenticator.restoreSessionCount(keyNumber, day, count);
   }
 
-  assertJournalFolder(files.journalFolder, sessions.size);
+  assertJournalExists(evidence, sessions.size);
   const journal = await FileJournal.open({
     folder: files.journalFolder,
     durability: options.durability,
@@ -110,11 +146,24 @@ export async function openStorage(
     secrets,
     verticals: servedVerticals(options),
     sessionTtlMs,
+    onLogsRead: (logs) => {
+      const oldestLiveMs = sessions.size === 0 ? Number.POSITIVE_INFINITY : clock.wallMs() - sessionTtlMs;
+      assertJournalComplete(evidence, logs, { oldestLiveMs, durability: options.durability });
+    },
     onFieldChanges: (sub, changes) => sessionRecovery.applyFieldChanges(sub, changes),
     onProgress: onRestoreProgress && ((bytes, ofBytes) => onRestoreProgress('journal', bytes, ofBytes)),
     ...logObservers('journal', logger, metrics),
   });
   cleanup.addCleanupCallback(() => journal.close());
+  inventoryWriter = new InventoryWriter({
+    dataDir,
+    evidence,
+    ledger,
+    journal,
+    readKeyNumbers,
+    onError: (error) => logger.warn({ err: describeError(error) }, 'inventory of the data folder could not be saved'),
+  });
+  keyDirectory.setChangeListener(() => inventoryWriter.requestWrite());
 
   const analytics = await ThreadAnalytics.start({
     files,
@@ -139,7 +188,13 @@ export async function openStorage(
     const retention = new RetentionTask({
       retentionDays: options.retentionDays,
       clock,
-      analytics,
+      analytics: {
+        async applyRetention(request) {
+          const outcome = await analytics.applyRetention(request);
+          if (outcome.archived) inventoryWriter.setArchiveEnd(outcome.archiveEnd);
+          return outcome;
+        },
+      },
       deleteLedgerBefore: (beforePosition) => deleteSegmentsBefore(nodeFileSystem, files.ledgerFolder, beforePosition),
       onDeleted: ({ retainedFromDay, segments }) =>
         logger.info(

@@ -66,15 +66,20 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
   if (options.listen !== null) loadDocsAssets().catch(() => {});
 
   // Files
-  const secrets = openDataFolder(options, cleanup);
+  const { secrets, evidence } = openDataFolder(options, cleanup);
   const metrics = new Metrics(publicRouteNames);
-  const { authenticator, keyDirectory, keys, embedOrigins } = createAuthenticator(options, cleanup, metrics);
+  const { authenticator, keyDirectory, keys, embedOrigins, readKeyNumbers } = await createAuthenticator(
+    options,
+    cleanup,
+    metrics,
+    evidence,
+  );
   const catalogs = openCatalogStore(options);
   const clickLimiter = new ClickRecordLimiter();
   const certificate = openCertificateStore(options, cleanup);
   const { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics, availability } = await openStorage(
     options,
-    { cleanup, secrets, authenticator, catalogs, clickLimiter, metrics },
+    { cleanup, evidence, secrets, authenticator, keyDirectory, readKeyNumbers, catalogs, clickLimiter, metrics },
   );
   startAbortSignal?.throwIfAborted();
 

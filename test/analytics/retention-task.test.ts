@@ -16,7 +16,14 @@ describe('RetentionTask', () => {
   let recoveries = 0;
   let outcome: () => Promise<RetentionResult>;
   let deleteLedger: (before: number) => Promise<number>;
-  const unchanged: RetentionResult = { archived: true, retainedFromDay: 100, isNew: false, ledgerStartPosition: 7 };
+  const archiveEnd = { position: 4, crc: 1 };
+  const unchanged: RetentionResult = {
+    archived: true,
+    retainedFromDay: 100,
+    isNew: false,
+    ledgerStartPosition: 7,
+    archiveEnd,
+  };
 
   beforeEach(() => {
     mock.timers.enable({ apis: ['setTimeout'] });
@@ -66,7 +73,13 @@ describe('RetentionTask', () => {
   });
 
   it('the retention task reports deleted days and deleted segments', async () => {
-    const changed: RetentionResult = { archived: true, retainedFromDay: 101, isNew: true, ledgerStartPosition: 9 };
+    const changed: RetentionResult = {
+      archived: true,
+      retainedFromDay: 101,
+      isNew: true,
+      ledgerStartPosition: 9,
+      archiveEnd,
+    };
     outcome = async () => changed;
     const retention = start();
     await turn();

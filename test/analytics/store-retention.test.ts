@@ -214,7 +214,7 @@ describe('retention of sessions in the analytics store', () => {
     const archiveRange = { wallMs: 1, untilDay: retainedFrom, ledgerStartPosition: 5_000 };
     archive.append(archiveRange, []);
     projected.store.restoreArchivedCounters(archive);
-    const outcome = { archived: true, retainedFromDay: retainedFrom, isNew: false };
+    const outcome = { archived: true, retainedFromDay: retainedFrom, isNew: false, archiveEnd: archive.end };
     assert.deepEqual(applyRetention(), { ...outcome, ledgerStartPosition: 0 });
     projected.apply(created(1, noon));
     assert.deepEqual(applyRetention(), { ...outcome, ledgerStartPosition: 1 });

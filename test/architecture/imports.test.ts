@@ -26,7 +26,7 @@ http/engines: bounds config domain tls
 http/routes: auth bounds catalogs domain http/engines metrics operations secrets sessions verticals
   widgets
 ids: bounds domain secrets verticals
-journal: bounds domain event-log ids secrets verticals
+journal: bounds domain event-log files ids secrets verticals
 ledger: bounds domain event-log ids
 logging: bounds domain http/engines
 matching: bounds catalogs domain verticals

@@ -7,7 +7,7 @@ import Database from 'better-sqlite3';
 import { pino } from 'pino';
 import { daysSinceEpoch, formatIsoDate, msPerDay } from '../../src/domain/calendar.ts';
 import { segmentHeaderLength } from '../../src/event-log/log-format.ts';
-import { createMarketplace, type Marketplace, type MarketplaceOptions } from '../../src/index.ts';
+import { createMarketplace, DataMissingError, type Marketplace, type MarketplaceOptions } from '../../src/index.ts';
 import { embeddedOptions } from '../embedded/embedded-marketplace.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
@@ -209,6 +209,10 @@ test('the service recreates a deleted archive from the analytics store', async (
 
   // If both the store and the archive are missing, the missing analytics are reported.
   rmSync(sealed, { recursive: true });
+  const refused = await run('analytics', 'rebuild');
+  assert.match(refused.stderr, /records from 1 on are not in .*--accept-missing-ledger --yes/);
+  assert.deepEqual(figuresInStore(store), stored);
+  assert.equal((await run('log', 'repair', '--accept-missing-ledger', '--yes')).code, 0);
   const incomplete = await run('analytics', 'rebuild');
   assert.equal(incomplete.code, 0);
   assert.match(incomplete.stderr, /ledger records 1 to \d+ are missing and not archived; the figures leave them out/);
@@ -265,10 +269,12 @@ test('a backup has complete analytics even if retention runs while the backup is
 });
 
 test('if the end of the ledger is missing, the service logs the gap and retention deletes no further records', async (t) => {
-  const { folder, open, runUntilDeleted, key, store } = copyHistory(t);
+  const { folder, run: runCommand, open, runUntilDeleted, key, store } = copyHistory(t);
   await runUntilDeleted(3);
   // Simulates a repair that removed all segments, because the oldest segment header was damaged.
   for (const name of readdirSync(join(folder, 'ledger'))) rmSync(join(folder, 'ledger', name));
+  await assert.rejects(open({ retentionDays }), DataMissingError);
+  assert.equal((await runCommand('log', 'repair', '--accept-missing-ledger', '--yes')).code, 0);
   const lines: string[] = [];
   const logger = pino({ level: 'warn' }, { write: (line) => void lines.push(line) });
   for (let run = 0; run < 3; run++) {

@@ -63,12 +63,17 @@ test('the start fails and changes no file if the ledger is missing but the analy
   const { dataDir, open, keys } = await twoLives(t);
   const [ledger, aside] = [join(dataDir, 'ledger'), join(dataDir, 'aside')];
   renameSync(ledger, aside);
-  rmSync(join(dataDir, 'secrets.json'));
+  renameSync(join(dataDir, 'secrets.json'), join(dataDir, 'aside.json'));
   const before = readdirSync(dataDir);
   await assert.rejects(open(), (error) => error instanceof FolderMissingError && error.folder === ledger);
   assert.deepEqual(readdirSync(dataDir), before);
 
-  renameSync(join(dataDir, 'analytics.sqlite'), join(dataDir, 'aside.sqlite'));
+  const accepted = await runMarketplace(['log', 'repair', '--accept-missing-ledger', '--yes'], {
+    SVC_DATA_DIR: dataDir,
+  });
+  assert.equal(accepted.code, 0, accepted.stderr);
+  await assert.rejects(open(), /secrets\.json is missing/);
+  renameSync(join(dataDir, 'aside.json'), join(dataDir, 'secrets.json'));
   assert.equal(await countSessions(await open(), keys.recent), 0);
 });
 

@@ -9,7 +9,7 @@ import type { IssuedKey } from '../../auth/api-key.ts';
 import { keyFilePath } from '../../auth/key-file.ts';
 import { KeyRegistry } from '../../auth/key-registry.ts';
 import { bounds } from '../../bounds.ts';
-import { readDataDir } from '../../config/config.ts';
+import { loadConfig, readDataDir } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
 import { daysSinceEpoch, parseIsoDate } from '../../domain/calendar.ts';
 import { systemClock } from '../../domain/clock.ts';
@@ -26,6 +26,7 @@ import {
   readSessionRows,
   resolveDayRange,
 } from '../../operations/query-analytics.ts';
+import { assertLedgerEnd, assertLedgerStart, readFolderEvidence } from '../../server/check-data-folder.ts';
 import { isReferrerTag } from '../../sessions/referrer-tags.ts';
 import { availableVerticals, knownVerticals } from '../../verticals/registry.ts';
 import type { Vertical } from '../../verticals/vertical.ts';
@@ -44,7 +45,7 @@ import { createProgressBar, progressStreamFor } from '../progress-bar.ts';
 import { runInterruptible } from '../signals.ts';
 import { formatDailyTable, formatLedgerPosition, formatSessions, formatSummary } from './analytics-text.ts';
 import { withKeyRegistry } from './keys.ts';
-import { checkLogWithProgress, resolveLogFolder } from './log-folder.ts';
+import { checkLogWithProgress, resolveLogFolder, toLedgerEnd } from './log-folder.ts';
 
 type AnalyticsReportKind = 'summary' | 'daily' | 'sessions';
 
@@ -366,8 +367,12 @@ async function rebuildFromLedger(
   missing: string[],
   signal: AbortSignal,
 ) {
-  const { damage, position, records, tornBytes } = await checkLogWithProgress(ledgerFolder, options, { signal });
+  const evidence = readFolderEvidence(dirname(ledgerFolder), { readonly: false });
+  assertLedgerStart(evidence, { keepsStore: false });
+  const check = await checkLogWithProgress(ledgerFolder, options, { signal });
+  const { damage, position, records, tornBytes } = check;
   if (damage !== null) throw damage;
+  assertLedgerEnd(evidence, toLedgerEnd(check), loadConfig(readEnv()).config.durability);
   const bar = createProgressBar(progressStreamFor(options), { total: records, unit: 'records' });
   const { records: counted, ...leftOut } = await rebuildAnalyticsStore({
     files: dataPaths(dirname(ledgerFolder)),

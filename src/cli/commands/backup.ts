@@ -1,12 +1,13 @@
 import { chmodSync, cpSync, existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { copyKeyFile, keyFilePath } from '../../auth/key-file.ts';
+import { copyKeyFile, keyFilePath, readKeyFileNumbers } from '../../auth/key-file.ts';
 import { operatorTokenPath } from '../../auth/operator-token.ts';
 import { loadConfig } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
 import { nodeFileSystem } from '../../event-log/log-files.ts';
 import { copyLog, logSizeBytes, readsPerCopy, type VerifyLogOptions } from '../../event-log/verify-log.ts';
+import { readDataInventory, writeDataInventory } from '../../files/data-inventory.ts';
 import { dataPaths } from '../../files/data-paths.ts';
 import { createFolderDurably, fsyncPath } from '../../files/durable-files.ts';
 import { CommandLineError, defineCommand } from '../command.ts';
@@ -62,14 +63,20 @@ async function backUpDataFolder(targetFolder: string, output: { readonly json?: 
     0,
   );
   const bar = createProgressBar(progressStreamFor(output), { total: bytes * readsPerCopy, unit: null });
-  const ledger = await runInterruptible(async (signal) => {
+  const { acceptedStart } = readDataInventory(dataDir).inventory.ledger ?? {};
+  const { ledger, sealed } = await runInterruptible(async (signal) => {
     const options: CopyOptions = { signal, onBytesRead: (more) => bar.advance(more) };
-    const copied = await copyLog(ledgerFolder, copies.ledgerFolder, options);
-    if (existsSync(archiveFolder)) await copyLog(archiveFolder, copies.archiveFolder, options);
+    const ledger = await copyLog(ledgerFolder, copies.ledgerFolder, options);
+    const sealed = existsSync(archiveFolder) ? await copyLog(archiveFolder, copies.archiveFolder, options) : null;
     await copyJournal(journal, copies.journalFolder, options);
-    return copied;
+    return { ledger, sealed };
   }).finally(() => bar.clear());
   await copyKeyFile(keyFilePath(dataDir), keyFilePath(target));
+  writeDataInventory(target, {
+    ledger: { position: ledger.position, crc: ledger.crc, ...(acceptedStart !== undefined && { acceptedStart }) },
+    ...(sealed !== null && { sealed: { position: sealed.position, crc: sealed.crc } }),
+    keys: readKeyFileNumbers(keyFilePath(target)),
+  });
   for (const [from, to] of [
     [join(dataDir, 'catalogs'), join(target, 'catalogs')],
     [operatorTokenPath(dataDir), operatorTokenPath(target)],

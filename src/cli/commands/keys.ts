@@ -8,6 +8,7 @@ import { readDataDir } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
 import { systemClock } from '../../domain/clock.ts';
 import type { ApiKeyMode } from '../../domain/mode.ts';
+import { assertKeyFileIsCurrent, findKnownKeyNumbers, readFolderEvidence } from '../../server/check-data-folder.ts';
 import { availableVerticals, type KnownVertical, knownVerticals } from '../../verticals/registry.ts';
 import {
   CommandLineError,
@@ -20,6 +21,7 @@ import {
   parseFutureExpiry,
 } from '../command.ts';
 import { formatTable, formatTimestamp, printJson, printNotice, printResult } from '../output.ts';
+import { createKeysRepairCommand } from './keys-repair.ts';
 
 const keyJsonMembers =
   'id, account, vertical, mode, state, created_at, expires_at, revoked_at, requests_per_minute, analytics_per_minute, sessions_per_day';
@@ -104,7 +106,7 @@ export function createCommand(): Command {
   return createCommandGroup(
     'keys',
     'Creates, lists and revokes API keys in the key file of the data folder (SVC_DATA_DIR, or ./data). A server may be running.',
-    [keysCreateCommand(), keysListCommand(), keysRevokeCommand()],
+    [keysCreateCommand(), keysListCommand(), keysRevokeCommand(), createKeysRepairCommand()],
   );
 }
 
@@ -130,10 +132,13 @@ interface CreateKeyOptions {
   readonly json?: true;
 }
 
-function createAndPrintKey(options: CreateKeyOptions): void {
+async function createAndPrintKey(options: CreateKeyOptions): Promise<void> {
   const { account, vertical, mode } = options;
   const nowMs = systemClock.wallMs();
-  const path = keyFilePath(readDataDir(readEnv()));
+  const dataDir = readDataDir(readEnv());
+  const path = keyFilePath(dataDir);
+  // A server may be running, so the analytics store is opened read-only.
+  assertKeyFileIsCurrent(path, await findKnownKeyNumbers(readFolderEvidence(dataDir, { readonly: true })));
   const isNewFile = !existsSync(path);
   const limits = {
     requestsPerMinute: options.requestsPerMinute ?? null,

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { readDataDir } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
 import { nodeFileSystem } from '../../event-log/log-files.ts';
+import { segmentHeaderLength } from '../../event-log/log-format.ts';
 import { type LogVerification, logSizeBytes, type VerifyLogOptions, verifyLog } from '../../event-log/verify-log.ts';
 import { parseRecordTimeMs } from '../../ledger/ledger-record.ts';
 import { CommandLineError } from '../command.ts';
@@ -24,6 +25,12 @@ export async function checkLogWithProgress(
   const bar = createProgressBar(progressStreamFor(output), { total, unit: 'bytes' });
   const onBytesRead = (bytes: number): void => bar.advance(bytes);
   return verifyLog(nodeFileSystem, folder, { ...options, onBytesRead }).finally(() => bar.clear());
+}
+
+/** Returns the end of a verified ledger in the form that `assertLedgerEnd` expects. */
+export function toLedgerEnd({ position, crc, end }: Pick<LogVerification, 'position' | 'crc' | 'end'>) {
+  const hadEndMark = end === null || end.offset === segmentHeaderLength;
+  return { lastAppendedPosition: position, lastAppendedCrc: crc, hadEndMark };
 }
 
 /** Unix times (in milliseconds) of the first and the last record passed to `extendTimeRange`. Ignores records without a time. */

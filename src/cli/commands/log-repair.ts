@@ -1,4 +1,4 @@
-import { existsSync, realpathSync, statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { formatIsoTimestampOrNull } from '../../domain/calendar.ts';
@@ -6,16 +6,16 @@ import { systemClock } from '../../domain/clock.ts';
 import { nodeFileSystem } from '../../event-log/log-files.ts';
 import type { LogLocation } from '../../event-log/log-scanner.ts';
 import { countTruncatedRecords, type RepairPlan, repairLog, validateTruncation } from '../../event-log/repair-log.ts';
-import { dataPaths } from '../../files/data-paths.ts';
-import { createFolderDurably } from '../../files/durable-files.ts';
 import { type FolderLock, lockFolder } from '../../files/folder-lock.ts';
 import { CommandLineError, defineCommand } from '../command.ts';
 import { formatTimestamp, printJson, printNotice, printResult } from '../output.ts';
 import { runInterruptible } from '../signals.ts';
+import { acceptMissingJournal, acceptMissingLedger, acceptRemovedRecords, dryRunNotice } from './accept-loss.ts';
 import { checkLogWithProgress, LogTimeRange, resolveLogFolder } from './log-folder.ts';
 
 interface RepairOptions {
   readonly cut?: LogLocation;
+  readonly acceptMissingLedger?: true;
   readonly acceptMissingJournal?: true;
   readonly yes?: true;
   readonly json?: true;
@@ -26,12 +26,13 @@ export function createRepairCommand(): Command {
     summary: 'cut a damaged log at the damage that log verify found',
     description:
       'Cuts a log at its first damage, so that the service can open the log again. Records before the damage stay; everything after it, ' +
-      'including intact records, is moved unchanged to a folder beside the log. With --accept-missing-journal, the command instead creates ' +
-      'an empty journal beside the ledger if the journal is missing. The service must be stopped. Without --yes, the command only prints ' +
+      'including intact records, is moved unchanged to a folder beside the log. With --accept-missing-ledger or --accept-missing-journal, ' +
+      'the command instead accepts that a part of the ledger, of the archived figures, or of the journal is lost. The service must be stopped. Without --yes, the command only prints ' +
       'what it would do. If the command is killed, run the command again.',
     examples: [
       'marketplace log repair --cut 0000000000000001.log:4096',
       'marketplace log repair --cut 0000000000000001.log:4096 --yes',
+      'marketplace log repair --accept-missing-ledger',
       'marketplace log repair --accept-missing-journal',
     ],
     exitCodes: {
@@ -41,10 +42,16 @@ export function createRepairCommand(): Command {
     },
     json:
       'one object: outcome, kept_records, kept_to_position, moved_bytes, moved_segments, moved_records, moved_first_at, ' +
-      'moved_last_at, lost_records, removed_folder',
+      'moved_last_at, lost_records, removed_folder, analytics_moved_to',
   })
     .argument('[folder]', 'folder of the log (default: the ledger of the data folder)')
     .option('--cut <file:offset>', 'file and offset of the damage, as printed by log verify', parseLogLocation)
+    .addOption(
+      new Option(
+        '--accept-missing-ledger',
+        'continue without the missing records of the ledger and figures of the archive',
+      ).conflicts(['cut', 'acceptMissingJournal']),
+    )
     .addOption(
       new Option(
         '--accept-missing-journal',
@@ -54,10 +61,15 @@ export function createRepairCommand(): Command {
     .option('--yes', 'make the changes')
     .option('--json', 'print one JSON object')
     .action(async (folder: string | undefined, options: RepairOptions, command: Command) => {
-      const { cut, acceptMissingJournal } = options;
-      if (acceptMissingJournal) createMissingJournal(folder, options);
+      const { cut, acceptMissingLedger: acceptsLedger, acceptMissingJournal: acceptsJournal } = options;
+      if (acceptsLedger) await acceptMissingLedger(folder, options);
+      else if (acceptsJournal) await acceptMissingJournal(folder, options);
       else if (cut !== undefined) await repairLogAtCut(folder, cut, options);
-      else command.error("error: one of the options '--cut <file:offset>' and '--accept-missing-journal' is required");
+      else {
+        command.error(
+          "error: one of the options '--cut <file:offset>', '--accept-missing-ledger' and '--accept-missing-journal' is required",
+        );
+      }
     });
 }
 
@@ -65,29 +77,6 @@ function parseLogLocation(text: string): LogLocation {
   const [, file, offset] = /^(.+):(\d{1,15})$/.exec(text) ?? [];
   if (file === undefined) throw new InvalidArgumentError('The position must look like 0000000000000001.log:4096.');
   return { file, offset: Number(offset) };
-}
-
-const dryRunNotice = 'Nothing has been changed. Add --yes to make the changes.';
-
-/** Creates an empty journal for a ledger without a journal, so that the service can start. Without --yes, the command changes nothing. */
-function createMissingJournal(ledger: string | undefined, { yes, json }: RepairOptions): void {
-  const dataDir = dirname(resolveLogFolder(ledger));
-  const { journalFolder: journal } = dataPaths(dataDir);
-  const lock = lockFolder(dataDir);
-  try {
-    const missing = !existsSync(journal);
-    if (missing && yes) createFolderDurably(journal);
-    if (json) {
-      printJson({ outcome: missing ? (yes ? 'journal_created' : 'would_create_journal') : 'journal_not_missing' });
-    } else if (!missing) {
-      printResult(`${journal} is not missing: nothing to do.`);
-    } else {
-      printResult(`${yes ? 'Created' : 'Would create'} an empty ${journal}. Live sessions lose their pocket fields.`);
-      if (!yes) printNotice(dryRunNotice);
-    }
-  } finally {
-    lock.release();
-  }
 }
 
 async function repairLogAtCut(named: string | undefined, cut: LogLocation, options: RepairOptions): Promise<void> {
@@ -117,7 +106,7 @@ async function repairLogAtCut(named: string | undefined, cut: LogLocation, optio
         throw new CommandLineError(`the damage is at ${basename(file)}:${offset}, not at this position; ${message}`);
       }
       case 'damage':
-        await executeRepair(folder, verdict.plan, check.records, options);
+        await executeRepair({ folder, namedFolder }, verdict.plan, check.records, options);
     }
   } finally {
     for (const lock of locks) lock.release();
@@ -125,7 +114,7 @@ async function repairLogAtCut(named: string | undefined, cut: LogLocation, optio
 }
 
 async function executeRepair(
-  folder: string,
+  { folder, namedFolder }: { readonly folder: string; readonly namedFolder: string },
   plan: RepairPlan,
   keptRecords: number,
   { yes, json }: RepairOptions,
@@ -138,6 +127,7 @@ async function executeRepair(
   const timeSpan = new LogTimeRange();
   const removed = countTruncatedRecords(nodeFileSystem, plan, (record) => timeSpan.extendTimeRange(record));
   if (yes) await repairLog(nodeFileSystem, plan, removedFolder);
+  const movedStore = yes ? acceptRemovedRecords(namedFolder, plan) : null;
   const report = {
     outcome: yes ? 'cut' : 'would_cut',
     kept_records: keptRecords,
@@ -149,6 +139,7 @@ async function executeRepair(
     moved_last_at: formatIsoTimestampOrNull(timeSpan.lastMs),
     lost_records: Math.max(0, removed.position - plan.position - removed.records),
     removed_folder: removedFolder,
+    analytics_moved_to: movedStore,
   };
   if (json) {
     printJson(report);
@@ -165,6 +156,7 @@ async function executeRepair(
     '',
     'Events in the moved records no longer count: their sessions, views, clicks and revenue. The next start of the service',
     'rebuilds the analytics from the records that are kept. Live sessions in the moved records end.',
+    ...(movedStore === null ? [] : [`The previous figures are in ${movedStore}.`]),
   ];
   printResult(`${yes ? 'Done' : 'Would do'}:\n\n${text.join('\n')}`);
   if (!yes) printNotice(dryRunNotice);

@@ -1,0 +1,123 @@
+import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
+import { hasKnownKeys, keyFilePath, raiseKeyFileNumbers, readKeyFileNumbers } from '../../auth/key-file.ts';
+import { getKeyState, KeyRegistry } from '../../auth/key-registry.ts';
+import { readDataDir } from '../../config/config.ts';
+import { readEnv } from '../../config/env.ts';
+import { systemClock } from '../../domain/clock.ts';
+import { nodeFileSystem } from '../../event-log/log-files.ts';
+import { logSizeBytes } from '../../event-log/verify-log.ts';
+import { readDataInventory, writeDataInventory } from '../../files/data-inventory.ts';
+import { lockFolder } from '../../files/folder-lock.ts';
+import { findKnownKeyNumbers, listLedgerSegments, readFolderEvidence } from '../../server/check-data-folder.ts';
+import { CommandLineError, defineCommand } from '../command.ts';
+import { printJson, printNotice, printResult } from '../output.ts';
+import { createProgressBar, progressStreamFor } from '../progress-bar.ts';
+import { runInterruptible } from '../signals.ts';
+
+interface RepairOptions {
+  readonly yes?: true;
+  readonly json?: true;
+}
+
+export function createKeysRepairCommand(): Command {
+  return defineCommand('repair', {
+    summary: 'accept a key file that is missing or older than the ledger',
+    description:
+      'Accepts that the current key file is lost. The service does not start with a key file that is missing or older than the ledger, ' +
+      'because account numbers would be assigned twice. The command reads the whole ledger and raises the numbers of the key file, so that ' +
+      'new accounts and keys get numbers that were never used. If the key file is missing, the command creates an empty key file. Keys ' +
+      'that were created after an older key file was copied are invalid, and keys that were revoked after that are valid again. The ' +
+      'service must be stopped. Without --yes, the command only prints what it would do.',
+    examples: ['marketplace keys repair', 'marketplace keys repair --yes'],
+    exitCodes: { 0: 'the key file is accepted, or the changes are printed', 130: null },
+    json: 'one object: outcome, key_file, accounts_up_to, keys_up_to, lost_changes, active_keys',
+  })
+    .option('--yes', 'make the changes')
+    .option('--json', 'print one JSON object')
+    .action(repairKeyFile);
+}
+
+async function repairKeyFile(options: RepairOptions): Promise<void> {
+  const { yes, json } = options;
+  const dataDir = readDataDir(readEnv());
+  const path = keyFilePath(dataDir);
+  if (!existsSync(dataDir)) throw new CommandLineError(`there is no data folder at ${dataDir} (see SVC_DATA_DIR)`);
+  const lock = lockFolder(dataDir);
+  try {
+    const known = await findAllKeyNumbers(dataDir, options);
+    const isMissing = !existsSync(path);
+    if (!isMissing && !hasKnownKeys(path, known.knownKeys)) {
+      throw new CommandLineError(
+        `${path} is not the key file of this data folder; move it away, then run the command again to begin without keys`,
+      );
+    }
+    const stored = isMissing ? { account: 0, key: 0, change: 0 } : readKeyFileNumbers(path);
+    const isCurrent =
+      !isMissing && stored.account >= known.account && stored.key >= known.key && stored.change >= known.change;
+    if (yes && !isCurrent) {
+      raiseKeyFileNumbers(path, known);
+      writeDataInventory(dataDir, { ...readDataInventory(dataDir).inventory, keys: readKeyFileNumbers(path) });
+    }
+    const report = {
+      outcome: isCurrent ? 'nothing_to_do' : yes ? 'repaired' : 'would_repair',
+      key_file: path,
+      accounts_up_to: Math.max(known.account, stored.account),
+      keys_up_to: Math.max(known.key, stored.key),
+      lost_changes: Math.max(0, known.change - stored.change),
+      active_keys: existsSync(path) ? countActiveKeys(path) : 0,
+    };
+    if (json) printJson(report);
+    else printReport(report, isMissing);
+  } finally {
+    lock.release();
+  }
+}
+
+function findAllKeyNumbers(dataDir: string, output: { readonly json?: true }) {
+  const evidence = readFolderEvidence(dataDir, { readonly: false });
+  const { ledgerFolder } = evidence.files;
+  const total = listLedgerSegments(evidence.files).length === 0 ? 0 : logSizeBytes(nodeFileSystem, ledgerFolder);
+  const bar = createProgressBar(progressStreamFor(output), { total, unit: 'bytes' });
+  const onBytesRead = (bytes: number): void => bar.advance(bytes);
+  return runInterruptible((signal) => findKnownKeyNumbers(evidence, { complete: true, onBytesRead, signal })).finally(
+    () => bar.clear(),
+  );
+}
+
+function countActiveKeys(path: string): number {
+  const registry = KeyRegistry.openExisting(path);
+  try {
+    return registry.listKeys().filter((key) => getKeyState(key, systemClock.wallMs()) === 'active').length;
+  } finally {
+    registry.close();
+  }
+}
+
+interface RepairReport {
+  readonly outcome: string;
+  readonly key_file: string;
+  readonly accounts_up_to: number;
+  readonly keys_up_to: number;
+  readonly lost_changes: number;
+  readonly active_keys: number;
+}
+
+function printReport({ outcome, key_file: path, ...report }: RepairReport, isMissing: boolean): void {
+  if (outcome === 'nothing_to_do') {
+    printResult(`${path} is not older than the data folder: nothing to do.`);
+    return;
+  }
+  const isDone = outcome === 'repaired';
+  const action = isMissing ? (isDone ? 'Created' : 'Would create') : isDone ? 'Accepted' : 'Would accept';
+  printResult(
+    `${action} ${path}. New accounts get numbers above ${report.accounts_up_to}, and new keys get numbers above ${report.keys_up_to}.`,
+  );
+  if (report.active_keys > 0) {
+    printNotice(
+      `${report.active_keys} keys are active. Of the last ${report.lost_changes} changes of keys and origins, nothing is known: ` +
+        'revoke keys that were revoked before, and create lost keys again.',
+    );
+  }
+  if (!isDone) printNotice('Nothing has been changed. Add --yes to make the changes.');
+}

@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { writeFileDurably, writeFileDurablyInBackground } from './durable-files.ts';
+
+/** Highest numbers that a key file has assigned. The numbers of a key file never decrease. */
+export interface KeyFileNumbers {
+  readonly account: number;
+  readonly key: number;
+  /** Number of the last change of a key or of the allowed origins. */
+  readonly change: number;
+  /** Numbers and IDs of the first and the newest key, which identify the key file. */
+  readonly knownKeys: readonly (readonly [number: number, id: string])[];
+}
+
+/** End of a log: position and CRC of its last record. */
+export interface LogEnd {
+  readonly position: number;
+  readonly crc: number;
+}
+
+/** Log of the journal, with the position and the time (Unix milliseconds) of its last batch of field changes. */
+export interface JournalLogEnd {
+  readonly name: string;
+  readonly position: number;
+  readonly lastWallMs: number;
+}
+
+/**
+ * What the data folder contained when the service last wrote the inventory. A start compares the inventory with the files, so that the
+ * service does not continue with a file that is missing or was replaced by an older copy. The files may contain more than the inventory. A
+ * part is absent if it is unknown.
+ */
+export interface DataInventory {
+  /**
+   * `crc` is null if the CRC of the record at `position` is unknown. If `acceptedStart` is present, an operator has accepted that the ledger
+   * records before this position are missing.
+   */
+  readonly ledger?: { readonly position: number; readonly crc: number | null; readonly acceptedStart?: number };
+  readonly sealed?: LogEnd;
+  readonly journal?: readonly JournalLogEnd[];
+  readonly keys?: KeyFileNumbers;
+}
+
+const count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+
+const inventoryValidator = Compile(
+  Type.Object({
+    ledger: Type.Optional(
+      Type.Object({ position: count, crc: Type.Union([count, Type.Null()]), acceptedStart: Type.Optional(count) }),
+    ),
+    sealed: Type.Optional(Type.Object({ position: count, crc: count })),
+    journal: Type.Optional(Type.Array(Type.Object({ name: Type.String(), position: count, lastWallMs: count }))),
+    keys: Type.Optional(
+      Type.Object({
+        account: count,
+        key: count,
+        change: count,
+        knownKeys: Type.Array(Type.Tuple([count, Type.String()])),
+      }),
+    ),
+  }),
+);
+
+function dataInventoryPath(dataDir: string): string {
+  return join(dataDir, 'inventory.json');
+}
+
+/** Reads the inventory. Returns an empty inventory if the file is missing or damaged. `problem` is null unless the file is damaged. */
+export function readDataInventory(dataDir: string): {
+  readonly inventory: DataInventory;
+  readonly problem: string | null;
+} {
+  let inventory: unknown;
+  try {
+    inventory = JSON.parse(readFileSync(dataInventoryPath(dataDir), 'utf8'));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return { inventory: {}, problem: code === 'ENOENT' ? null : (code ?? 'not JSON') };
+  }
+  if (!inventoryValidator.Check(inventory)) return { inventory: {}, problem: 'unexpected members' };
+  return { inventory: inventory as DataInventory, problem: null };
+}
+
+/** Writes the inventory durably. The caller must have locked the data folder, or create a new one. Throws a system error. */
+export function writeDataInventory(dataDir: string, inventory: DataInventory): void {
+  writeFileDurably(dataInventoryPath(dataDir), encodeInventory(inventory));
+}
+
+/** As `writeDataInventory`, but does not block the event loop. */
+export function writeDataInventoryInBackground(dataDir: string, inventory: DataInventory): Promise<void> {
+  return writeFileDurablyInBackground(dataInventoryPath(dataDir), encodeInventory(inventory));
+}
+
+function encodeInventory(inventory: DataInventory): string {
+  return `${JSON.stringify(inventory, null, 2)}\n`;
+}

@@ -1,0 +1,265 @@
+import { existsSync } from 'node:fs';
+import { CounterArchive } from '../analytics/counter-archive.ts';
+import { readStoreEvidence, type StoreEvidence } from '../analytics/store-evidence.ts';
+import { hasKnownKeys, readKeyFileNumbers } from '../auth/key-file.ts';
+import type { DurabilityMode } from '../config/config.ts';
+import type { FileEventLog } from '../event-log/file-event-log.ts';
+import { nodeFileSystem } from '../event-log/log-files.ts';
+import { parseSegmentFileNames } from '../event-log/log-format.ts';
+import { verifyLog } from '../event-log/verify-log.ts';
+import {
+  type DataInventory,
+  type JournalLogEnd,
+  type KeyFileNumbers,
+  readDataInventory,
+} from '../files/data-inventory.ts';
+import { DataMissingError, type DataPaths, dataPaths, FolderMissingError } from '../files/data-paths.ts';
+import { decodeSubId, formatSubId, readSecretNumber, SubIds } from '../ids/sub-id.ts';
+import type { LedgerSubscriber } from '../ledger/ledger.ts';
+import { type LedgerRecord, ledgerRecordKind, parseLedgerRecord } from '../ledger/ledger-record.ts';
+import { RandomBytesPool } from '../secrets/random-pool.ts';
+import { SecretFileError } from '../secrets/secret-file.ts';
+import type { SecretSet } from '../secrets/secret-set.ts';
+
+const acceptLedgerCommand = 'marketplace log repair --accept-missing-ledger --yes';
+const acceptJournalCommand = 'marketplace log repair --accept-missing-journal --yes';
+const acceptKeysCommand = 'marketplace keys repair --yes';
+
+/** What the files of a data folder prove about each other (docs/operating.md#missing-and-older-files). */
+export interface FolderEvidence {
+  readonly files: DataPaths;
+  readonly inventory: DataInventory;
+  /** Error in the inventory file, or null. */
+  readonly inventoryProblem: string | null;
+  /** Null if the analytics store is missing or damaged. */
+  readonly store: StoreEvidence | null;
+  readonly archive: CounterArchive;
+}
+
+/**
+ * Reads the evidence of a data folder. Throws `LogDamagedError` if the newest segment of the archive is damaged.
+ *
+ * @param options `readonly` must be true if another process may use the folder
+ */
+export function readFolderEvidence(dataDir: string, options: { readonly readonly: boolean }): FolderEvidence {
+  const files = dataPaths(dataDir);
+  const { inventory, problem } = readDataInventory(dataDir);
+  const store = readStoreEvidence(files.analyticsStoreFile, options);
+  return { files, inventory, inventoryProblem: problem, store, archive: new CounterArchive(files.archiveFolder) };
+}
+
+/** Returns the first position of each segment of the ledger; an empty list if the ledger is missing or empty. */
+export function listLedgerSegments({ ledgerFolder }: DataPaths): number[] {
+  return existsSync(ledgerFolder) ? parseSegmentFileNames(nodeFileSystem.listFiles(ledgerFolder)) : [];
+}
+
+/**
+ * Checks that the ledger folder exists and that its first segments, and the archive, are not missing. Throws `DataMissingError` if another
+ * file proves that more existed, because a rebuild of the analytics would lose the figures of the missing records.
+ *
+ * @param keepsStore whether the analytics store is kept, which has the figures of the archived days until the archive is written again
+ */
+export function assertLedgerStart(
+  { files, inventory, store, archive }: FolderEvidence,
+  { keepsStore = true }: { readonly keepsStore?: boolean } = {},
+): void {
+  const { ledgerFolder, analyticsStoreFile, archiveFolder } = files;
+  const remedy = `put the folder back or restore a backup; to continue without the missing records, run ${acceptLedgerCommand}`;
+  const archivedPosition = inventory.ledger === undefined ? archive.ledgerStartPosition - 1 : 0;
+  const lastPosition = Math.max(inventory.ledger?.position ?? 0, store?.position ?? 0, archivedPosition);
+  if (!existsSync(ledgerFolder) && (lastPosition > 0 || existsSync(analyticsStoreFile))) {
+    throw new FolderMissingError(
+      ledgerFolder,
+      `and ${analyticsStoreFile} may be the last copy of its figures: ${remedy}`,
+    );
+  }
+  const [first] = listLedgerSegments(files);
+  if (first === undefined) {
+    if (lastPosition === 0) return;
+    throw new DataMissingError(ledgerFolder, `is empty, but had ${lastPosition} records: ${remedy}`);
+  }
+  const hasArchivedFigures = keepsStore && store !== null && coversArchive(store, archive);
+  const storeStart = hasArchivedFigures ? store.firstNeededSegment : 1;
+  const start = Math.max(1, archive.ledgerStartPosition, inventory.ledger?.acceptedStart ?? 1, storeStart);
+  if (first > start) {
+    throw new DataMissingError(
+      ledgerFolder,
+      `starts with record ${first}, but the records from ${start} on are not in ${archiveFolder}: ${remedy}`,
+    );
+  }
+  const { sealed } = inventory;
+  if (sealed === undefined) return;
+  const { position, crc } = archive.end;
+  if (position > sealed.position || (position === sealed.position && crc === sealed.crc)) return;
+  // The next run of the retention writes an archive that is missing or empty again.
+  if (position === 0 && hasArchivedFigures) return;
+  const alternative = hasArchivedFigures
+    ? `to write it again from ${analyticsStoreFile}, move it away`
+    : `to continue without the missing figures, run ${acceptLedgerCommand}`;
+  throw new DataMissingError(
+    archiveFolder,
+    `is not the archive with ${sealed.position} records of this data folder: put the folder back; ${alternative}`,
+  );
+}
+
+/** Whether the store has the figures of all days that the archive has, or should have. */
+function coversArchive({ firstRetainedDay }: StoreEvidence, archive: CounterArchive): boolean {
+  return firstRetainedDay > 0 && firstRetainedDay >= archive.firstRetainedDay;
+}
+
+/**
+ * Checks that the end of the ledger is not missing. Call this function after the ledger is opened, and before a record is appended.
+ *
+ * With durability `write`, a power cut can lose the last records. The log then has no end mark, and the service continues.
+ */
+export function assertLedgerEnd(
+  { files, inventory, store }: FolderEvidence,
+  ledger: Pick<FileEventLog<never>, 'lastAppendedPosition' | 'lastAppendedCrc' | 'hadEndMark'>,
+  durability: DurabilityMode,
+): void {
+  const { position = 0, crc = null } = inventory.ledger ?? {};
+  const { lastAppendedPosition: last } = ledger;
+  const known = Math.max(position, store?.position ?? 0);
+  const remedy = `put the current ledger back; to continue with this ledger, run ${acceptLedgerCommand}`;
+  if (last < known && (durability === 'fsync' || ledger.hadEndMark)) {
+    throw new DataMissingError(files.ledgerFolder, `ends with record ${last}, but had ${known} records: ${remedy}`);
+  }
+  if (last > 0 && last === position && crc !== null && crc !== ledger.lastAppendedCrc) {
+    throw new DataMissingError(files.ledgerFolder, `is not the ledger of this data folder: ${remedy}`);
+  }
+}
+
+/** Remembers the highest account and key number in the replayed ledger records, and the last sub_id. */
+export class LedgerWitness implements LedgerSubscriber {
+  /** Requests no replay of records; other subscribers do. */
+  readonly replayStartTimeMs = Number.POSITIVE_INFINITY;
+  highestAccount = 0;
+  highestKey = 0;
+  #lastSub: Buffer | null = null;
+
+  applyLedgerRecord(record: LedgerRecord): void {
+    if (record[0] !== ledgerRecordKind.sessionCreated) return;
+    this.highestAccount = Math.max(this.highestAccount, decodeSubId(record[2]).account);
+    this.highestKey = Math.max(this.highestKey, record[4]);
+    this.#lastSub ??= Buffer.alloc(record[2].length);
+    this.#lastSub.set(record[2]);
+  }
+
+  /**
+   * Checks that the secret file belongs to the ledger. A secret that the operator removed after a leak is no error, because its number is
+   * lower than the numbers of all later secrets.
+   */
+  assertSecretsMatch(secrets: SecretSet, secretFile: string): void {
+    const sub = this.#lastSub;
+    if (sub === null) return;
+    const number = readSecretNumber(sub);
+    const isKnown = secrets.secretVersions.includes(number);
+    if (isKnown ? new SubIds(secrets, new RandomBytesPool()).verify(formatSubId(sub)) : number < secrets.newest.number)
+      return;
+    const problem = isKnown ? `secret ${number} is another secret` : `secret ${number} is missing`;
+    throw new SecretFileError(
+      `${secretFile} does not belong to the ledger, because ${problem}; put the current files back (see SVC_SECRET_FILE)`,
+    );
+  }
+}
+
+/** Throws `DataMissingError` if sessions are live, but the journal has no log. Every start of the service creates a log. */
+export function assertJournalExists({ files: { journalFolder } }: FolderEvidence, liveSessions: number): void {
+  if (liveSessions === 0) return;
+  const details = `the pocket fields of ${liveSessions} live sessions: ${journalRemedy}`;
+  if (!existsSync(journalFolder)) throw new FolderMissingError(journalFolder, `with ${details}`);
+  if (nodeFileSystem.listFiles(journalFolder).some((name) => /^\d{16}$/.test(name))) return;
+  throw new DataMissingError(journalFolder, `is empty, without ${details}`);
+}
+
+const journalRemedy = `put the folder back, or accept that these sessions must submit their inputs again, by ${acceptJournalCommand}`;
+
+/**
+ * Throws `DataMissingError` if a log of the journal is missing or shorter than in the inventory, and has pocket fields of sessions that may
+ * be live.
+ *
+ * @param stored all logs that the journal has read
+ */
+export function assertJournalComplete(
+  { files: { journalFolder }, inventory }: FolderEvidence,
+  stored: readonly Omit<JournalLogEnd, 'lastWallMs'>[],
+  { oldestLiveMs, durability }: { readonly oldestLiveMs: number; readonly durability: DurabilityMode },
+): void {
+  for (const { name, position, lastWallMs } of inventory.journal ?? []) {
+    if (lastWallMs <= oldestLiveMs) continue;
+    const log = stored.find((each) => each.name === name);
+    // With durability `write`, a power cut can lose the last batches of a log.
+    if (log !== undefined && (log.position >= position || durability === 'write')) continue;
+    const problem = log === undefined ? `part ${name} is missing` : `the end of part ${name} is missing`;
+    throw new DataMissingError(journalFolder, `is not complete, ${problem}: ${journalRemedy}`);
+  }
+}
+
+interface KnownNumbersOptions {
+  /** Reads the whole ledger and the archive, even if the inventory or the analytics store has the numbers. */
+  readonly complete?: boolean;
+  readonly onBytesRead?: (bytes: number) => void;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Finds the highest numbers of accounts and keys that were used. Without an inventory and a store, or with `complete`, reads the whole
+ * ledger and the archive.
+ */
+export async function findKnownKeyNumbers(
+  { files, inventory, store, archive }: FolderEvidence,
+  { complete = false, ...options }: KnownNumbersOptions = {},
+): Promise<KeyFileNumbers> {
+  const { keys } = inventory;
+  let account = Math.max(keys?.account ?? 0, store?.highestAccount ?? 0);
+  let key = keys?.key ?? 0;
+  if (complete || (keys === undefined && store === null)) {
+    const witness = new LedgerWitness();
+    if (existsSync(files.ledgerFolder)) {
+      const onRecord = (_position: number, value: readonly unknown[]): void => {
+        const record = parseLedgerRecord(value);
+        if (record !== null) witness.applyLedgerRecord(record);
+      };
+      await verifyLog(nodeFileSystem, files.ledgerFolder, { onRecord, ...options });
+    }
+    account = Math.max(account, witness.highestAccount, archive.findHighestAccount());
+    key = Math.max(key, witness.highestKey);
+  }
+  return { account, key, change: keys?.change ?? 0, knownKeys: keys?.knownKeys ?? [] };
+}
+
+/**
+ * Throws `DataMissingError` if the key file is missing, older than the data folder, or from another data folder. An account number or key
+ * number that the ledger knows would otherwise be assigned again, and revoked keys would be valid again.
+ *
+ * @param path path of the key file, which may be missing
+ */
+export function assertKeyFileIsCurrent(
+  path: string,
+  known: Omit<KeyFileNumbers, 'knownKeys'> & Partial<KeyFileNumbers>,
+): void {
+  const remedy = `put the current file back; to continue without the lost keys, run ${acceptKeysCommand}`;
+  const isNew = known.account === 0 && known.key === 0 && known.change === 0;
+  if (!existsSync(path)) {
+    if (isNew) return;
+    throw new DataMissingError(
+      path,
+      `is missing, but the ledger has accounts up to number ${known.account}: ${remedy}`,
+    );
+  }
+  if (isNew) return;
+  if (!hasKnownKeys(path, known.knownKeys ?? [])) {
+    throw new DataMissingError(
+      path,
+      'is not the key file of this data folder, whose accounts have the same numbers: put the current file back; to ' +
+        `continue without keys, move this file away and run ${acceptKeysCommand}`,
+    );
+  }
+  const { account, key, change } = readKeyFileNumbers(path);
+  if (account >= known.account && key >= known.key && change >= known.change) return;
+  throw new DataMissingError(
+    path,
+    `is older than the data folder (accounts up to ${account}, keys up to ${key}, ${change} changes; the data folder has ` +
+      `accounts up to ${known.account}, keys up to ${known.key}, ${known.change} changes): ${remedy}`,
+  );
+}
