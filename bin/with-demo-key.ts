@@ -1,9 +1,9 @@
 /**
  * Runs a program with new API keys for a running server:
  *
- * node bin/with-demo-key.ts ACCOUNT [--vertical VERTICAL]... [--origin ORIGIN]... -- PROGRAM [ARGUMENT]...
+ * node bin/with-demo-key.ts ACCOUNT [--vertical VERTICAL]... [--origin ORIGIN]... [--wait SECONDS] -- PROGRAM [ARGUMENT]...
  *
- * Creates a live key for ACCOUNT and each VERTICAL (default: personal-loans) in the data folder (SVC_DATA_DIR), allows the origins for its
+ * Waits up to SECONDS (default: 30) for a server that starts. Creates a live key for ACCOUNT and each VERTICAL (default: personal-loans) in the data folder (SVC_DATA_DIR), allows the origins for its
  * widgets, and starts the program. The environment of the program contains each key in a variable such as API_KEY_CREDIT_CARDS, and the URL
  * of the API without a vertical in API_URL. Verticals that the server does not serve get no key. The keys are revoked when the program ends,
  * also after Ctrl-C or SIGTERM. A key that is not revoked expires the next day. A variable that is already set is not changed, and its
@@ -27,7 +27,7 @@ interface CheckedConfig {
 
 /** Maximum time to wait for a new key. A running server accepts a new key within two seconds. */
 const newKeyTimeoutMs = 4_000;
-const newKeyPollMs = 250;
+const pollMs = 250;
 const responseTimeoutMs = 10_000;
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -40,6 +40,7 @@ const { positionals, values } = parseArgs({
   options: {
     vertical: { type: 'string', multiple: true, default: ['personal-loans'] },
     origin: { type: 'string', multiple: true, default: [] },
+    wait: { type: 'string', default: '30' },
   },
   allowPositionals: true,
 });
@@ -90,14 +91,28 @@ async function run(): Promise<number> {
   }
 }
 
-/** Returns the requested verticals that the server serves. Throws `SetupError` if there are none. */
+/** Returns the requested verticals that the server serves. Waits for a server that starts. Throws `SetupError` if there are none. */
 async function findServedVerticals(apiUrl: string): Promise<readonly string[]> {
+  await waitForServer(`${apiUrl}/${values.vertical[0]}`);
   const served: string[] = [];
   for (const vertical of values.vertical) {
     if ((await statusOf(`${apiUrl}/${vertical}`)) !== 404) served.push(vertical);
   }
   if (served.length > 0) return served;
   throw new SetupError(`${apiUrl} does not serve ${values.vertical.join(', ')}; another program may use this port`);
+}
+
+async function waitForServer(verticalUrl: string): Promise<void> {
+  for (let waitedMs = 0; earlySignal === undefined; waitedMs += pollMs) {
+    try {
+      await statusOf(verticalUrl);
+      return;
+    } catch (error) {
+      if (waitedMs >= Number(values.wait) * 1000) throw error;
+    }
+    if (waitedMs === 0) process.stderr.write(`${account}: waiting for the server at ${verticalUrl}\n`);
+    await sleep(pollMs);
+  }
 }
 
 /** Returns the name of the environment variable with the key of a vertical. */
@@ -122,9 +137,9 @@ function serverUrl({ SVC_HOST, SVC_PORT, SVC_TLS_CERT, SVC_PUBLIC_URL }: Checked
 }
 
 async function waitForKey(apiUrl: string, { vertical, key }: DemoKey, dataDir: string): Promise<void> {
-  for (let waitedMs = 0; waitedMs < newKeyTimeoutMs; waitedMs += newKeyPollMs) {
+  for (let waitedMs = 0; waitedMs < newKeyTimeoutMs; waitedMs += pollMs) {
     if (earlySignal !== undefined || (await statusOf(`${apiUrl}/${vertical}`, key)) !== 401) return;
-    await sleep(newKeyPollMs);
+    await sleep(pollMs);
   }
   throw new SetupError(
     `the server at ${apiUrl} does not use the data folder ${dataDir}, where the key was created; ` +
@@ -132,10 +147,13 @@ async function waitForKey(apiUrl: string, { vertical, key }: DemoKey, dataDir: s
   );
 }
 
-/** Sends a request for offers and returns the HTTP status. A healthy server returns 401 without a valid key. */
+/**
+ * Sends a request for offers and returns the HTTP status. A healthy server returns 401 without a valid key. Each request has a connection of
+ * its own: `execFileSync` blocks this program longer than the server keeps idle connections, so a kept connection may be closed.
+ */
 async function statusOf(verticalUrl: string, key = 'none'): Promise<number> {
   try {
-    const headers = { Authorization: `Bearer ${key}` };
+    const headers = { Authorization: `Bearer ${key}`, Connection: 'close' };
     const signal = AbortSignal.timeout(responseTimeoutMs);
     const { status } = await fetch(`${verticalUrl}/marketplace`, { headers, signal });
     return status;

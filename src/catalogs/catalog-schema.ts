@@ -3,6 +3,12 @@ import { bounds } from '../bounds.ts';
 import { offerIdPattern } from './identifiers.ts';
 
 /**
+ * Landing URL of the example catalogs, whose lenders do not exist: a page of the redirect host, which states where the click would have led.
+ */
+export const exampleLandingPath = '/c/example';
+export const exampleLandingUrl = `${exampleLandingPath}?click_id={click_id}`;
+
+/**
  * Schema of the members that all catalog files of format 1 share (docs/catalog.md). `ProductSchema` describes the members that belong to a
  * single product. `validateSemantics` checks rules that a schema cannot express, such as the allowed values of a field. An unknown member
  * is an error: if a misspelled criterion were ignored, the offer would match too many borrowers. `validateSemantics` also checks for

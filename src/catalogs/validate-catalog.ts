@@ -19,6 +19,7 @@ import {
   type CatalogLender,
   type CatalogOffer,
   catalogSchema,
+  exampleLandingUrl,
   lenderSchema,
   type OfferCriterion,
 } from './catalog-schema.ts';
@@ -263,6 +264,7 @@ function allowedConditions(field: PocketField): readonly string[] {
  * replaced by the click_id. The placeholder `{click_id}` must come after the host name, so that every redirect goes to the same host.
  */
 function landingUrlProblem(template: string): string | null {
+  if (template === exampleLandingUrl) return null;
   if (!/^[\x21-\x7e]+$/.test(template)) return 'must be printable ASCII without spaces';
   if (!template.includes('{click_id}')) return 'must contain {click_id}';
   const bare = template.replaceAll('{click_id}', '');

@@ -74,7 +74,7 @@ export function browserPathItems(
         parameters: clickParameters,
         responses: {
           302: browserResponse(
-            'Redirects to the lender; for sandbox sessions, to a page of this service.',
+            'Redirects to the lender; for sandbox sessions and offers of the example catalogs, to a page of this service.',
             {
               ...noStoreHeader,
               Location: { description: 'The target.', required: true, schema: urlSchema('The target.') },
@@ -111,6 +111,11 @@ export function browserPathItems(
             ...htmlContent,
             ...errorContent,
           }),
+          403: browserResponse(
+            'The iframe is on a page of an origin that the account does not allow. An HTML page.',
+            noStoreHeader,
+            htmlContent,
+          ),
           404: browserResponse('The link is invalid. An HTML page.', noStoreHeader, htmlContent),
           ...methodNotAllowedResponses,
           default: defaultResponse,

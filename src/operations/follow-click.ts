@@ -28,6 +28,8 @@ export interface FollowClickDeps {
   readonly clickTimeout: SharedTimeout;
   /** URL, without a query, of the page to which clicks in sandbox sessions redirect. */
   readonly sandboxLandingUrl: string;
+  /** URL of the redirect host, without a trailing slash. */
+  readonly redirectHostUrl: string;
   /** Called for each redirected click whose record is late or lost (docs/contract.md#clicks-without-a-record). */
   readonly onUnrecorded: () => void;
   /** Called for each recorded click that counts but books no revenue. */
@@ -95,7 +97,9 @@ export async function followClick(deps: FollowClickDeps, request: ClickRequest):
     countable,
   });
   const location =
-    mode === 'test' ? `${deps.sandboxLandingUrl}?click_id=${clickId}` : catalog.landingUrl(offerIndex, clickId);
+    mode === 'test'
+      ? `${deps.sandboxLandingUrl}?click_id=${clickId}`
+      : toAbsoluteUrl(catalog.landingUrl(offerIndex, clickId), deps.redirectHostUrl);
 
   if (shouldRecord) {
     const click = [
@@ -113,6 +117,11 @@ export async function followClick(deps: FollowClickDeps, request: ClickRequest):
     if (!durable) deps.onUnrecorded();
   }
   return { kind: 'redirect', location, clickId };
+}
+
+/** Converts the landing URL of the example catalogs, which is a path of the redirect host, to an absolute URL. */
+function toAbsoluteUrl(landingUrl: string, redirectHostUrl: string): string {
+  return landingUrl.startsWith('/') ? redirectHostUrl + landingUrl : landingUrl;
 }
 
 /**

@@ -150,6 +150,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
     clickLimiter,
     clickTimeout,
     sandboxLandingUrl: urls.click + sandboxLandingPath,
+    redirectHostUrl: urls.click,
     onUnrecorded: metrics.countUnrecordedClick,
     onUnbooked: metrics.countUnbookedClick,
     onUncounted: metrics.countUncountedClick,

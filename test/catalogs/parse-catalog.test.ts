@@ -214,6 +214,8 @@ test('rejects an invalid landing URL', () => {
     'https://plain.example/ü?{click_id}',
     'javascript:alert("{click_id}")',
     '//plain.example/{click_id}',
+    '/apply?click_id={click_id}',
+    '/c/example?click_id={click_id}&next=//plain.example',
   ]) {
     const errors = errorsOf(catalogOf([plainOffer({ landing_url: url })]));
     assert.equal(errors.length, 1, url);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { exampleLandingPage, sandboxLandingPage } from '../../src/http/routes/html-pages.ts';
 import type { MarketplaceResponse } from '../../src/index.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
 import { describePersonalLoans } from '../support/contract-suite.ts';
@@ -43,10 +44,10 @@ describePersonalLoans('click', (door) => {
       assert.equal(headers.get('cache-control'), 'no-store');
       assert.equal(headers.get('referrer-policy'), 'no-referrer');
       assert.equal(headers.has('x-ratelimit-limit'), false);
-      const [head, tail] = findListedOffer(fixture, id).offer.landing_url.split('{click_id}') as [string, string];
-      const location = headers.get('location') ?? '';
-      assert.ok(location.startsWith(head) && location.endsWith(tail), location);
-      const clickId = location.slice(head.length, location.length - tail.length);
+      assert.equal(findListedOffer(fixture, id).offer.landing_url, '/c/example?click_id={click_id}');
+      const { origin, pathname, searchParams } = new URL(headers.get('location')!);
+      assert.deepEqual([origin + pathname, searchParams.size], [`${new URL(url).origin}/c/example`, 1]);
+      const clickId = searchParams.get('click_id')!;
       assert.match(clickId, /^[\w-]{40,}$/);
       clickIds.add(clickId);
     }
@@ -87,6 +88,55 @@ describePersonalLoans('click', (door) => {
       const location = new URL(answer.headers.get('location') as string);
       assert.equal(location.origin, new URL(plain).origin);
       assert.ok(!location.href.includes('evil'));
+    }
+  });
+
+  test('example and sandbox clicks lead to a page that names the lender, the offer and the revenue', async () => {
+    const { market, fixture } = door;
+    for (const mode of ['live', 'test'] as const) {
+      const caller = market.caller(fixture, { mode });
+      const subId = await caller.createSessionWithFields('landing', fixture.complete);
+      const [offer] = (await caller.offers(subId, {})).offers;
+      const location = new URL((await caller.click(offer!.click_url)).headers.get('location')!);
+      assert.equal(location.pathname, mode === 'live' ? '/c/example' : '/c/sandbox');
+      assert.equal(location.origin, new URL(offer!.click_url).origin);
+      const page = await market.http.send({ path: location.pathname + location.search });
+      assert.equal(page.status, 200);
+      assert.match(
+        page.headers.get('content-security-policy')!,
+        /^default-src 'none'; style-src 'sha256-[\w+/]+='; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
+      );
+      assert.deepEqual([page.headers.get('cache-control'), page.headers.get('x-robots-tag')], ['no-store', 'noindex']);
+      assert.ok(page.text.includes(offer!.lender_name) && page.text.includes(offer!.svc_offer_id), page.text);
+      assert.match(page.text, /booked an expected revenue of <strong>\$\d+\.\d\d<\/strong>/);
+      if (mode === 'live') {
+        const { rev_attributed: booked } = await caller.summary({ referrer_tag: 'landing' });
+        assert.ok(page.text.includes(`$${booked.toFixed(2)}`), page.text);
+      }
+      // Other values name no click, and the page repeats none of them.
+      const clickId = location.searchParams.get('click_id')!;
+      for (const bad of [
+        '',
+        '?',
+        `?click_id=${echoMarker}`,
+        `?click_id=${encodeURIComponent(`<script>${echoMarker}</script>`)}`,
+        `?click_id=${clickId}A`,
+        `?click_id=${clickId}&click_id=${clickId}`,
+        `?url=https://evil.example/&next=//evil.example`,
+        '?%=%',
+        `?click_id=${'A'.repeat(4_000)}`,
+      ]) {
+        const { status, text, headers } = await market.http.send({ path: location.pathname + bad });
+        assert.deepEqual([status, headers.has('location')], [200, false]);
+        assert.ok(!text.includes(offer!.lender_name) && !text.includes(echoMarker) && !text.includes('evil'), bad);
+      }
+    }
+  });
+
+  test('the built-in landing pages escape the names of the catalog', () => {
+    const click = { lenderName: 'A <b>&"Co', offerId: 'offer-1', valueMicros: null };
+    for (const page of [sandboxLandingPage(click), exampleLandingPage(click)]) {
+      assert.ok(page.includes('A &lt;b&gt;&amp;&quot;Co') && !page.includes('<b>'));
     }
   });
 

@@ -95,7 +95,7 @@ describeService('other paths', ({ running }) => {
     const { offers } = await caller.offers(widget.subId);
     const { pathname: logo } = new URL(offers[0]!.logo_url);
     const documents = ['/docs', '/v1/personal-loans/openapi.json'];
-    const paths = ['/c/sandbox', ...documents, widget.path(''), '/w/widget.js', logo];
+    const paths = ['/c/sandbox', '/c/example', ...documents, widget.path(''), '/w/widget.js', logo];
     // On a busy machine, compressing the files at the first request may take longer than the request deadline.
     while ((await market.http.send({ path: '/docs' })).status === 503);
     for (const path of paths) {

@@ -208,6 +208,41 @@ describeService('pages of the widget', ({ running }) => {
     });
   });
 
+  test('a frame on a page of an origin that is not allowed gets a page with a sentence instead of the widget', async () => {
+    const market = running();
+    const account = 'the framed ones';
+    const caller = market.caller(fixture, { account });
+    market.marketplace.origins.allow(account, 'https://one.example');
+    const widget = await caller.createWidget('framed', fixture.complete);
+    const { pathname, search } = new URL(widget.path(''), 'https://any.example');
+    const open = (headers: Readonly<Record<string, string>>) => market.http.send({ path: pathname + search, headers });
+    for (const dest of ['iframe', 'frame', 'embed', 'object']) {
+      const refused = await open({ 'Sec-Fetch-Dest': dest, Referer: `https://two.example/${echoMarker}` });
+      assert.equal(refused.status, 403);
+      assert.match(refused.text, /Offers cannot be shown on this page/);
+      assert.ok(!refused.text.includes(widget.subId) && !refused.text.includes(echoMarker));
+      assert.match(
+        refused.headers.get('content-security-policy')!,
+        /^default-src 'none'; style-src 'sha256-[^;]+; base-uri/,
+      );
+      assert.equal(/frame-ancestors ([^;]+)/.exec(refused.headers.get('content-security-policy')!)?.[1], undefined);
+    }
+    for (const headers of [
+      { 'Sec-Fetch-Dest': 'iframe', Referer: 'https://one.example/page' },
+      { 'Sec-Fetch-Dest': 'iframe' },
+      { 'Sec-Fetch-Dest': 'iframe', Referer: 'no url' },
+      { 'Sec-Fetch-Dest': 'document', Referer: 'https://two.example/' },
+      { Referer: 'https://two.example/' },
+    ]) {
+      const answer = await open(headers);
+      assert.equal(answer.status, 200, JSON.stringify(headers));
+      assert.equal(
+        /frame-ancestors ([^;]+)/.exec(answer.headers.get('content-security-policy')!)?.[1],
+        'https://one.example',
+      );
+    }
+  });
+
   describe("the widget's script", () => {
     /** Returns the URL of the script in an embed code. */
     const address = async (): Promise<URL> => {

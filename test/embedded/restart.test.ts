@@ -184,7 +184,7 @@ test('after a restart, clicks from earlier on the same UTC day still count towar
   const [landingUrl] = findListedOffer(fixture, 'cobalt-prime').offer.landing_url.split('{click_id}');
   for (const url of links) {
     const click = await fourth.followClick(url);
-    assert.ok(click.kind === 'redirect' && click.location.startsWith(landingUrl!));
+    assert.ok(click.kind === 'redirect' && click.location.includes(landingUrl!));
   }
   const summary = ok(await fourth.partnerApi(key).queryAnalytics({ referrer_tag: 'caps' }));
   // The cap of four applied on both days, on the second day to the links of the removed offer.

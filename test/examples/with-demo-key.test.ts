@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -11,6 +13,7 @@ import { runMarketplace } from '../cli/run-marketplace.ts';
 import { createFolder } from '../cli/sample-data-folder.ts';
 import { serveMarketplace } from '../cli/served-process.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
+import { runAfterTest } from '../support/run-after-test.ts';
 
 const script = fileURLToPath(new URL('../../bin/with-demo-key.ts', import.meta.url));
 const demo = fileURLToPath(new URL('../../bench/demo/main.ts', import.meta.url));
@@ -88,9 +91,30 @@ test('if demo and server have different data folders, the demo revokes its API k
   assert.deepEqual(await keyStates(settings), ['revoked']);
 });
 
+test('the demo waits for a server that starts, and uses no connection twice', async (t) => {
+  const settings = { SVC_DATA_DIR: createFolder(t), SVC_PORT: String(await findFreePort()) };
+  const { child, ended, stderr } = withDemoKey(settings, ['--', process.execPath, '-e', '']);
+  await once(child.stderr, 'data');
+  // Accepts every key but `none`, and would reset a connection that is used again.
+  let requests = 0;
+  const connections = new Set();
+  const stub = createServer((request, response) => {
+    requests++;
+    if (connections.has(request.socket)) request.socket.resetAndDestroy();
+    connections.add(request.socket);
+    response.writeHead(request.headers.authorization === 'Bearer none' ? 401 : 400).end();
+  });
+  await once(stub.listen(Number(settings.SVC_PORT), '127.0.0.1'), 'listening');
+  runAfterTest(t, () => stub.close());
+  assert.equal(await ended, 0);
+  assert.match(await stderr, /^visitor: waiting for the server at \S+\n$/);
+  assert.ok(requests >= 3 && connections.size === requests, `${requests} requests, ${connections.size} connections`);
+  assert.deepEqual(await keyStates(settings), ['revoked']);
+});
+
 test('no API key is created if no server is running, or the server serves none of the verticals', async (t) => {
   const settings = { SVC_DATA_DIR: createFolder(t), SVC_PORT: String(await findFreePort()) };
-  const { ended, stderr } = withDemoKey(settings, ['--', process.execPath, '-e', '']);
+  const { ended, stderr } = withDemoKey(settings, ['--wait', '0', '--', process.execPath, '-e', '']);
   assert.equal(await ended, 1);
   assert.match(await stderr, /^visitor: no answer from .*make run.*\n$/);
   assert.deepEqual(await keyStates(settings), []);

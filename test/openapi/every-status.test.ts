@@ -125,6 +125,8 @@ async function beRefusedOnPages(market: RunningMarketplace, caller: ApiCaller): 
   const load = widgetLoadId(1);
   assert.equal((await stranger.get('/offers', { load })).status, 404);
   assert.equal((await widget.get('/offers', { load }, foreign)).status, 403);
+  const framed = { 'Sec-Fetch-Dest': 'iframe', Referer: 'https://elsewhere.example/' };
+  assert.equal((await widget.get('', {}, framed)).status, 403);
   assert.equal((await widget.get('/offers')).status, 400);
   assert.equal((await widget.get('/offers', { load }, ahead)).status, 503);
   await caller.submitFields(widget.subId, { [fixture.amount]: null });

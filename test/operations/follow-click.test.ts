@@ -73,7 +73,18 @@ async function openBench(t: TestContext, isLive = true, flatPayout = false) {
   const clickTimeout = new SharedTimeout(60_000, 1_000);
   runAfterTest(t, () => clickTimeout.close());
   const deps = {
-    ...{ clock, subIds, sessions, clickTokens, clickIds, catalogs, availability, clickTimeout, sandboxLandingUrl },
+    ...{
+      clock,
+      subIds,
+      sessions,
+      clickTokens,
+      clickIds,
+      catalogs,
+      availability,
+      clickTimeout,
+      sandboxLandingUrl,
+      redirectHostUrl: 'https://go.example',
+    },
     devices: new DeviceClassifier(100),
     clickLimiter: new ClickRecordLimiter({
       clicksRecordedPerLinkMax: clicksPerLink,

@@ -22,7 +22,20 @@ declare const getComputedStyle: (element: unknown) => Readonly<Record<string, st
 const pages = useWidgetTestPages();
 
 describe('a widget in an iframe', () => {
-  test('the browser blocks an iframe if the account does not allow the origin', async (t) => {
+  test('an iframe on a page of an origin that is not allowed shows a sentence, also to live keys without origins', async (t) => {
+    for (const allowed of ['https://www.example.com', false]) {
+      const widget = await pages.widget({ mode: 'live', allowed });
+      const { html, src } = await widget.caller.getEmbedCode(widget.subId, 'iframe');
+      const page = await pages.newPage(t);
+      const response = page.waitForResponse(src);
+      await page.goto(pages.url(html));
+      assert.equal((await response).status(), 403);
+      await page.frameLocator('iframe').getByRole('heading', { name: 'Offers cannot be shown on this page' }).waitFor();
+      assert.equal(await countedViews(widget), 0);
+    }
+  });
+
+  test('the browser blocks an iframe on a page without referrer if the account does not allow the origin', async (t) => {
     const widget = await pages.widget({ mode: 'live', allowed: 'https://www.example.com' });
     const { html, src } = await widget.caller.getEmbedCode(widget.subId, 'iframe');
     const page = await pages.newPage(t);
@@ -32,7 +45,7 @@ describe('a widget in an iframe', () => {
       if (/\/w\/(widget\.js|offers|events)/.test(request.url())) requests++;
     });
     const response = page.waitForResponse(src);
-    await page.goto(pages.url(html));
+    await page.goto(pages.partner.add(partnerPage(html), { 'Referrer-Policy': 'no-referrer' }));
     assert.equal((await response).status(), 200);
     await page.waitForLoadState('networkidle');
     const [, frame] = page.frames();

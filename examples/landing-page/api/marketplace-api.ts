@@ -230,20 +230,20 @@ export class MarketplaceApi {
 
   async #call<Answer>(operation: string, url: string, init: RequestInit): Promise<ApiResult<Answer>> {
     const headers = { ...init.headers, Accept: 'application/json', Authorization: `Bearer ${this.#key}` };
-    let response: Response;
-    let body: unknown;
+    // The timeout includes the body. Redirects are not followed, because they would send the key to another address.
+    const send = async () => {
+      const signal = AbortSignal.timeout(responseTimeoutMs);
+      const response = await fetch(url, { ...init, headers, redirect: 'error', signal });
+      return { response, body: (await response.json()) as unknown };
+    };
+    let answer: Awaited<ReturnType<typeof send>>;
     try {
-      // The timeout includes the body. Redirects are not followed, because they would send the key to another address.
-      response = await fetch(url, {
-        ...init,
-        headers,
-        redirect: 'error',
-        signal: AbortSignal.timeout(responseTimeoutMs),
-      });
-      body = await response.json();
+      // The server may close an idle connection while a request is on its way. All requests can be repeated without harm.
+      answer = await send().catch((error) => (isConnectionReset(error) ? send() : Promise.reject(error)));
     } catch (error) {
       return createFailure('UNREACHABLE', `${operation}: no usable answer (${errorReason(error)})`);
     }
+    const { response, body } = answer;
     if (response.ok) return { ok: true, answer: body as Answer };
     const { error = 'UNKNOWN', fields_invalid = [] } = body as {
       error?: string;
@@ -263,6 +263,10 @@ export class MarketplaceApi {
 
 function createFailure(code: string, description: string): ApiFailure {
   return { ok: false, code, description, retryAfterSeconds: null, invalidFields: [] };
+}
+
+function isConnectionReset(error: unknown): boolean {
+  return /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(errorReason(error));
 }
 
 function errorReason(error: unknown): string {

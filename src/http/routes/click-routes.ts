@@ -1,8 +1,10 @@
+import { exampleLandingPath } from '../../catalogs/catalog-schema.ts';
 import { clickPath, parseClickQuery } from '../../operations/click-url.ts';
+import { type DescribeClickDeps, describeClick } from '../../operations/describe-click.ts';
 import { type FollowClickDeps, followClick } from '../../operations/follow-click.ts';
 import type { RequestContext, RequestHandler } from '../engines/listener.ts';
 import { formatHeader, formatHeaders } from '../engines/response-head.ts';
-import { clickNotFoundPage, sandboxLandingPage } from './html-pages.ts';
+import { clickNotFoundPage, exampleLandingPage, noticePageCsp, sandboxLandingPage } from './html-pages.ts';
 import { headersOfSpeculativeReply, isSpeculative } from './request-parsing.ts';
 import { allowOnlyGet, routeIndexOf } from './routing.ts';
 
@@ -18,14 +20,17 @@ const redirectBody = 'Found';
 const pageHeaders = formatHeaders({
   'Content-Type': 'text/html; charset=utf-8',
   ...privacyHeaders,
-  'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+  'Content-Security-Policy': `${noticePageCsp}; frame-ancestors 'none'`,
   'X-Robots-Tag': 'noindex',
 });
 
 /**
- * Creates the handler of the redirect host (docs/contract.md#click-redirect): `/c` for clicks, `/c/sandbox` for the sandbox landing page.
+ * Creates the handler of the redirect host (docs/contract.md#click-redirect): `/c` for clicks, `/c/sandbox` and `/c/example` for the built-in
+ * landing pages.
  */
-export function clickRoutes(deps: FollowClickDeps & { readonly onPrefetch: () => void }): RequestHandler {
+export function clickRoutes(
+  deps: FollowClickDeps & DescribeClickDeps & { readonly onPrefetch: () => void },
+): RequestHandler {
   const click = allowOnlyGet((context) => {
     // Replies 503 to a speculative request, so that the browser sends the request again when the person clicks the link.
     if (isSpeculative(context)) {
@@ -34,14 +39,20 @@ export function clickRoutes(deps: FollowClickDeps & { readonly onPrefetch: () =>
     }
     return redirect(deps, context);
   });
-  const sandbox = allowOnlyGet((context) => {
-    context.reply({ status: 200, headers: pageHeaders, body: sandboxLandingPage });
+  const landing = allowOnlyGet((context) => {
+    const render = context.path === exampleLandingPath ? exampleLandingPage : sandboxLandingPage;
+    context.reply({ status: 200, headers: pageHeaders, body: render(describeClick(deps, context.query)) });
   });
   return (context) => {
-    const isSandbox = context.path === sandboxLandingPath;
-    context.routeIndex = isSandbox ? sandboxLandingRouteIndex : clickRouteIndex;
-    return isSandbox ? sandbox(context) : click(context);
+    const isClick = context.path === clickPath;
+    context.routeIndex = isClick ? clickRouteIndex : sandboxLandingRouteIndex;
+    return isClick ? click(context) : landing(context);
   };
+}
+
+/** Whether the redirect host handles the path. */
+export function isClickPath(path: string): boolean {
+  return path === clickPath || path === sandboxLandingPath || path === exampleLandingPath;
 }
 
 async function redirect(deps: FollowClickDeps, context: RequestContext): Promise<void> {

@@ -1,6 +1,5 @@
-import { clickPath } from '../../operations/click-url.ts';
 import type { RequestHandler } from '../engines/listener.ts';
-import { sandboxLandingPath } from './click-routes.ts';
+import { isClickPath } from './click-routes.ts';
 import { routeIndexOf } from './routing.ts';
 import { logoPathPrefix } from './static-routes.ts';
 import { widgetPath } from './widget-routes.ts';
@@ -16,7 +15,7 @@ export function publicRoutes({
 }: Readonly<Record<'api' | 'click' | 'widget' | 'logo', RequestHandler>>): RequestHandler {
   return (context) => {
     const { path } = context;
-    if (path === clickPath || path === sandboxLandingPath) return click(context);
+    if (isClickPath(path)) return click(context);
     if (path === widgetPath || path.startsWith(`${widgetPath}/`)) return widget(context);
     if (!path.startsWith(logoPathPrefix)) return api(context);
     context.routeIndex = logoRouteIndex;

@@ -14,11 +14,11 @@ import {
 } from '../../operations/show-widget-offers.ts';
 import type { RandomBytesPool } from '../../secrets/random-pool.ts';
 import type { OfferUrls } from '../../verticals/offer-view.ts';
-import { widgetPageCsp, widgetPageHtml } from '../../widgets/widget-embedding.ts';
+import { type EmbedPolicy, widgetPageCsp, widgetPageHtml } from '../../widgets/widget-embedding.ts';
 import type { RequestContext, RequestHandler } from '../engines/listener.ts';
 import { formatHeader, formatHeaders, type HeaderText } from '../engines/response-head.ts';
 import { varyByOriginHeaders, widgetCors } from './cors.ts';
-import { widgetExpiredPage, widgetLinkInvalidPage } from './html-pages.ts';
+import { noticePageCsp, widgetExpiredPage, widgetLinkInvalidPage, widgetOriginRefusedPage } from './html-pages.ts';
 import { renderWidgetOffersJson } from './offers-json.ts';
 import { errorReply, jsonHeaders } from './replies.ts';
 import { headersOfSpeculativeReply, isSpeculative, parseJsonBody } from './request-parsing.ts';
@@ -168,7 +168,6 @@ const pageHeaders = formatHeaders({
   'Referrer-Policy': 'same-origin',
   'X-Robots-Tag': 'noindex',
 });
-const noticePageCsp = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 /** Creates the handler of the widget host: `/w` (iframe page), `/w/widget.js`, `/w/offers` and `/w/events`. */
 export function widgetRoutes(deps: WidgetRoutesDeps): RequestHandler {
@@ -200,6 +199,9 @@ function widgetPage(deps: WidgetRoutesDeps): RequestHandler {
     const sortOrders = link?.session.ok ? link.session.value.tenant.vertical : {};
     const selection = parseSortAndLimit(parameters, sortOrders);
     if (link === null || !selection.ok) return sendPage(context, 404, noticePageCsp, widgetLinkInvalidPage);
+    // A browser shows no page in a frame that `frame-ancestors` forbids, so this page, which contains no offers, has no `frame-ancestors`.
+    if (isFramedByRefusedOrigin(context, link.policy))
+      return sendPage(context, 403, noticePageCsp, widgetOriginRefusedPage);
     const { frameAncestors } = link.policy;
     if (!link.session.ok) {
       return sendPage(context, 400, `${noticePageCsp}; frame-ancestors ${frameAncestors}`, widgetExpiredPage);
@@ -211,6 +213,13 @@ function widgetPage(deps: WidgetRoutesDeps): RequestHandler {
     const widget = { sub, token, vertical, ...selection.value };
     sendPage(context, 200, csp, widgetPageHtml(widgetScriptUrl, nonce, widget));
   };
+}
+
+/** Whether the page is requested for a frame in a page of an origin that the account does not allow, according to the `Referer` header. */
+function isFramedByRefusedOrigin(context: RequestContext, { getCorsOrigin }: EmbedPolicy): boolean {
+  if (!/^(?:iframe|frame|embed|object)$/.test(context.getRequestHeader('sec-fetch-dest'))) return false;
+  const referrer = context.getRequestHeader('referer');
+  return URL.canParse(referrer) && getCorsOrigin(new URL(referrer).origin) === null;
 }
 
 function sendPage(context: RequestContext, status: number, csp: string, body: string): void {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { exampleLandingUrl } from '../../../src/catalogs/catalog-schema.ts';
 import { parseCatalog } from '../../../src/catalogs/parse-catalog.ts';
 import { meetsStateMinimumAge } from '../../../src/matching/match-tables.ts';
 import { computeCardStatistics } from '../../../src/verticals/credit-cards/catalog-statistics.ts';
@@ -122,7 +123,8 @@ describe('the example catalog of credit cards', () => {
     }
     assert.ok(offers.filter(({ security_deposit_min }) => security_deposit_min !== undefined).length >= 4);
     for (const { landing_url, terms_url } of offers) {
-      for (const url of [landing_url, terms_url]) assert.match(new URL(url).hostname, /\.example$/);
+      assert.equal(landing_url, exampleLandingUrl);
+      assert.match(new URL(terms_url).hostname, /\.example$/);
     }
   });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { exampleLandingUrl } from '../../../src/catalogs/catalog-schema.ts';
 import { parseCatalog } from '../../../src/catalogs/parse-catalog.ts';
 import { mortgage } from '../../../src/verticals/mortgage/mortgage.ts';
 import { getRateType, type MortgageCatalog, type MortgageOffer } from '../../../src/verticals/mortgage/offer-schema.ts';
@@ -23,8 +24,9 @@ describe('the example catalog of mortgages', () => {
   test('has at least 60 offers of 20 lenders with different NMLS ids, and only hosts of the reserved domain', () => {
     assert.ok(offers.length >= 60 && catalog.lenders.length >= 20);
     assert.equal(new Set(catalog.lenders.map(({ nmls_id }) => nmls_id)).size, catalog.lenders.length);
-    for (const url of offers.flatMap(({ landing_url, terms_url }) => [landing_url, terms_url])) {
-      assert.match(new URL(url).hostname, /\.example$/);
+    for (const { landing_url, terms_url } of offers) {
+      assert.equal(landing_url, exampleLandingUrl);
+      assert.match(new URL(terms_url).hostname, /\.example$/);
     }
   });
 
