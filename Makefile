@@ -7,7 +7,7 @@ BENCH_TESTS := $(shell find test/bench -name '*.test.ts' | sort)
 # The tests of the benchmarks that run in `make test`: units without processes, and one run of every scenario's preparation.
 QUICK_BENCH_TESTS := $(addprefix test/bench/,check/baseline.test.ts population/borrower.test.ts \
   report/report.test.ts scenarios/scenarios.test.ts)
-TESTS := $(filter-out test/matching/match-mutants.test.ts $(filter-out $(QUICK_BENCH_TESTS),$(BENCH_TESTS)), \
+TESTS := $(filter-out test/matching/match-mutants.test.ts test/openapi/generated-clients.test.ts $(filter-out $(QUICK_BENCH_TESTS),$(BENCH_TESTS)), \
   $(shell find test -name '*.test.ts' | sort))
 # Short tests that start no process and change no global state. They share one process, which halves their CPU time.
 SHORT_TESTS := $(shell find $(addprefix test/,auth clicks config confirmations domain files ids journal ledger logging metrics operations \
@@ -70,6 +70,10 @@ format: $(INSTALLED) ## format the files
 
 openapi: $(INSTALLED) $(WIDGET) ## record the API examples and write docs/openapi.json
 	@$(WITH_NODE) node bin/write-openapi.ts
+
+.PHONY: openapi-clients-test
+openapi-clients-test: $(INSTALLED) ## install six OpenAPI client generators (300 MB) and compile a program for each client
+	@$(WITH_NODE) node --test test/openapi/generated-clients.test.ts
 
 demo: $(INSTALLED) $(WIDGET) ## send a few dozen borrowers through a running server; ARGS=--full prints every response
 	@$(WITH_NODE) node bin/with-demo-key.ts demo -- node bench/demo/main.ts $(ARGS)

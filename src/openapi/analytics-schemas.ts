@@ -1,4 +1,4 @@
-import Type, { type TSchema } from 'typebox';
+import Type, { type TOptional, type TSchema } from 'typebox';
 import { bounds } from '../bounds.ts';
 import {
   deviceClasses,
@@ -17,6 +17,7 @@ import { nullableSchema } from '../verticals/nullable-schema.ts';
 import {
   constantSchema,
   defineSchema,
+  dictionarySchema,
   ignoredParametersProperty,
   isoDateSchema,
   metadataValueSchema,
@@ -81,6 +82,18 @@ const widgetEventsSchema = defineSchema<Readonly<Record<WidgetEventType, number>
   ),
 );
 
+const figuresSchema = Type.Object(metricProperties, { title: 'Figures' });
+
+const byDeviceSchema = defineSchema<AnalyticsSummary['by_device']>()(
+  Type.Object(
+    Object.fromEntries(deviceClasses.map((name) => [name, Type.Optional(figuresSchema)])) as Record<
+      (typeof deviceClasses)[number],
+      TOptional<typeof figuresSchema>
+    >,
+    { description: 'The same figures for each device class with sessions.' },
+  ),
+);
+
 const requestedTagSchema = nullableSchema(
   Type.String({ description: 'The requested tag; `null` for a list of ids alone.' }),
 );
@@ -139,10 +152,7 @@ export const analyticsSummarySchema = defineSchema<AnalyticsSummary>()(
       sessions_matured: maturedProperties.sessions,
       rev_per_session_matured: maturedProperties.rev_per_session,
       rev_per_session_ci95: maturedProperties.ci95,
-      by_device: Type.Record(Type.String(), Type.Object(metricProperties, { title: 'Figures' }), {
-        propertyNames: { enum: deviceClasses },
-        description: 'The same figures for each device class with sessions.',
-      }),
+      by_device: byDeviceSchema,
       clicks_not_booked: clicksNotBookedSchema,
       widget_events: widgetEventsSchema,
       sessions_kept_from: retainedFromSchema,
@@ -171,9 +181,7 @@ const rowSchema = Type.Object(
     created_at: timestampSchema('When the session was created'),
     sandbox: Type.Boolean({ description: 'Whether the session was created with a test key.' }),
     device: Type.String({ enum: deviceClasses, description: 'Derived from the `user_agent` at creation.' }),
-    metadata: nullableSchema(
-      Type.Record(Type.String(), metadataValueSchema, { description: 'The `metadata` at creation, or `null`.' }),
-    ),
+    metadata: nullableSchema(dictionarySchema(metadataValueSchema, 'The `metadata` at creation, or `null`.')),
     marketplace_views: nonNegativeIntegerSchema('Views of the offers.'),
     offer_clicks: nonNegativeIntegerSchema('Counted clicks.'),
     rev_attributed: attributedUsd,

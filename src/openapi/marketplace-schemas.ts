@@ -32,19 +32,23 @@ const legalSchema = Type.String({ description: "The lender's own disclosure. Sho
 const termsUrlSchema = urlSchema('Page of the lender with the terms. Link to it from the offer.');
 const asOfSchema = isoDateSchema('Date on which the lender confirmed the figures.');
 
+/** Figures of loans. In a vertical whose product has no such figure, the member is null. */
+const loanFigures = {
+  apr_range: numberRangeSchema(Type.Number(), 'Annual percentage rates for this borrower.'),
+  payment_term_months: Type.Integer({ description: 'Term in months of the monthly payment. Show both together.' }),
+  monthly_payment_estimate: usdSchema('Estimated monthly payment for the requested amount over that term'),
+  loan_amount_range: numberRangeSchema(Type.Integer(), 'The amounts that this borrower can get, in USD.'),
+};
+
 const anyOfferSchema = defineSchema<OfferView>()(
   Type.Object(
     {
       svc_offer_id: Type.String({ pattern: offerIdPattern, description: 'The id of the offer.' }),
       lender_name: Type.String({ description: 'Name of the lender.' }),
       logo_url: urlSchema('An SVG image, which may be cached forever: a changed logo gets another URL.'),
-      apr_range: nullableSchema(numberRangeSchema(Type.Number(), 'Annual percentage rates for this borrower.')),
-      payment_term_months: nullableSchema(
-        Type.Integer({ description: 'Term in months of the monthly payment. Show both together.' }),
-      ),
-      monthly_payment_estimate: nullableSchema(
-        usdSchema('Estimated monthly payment for the requested amount over that term'),
-      ),
+      apr_range: nullableSchema(loanFigures.apr_range),
+      payment_term_months: nullableSchema(loanFigures.payment_term_months),
+      monthly_payment_estimate: nullableSchema(loanFigures.monthly_payment_estimate),
       svc_star_rating: Type.Number({ description: 'Editorial rating in stars.' }),
       features: Type.Array(Type.String(), { description: 'Features of the offer, as tags.' }),
       prequalification: Type.Boolean({ description: 'Whether a rate needs no hard credit inquiry.' }),
@@ -52,9 +56,7 @@ const anyOfferSchema = defineSchema<OfferView>()(
       terms_url: Type.Optional(termsUrlSchema),
       as_of: Type.Optional(asOfSchema),
       click_url: urlSchema('Redirects to the lender and attributes the click, see `followClick`. Use it unchanged.'),
-      loan_amount_range: nullableSchema(
-        numberRangeSchema(Type.Integer(), 'The amounts that this borrower can get, in USD.'),
-      ),
+      loan_amount_range: nullableSchema(loanFigures.loan_amount_range),
       term_months: Type.Array(Type.Integer(), { description: 'The terms available to this borrower, in months.' }),
       position: Type.Integer({ minimum: 1, maximum: bounds.offersShownMax, description: 'Position in this response.' }),
     },
@@ -71,9 +73,8 @@ const nullSchema = Type.Unsafe<null>({
 function createOfferSchema(vertical: Vertical): typeof anyOfferSchema {
   const { offerViewMembers, nullOfferMembers } = getVerticalProduct(vertical);
   const properties: Record<string, TSchema> = { ...anyOfferSchema.properties };
-  for (const name of ['apr_range', 'payment_term_months', 'monthly_payment_estimate', 'loan_amount_range'] as const) {
-    const { type, ...schema } = properties[name] as TSchema & { readonly type: readonly [string, 'null'] };
-    properties[name] = nullOfferMembers.includes(name) ? nullSchema : { ...schema, type: type[0] };
+  for (const [name, schema] of Object.entries(loanFigures)) {
+    properties[name] = nullOfferMembers.some((member) => member === name) ? nullSchema : schema;
   }
   if (nullOfferMembers.includes('payment_term_months')) {
     properties.term_months = Type.Array(Type.Integer(), {

@@ -56,6 +56,13 @@ export const referrerTagSchema = Type.String({
   description: 'The experiment that the session belongs to.',
 });
 
+/**
+ * Schema of an object with any names and values of one schema. Uses `additionalProperties`, because many code generators ignore the
+ * `patternProperties` of `Type.Record`.
+ */
+export const dictionarySchema = <Value extends TSchema>(values: Value, description: string) =>
+  Type.Unsafe<Readonly<Record<string, Static<Value>>>>({ type: 'object', additionalProperties: values, description });
+
 export const metadataValueSchema = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]);
 
 export const ignoredParametersProperty = {

@@ -99,15 +99,15 @@ function pocketFieldsSchema(vertical: Vertical): TSchema {
   });
 }
 
-/** Returns the schema of a field's values (docs/contract.md#field-values). Every `enum` contains null, because every field allows null. */
+/** Returns the schema of a field's values except null, which every field allows (docs/contract.md#field-values). */
 function fieldValueSchema(field: PocketField, description: string): TSchema {
   switch (field.kind) {
     case 'integer':
       return Type.Integer({ minimum: field.min, maximum: field.max, description });
     case 'choice':
-      return Type.Unsafe({ type: 'string', enum: [...field.values, null], description });
+      return Type.Unsafe({ type: 'string', enum: field.values, description });
     case 'integer_choice':
-      return Type.Unsafe({ type: 'integer', enum: [...field.values, null], description });
+      return Type.Unsafe({ type: 'integer', enum: field.values, description });
     case 'boolean':
       return Type.Boolean({ description });
     case 'birthdate': {

@@ -72,7 +72,7 @@ export interface AnalyticsSummary extends MetricsView, IgnoredParameters {
   readonly sessions_matured: MaturedView['sessions'];
   readonly rev_per_session_matured: MaturedView['rev_per_session'];
   readonly rev_per_session_ci95: MaturedView['ci95'];
-  readonly by_device: Readonly<Record<string, MetricsView>>;
+  readonly by_device: Readonly<Partial<Record<(typeof deviceClasses)[number], MetricsView>>>;
   readonly clicks_not_booked: UnbookedClicksView;
   readonly widget_events: WidgetEventsView;
   /** First day whose sessions are retained. Deleted sessions count in figures by referrer tag, but not in rows or with `sub_id_list`. */
@@ -259,7 +259,7 @@ function toLenderView({ lender, clicks, confirmedMicros }: LenderMetrics): Lende
   return { lender, clicks, rev_confirmed: microsToUsd(confirmedMicros) };
 }
 
-function deviceName(device: number): string {
+function deviceName(device: number): (typeof deviceClasses)[number] {
   return deviceClasses[device] ?? 'unknown';
 }
 

@@ -77,6 +77,25 @@ test('the document contains the fields of the vertical with their allowed values
   }
 });
 
+// `make openapi-clients-test` compiles the clients of six code generators, which lose other forms.
+test('the schemas use only forms that code generators support', () => {
+  const lost: string[] = [];
+  const visit = (value: unknown, path: string): void => {
+    if (typeof value !== 'object' || value === null) return;
+    const { type, enum: values, patternProperties } = value as Readonly<Record<string, unknown>>;
+    const types = [type].flat();
+    if (patternProperties !== undefined) lost.push(`${path}: patternProperties`);
+    if (types.includes('null') && types.includes('object')) lost.push(`${path}: object or null in one list of types`);
+    if (Array.isArray(values) && values.includes(null)) lost.push(`${path}: null in an enumeration`);
+    if (Array.isArray(values) && types[0] === undefined) lost.push(`${path}: an enumeration without a type`);
+    for (const [name, member] of Object.entries(value)) visit(member, `${path}/${name}`);
+  };
+  for (const vertical of [...availableVerticals(), equipmentLeases]) {
+    visit(openApiDocument(vertical, urls).components.schemas, vertical.segment);
+  }
+  assert.deepEqual(lost, []);
+});
+
 test('the document of each vertical states what its sort orders mean, and which members of an offer it does not use', () => {
   const describe = (segment: string) => {
     const vertical = availableVerticals().find((candidate) => candidate.segment === segment)!;

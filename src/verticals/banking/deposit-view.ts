@@ -20,7 +20,10 @@ export const depositViewSchema = Type.Object(
     name: Type.String({ description: 'Name of the account.' }),
     apy: percent('Annual percentage yield at the requested deposit', 'It is 0 below `minimum_balance_for_apy`.'),
     rate: percent('Interest rate of the tier that the deposit reaches', 'It is 0 below `minimum_balance_for_apy`.'),
-    compounding: Type.Enum(compoundingFrequencies, { description: 'How often interest is added to the balance.' }),
+    compounding: Type.Enum(compoundingFrequencies, {
+      type: 'string',
+      description: 'How often interest is added to the balance.',
+    }),
     tiers: Type.Array(
       Type.Object({
         from: usd('Balance from which the tier applies'),
@@ -34,6 +37,7 @@ export const depositViewSchema = Type.Object(
       { description: 'Rates by balance, ascending.' },
     ),
     tier_method: Type.Enum(interestTierMethods, {
+      type: 'string',
       description: 'Whether the rate of a tier applies to the whole balance, or only to the part within the tier.',
     }),
     term_months: nullableSchema(Type.Integer({ description: 'Term of a certificate of deposit, in months.' })),
@@ -58,7 +62,7 @@ export const depositViewSchema = Type.Object(
         { description: '`null` if the offer has no bonus that this depositor can get.' },
       ),
     ),
-    insured_by: Type.Enum(['fdic', 'ncua'], { description: 'Insurer of the deposit.' }),
+    insured_by: Type.Enum(['fdic', 'ncua'], { type: 'string', description: 'Insurer of the deposit.' }),
     certificate_number: Type.String({ description: 'FDIC certificate number, or NCUA charter number.' }),
     variable: Type.Boolean({ description: 'Whether the rate can change after the account is opened.' }),
     first_year_earnings: usd(

@@ -77,8 +77,8 @@ const adjustableRateSchema = Type.Object(
 export const mortgageViewMembers = {
   mortgage: Type.Object(
     {
-      loan_type: Type.Enum([...loanTypes], { description: 'Program of the loan.' }),
-      rate_type: Type.Enum(['fixed', 'adjustable']),
+      loan_type: Type.Enum([...loanTypes], { type: 'string', description: 'Program of the loan.' }),
+      rate_type: Type.Enum(['fixed', 'adjustable'], { type: 'string' }),
       fixed_months: nullableSchema(
         Type.Integer({
           minimum: 1,
