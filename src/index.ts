@@ -12,7 +12,7 @@ import {
 } from './auth/rate-limits.ts';
 import type { AllowedOrigin, AllowOriginResult, RemoveOriginResult } from './auth/web-origin.ts';
 import { bounds } from './bounds.ts';
-import type { CatalogReloadResult, CatalogSource } from './catalogs/catalog-store.ts';
+import type { CatalogFileReload as CatalogReloadResult, CatalogSource } from './catalogs/catalog-store.ts';
 import type { PublicUrls } from './config/config.ts';
 import { resolveUrls } from './config/resolve-urls.ts';
 import { assertKnownOptionNames, assertObject } from './domain/assert-options.ts';

@@ -12,6 +12,8 @@ interface SqliteKeyDirectoryOptions {
   /** Called when the key file becomes unreadable. The keys that are already in memory remain valid. */
   readonly onReadError: (error: unknown) => void;
   readonly onRecovered?: () => void;
+  /** Called for each key that is loaded: at the start for all keys, later for each new or changed key. */
+  readonly onKeyLoaded?: (key: ApiKey) => void;
 }
 
 /**
@@ -161,8 +163,13 @@ export class SqliteKeyDirectory implements KeyDirectory {
   }
 
   #setKey(hash: string, key: KeyRow | RemovedKey): void {
-    if (key.number === null) this.#keysByHash.delete(hash);
-    else this.#keysByHash.set(hash, toApiKey(key));
+    if (key.number === null) {
+      this.#keysByHash.delete(hash);
+      return;
+    }
+    const loaded = toApiKey(key);
+    this.#keysByHash.set(hash, loaded);
+    this.#options.onKeyLoaded?.(loaded);
   }
 
   #setEmbedOrigins(account: number, origins: readonly string[]): void {

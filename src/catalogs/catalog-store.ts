@@ -42,6 +42,13 @@ export type CatalogReloadResult =
     }
   | { readonly ok: false; readonly errors: readonly string[] };
 
+/** Result of the reload of a catalog file, with the catalog that the file is for. */
+export type CatalogFileReload = CatalogReloadResult & {
+  readonly vertical: string;
+  readonly mode: ApiKeyMode;
+  readonly file: string;
+};
+
 type PrepareCatalog = (compiled: CompiledCatalog) => Promise<void>;
 
 /** Error for a catalog that is missing or invalid when the service starts. `errors` has one line for each error. */

@@ -1,11 +1,14 @@
+import type { ApiKey } from '../auth/api-key.ts';
 import { Authenticator } from '../auth/authenticator.ts';
 import { EmbedOriginRegistry } from '../auth/embed-origin-registry.ts';
 import { keyFilePath } from '../auth/key-file.ts';
 import { KeyRegistry } from '../auth/key-registry.ts';
 import { SqliteKeyDirectory } from '../auth/sqlite-key-directory.ts';
 import { bounds } from '../bounds.ts';
+import type { CatalogSource } from '../catalogs/catalog-store.ts';
 import { describeError } from '../logging/describe-error.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import { exampleCatalogFile } from '../verticals/registry.ts';
 import { assertKeyFileIsCurrent, type FolderEvidence, findKnownKeyNumbers } from './check-data-folder.ts';
 import type { CleanupStack } from './lifecycle.ts';
 import type { Service, ServiceOptions } from './service.ts';
@@ -15,11 +18,12 @@ import type { Service, ServiceOptions } from './service.ts';
  * `DataMissingError` if the key file is missing or older than the data folder.
  */
 export async function createAuthenticator(
-  { dataDir, clock, logger, limits }: ServiceOptions,
+  options: ServiceOptions,
   cleanup: CleanupStack,
   metrics: Metrics,
   evidence: FolderEvidence,
 ) {
+  const { dataDir, clock, logger, limits } = options;
   const path = keyFilePath(dataDir);
   assertKeyFileIsCurrent(path, await findKnownKeyNumbers(evidence));
   const keyRegistry = KeyRegistry.open(path, bounds.apiKeyServerLockTimeoutMs);
@@ -32,6 +36,7 @@ export async function createAuthenticator(
     onReadError: (error) =>
       logger.error({ err: describeError(error) }, 'key file unreadable; using the last loaded keys'),
     onRecovered: () => logger.info('key file readable again'),
+    onKeyLoaded: createExampleCatalogWarning(options, cleanup),
   });
   cleanup.addCleanupCallback(() => keyDirectory.close());
   // Key changes by this process take effect immediately, and key changes by other processes at the next poll.
@@ -57,4 +62,35 @@ export async function createAuthenticator(
     onRejected: metrics.countAuthRefusal,
   });
   return { authenticator, keyDirectory, keys, embedOrigins, readKeyNumbers: () => keyRegistry.readNumbers() };
+}
+
+/**
+ * Returns a function that logs a warning if a live key is served by an example catalog, whose offers are made up: once for each vertical,
+ * and in one line for all keys that are loaded in one turn of the event loop.
+ */
+function createExampleCatalogWarning(
+  { catalogs, clock, logger }: ServiceOptions,
+  cleanup: CleanupStack,
+): (key: ApiKey) => void {
+  const unwarned = new Set(
+    catalogs
+      .filter((source) => source.mode === 'live' && isExampleCatalog(source))
+      .map(({ vertical }) => vertical.segment),
+  );
+  let verticals: string[] = [];
+  let turn: NodeJS.Immediate | undefined;
+  cleanup.addCleanupCallback(() => clearImmediate(turn));
+  return ({ mode, vertical, expiresAtMs }) => {
+    if (mode !== 'live' || expiresAtMs <= clock.wallMs() || !unwarned.delete(vertical)) return;
+    verticals.push(vertical);
+    if (verticals.length > 1) return;
+    turn = setImmediate(() => {
+      logger.warn({ verticals }, 'live API keys are served by example catalogs with made-up offers; set SVC_CATALOG');
+      verticals = [];
+    });
+  };
+}
+
+function isExampleCatalog(source: CatalogSource): boolean {
+  return 'file' in source && source.file === exampleCatalogFile(source.vertical);
 }

@@ -1,5 +1,10 @@
 import { join } from 'node:path';
-import { type CatalogReloadResult, type CatalogSource, CatalogStore } from '../catalogs/catalog-store.ts';
+import {
+  type CatalogFileReload,
+  type CatalogReloadResult,
+  type CatalogSource,
+  CatalogStore,
+} from '../catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import { LogoService, type LogoSource } from '../catalogs/logo-service.ts';
 import { logoFolder } from '../catalogs/read-logos.ts';
@@ -107,7 +112,7 @@ export async function reloadCatalogs(
   catalogs: CatalogStore,
   logos: LogoService,
   statusTracker: CatalogStatusTracker,
-): Promise<readonly CatalogReloadResult[]> {
+): Promise<readonly CatalogFileReload[]> {
   const hadMissingLogos = logos.logoProblems.length > 0;
   const changes = await Promise.all(
     options.catalogs
@@ -120,7 +125,7 @@ export async function reloadCatalogs(
         }
         // Logos are refreshed even if the catalog file is unchanged, because logo files can change separately.
         if (!change.ok || !change.changed) await logos.reloadLogos(logoSource(options, vertical.number, mode));
-        return change;
+        return { ...change, vertical: vertical.segment, mode, file: source.file };
       }),
   );
   logMissingLogos(options, logos, hadMissingLogos);

@@ -3,7 +3,7 @@ import type { Authenticator } from '../auth/authenticator.ts';
 import type { EmbedOriginRegistry } from '../auth/embed-origin-registry.ts';
 import type { KeyRegistry } from '../auth/key-registry.ts';
 import type { KeyLimits } from '../auth/rate-limits.ts';
-import type { CatalogReloadResult, CatalogSource } from '../catalogs/catalog-store.ts';
+import type { CatalogFileReload, CatalogSource } from '../catalogs/catalog-store.ts';
 import type { DurabilityMode, HttpEngineSetting, ListenAddress, MatcherConfig, PublicUrls } from '../config/config.ts';
 import type { CancelSignal } from '../domain/async.ts';
 import type { Clock } from '../domain/clock.ts';
@@ -73,7 +73,7 @@ export interface Service extends AsyncDisposable {
   /** Path of the operator token file, and whether this start created the file; null without listeners. */
   readonly operatorToken: { readonly path: string; readonly created: boolean } | null;
   /** Reloads every catalog file. If a file is invalid, the catalog that was loaded from this file before stays active. */
-  reloadCatalogs(): Promise<readonly CatalogReloadResult[]>;
+  reloadCatalogs(): Promise<readonly CatalogFileReload[]>;
   /** Reloads the certificate. If the new certificate is invalid, the previous certificate stays active. Returns null without TLS. */
   reloadCertificate(): CertificateReload | null;
   /** Returns the reasons why the service does not accept requests; empty when the service is ready. */

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { settingNames } from '../../src/config/env.ts';
+import { availableVerticals, exampleCatalogFile } from '../../src/verticals/registry.ts';
 import { runMarketplace } from './run-marketplace.ts';
+import { createFolder } from './sample-data-folder.ts';
 
 test('prints every setting with its value, and whether the value is the default', async () => {
   const { code, stdout, stderr } = await runMarketplace(['check-config'], { SVC_PORT: '8181' });
@@ -46,4 +49,32 @@ test('warns about unknown variables and risky settings', async () => {
 test('the keys commands ignore invalid settings that these commands do not use', async () => {
   const { code } = await runMarketplace(['keys', 'list'], { SVC_PORT: '99999', SVC_DATA_DIR: '/nonexistent/folder' });
   assert.equal(code, 0);
+});
+
+test('warns about live keys that get offers of an example catalog, and changes no file of the data folder', async (t) => {
+  const settings = { SVC_DATA_DIR: createFolder(t) };
+  const warningsWith = async (others = {}) => {
+    const files = readdirSync(settings.SVC_DATA_DIR);
+    const { stdout } = await runMarketplace(['check-config', '--json'], { ...settings, ...others });
+    assert.deepEqual(readdirSync(settings.SVC_DATA_DIR), files);
+    return JSON.parse(stdout).warnings;
+  };
+  const createKey = async (vertical: string, mode: string): Promise<string> => {
+    const args = ['keys', 'create', '--account', 'acme', '--vertical', vertical, '--mode', mode, '--json'];
+    return JSON.parse((await runMarketplace(args, settings)).stdout).id;
+  };
+  const warning = (verticals: string) => [
+    `SVC_CATALOG names no catalog of yours, so live API keys for ${verticals} get made-up example offers.`,
+  ];
+  assert.deepEqual(await warningsWith(), []);
+  await createKey('banking', 'test');
+  assert.deepEqual(await warningsWith(), []);
+  const id = await createKey('banking', 'live');
+  await createKey('mortgage', 'live');
+  assert.deepEqual(await warningsWith(), warning('mortgage, banking'));
+  const bankingFile = exampleCatalogFile(availableVerticals().find(({ segment }) => segment === 'banking')!);
+  assert.deepEqual(await warningsWith({ SVC_CATALOG: bankingFile }), warning('banking'));
+  assert.deepEqual(await warningsWith({ SVC_CATALOG: '/etc/offers.json' }), []);
+  await runMarketplace(['keys', 'revoke', id], settings);
+  assert.deepEqual(await warningsWith(), warning('mortgage'));
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { type TestContext, test } from 'node:test';
@@ -13,6 +13,7 @@ import { startServer } from '../../src/cli/commands/serve.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { readEnv } from '../../src/config/env.ts';
 import { lockFolder } from '../../src/files/folder-lock.ts';
+import { availableVerticals, exampleCatalogFile } from '../../src/verticals/registry.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
@@ -115,13 +116,65 @@ test('SIGHUP during the start does not stop the server', async (t) => {
   assert.deepEqual([await served.ended, served.complaints], [{ code: 0, signal: null }, []]);
 });
 
+const exampleWarning = 'live API keys are served by example catalogs with made-up offers; set SVC_CATALOG';
+
+test('warns once for each vertical whose live keys get offers of an example catalog, also for keys created later', async (t) => {
+  const folder = createFolder(t);
+  const settings = { SVC_DATA_DIR: folder };
+  const createKey = async (vertical: string, mode: string) => {
+    const args = ['keys', 'create', '--account', 'acme', '--vertical', vertical, '--mode', mode];
+    const { code, stderr } = await runMarketplace(args, settings);
+    assert.equal(code, 0, stderr);
+  };
+  await createKey('personal-loans', 'live');
+  await createKey('mortgage', 'test');
+  const served = new ServedProcess(t, settings);
+  assert.deepEqual((await served.logged(exampleWarning)).verticals, ['personal-loans']);
+  for (const vertical of ['personal-loans', 'banking', 'banking', 'mortgage']) await createKey(vertical, 'live');
+  const warned: unknown[] = [];
+  for (let index = 1; warned.length < 2; index++) {
+    warned.push(...((await served.logged(exampleWarning, index)).verticals as string[]));
+  }
+  assert.deepEqual(warned, ['banking', 'mortgage']);
+  assert.equal(await served.stop(), 0);
+});
+
+test('does not warn about live keys that get offers of other catalogs, and names vertical and file of a failed reload', async (t) => {
+  const folder = createFolder(t);
+  const settings = { SVC_DATA_DIR: join(folder, 'data'), SVC_CATALOG: join(folder, 'catalogs') };
+  mkdirSync(settings.SVC_CATALOG);
+  const files = new Map<string, string>();
+  for (const vertical of availableVerticals()) {
+    const file = join(settings.SVC_CATALOG, `${vertical.segment}.json`);
+    copyFileSync(exampleCatalogFile(vertical), file);
+    files.set(vertical.segment, file);
+  }
+  const served = new ServedProcess(t, settings);
+  await served.logged('service started');
+  let failures = 0;
+  for (const [vertical, file] of files) {
+    writeFileSync(file, '{}');
+    served.signal('SIGHUP');
+    const msg = 'catalog reload failed; keeping the current catalog';
+    // Each reload also reports the files that became invalid before.
+    for (;;) {
+      const line = await served.logged(msg, failures++);
+      assert.equal(line.file, files.get(String(line.vertical)));
+      assert.deepEqual([line.mode, Array.isArray(line.errors)], ['live', true]);
+      if (line.vertical === vertical && line.file === file) break;
+    }
+  }
+  assert.equal(await served.stop(), 0);
+  assert.ok(served.log.every(({ msg }) => msg !== exampleWarning));
+});
+
 test('a stop during a catalog reload cancels the reload without logging an error', async (t) => {
   const served = new ServedProcess(t, { SVC_DATA_DIR: createFolder(t) });
   await served.greeting;
   for (const signal of ['SIGHUP', 'SIGTERM'] as const) served.signal(signal);
   assert.deepEqual(await served.ended, { code: 0, signal: null });
   assert.deepEqual(
-    served.log.map(({ msg }) => msg),
+    served.log.flatMap(({ msg }) => (msg === exampleWarning ? [] : msg)),
     ['service started', 'service draining', 'service stopped'],
   );
 });
@@ -142,7 +195,7 @@ for (const [signal, origin, message] of [
     served.signal(signal);
     assert.deepEqual(await served.ended, { code: 1, signal: null });
     assert.deepEqual(served.complaints, []);
-    const [line, ...more] = served.log.filter(({ level }) => level >= 40);
+    const [line, ...more] = served.log.filter(({ level, msg }) => level >= 40 && msg !== exampleWarning);
     assert.deepEqual(more, []);
     assert.deepEqual([line?.level, line?.origin], [60, origin]);
     const { message: loggedMessage } = (line?.err ?? {}) as { readonly message?: unknown };
@@ -180,7 +233,7 @@ for (const [engine, reason, preload] of [
       durability: 'write',
     });
     assert.match(String(httpEngineReason), reason);
-    const warnings = served.log.filter((each) => each.level === 40);
+    const warnings = served.log.filter((each) => each.level === 40 && each.msg !== exampleWarning);
     const reasons = warnings.flatMap((each) => each.reason ?? []);
     assert.deepEqual(reasons, engine === 'uws' ? [] : [httpEngineReason]);
     assert.deepEqual(

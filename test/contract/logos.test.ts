@@ -160,7 +160,12 @@ describe('logos in the folder of a catalog file', () => {
     for (const colour of ['red', 'blue']) {
       catalogs.writeLogo(logo, image(colour));
       const [change] = await market.marketplace.reloadCatalogs();
-      assert.deepEqual(change, { ok: true, version: before.catalog_version, changed: false, warnings: [] });
+      assert.partialDeepStrictEqual(change, {
+        ok: true,
+        version: before.catalog_version,
+        changed: false,
+        warnings: [],
+      });
       const after = await ask();
       assert.equal(after.catalog_version, before.catalog_version);
       const { url: changed } = someOffer(after);

@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import { keyFilePath } from '../../auth/key-file.ts';
+import { readLiveKeyVerticals } from '../../auth/live-key-verticals.ts';
 import { bounds } from '../../bounds.ts';
 import {
   type Config,
@@ -9,7 +11,9 @@ import {
 } from '../../config/config.ts';
 import { readEnv, type SettingName } from '../../config/env.ts';
 import { isLoopbackHost, resolveUrls, urlSettingNames } from '../../config/resolve-urls.ts';
+import { systemClock } from '../../domain/clock.ts';
 import { tlsMinVersionDefault } from '../../tls/certificate.ts';
+import { availableVerticals, exampleCatalogFile } from '../../verticals/registry.ts';
 import { defineCommand } from '../command.ts';
 import { formatTable, printJson, printNotice, printResult } from '../output.ts';
 
@@ -17,7 +21,7 @@ export function createCommand(): Command {
   return defineCommand('check-config', {
     description:
       'Checks the environment variables of the service, and prints the value of each setting and its origin. Warns about risky values. ' +
-      'Reads no files and prints no secrets.',
+      'Reads no file but the key file, and prints no secrets.',
     examples: [
       'marketplace check-config',
       'SVC_PORT=99999 marketplace check-config || echo invalid',
@@ -35,7 +39,12 @@ function printConfig({ json }: { readonly json?: true }): void {
   const machine = detectMachineResources();
   const { config, warnings } = loadConfig(env, machine);
   const { urls, warnings: urlWarnings } = resolveUrls(config, config.publicEndpoint.port);
-  const allWarnings = [...warnings, ...urlWarnings, ...configRisks(config, urls, machine)];
+  const allWarnings = [
+    ...warnings,
+    ...urlWarnings,
+    ...configRisks(config, urls, machine),
+    ...exampleCatalogRisks(config),
+  ];
   const values = Object.entries(settingValues(config, urls, machine)) as [SettingName, SettingValue][];
   const originOf = (name: SettingName) => (env.values[name] === undefined ? 'default' : 'environment');
   if (json) {
@@ -132,6 +141,19 @@ export function configRisks(config: Config, urls: PublicUrls, machine: Pick<Mach
     risks.push(`SVC_LOG_LEVEL is ${logLevel}, so errors such as an invalid catalog are not logged.`);
   }
   return risks;
+}
+
+/** Returns a sentence if live keys are served by example catalogs. The server logs the same warning. */
+function exampleCatalogRisks({ catalog, dataDir }: Config): string[] {
+  const served = availableVerticals()
+    .filter((vertical) => catalog.kind === 'example' || catalog.path === exampleCatalogFile(vertical))
+    .map(({ segment }) => segment);
+  const withLiveKeys = readLiveKeyVerticals(keyFilePath(dataDir), systemClock.wallMs());
+  const risky = served.filter((segment) => withLiveKeys.includes(segment));
+  if (risky.length === 0) return [];
+  return [
+    `SVC_CATALOG names no catalog of yours, so live API keys for ${risky.join(', ')} get made-up example offers.`,
+  ];
 }
 
 /** Returns the names of URL settings that use http. Omits a URL that starts with the public URL if the public URL also uses http. */

@@ -255,11 +255,15 @@ function reloadCertificate(service: Service, logger: Logger): void {
 async function reloadCatalogs(service: Service, logger: Logger, stopSignal: AbortSignal): Promise<void> {
   if (stopSignal.aborted) return;
   for (const change of await service.reloadCatalogs()) {
+    const { vertical, mode, file } = change;
     if (change.ok) {
-      if (change.changed) logger.info({ version: change.version }, 'catalog reloaded');
+      if (change.changed) logger.info({ vertical, mode, file, version: change.version }, 'catalog reloaded');
     } else if (!stopSignal.aborted) {
       // A reload that the stop signal cancelled is not logged as an error.
-      logger.error({ errors: change.errors }, 'catalog reload failed; keeping the current catalog');
+      logger.error(
+        { vertical, mode, file, errors: change.errors },
+        'catalog reload failed; keeping the current catalog',
+      );
     }
   }
 }
