@@ -105,8 +105,11 @@ for (const each of modes) {
     const partner = (await startAfterUpgrade(t)).partnerOf(each);
     const { summary, daily, row } = analytics;
     const query = { referrer_tag: summary.referrer_tag!, date_from: summary.date_from, date_to: summary.date_to };
-    const { clicks_not_booked, ...figures } = roundAmounts(ok(await partner.queryAnalytics(query)));
+    const { clicks_not_booked, bot_sessions, matured, ...figures } = roundAmounts(
+      ok(await partner.queryAnalytics(query)),
+    );
     assert.deepEqual(figures, summary);
+    assert.deepEqual([bot_sessions, matured.sessions_with_revenue], [0, 0]);
     // The earlier release had no such counts. One live click came after the offer had reached its daily cap.
     assert.deepEqual(clicks_not_booked, { cap: each === 'live' ? 1 : 0, budget: 0, too_fast: 0, too_many_offers: 0 });
     const { data, ...page } = roundAmounts(ok(await partner.queryAnalytics({ ...query, granularity: 'daily' })));

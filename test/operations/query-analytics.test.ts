@@ -592,7 +592,7 @@ describe('sums of analytics figures', () => {
         assert.ok(summary.rev_attributed > 0 && summary.rev_confirmed > 0);
         projected.close();
       });
-      await fc.assert(property, { numRuns: 5 });
+      await fc.assert(property, { numRuns: 5, endOnFailure: true });
     });
   }
 });
