@@ -20,7 +20,7 @@ const skip = spawnSync('prlimit', ['--version']).status !== 0 && 'the prlimit co
 
 /** Starts a server in its own process, with an API client and the means to fill its disk. */
 async function serve(t: TestContext, folder: string, key: string, engine = 'uws') {
-  const served = new ServedProcess(t, { SVC_DATA_DIR: folder, SVC_LISTENER: engine, SVC_LOG_LEVEL: 'silent' });
+  const served = new ServedProcess(t, { SVC_DATA_DIR: folder, SVC_LISTENER: engine, SVC_LOG_LEVEL: 'silent' }, null);
   const ports = await served.ports();
   const http = new HttpClient(ports.public);
   const operations = new HttpClient(ports.operations, false);

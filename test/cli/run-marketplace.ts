@@ -6,7 +6,7 @@ import type { HostedCommand } from './programs/command-host.ts';
 
 const checkout = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
 const hostProgram = fileURLToPath(new URL('./programs/command-host.ts', import.meta.url));
-const timeoutMs = 60_000;
+const timeoutMs = 600_000;
 
 export interface Ran {
   readonly code: number;

@@ -92,9 +92,13 @@ test('a stop closes connections with pending requests when the drain deadline ex
 });
 
 for (const [moment, settings, preload] of [
-  ['loading modules', { LOADING: 'src/cli/command-line.ts', SIGNAL: 'SIGTERM' }, 'signals-while-loading.ts'],
-  ['loading the service', { LOADING: 'src/server/start-service.ts', SIGNAL: 'SIGINT' }, 'signals-while-loading.ts'],
-  ['starting the service', {}, 'stops-while-starting.ts'],
+  ['loading modules', { LOADING: 'src/cli/command-line.ts', SIGNAL: 'SIGTERM' }, 'programs/signals-while-loading.ts'],
+  [
+    'loading the service',
+    { LOADING: 'src/server/start-service.ts', SIGNAL: 'SIGINT' },
+    'programs/signals-while-loading.ts',
+  ],
+  ['starting the service', {}, 'programs/stops-while-starting.ts'],
 ] as const) {
   test(`a stop signal while the process is ${moment} cancels the start and unlocks the data folder`, async (t) => {
     const folder = createFolder(t);
@@ -103,14 +107,14 @@ for (const [moment, settings, preload] of [
     await assert.rejects(served.greeting);
     assert.deepEqual([served.log.map(({ msg }) => msg), served.complaints], [['start canceled by a signal'], []]);
     // Before the service starts, no file may be written.
-    assert.equal(readdirSync(folder).length === 0, preload === 'signals-while-loading.ts');
+    assert.equal(readdirSync(folder).length === 0, preload === 'programs/signals-while-loading.ts');
     lockFolder(folder).release();
   });
 }
 
 test('SIGHUP during the start does not stop the server', async (t) => {
   const settings = { SVC_DATA_DIR: createFolder(t), LOADING: 'src/cli/commands/serve.ts', SIGNAL: 'SIGHUP' };
-  const served = new ServedProcess(t, settings, 'signals-while-loading.ts');
+  const served = new ServedProcess(t, settings, 'programs/signals-while-loading.ts');
   await served.greeting;
   served.signal('SIGTERM');
   assert.deepEqual([await served.ended, served.complaints], [{ code: 0, signal: null }, []]);
@@ -186,7 +190,7 @@ for (const [signal, origin, message] of [
   test(`after an ${origin} error, the server exits with code 1 and loses no acknowledged event`, async (t) => {
     const folder = createFolder(t);
     const key = await keyIn(folder);
-    const served = new ServedProcess(t, { SVC_DATA_DIR: folder }, 'faults-on-signals.ts');
+    const served = new ServedProcess(t, { SVC_DATA_DIR: folder }, 'programs/faults-on-signals.ts');
     const connection = await connectionTo(t, (await served.ports()).public);
     const body = '{"referrer_tag":"kept"}';
     connection.send(`${sessionHead(key, body.length)}${body}`);
@@ -210,7 +214,7 @@ for (const [signal, origin, message] of [
 
 for (const [engine, reason, preload] of [
   ['uws', /^uWebSockets\.js \d+\.\d+\.\d+ /, undefined],
-  ['node', /no binary for this machine/, 'without-uws.ts'],
+  ['node', /no binary for this machine/, 'programs/without-uws.ts'],
 ] as const) {
   test(`on ${engine}, the server logs its engine, addresses, settings and warnings at the start`, async (t) => {
     const folder = createFolder(t);
@@ -283,7 +287,7 @@ function sessionHead(key: string, length: number): string {
 async function withPendingRequest(t: TestContext, settings: Readonly<Record<string, string>>) {
   const folder = createFolder(t);
   const key = await keyIn(folder);
-  const served = new ServedProcess(t, { SVC_DATA_DIR: folder, ...settings }, 'patient-requests.ts');
+  const served = new ServedProcess(t, { SVC_DATA_DIR: folder, ...settings });
   const ports = await served.ports();
   const operations = operationsOf(t, ports.operations);
   const busy = await connectionTo(t, ports.public);

@@ -32,9 +32,14 @@ export class ServedProcess {
   readonly greeting: Promise<string>;
   #lineRead = Promise.withResolvers<void>();
 
-  /** @param preload file in `programs/` to load before the command line */
-  constructor(t: TestContext | null, settings: Readonly<Record<string, string>>, preload?: string, command = checkout) {
-    const path = preload && fileURLToPath(new URL(`programs/${preload}`, import.meta.url));
+  /** @param preload file to load before the command line; null for a server with its own deadlines */
+  constructor(
+    t: TestContext | null,
+    settings: Readonly<Record<string, string>>,
+    preload: string | null = '../support/patient-deadlines.ts',
+    command = checkout,
+  ) {
+    const path = preload && fileURLToPath(new URL(preload, import.meta.url));
     this.child = spawn(command, ['serve'], {
       env: {
         ...plainEnvironment(),
@@ -118,7 +123,8 @@ export async function serveMarketplace(
 ) {
   const isFirstStart = !existsSync(keyFilePath(dataDir));
   const allSettings = { SVC_DATA_DIR: dataDir, SVC_LOG_LEVEL: 'warn', ...settings };
-  const served = new ServedProcess(null, allSettings, undefined, command);
+  // An installed package has its own `bounds`.
+  const served = new ServedProcess(null, allSettings, command === undefined ? undefined : null, command);
   const { public: port, operations: operationsPort } = await served.ports();
   if (isFirstStart) await served.firstKeys();
   return { port, operationsPort, printed: served.printed, stop: () => served.stop() };

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bounds } from '../../src/bounds.ts';
 import type { LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
 import { withBudgets, withDailyCap } from '../support/changeable-catalogs.ts';
@@ -8,9 +7,6 @@ import { describePersonalLoans, type ServiceUnderTest } from '../support/contrac
 import { Scrape } from '../support/scrape.ts';
 import { totalClickMicros } from '../support/vertical-fixture.ts';
 import { allFixtures, personalLoansFixture } from '../support/vertical-fixtures.ts';
-
-// Increases the timeouts, because many sessions and their clicks at once may take long on a busy machine.
-Object.assign(bounds, { requestDeadlineMs: 60_000, analyticsQueryTimeoutMs: 60_000 });
 
 const { vertical, catalogFiles, creditBand, complete, clickMicros } = personalLoansFixture;
 /** Number of clicks of a complete borrower that fit into the budget of each offer. */

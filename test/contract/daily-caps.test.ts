@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bounds } from '../../src/bounds.ts';
 import type { MarketplaceResponse } from '../../src/index.ts';
 import { sortOrderNames } from '../../src/matching/matcher.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
@@ -8,9 +7,6 @@ import { cappedCatalogs } from '../support/changeable-catalogs.ts';
 import { describePersonalLoans, type ServiceUnderTest } from '../support/contract-suite.ts';
 import { totalClickMicros } from '../support/vertical-fixture.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
-
-// Increases the timeouts, because 24 sessions and their clicks at once may take long on a busy machine.
-Object.assign(bounds, { requestDeadlineMs: 60_000, analyticsQueryTimeoutMs: 60_000 });
 
 const cap = 3;
 

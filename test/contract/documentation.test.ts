@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bounds } from '../../src/bounds.ts';
 import { openApiText } from '../../src/openapi/openapi-document.ts';
 import { describePersonalLoans } from '../support/contract-suite.ts';
 
 // The service compresses each file at its first request, which takes long on a busy machine.
-Object.assign(bounds, { requestDeadlineMs: 60_000 });
 
 describePersonalLoans('documentation', (door) => {
   const address = () =>

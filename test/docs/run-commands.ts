@@ -112,7 +112,7 @@ export const damageLedger = `
   printf x | dd of="$SVC_DATA_DIR/ledger/0000000000000001.log" bs=1 seek=100 conv=notrunc status=none
   DAMAGE=$({ marketplace log verify 2>&1 || [ $? = 3 ]; } | grep -oE '[0-9]{16}\\.log:[0-9]+' | head -n 1)`;
 
-const timeoutMs = 180_000;
+const timeoutMs = 600_000;
 
 /** Runs commands in one shell in a prepared folder. The first failure ends it. */
 export function runCommands(

@@ -8,7 +8,7 @@ import { runAfterTest } from '../support/run-after-test.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 
 const program = fileURLToPath(new URL('programs/lifecycle.ts', import.meta.url));
-const timeoutMs = 60_000;
+const timeoutMs = 600_000;
 
 const cases: readonly (readonly [name: string, engine: string, threads: string])[] = [
   ['without a listener, matching in two threads', 'none', '2'],

@@ -4,14 +4,10 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { pino } from 'pino';
-import { bounds } from '../../src/bounds.ts';
 import { enlargedCatalog } from '../support/changeable-catalogs.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
-
-// Increases the timeouts, because a request that waits for a new thread may take long on a busy machine.
-Object.assign(bounds, { requestDeadlineMs: 60_000, analyticsQueryTimeoutMs: 60_000 });
 
 /** Starts a service with one matching thread, and collects its threads from the `worker` events of Node.js. */
 async function withThreads(t: TestContext) {

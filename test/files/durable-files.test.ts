@@ -159,7 +159,7 @@ test('createPrivateFolder does not loop forever on a path under /proc', {
   // A blocked process ignores all signals but SIGKILL.
   const { stdout, signal } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: 600_000,
     killSignal: 'SIGKILL',
   });
   assert.deepEqual([stdout, signal], ['ENOENT\n', null]);

@@ -22,7 +22,7 @@ async function serveAndClose(
   choice: HttpEngineSetting,
   from: string,
 ): Promise<{ engine: string; reason: string; body: string }> {
-  const { stdout } = await run(process.execPath, [program, choice, from], { timeout: 60_000 });
+  const { stdout } = await run(process.execPath, [program, choice, from], { timeout: 600_000 });
   return JSON.parse(stdout);
 }
 
@@ -45,7 +45,7 @@ const loads = [newest, older].find((name) => {
 async function copySources(t: TestContext, packages: Readonly<Record<string, string>>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'listener-'));
   runAfterTest(t, () => rm(folder, { recursive: true }));
-  for (const part of ['http', 'tls', 'domain', 'bounds.ts'])
+  for (const part of ['http', 'tls', 'domain', 'files', 'bounds.ts'])
     await cp(join(sources, part), join(folder, part), { recursive: true });
   for (const [name, source] of Object.entries(packages)) {
     const place = join(folder, 'node_modules', name);

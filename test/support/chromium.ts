@@ -2,15 +2,27 @@ import { existsSync } from 'node:fs';
 import process from 'node:process';
 import { type Browser, chromium } from 'playwright-core';
 
+/** Maximum time to wait for a page or an element, in ms: longer than on any busy machine, and shorter than the limit of `make test`. */
+const waitMs = 300_000;
+
 /** Starts a browser with a temporary profile, deleted on close. The browser requests only the pages that the test opens. */
-export function startChromium({ keepsPagesInMemory = false } = {}): Promise<Browser> {
-  return chromium.launch({
+export async function startChromium({ keepsPagesInMemory = false } = {}): Promise<Browser> {
+  const browser = await chromium.launch({
+    timeout: waitMs,
     executablePath: chromiumPath(),
     // Enables the back-forward cache, which prevents some test operations on a page.
     ignoreDefaultArgs: keepsPagesInMemory ? ['--disable-back-forward-cache'] : [],
     // Chromium's sandbox is not available, because the tests run as root in containers.
     args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
   });
+  // `newPage` of the browser also calls `newContext`.
+  const createContext = browser.newContext.bind(browser);
+  browser.newContext = async (options) => {
+    const context = await createContext(options);
+    context.setDefaultTimeout(waitMs);
+    return context;
+  };
+  return browser;
 }
 
 function chromiumPath(): string {

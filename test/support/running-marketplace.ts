@@ -13,6 +13,7 @@ import {
 import { ApiCaller } from './api-caller.ts';
 import { HttpClient } from './http-client.ts';
 import { ManualClock } from './manual-clock.ts';
+import './patient-deadlines.ts';
 import type { VerticalFixture } from './vertical-fixture.ts';
 import { allFixtures } from './vertical-fixtures.ts';
 
