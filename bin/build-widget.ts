@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build, type Plugin, transform } from 'esbuild';
-import { widgetLimits } from '../src/web/widget/limits.ts';
 
 const client = fileURLToPath(new URL('../src/web/widget', import.meta.url));
 
@@ -30,7 +29,6 @@ const styleText: Plugin = {
  * All of them are camelCase, and the members of the API are snake_case.
  */
 const shortenedNames = [
-  ...Object.keys(widgetLimits),
   'canRetry',
   'createNoOffersAdvice',
   'createOfferCardContent',

@@ -22,7 +22,7 @@ import {
   formatPercentRange,
   formatShortPercent,
 } from '../../src/web/widget/format.ts';
-import { parseRetryAfterMs, widgetLimits } from '../../src/web/widget/limits.ts';
+import * as widgetLimits from '../../src/web/widget/limits.ts';
 import { readSettings } from '../../src/web/widget/settings.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
@@ -153,10 +153,10 @@ test('the widget and the example write the abbreviations in the features of all 
 });
 
 test('parses a Retry-After header up to a maximum', () => {
-  assert.equal(parseRetryAfterMs('7'), 7_000);
-  assert.equal(parseRetryAfterMs('999999'), 120_000);
+  assert.equal(widgetLimits.parseRetryAfterMs('7'), 7_000);
+  assert.equal(widgetLimits.parseRetryAfterMs('999999'), 120_000);
   for (const other of [null, '', '-1', '1.5', 'Wed, 21 Oct 2026 07:28:00 GMT'])
-    assert.equal(parseRetryAfterMs(other), null);
+    assert.equal(widgetLimits.parseRetryAfterMs(other), null);
 });
 
 test('the widget has an error message for every error code', () => {

@@ -1,4 +1,4 @@
-import { parseRetryAfterMs, widgetLimits } from './limits.ts';
+import * as widgetLimits from './limits.ts';
 import type { WidgetLoad } from './widget-load.ts';
 
 export type WidgetEventType =
@@ -104,7 +104,7 @@ export class EventQueue {
         signal: AbortSignal.timeout(widgetLimits.eventTimeoutMs),
       });
       const retry = response.status === 429 || response.status === 503;
-      return retry ? (parseRetryAfterMs(response.headers.get('Retry-After')) ?? 0) : null;
+      return retry ? (widgetLimits.parseRetryAfterMs(response.headers.get('Retry-After')) ?? 0) : null;
     } catch {
       return 0;
     }

@@ -1,4 +1,4 @@
-import { widgetLimits } from './limits.ts';
+import * as widgetLimits from './limits.ts';
 
 /**
  * Calls `onExpired` when the shown offers expire. The visitor's clock can be wrong, so the lifetime of the offers is calculated from two

@@ -1,4 +1,4 @@
-import { widgetLimits } from './limits.ts';
+import * as widgetLimits from './limits.ts';
 
 /** Calls `onSeen` once for each offer, when half of the offer card has been visible for one second. */
 export class ImpressionTracker {

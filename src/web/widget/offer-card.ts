@@ -1,6 +1,6 @@
 import { createElement, parseWebUrl } from './dom.ts';
 import { formatDate, formatIfPresent, formatOfferFeature } from './format.ts';
-import { widgetLimits } from './limits.ts';
+import * as widgetLimits from './limits.ts';
 import type { Offer } from './offer.ts';
 import type { ProductView } from './products/product-view.ts';
 

@@ -1,4 +1,4 @@
-import { parseRetryAfterMs, widgetLimits } from './limits.ts';
+import * as widgetLimits from './limits.ts';
 import type { Offer } from './offer.ts';
 import type { SortOrder, WidgetSettings } from './settings.ts';
 
@@ -90,7 +90,7 @@ export class OffersClient {
       return {
         ok: false,
         code: typeof body.error === 'string' ? body.error : 'UNREACHABLE',
-        waitMs: parseRetryAfterMs(response.headers.get('Retry-After')) ?? 0,
+        waitMs: widgetLimits.parseRetryAfterMs(response.headers.get('Retry-After')) ?? 0,
       };
     } catch {
       return { ok: false, code: 'UNREACHABLE', waitMs: 0 };

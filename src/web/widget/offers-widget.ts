@@ -5,7 +5,7 @@ import { ExpiryTimer } from './expiry-timer.ts';
 import { formatDollars, formatIfPresent } from './format.ts';
 import { reportHeight, reportIntegrationError } from './host-page.ts';
 import { ImpressionTracker } from './impression-tracker.ts';
-import { widgetLimits } from './limits.ts';
+import * as widgetLimits from './limits.ts';
 import type { Offer } from './offer.ts';
 import { createOfferCard } from './offer-card.ts';
 import { OffersClient, type OffersResponse } from './offers-client.ts';

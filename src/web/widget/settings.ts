@@ -1,4 +1,4 @@
-import { widgetLimits } from './limits.ts';
+import * as widgetLimits from './limits.ts';
 
 const sortOrders = ['recommended', 'lowest_apr', 'highest_amount', 'svc_revenue'] as const;
 export type SortOrder = (typeof sortOrders)[number];

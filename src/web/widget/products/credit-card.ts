@@ -11,7 +11,7 @@ import {
   formatPercentRange,
   formatShortPercent,
 } from '../format.ts';
-import { widgetLimits } from '../limits.ts';
+import * as widgetLimits from '../limits.ts';
 import type { CardFigures, IntroductoryApr, NumberRange, Offer, Reward, TransactionFee } from '../offer.ts';
 import { createFigure, createLabeledText, createTable } from '../offer-card.ts';
 import type { OfferCardContent, ProductView } from './product-view.ts';
