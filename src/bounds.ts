@@ -165,6 +165,8 @@ export const bounds = {
   depositUsdMax: 10_000_000,
   depositRatePercentMax: 25,
   depositTiersMax: 12,
+  /** Maximum number of rates of a certificate of deposit whose rate changes. */
+  depositStepsMax: 12,
   depositMonthlyFeeUsdMax: 500,
   depositBonusUsdMax: 10_000,
   depositBonusRequirementCharactersMax: 200,

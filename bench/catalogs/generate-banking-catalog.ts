@@ -93,12 +93,18 @@ function randomOffer(
   const isCd = product_type === 'cd';
   const monthly_fee = !isCd && randomBoolean(random, 0.3) ? randomElement(random, [4.95, 5, 8, 12, 25]) : 0;
   const minimum_deposit = randomElement(random, isCd ? [0, 500, 1_000, 2_500, 10_000] : [0, 0, 5, 25, 100, 1_000]);
-  const rules: InterestRules = {
+  const topRate = product_type === 'checking' && randomBoolean(random, 0.8) ? 0.5 : kind.topRate;
+  const rules: InterestRules & Pick<DepositOffer, 'steps'> = {
     compounding: randomElement(random, ['daily', 'daily', 'monthly', 'quarterly', 'annual']),
     tier_method: randomBoolean(random, 0.25) ? 'marginal' : 'whole_balance',
-    tiers: randomTiers(random, product_type === 'checking' && randomBoolean(random, 0.8) ? 0.5 : kind.topRate),
+    tiers: randomTiers(random, topRate),
     ...(isCd && { term_months: randomElement(random, cdTerms) }),
   };
+  if (isCd && randomBoolean(random, 0.15)) Object.assign(rules, randomSteps(random, rules));
+  if ((product_type === 'savings' || product_type === 'money_market') && randomBoolean(random, 0.15)) {
+    const introductory = { rate: randomRate(random, topRate), months: randomElement(random, [2, 3, 6, 12]) };
+    Object.assign(rules, { introductory, tier_method: 'whole_balance' });
+  }
   return {
     id,
     name: `${accountNames[product_type]} ${number}`,
@@ -132,11 +138,26 @@ export function createTiersWithYields(rules: InterestRules): DepositOffer['tiers
   return rules.tiers.map(({ from, rate }, at) => ({ from, rate, apy: roundHalfUp(yields[at]!, 2) }));
 }
 
+function randomRate(random: RandomSource, topRate: number): number {
+  return randomInteger(random, 0, topRate * 100) / 100;
+}
+
+/** Returns a single tier and rates that rise by a quarter of a percent in equal parts of the term. */
+function randomSteps(random: RandomSource, { tiers, term_months = 12 }: InterestRules) {
+  const first = tiers[0]!.rate;
+  const count = randomElement(random, [2, 3]);
+  const steps = Array.from({ length: count }, (_, at) => ({
+    from_month: Math.floor((term_months * at) / count) + 1,
+    rate: first + at / 4,
+  }));
+  return { tiers: [{ from: 0, rate: first }], steps };
+}
+
 function randomTiers(random: RandomSource, topRate: number): InterestRules['tiers'] {
   const count = randomElement(random, [1, 1, 1, 2, 3, 4]);
   const starts = [0, 2_500, 10_000, 25_000, 50_000, 100_000, 250_000];
   const first = randomInteger(random, 1, starts.length - count);
-  const rates = Array.from({ length: count }, () => randomInteger(random, 0, topRate * 100) / 100);
+  const rates = Array.from({ length: count }, () => randomRate(random, topRate));
   // Rates usually rise with the balance; one offer in ten pays its highest rate on small balances.
   rates.sort((one, other) => (randomBoolean(random, 0.1) ? other - one : one - other));
   return rates.map((rate, at) => ({ from: at === 0 ? 0 : starts[first + at - 1]!, rate }));
@@ -148,6 +169,7 @@ function randomBonus(random: RandomSource): NonNullable<DepositOffer['bonus']> {
     amount: randomInteger(random, 1, 12) * 50,
     requirement: needsDirectDeposit ? 'Set up a direct deposit' : 'Keep the deposit for 30 days',
     days: randomElement(random, [30, 60, 90, 120]),
+    paid_within_days: 60,
     ...(!needsDirectDeposit && { minimum_deposit: randomElement(random, [5_000, 15_000, 25_000]) }),
     ...(needsDirectDeposit && { direct_deposit: true as const }),
     ...(randomBoolean(random, 0.8) && { new_customer: true as const }),

@@ -212,7 +212,9 @@ const expectedByVertical: Readonly<Record<string, Expected>> = {
         `Estimated first-year earnings${cents(deposit!.first_year_earnings)} `,
         bonus === null
           ? ''
-          : `Bonus${fee(bonus.amount)} ${bonus.requirement}; to be met within ${bonus.days} days of opening`,
+          : `Bonus${fee(bonus.amount)} ${bonus.requirement}; to be met within ${bonus.days} days of opening${
+              bonus.minimum_deposit === null ? '' : `; for a deposit of ${whole(bonus.minimum_deposit)} or more`
+            }; paid within ${bonus.paid_within_days} days after that`,
         term === null ? '' : `Term${monthCount(term)}`,
         penalty === null ? '' : `Early withdrawal penalty${penalty} days of interest`,
       ];
@@ -431,7 +433,7 @@ describe('widgets with unusual offers', () => {
     }
   });
 
-  test('tables of marginal tiers show ranges of yields, and bonuses show their text and deadline', async (t) => {
+  test('tables of tiers show ranges of yields or the changes of the rate, and bonuses show their text and deadlines', async (t) => {
     const vertical = availableVerticals().find(({ segment }) => segment === 'banking')!;
     const tiers = (...values: readonly (readonly [from: number, rate: number, apy: number])[]) =>
       values.map(([from, rate, apy]) => ({ from, rate, apy }));
@@ -453,13 +455,29 @@ describe('widgets with unusual offers', () => {
         },
         ['3.23%', '3.23%'],
       ],
+      [
+        {
+          ...daily,
+          tiers: tiers([0, 3, 4]),
+          steps: [
+            { from_month: 1, rate: 3 },
+            { from_month: 13, rate: 5 },
+          ],
+        },
+        ['3.00%', '5.00%'],
+      ],
+      [{ ...daily, tiers: tiers([0, 4, 4.5]), introductory: { rate: 5, months: 6 } }, []],
     ] as const;
-    const bonus = { amount: 50, requirement: 'Deposit $100 within 15 days and keep it for 90 days', days: 5 };
+    const requirement = 'Deposit $100 within 15 days and keep it for 90 days';
+    const bonus = { amount: 50, requirement, days: 5, minimum_deposit: 100, paid_within_days: 30 };
     const { page, url } = await pages.prepare(t, { vertical, fields: sampleBorrowers.banking! });
     await page.route(offersAddress, async (route) => {
       const response = await route.fetch();
       const json = await response.json();
-      const offers = accounts.map(([deposit], at) => ({ ...json.offers[at], deposit: { ...deposit, bonus } }));
+      const offers = accounts.map(([deposit], at) => ({
+        ...json.offers[at % json.offers.length],
+        deposit: { ...deposit, bonus },
+      }));
       await route.fulfill({ response, json: { ...json, offers } });
     });
     await page.goto(url);
@@ -474,7 +492,14 @@ describe('widgets with unusual offers', () => {
       accounts.map(([, yields]) => yields),
     );
     const notes = await page.locator('.bonus .note').allTextContents();
-    assert.deepEqual(new Set(notes), new Set([`${bonus.requirement}; to be met within 5 days of opening`]));
+    assert.deepEqual(
+      new Set(notes),
+      new Set([
+        `${requirement}; to be met within 5 days of opening; for a deposit of $100 or more; paid within 30 days after that`,
+      ]),
+    );
+    const introductory = page.getByText('5.00% for the first 6 months. The APY includes it.');
+    assert.equal(await introductory.count(), 1);
   });
 
   for (const segment of ['credit-cards', 'banking']) {

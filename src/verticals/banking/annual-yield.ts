@@ -6,6 +6,12 @@ export const compoundingFrequencies = Object.keys(periodsPerYear) as [Compoundin
 
 export const interestTierMethods = ['whole_balance', 'marginal'] as const;
 
+/** Rate in percent that applies from a month of the term on. Months count from 1. */
+export interface RateStep {
+  readonly from_month: number;
+  readonly rate: number;
+}
+
 /** Members of a catalog offer that determine the interest on a deposit. */
 export interface InterestRules {
   /** Rates in percent, by the balance in USD from which they apply, ascending. The first tier applies from 0 USD. */
@@ -18,6 +24,10 @@ export interface InterestRules {
   readonly tier_method: (typeof interestTierMethods)[number];
   /** Term of a certificate of deposit; undefined for an account without a term. */
   readonly term_months?: number;
+  /** Rate of every tier in the first months; afterwards, each tier has its own rate. */
+  readonly introductory?: { readonly rate: number; readonly months: number };
+  /** Rates of a certificate of deposit whose rate changes at known times, from month 1 on. The first rate is that of its only tier. */
+  readonly steps?: readonly RateStep[];
 }
 
 /**
@@ -54,15 +64,46 @@ export function computeInterestPerDollar(
   return compounded + simple + compounded * simple;
 }
 
+/** Lists the rates that a deposit in a tier earns one after the other. */
+function listRateSteps({ introductory, steps }: InterestRules, tierRate: number): readonly RateStep[] {
+  if (steps !== undefined) return steps;
+  if (introductory === undefined) return [{ from_month: 1, rate: tierRate }];
+  return [
+    { from_month: 1, rate: introductory.rate },
+    { from_month: introductory.months + 1, rate: tierRate },
+  ];
+}
+
+/**
+ * Returns the interest that 1 USD earns in a tier in a number of months, also if the rate changes at known times (12 CFR 1030, Appendix A,
+ * part I.B and I.C). A change within a compounding period divides the simple interest of the period.
+ */
+export function computeTierInterestPerDollar(rules: InterestRules, tierRate: number, months: number): number {
+  const steps = listRateSteps(rules, tierRate);
+  if (steps.length === 1) return computeInterestPerDollar(tierRate, rules.compounding, months);
+  const monthsPerPeriod = 12 / periodsPerYear[rules.compounding];
+  let interest = 0;
+  for (let period = 0; period * monthsPerPeriod < months; period++) {
+    const start = period * monthsPerPeriod;
+    const end = Math.min(months, start + monthsPerPeriod);
+    let simple = 0;
+    for (const [at, { from_month, rate }] of steps.entries()) {
+      const stepEnd = (steps[at + 1]?.from_month ?? Number.POSITIVE_INFINITY) - 1;
+      const earning = Math.min(end, stepEnd) - Math.max(start, from_month - 1);
+      if (earning > 0) simple += ((rate / 100) * earning) / 12;
+    }
+    interest += (1 + interest) * simple;
+  }
+  return interest;
+}
+
 /** Returns the interest after a number of months for each tier of an offer. Interest that a deposit earns does not change its tier. */
-export function compileTierInterest(
-  { tiers, compounding, tier_method }: InterestRules,
-  months: number,
-): readonly TierInterest[] {
+export function compileTierInterest(rules: InterestRules, months: number): readonly TierInterest[] {
+  const { tiers, tier_method } = rules;
   /** Interest on a deposit equal to the lowest balance of the current tier. */
   let base = 0;
   return tiers.map(({ from, rate }, at) => {
-    const growth = computeInterestPerDollar(rate, compounding, months);
+    const growth = computeTierInterestPerDollar(rules, rate, months);
     if (tier_method === 'whole_balance') return { from: 0, base: 0, growth };
     const tier = { from, base, growth };
     base += ((tiers[at + 1]?.from ?? from) - from) * growth;

@@ -24,6 +24,8 @@ export function computeDepositStatistics(catalog: DepositCatalog, vertical: Vert
       monthly_fee: ({ monthly_fee }) => monthly_fee > 0,
       fee_waived_from: ({ fee_waived_from }) => fee_waived_from !== undefined,
       early_withdrawal_penalty_days: (offer) => offer.early_withdrawal_penalty_days !== undefined,
+      introductory: ({ introductory }) => introductory !== undefined,
+      steps: ({ steps }) => steps !== undefined,
       bonus: ({ bonus }) => bonus !== undefined,
       'bonus for direct_deposit': ({ bonus }) => bonus?.direct_deposit === true,
       'bonus for new_customer': ({ bonus }) => bonus?.new_customer === true,

@@ -58,8 +58,31 @@ export const depositViewSchema = Type.Object(
           days: Type.Integer({
             description: 'Days after opening the account within which the requirement must be met.',
           }),
+          minimum_deposit: nullableSchema(
+            usd('Smallest deposit that earns the bonus', '`null` if every deposit does.'),
+          ),
+          paid_within_days: nullableSchema(
+            Type.Integer({
+              description: 'Days after the requirement is met within which the bonus is paid; `null` if unknown.',
+            }),
+          ),
         },
         { description: '`null` if the offer has no bonus that this depositor can get.' },
+      ),
+    ),
+    introductory: nullableSchema(
+      Type.Object(
+        { rate: percent('Introductory rate'), months: Type.Integer({ description: 'Months for which it applies.' }) },
+        { description: 'Rate of every tier in the first months, which the yields include; `null` if there is none.' },
+      ),
+    ),
+    steps: nullableSchema(
+      Type.Array(
+        Type.Object({
+          from_month: Type.Integer({ minimum: 1, description: 'Month of the term from which the rate applies.' }),
+          rate: percent('Interest rate'),
+        }),
+        { description: 'Rates of a certificate of deposit whose rate changes; `null` if it does not change.' },
       ),
     ),
     insured_by: Type.Enum(['fdic', 'ncua'], { type: 'string', description: 'Insurer of the deposit.' }),
@@ -137,6 +160,8 @@ export const copyDepositFigures: CreateOfferFigures = ({ source }, slot, [apy, r
       fee_waived_from: offer.fee_waived_from ?? null,
       early_withdrawal_penalty_days: offer.early_withdrawal_penalty_days ?? null,
       bonus: hasBonus ? copyBonus(offer.bonus!) : null,
+      introductory: offer.introductory ?? null,
+      steps: offer.steps ?? null,
       insured_by: offer.insured_by,
       certificate_number: offer.certificate_number,
       variable: offer.variable,
@@ -145,6 +170,7 @@ export const copyDepositFigures: CreateOfferFigures = ({ source }, slot, [apy, r
   };
 };
 
-function copyBonus({ amount, requirement, days }: NonNullable<DepositOffer['bonus']>) {
-  return { amount, requirement, days };
+function copyBonus({ amount, requirement, days, ...bonus }: NonNullable<DepositOffer['bonus']>) {
+  const { minimum_deposit = null, paid_within_days = null } = bonus;
+  return { amount, requirement, days, minimum_deposit, paid_within_days };
 }

@@ -18,7 +18,7 @@ import type { Vertical } from '../vertical.ts';
 import {
   compoundingFrequencies,
   computeAnnualPercentageYield,
-  computeInterestPerDollar,
+  computeTierInterestPerDollar,
   computeTierYields,
   interestTierMethods,
 } from './annual-yield.ts';
@@ -35,12 +35,20 @@ const bonus = Type.Object(
     amount: Type.Integer({ minimum: 1, maximum: bounds.depositBonusUsdMax }),
     requirement: Type.String({ minLength: 1, maxLength: bounds.depositBonusRequirementCharactersMax }),
     days: Type.Integer({ minimum: 1, maximum: bounds.depositBonusDaysMax }),
+    paid_within_days: Type.Optional(Type.Integer({ minimum: 1, maximum: bounds.depositBonusDaysMax })),
     minimum_deposit: Type.Optional(wholeUsd),
     direct_deposit: Type.Optional(Type.Literal(true)),
     new_customer: Type.Optional(Type.Literal(true)),
   },
   strictObject,
 );
+
+const introductory = Type.Object(
+  { rate: ratePercent, months: Type.Integer({ minimum: 1, maximum: 12 }) },
+  strictObject,
+);
+
+const step = Type.Object({ from_month: Type.Integer({ minimum: 1, maximum: 480 }), rate: ratePercent }, strictObject);
 
 const { payout_model: _, ...offerMembers } = commonOfferSchemas;
 
@@ -59,6 +67,8 @@ const offer = Type.Object(
     monthly_fee: Type.Number({ minimum: 0, maximum: bounds.depositMonthlyFeeUsdMax }),
     fee_waived_from: Type.Optional(wholeUsd),
     early_withdrawal_penalty_days: Type.Optional(Type.Integer({ minimum: 1, maximum: 3_650 })),
+    introductory: Type.Optional(introductory),
+    steps: Type.Optional(Type.Array(step, { minItems: 2, maxItems: bounds.depositStepsMax })),
     bonus: Type.Optional(bonus),
     insured_by: Type.Enum(['fdic', 'ncua']),
     certificate_number: Type.String({ pattern: '^[1-9][0-9]{0,5}$' }),
@@ -96,7 +106,8 @@ export function validateDepositOffer(
 ): void {
   const addError = (member: string, problem: string) => errors.add([...path, member], problem);
   checkProductType(offer, path, vertical, errors);
-  checkTiers(offer, [...path, 'tiers'], errors);
+  checkIntroductoryRate(offer, [...path, 'introductory'], errors);
+  if (checkRateSteps(offer, [...path, 'steps'], errors)) checkTiers(offer, [...path, 'tiers'], errors);
   const { monthly_fee, fee_waived_from } = offer;
   if (monthly_fee !== Math.round(monthly_fee * 100) / 100) {
     addError('monthly_fee', 'must have at most two decimals');
@@ -116,17 +127,25 @@ export function validateDepositOffer(
   checkInstitution(offer, lender.offers, path, errors);
   checkAdvertisedRates(offer.legal, [...path, 'legal'], errors, () => listYieldRanges(offer));
   checkFreeAccount(offer, path, errors);
-  if (offer.bonus !== undefined) errors.checkSingleLineText(offer.bonus.requirement, [...path, 'bonus', 'requirement']);
+  if (offer.bonus === undefined) return;
+  errors.checkSingleLineText(offer.bonus.requirement, [...path, 'bonus', 'requirement']);
+  if (offer.bonus.paid_within_days === undefined) {
+    errors.addUnlessStored(
+      [...path, 'bonus', 'paid_within_days'],
+      'is required: an advertisement states when a bonus is paid',
+    );
+  }
 }
 
 /**
  * Lists the yields of an offer. With marginal tiers, the yield of a tier lies between its beginning and the yield of the rate, which it
  * approaches with a growing balance.
  */
-function listYieldRanges({ tiers, tier_method, compounding, term_months = 12 }: DepositOffer): RateRange[] {
+function listYieldRanges(offer: DepositOffer): RateRange[] {
+  const { tiers, tier_method, term_months = 12 } = offer;
   return tiers.map(({ rate, apy }) => {
     if (tier_method === 'whole_balance') return { min: apy, max: apy };
-    const interest = computeInterestPerDollar(rate, compounding, term_months);
+    const interest = computeTierInterestPerDollar(offer, rate, term_months);
     const limit = computeAnnualPercentageYield(interest, 1, term_months / 12);
     return { min: Math.min(apy, limit), max: Math.max(apy, limit) };
   });
@@ -183,6 +202,39 @@ function checkProductType(
   else if (!terms.includes(term_months)) addError('term_months', `must be one of ${terms.join(', ')}`);
 }
 
+/** Reports an introductory rate of an account that cannot have one. With several marginal tiers, its yields would have no simple range. */
+function checkIntroductoryRate(
+  { introductory, product_type, tiers, tier_method }: DepositOffer,
+  path: CatalogValuePath,
+  errors: CatalogErrors,
+): void {
+  if (introductory === undefined) return;
+  if (product_type !== 'savings' && product_type !== 'money_market') {
+    errors.add(path, 'is allowed only if product_type is savings or money_market');
+  }
+  if (tiers.length > 1 && tier_method === 'marginal') errors.add(path, 'is not allowed with several marginal tiers');
+}
+
+/** Reports rates that change at impossible times. Returns whether the yield of the offer can be computed. */
+function checkRateSteps(
+  { steps, product_type, tiers, term_months = Number.POSITIVE_INFINITY }: DepositOffer,
+  path: CatalogValuePath,
+  errors: CatalogErrors,
+): boolean {
+  if (steps === undefined) return true;
+  const countBefore = errors.count;
+  if (product_type !== 'cd') errors.add(path, 'is allowed only if product_type is cd');
+  if (tiers.length > 1) errors.add(path, 'is allowed only with one tier');
+  if (steps[0]!.rate !== tiers[0]!.rate) errors.add([...path, 0, 'rate'], 'must be the rate of the tier');
+  for (const [at, { from_month }] of steps.entries()) {
+    const place = [...path, at, 'from_month'];
+    if (at === 0 && from_month !== 1) errors.add(place, 'must be 1 in the first step');
+    if (at > 0 && from_month <= steps[at - 1]!.from_month) errors.add(place, 'must be greater than in the step before');
+    if (from_month > term_months) errors.add(place, 'must not be after the term');
+  }
+  return errors.count === countBefore;
+}
+
 function checkTiers(offer: DepositOffer, path: CatalogValuePath, errors: CatalogErrors): void {
   const { tiers, tier_method } = offer;
   if (tiers[0]!.from !== 0) errors.add([...path, 0, 'from'], 'must be 0 in the first tier');
@@ -196,7 +248,8 @@ function checkTiers(offer: DepositOffer, path: CatalogValuePath, errors: Catalog
   for (const [at, { rate, apy }] of tiers.entries()) {
     const expected = roundHalfUp(yields[at]!, 2);
     if (apy === expected) continue;
-    const isBelowRate = tier_method === 'whole_balance' && apy < roundHalfUp(rate, 2);
+    const hasOneRate = offer.introductory === undefined && offer.steps === undefined;
+    const isBelowRate = hasOneRate && tier_method === 'whole_balance' && apy < roundHalfUp(rate, 2);
     const reason = isBelowRate ? 'must not be below the rate; ' : '';
     errors.add([...path, at, 'apy'], `${reason}the annual percentage yield of this rate is ${expected.toFixed(2)}`);
   }

@@ -133,7 +133,15 @@ export type DepositFigures = Figures<{
   monthly_fee: number;
   fee_waived_from: number;
   early_withdrawal_penalty_days: number;
-  bonus: { readonly amount: number; readonly requirement: string; readonly days: number };
+  bonus: {
+    readonly amount: number;
+    readonly requirement: string;
+    readonly days: number;
+    readonly minimum_deposit?: number | null;
+    readonly paid_within_days?: number | null;
+  };
+  introductory: { readonly rate: number; readonly months: number };
+  steps: readonly { readonly from_month: number; readonly rate: number }[];
   insured_by: string;
   certificate_number: string;
   variable: boolean;

@@ -24,15 +24,27 @@ function tableInterest(rules: InterestRules, deposit: number, months: number): n
 const rate = fc.integer({ min: 0, max: 2_500 }).map((hundredths) => hundredths / 100);
 const months = fc.constantFrom(...terms);
 const compounding = fc.constantFrom(...compoundingFrequencies);
+const introductory = fc.record({ rate, months: fc.integer({ min: 1, max: 12 }) });
+const steps = fc
+  .uniqueArray(fc.integer({ min: 2, max: 60 }), { minLength: 1, maxLength: 4 })
+  .chain((starts) =>
+    fc.tuple(
+      ...[1, ...starts.sort((one, other) => one - other)].map((from_month) =>
+        fc.record({ from_month: fc.constant(from_month), rate }),
+      ),
+    ),
+  );
 const rules: fc.Arbitrary<InterestRules> = fc
   .record({
     starts: fc.uniqueArray(fc.integer({ min: 1, max: 500_000 }), { maxLength: 5 }),
     rates: fc.array(rate, { minLength: 6, maxLength: 6 }),
     compounding,
     tier_method: fc.constantFrom('whole_balance' as const, 'marginal' as const),
+    changing: fc.oneof(fc.constant({}), fc.record({ introductory }), fc.record({ steps })),
   })
-  .map(({ starts, rates, ...rest }) => ({
+  .map(({ starts, rates, changing, ...rest }) => ({
     ...rest,
+    ...changing,
     tiers: [0, ...starts.sort((one, other) => one - other)].map((from, at) => ({ from, rate: rates[at]! })),
   }));
 
@@ -69,6 +81,33 @@ describe('published examples of 12 CFR 1030, Appendix A', () => {
       computeTierYields({ tiers, compounding: 'daily', tier_method }).map((apy) => roundHalfUp(apy, 2));
     assert.deepEqual(yieldsOf('whole_balance'), [5.39, 5.65, 5.92]);
     assert.deepEqual(yieldsOf('marginal'), [5.39, 5.39, 5.61]);
+  });
+});
+
+describe('published examples of 12 CFR 1030, Appendix A, for rates that change', () => {
+  const rulesWith = (changes: Partial<InterestRules>): InterestRules => ({
+    tiers: [{ from: 0, rate: 5 }],
+    compounding: 'daily',
+    tier_method: 'whole_balance',
+    ...changes,
+  });
+
+  test('6 % in the first year and 6.5 % in the second pay 133.13 USD on 1,000 USD, a yield of 6.45 %', () => {
+    const steps = [
+      { from_month: 1, rate: 6 },
+      { from_month: 13, rate: 6.5 },
+    ];
+    const account = rulesWith({ tiers: [{ from: 0, rate: 6 }], steps, term_months: 24 });
+    // The published interest is 133.13 USD; the exact one is 133.136 USD.
+    assert.ok(Math.abs(tableInterest(account, 1_000, 24) - 133.13) < 0.01);
+    assert.equal(roundHalfUp(computeTierYields(account)[0]!, 2), 6.45);
+  });
+
+  test('an introductory rate of 7 % for three months before 5 % is a yield of 5.65 %', () => {
+    const account = rulesWith({ introductory: { rate: 7, months: 3 } });
+    // The published interest of 56.52 USD counts the first three months as 91 days; a quarter of a year has 91.25.
+    assert.ok(Math.abs(tableInterest(account, 1_000, 12) - 56.52) < 0.02);
+    assert.equal(roundHalfUp(computeTierYields(account)[0]!, 2), 5.65);
   });
 });
 

@@ -95,6 +95,8 @@ test('an offer has every documented member, with null for absent figures', () =>
         fee_waived_from: null,
         early_withdrawal_penalty_days: null,
         bonus: null,
+        introductory: null,
+        steps: null,
         insured_by: 'fdic',
         certificate_number: '999999',
         variable: true,
@@ -128,7 +130,15 @@ test('an account of a credit union shows its own figures', () => {
   const offer = plainDeposit({ ...account, legal: 'Plain Bank: annual percentage yield (APY) as shown.' });
   assert.deepEqual(renderDeposits(depositCatalogOf([offer]), depositorOf(saver)).views[0]!.deposit, {
     ...account,
-    ...{ apy: 3.8, rate: 4, term_months: null, early_withdrawal_penalty_days: null, bonus: null },
+    ...{
+      apy: 3.8,
+      rate: 4,
+      term_months: null,
+      early_withdrawal_penalty_days: null,
+      bonus: null,
+      introductory: null,
+      steps: null,
+    },
     // 20 USD on the first 1,000 USD and 360 USD on the rest, less twelve fees.
     first_year_earnings: 320.6,
   });
@@ -141,7 +151,14 @@ test('a certificate of deposit shows its term, penalty and bonus, but not the co
     early_withdrawal_penalty_days: 90,
     monthly_fee: 2,
     fee_waived_from: 5_000,
-    bonus: { amount: 25, requirement: 'Become a customer', days: 30, minimum_deposit: 10, new_customer: true },
+    bonus: {
+      amount: 25,
+      requirement: 'Become a customer',
+      days: 30,
+      minimum_deposit: 10,
+      paid_within_days: 45,
+      new_customer: true,
+    },
   });
   const fields = { ...saver, product_type: 'cd', cd_term_months: 12 };
   const depositOf = (more: object) => {
@@ -153,8 +170,33 @@ test('a certificate of deposit shows its term, penalty and bonus, but not the co
   };
   const shown = { term_months: 12, early_withdrawal_penalty_days: 90, fee_waived_from: 5_000 };
   assert.deepEqual(depositOf({}), { ...shown, bonus: null, first_year_earnings: 400 });
-  const bonus = { amount: 25, requirement: 'Become a customer', days: 30 };
+  const bonus = {
+    amount: 25,
+    requirement: 'Become a customer',
+    days: 30,
+    minimum_deposit: 10,
+    paid_within_days: 45,
+  };
   assert.deepEqual(depositOf({ new_customer: true }), { ...shown, bonus, first_year_earnings: 425 });
+});
+
+test('introductory and changing rates count in the yield and in the earnings', () => {
+  const introductory = { rate: 6, months: 6 };
+  const savings = depositWithRates([{ from: 0, rate: 4 }], { introductory });
+  const cdFields = { product_type: 'cd', term_months: 24 };
+  const steps = [
+    { from_month: 1, rate: 3 },
+    { from_month: 13, rate: 5 },
+  ];
+  const cd = depositWithRates([{ from: 0, rate: 3 }], { ...cdFields, steps });
+  const figuresOf = (offer: DepositOffer, more: object) => {
+    const { deposit } = renderDeposits(depositCatalogOf([offer]), depositorOf({ ...saver, ...more })).views[0]!;
+    return [deposit.apy, deposit.rate, deposit.first_year_earnings, deposit.introductory, deposit.steps];
+  };
+  // Half a year at 6 % and half a year at 4 %, compounded once a year: 300 + 200 USD.
+  assert.deepEqual(figuresOf(savings, {}), [5, 4, 500, introductory, null]);
+  // The yield is that of two years, 1.03 x 1.05; the earnings are those of the first year.
+  assert.deepEqual(figuresOf(cd, { product_type: 'cd', cd_term_months: 24 }), [4, 3, 300, null, steps]);
 });
 
 test('shows the yield and the rate that apply to the deposit, and 0 below the minimum balance', () => {

@@ -1,6 +1,9 @@
 import { roundHalfUp } from '../../../src/domain/money.ts';
 import type { SortOrder } from '../../../src/matching/matcher.ts';
-import { computeAnnualPercentageYield, computeInterestPerDollar } from '../../../src/verticals/banking/annual-yield.ts';
+import {
+  computeAnnualPercentageYield,
+  computeTierInterestPerDollar,
+} from '../../../src/verticals/banking/annual-yield.ts';
 import { banking } from '../../../src/verticals/banking/banking.ts';
 import type { DepositCatalog, DepositOffer } from '../../../src/verticals/banking/offer-schema.ts';
 import type { FieldVector } from '../../../src/verticals/field-vector.ts';
@@ -70,7 +73,7 @@ function referenceDeposit(offer: DepositOffer, values: Values): ReferenceDeposit
 /** Adds up the interest on the parts of a deposit in each tier. */
 function interestAfter(offer: DepositOffer, deposit: number, months: number): number {
   const reached = offer.tiers.filter(({ from }) => from <= deposit);
-  const ratePerDollar = (rate: number) => computeInterestPerDollar(rate, offer.compounding, months);
+  const ratePerDollar = (rate: number) => computeTierInterestPerDollar(offer, rate, months);
   if (offer.tier_method === 'whole_balance') return deposit * ratePerDollar(reached.at(-1)!.rate);
   return reached.reduce(
     (sum, { from, rate }, at) => sum + ((reached[at + 1]?.from ?? deposit) - from) * ratePerDollar(rate),

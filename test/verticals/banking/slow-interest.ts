@@ -3,36 +3,41 @@ import type { DepositOffer } from '../../../src/verticals/banking/offer-schema.t
 
 const periods = { daily: 365, monthly: 12, quarterly: 4, annual: 1 } as const;
 
-/** Returns the interest on a balance after a number of months, computed one compounding period after the other. */
-function accrue(
-  balance: number,
-  ratePercent: number,
-  compounding: InterestRules['compounding'],
-  months: number,
-): number {
-  const perYear = periods[compounding];
-  const periodRate = ratePercent / 100 / perYear;
+/** A common multiple of the parts into which months and compounding periods divide a year. */
+const partsPerYear = 365 * 12;
+
+/**
+ * Returns the interest on a balance after a number of months. Adds up the simple interest of equal parts of a year, and adds it to the
+ * balance at the end of each compounding period.
+ */
+function accrue(balance: number, tierRate: number, rules: InterestRules, months: number): number {
+  const partsPerPeriod = partsPerYear / periods[rules.compounding];
   let grown = balance;
-  let left = (perYear * months) / 12;
-  while (left > 0) {
-    // The last period may be shorter: it earns its share of the interest of a period.
-    grown += grown * periodRate * Math.min(1, left);
-    left -= 1;
+  let simple = 0;
+  for (let part = 0; part < (partsPerYear * months) / 12; part++) {
+    simple += (grown * rateInMonth(rules, tierRate, Math.floor((part * 12) / partsPerYear) + 1)) / 100 / partsPerYear;
+    if ((part + 1) % partsPerPeriod === 0) {
+      grown += simple;
+      simple = 0;
+    }
   }
-  return grown - balance;
+  return grown + simple - balance;
+}
+
+/** @param month number of the month, from 1 */
+function rateInMonth({ introductory, steps }: InterestRules, tierRate: number, month: number): number {
+  if (introductory !== undefined && month <= introductory.months) return introductory.rate;
+  return steps?.findLast(({ from_month }) => from_month <= month)?.rate ?? tierRate;
 }
 
 /** Returns the interest on a deposit after a number of months, in USD, with the tiers applied one after the other. */
-export function slowInterest(
-  { tiers, tier_method, compounding }: InterestRules,
-  deposit: number,
-  months: number,
-): number {
+export function slowInterest(rules: InterestRules, deposit: number, months: number): number {
+  const { tiers, tier_method } = rules;
   const reached = tiers.filter(({ from }) => from <= deposit);
-  if (tier_method === 'whole_balance') return accrue(deposit, reached.at(-1)!.rate, compounding, months);
+  if (tier_method === 'whole_balance') return accrue(deposit, reached.at(-1)!.rate, rules, months);
   return reached.reduce((sum, { from, rate }, at) => {
     const part = (reached[at + 1]?.from ?? deposit) - from;
-    return sum + accrue(part, rate, compounding, months);
+    return sum + accrue(part, rate, rules, months);
   }, 0);
 }
 

@@ -18,7 +18,12 @@ const errorsWith = (changes: Readonly<Record<string, unknown>>) =>
   errorsOf(depositCatalogOf([{ ...plainDeposit(), ...changes } as DepositOffer]));
 
 const tier = (from: number, rate: number, apy: number) => ({ from, rate, apy });
-const bonus = { amount: 100, requirement: 'Set up a direct deposit', days: 90 };
+const bonus = { amount: 100, requirement: 'Set up a direct deposit', days: 90, paid_within_days: 30 };
+const cd = { product_type: 'cd', term_months: 12 };
+const steps = [
+  { from_month: 1, rate: 4 },
+  { from_month: 7, rate: 4.5 },
+];
 
 test('accepts the plain offer of the tests, and offers with every optional member', () => {
   assert.deepEqual(errorsWith({}), []);
@@ -44,7 +49,19 @@ test('accepts generated catalogs, which use every optional member', () => {
     const text = JSON.stringify(catalog);
     for (const member of [
       ...['marginal', 'whole_balance', 'fee_waived_from', 'early_withdrawal_penalty_days', 'term_months', 'daily_cap'],
-      ...['minimum_deposit', 'direct_deposit', 'new_customer', 'min_age', 'ncua', 'fdic', 'quarterly', 'annual'],
+      ...[
+        'introductory',
+        'steps',
+        'paid_within_days',
+        'minimum_deposit',
+        'direct_deposit',
+        'new_customer',
+        'min_age',
+        'ncua',
+        'fdic',
+        'quarterly',
+        'annual',
+      ],
     ]) {
       assert.ok(text.includes(`"${member}"`), member);
     }
@@ -72,6 +89,67 @@ describe('rejects an offer, and names the place in the file', () => {
       { compounding: 'daily', tiers: [tier(0, 4, 4.08), tier(1_000, 4.5, 4.61)] },
       'tiers[1].apy',
       'the annual percentage yield of this rate is 4.60',
+    ],
+    [
+      'an introductory rate of a certificate of deposit',
+      { ...cd, introductory: { rate: 4, months: 3 } },
+      'introductory',
+      'is allowed only if product_type is savings or money_market',
+    ],
+    [
+      'an introductory rate of several marginal tiers',
+      { tier_method: 'marginal', introductory: { rate: 4, months: 3 }, tiers: [tier(0, 4, 4), tier(100, 4, 4)] },
+      'introductory',
+      'is not allowed with several marginal tiers',
+    ],
+    [
+      'a yield without the introductory rate',
+      { introductory: { rate: 5, months: 6 } },
+      'tiers[0].apy',
+      'the annual percentage yield of this rate is 4.50',
+    ],
+    ['changing rates of a savings account', { steps }, 'steps', 'is allowed only if product_type is cd'],
+    [
+      'changing rates beside tiers',
+      { ...cd, steps, tiers: [tier(0, 4, 4), tier(100, 4, 4)] },
+      'steps',
+      'is allowed only with one tier',
+    ],
+    [
+      'a first rate other than that of the tier',
+      { ...cd, steps: [{ from_month: 1, rate: 3 }, steps[1]] },
+      'steps[0].rate',
+      'must be the rate of the tier',
+    ],
+    [
+      'rates that begin after the first month',
+      { ...cd, steps: [{ from_month: 2, rate: 4 }, steps[1]] },
+      'steps[0].from_month',
+      'must be 1 in the first step',
+    ],
+    [
+      'rates out of order',
+      { ...cd, steps: [steps[0], steps[1], steps[1]] },
+      'steps[2].from_month',
+      'must be greater than in the step before',
+    ],
+    [
+      'a rate after the term',
+      { ...cd, steps: [steps[0], { from_month: 13, rate: 5 }] },
+      'steps[1].from_month',
+      'must not be after the term',
+    ],
+    [
+      'a yield of the first rate only',
+      { ...cd, steps },
+      'tiers[0].apy',
+      'the annual percentage yield of this rate is 4.25',
+    ],
+    [
+      'a bonus without the time of its payment',
+      { bonus: { amount: 100, requirement: 'Set up a direct deposit', days: 90 } },
+      'bonus.paid_within_days',
+      'is required: an advertisement states when a bonus is paid',
     ],
     [
       'a yield of another term',

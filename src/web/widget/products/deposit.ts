@@ -84,7 +84,12 @@ function createContent({ as_of: asOf }: Offer, deposit: DepositFigures): OfferCa
         formatIfPresent(deposit.early_withdrawal_penalty_days, (days) => `${days} days of interest`),
       ),
     ],
-    details: [createLabeledText('Interest rate:', formatInterest(deposit)), createTierTable(deposit)],
+    details: [
+      createLabeledText('Interest rate:', formatInterest(deposit)),
+      createLabeledText('Introductory rate:', formatIntroductoryRate(deposit)),
+      createTierTable(deposit),
+      createStepTable(deposit),
+    ],
   };
 }
 
@@ -104,9 +109,22 @@ function createMinimumFigures({
     : [create('open', toOpen), create('earn the APY', toEarn)];
 }
 
-/** Formats what the bonus requires, and the deadline. The text of the requirement can contain other numbers of days than the deadline. */
-function formatBonusRequirement({ requirement, days }: NonNullable<DepositFigures['bonus']>): string {
-  return `${requirement}; to be met within ${days} days of opening`;
+/**
+ * Formats what the bonus requires, the deadlines, and the smallest deposit (12 CFR 1030.8(d)). The text of the requirement can contain other
+ * numbers of days than the deadline.
+ */
+function formatBonusRequirement({
+  requirement,
+  days,
+  minimum_deposit: minimum,
+  paid_within_days: paidWithin,
+}: NonNullable<DepositFigures['bonus']>): string {
+  const parts = [
+    `${requirement}; to be met within ${days} days of opening`,
+    minimum ? `for a deposit of ${formatFee(minimum)} or more` : null,
+    paidWithin ? `paid within ${paidWithin} days after that` : null,
+  ];
+  return parts.filter((part) => part !== null).join('; ');
 }
 
 /** Formats the insurer, and the number of the institution at this insurer: `Member FDIC, certificate 12345`. */
@@ -121,6 +139,23 @@ function formatInterest({ rate, compounding }: DepositFigures): string | null {
     const method = formatIfPresent(compounding, (name) => `, compounding: ${name}`) ?? '';
     return `${formatPercent(percent)}${method}.`;
   });
+}
+
+function formatIntroductoryRate({ introductory }: DepositFigures): string | null {
+  return formatIfPresent(
+    introductory,
+    ({ rate, months }) => `${formatPercent(rate)} for the first ${formatMonths([months])}. The APY includes it.`,
+  );
+}
+
+/** Creates the table of a certificate's rates (12 CFR 1030, Appendix A, part I.B). */
+function createStepTable({ steps }: DepositFigures): HTMLElement | null {
+  if (!steps) return null;
+  return createTable(
+    'Rates by month of the term; the APY is that of the whole term',
+    ['From month', 'Rate'],
+    steps.map(({ from_month: month, rate }) => [`${month}`, formatPercent(rate)]),
+  );
 }
 
 /** Creates the table of tiers. An account with a single tier has no table. */
