@@ -161,19 +161,25 @@ describe('offers in the widget', () => {
   test('data-theme selects a light or dark widget', async (t) => {
     const { html } = await pages.widget();
     const [white, black] = ['rgb(255, 255, 255)', 'rgb(18, 23, 30)'];
-    for (const [theme, inLight, inDark] of [
+    for (const [theme, inLight, inDark, style = ''] of [
       ['light', white, white],
       ['dark', black, black],
-      ['auto', white, black],
+      ['auto', white, white],
+      ['auto', white, black, ':root { color-scheme: light dark }'],
+      ['auto', white, black, 'body { color-scheme: dark light }'],
+      ['auto', white, white, ':root { color-scheme: light } body { background: #fff }'],
+      ['auto', white, white, 'body { background: transparent }'],
+      ['auto', black, black, 'body { background: #101418; color: #eee }'],
     ] as const) {
-      const page = await pages.open(t, html.replace('data-sub', `data-theme="${theme}" data-sub`));
+      const head = `<style>${style}</style>`;
+      const page = await pages.open(t, html.replace('data-sub', `data-theme="${theme}" data-sub`), {}, head);
       await offerLink(page).waitFor();
       const colors: string[] = [];
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });
         colors.push(await page.locator('.panel').evaluate((node) => getComputedStyle(node).backgroundColor));
       }
-      assert.deepEqual(colors, [inLight, inDark], theme);
+      assert.deepEqual(colors, [inLight, inDark], `${theme} ${style}`);
     }
   });
 

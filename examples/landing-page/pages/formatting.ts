@@ -31,7 +31,7 @@ export const formatPercentRange = ({ min, max }: { readonly min: number; readonl
 /** Formats a date `YYYY-MM-DD`: `May 20, 2026`. */
 export const formatDate = (date: string): string => dateFormat.format(Date.parse(date));
 
-const abbreviations = new Set('ach apr apy arm atm cd fdic fha heloc ira ncua nmls pmi ssn us usda va'.split(' '));
+const abbreviations = new Set('ach apr apy atm cd fdic fha ncua ssn us usda va'.split(' '));
 
 /**
  * Formats a feature tag: `no_prepayment_penalty` becomes `No prepayment penalty`, and `va_specialist` becomes `VA specialist`. There is no

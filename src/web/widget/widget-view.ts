@@ -11,10 +11,21 @@ import shell from './styles/shell.css';
  * Creates the style sheets of the widget as `CSSStyleSheet` objects, because a Content-Security-Policy of the page may block `<style>`
  * elements and `style` attributes.
  */
-function createStyleSheets(theme: Theme): CSSStyleSheet[] {
+function createStyleSheets(theme: Theme, isFramePage: boolean): CSSStyleSheet[] {
   const sheets = [createStyleSheet(shell + controls + card)];
-  if (theme !== 'light') sheets.push(createStyleSheet(dark, theme === 'auto' ? '(prefers-color-scheme: dark)' : 'all'));
+  if (theme !== 'light') sheets.push(createStyleSheet(dark, theme === 'dark' ? 'all' : darkMedia(isFramePage)));
   return sheets;
+}
+
+/**
+ * Returns the media query of the dark styles for the theme `auto`, which follows the page: a dark widget would be a black block on a page that
+ * is light for every visitor. The iframe page follows the visitor's system, because it cannot see the page around it.
+ */
+function darkMedia(isFramePage: boolean): string {
+  const { backgroundColor, colorScheme } = getComputedStyle(document.body);
+  // A component of a dark color has one or two digits. A transparent color has four components.
+  if (/^rgb\(\d\d?, \d\d?, \d\d?\)$/.test(backgroundColor)) return 'all';
+  return isFramePage || /dark/.test(colorScheme) ? '(prefers-color-scheme: dark)' : 'not all';
 }
 
 function createStyleSheet(text: string, media = 'all'): CSSStyleSheet {
@@ -141,7 +152,7 @@ export class WidgetView {
     const label = createElement('label', { for: 'sort' }, 'Sort by');
     this.#sortControl = createElement('div', { class: 'sort' }, label, this.#sortSelect);
     const shadow = host.attachShadow({ mode: 'open' });
-    shadow.adoptedStyleSheets = createStyleSheets(theme);
+    shadow.adoptedStyleSheets = createStyleSheets(theme, isFramePage);
     this.frame = createElement(
       'div',
       { class: 'frame' },
