@@ -61,7 +61,9 @@ test('a backup and a restart under load lose no acknowledged sessions, inputs or
   isStopping = true;
   assert.equal(await served.stop(), 0);
   await Promise.all(loads);
-  assert.deepEqual([served.log, served.complaints], [[], []]);
+  // The live key is served by an example catalog, which causes a warning at the start.
+  const messages = served.log.map(({ msg }) => msg).filter((msg) => !msg.includes('example catalogs'));
+  assert.deepEqual([messages, served.complaints], [[], []]);
 
   const verified = await run('log', 'verify', join(target, 'ledger'), '--json');
   assert.deepEqual([verified.code, JSON.parse(verified.stdout).tail_bytes], [0, 0]);
