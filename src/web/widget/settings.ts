@@ -31,11 +31,10 @@ interface ScriptAttributes {
 /** Parses the settings in the attributes of the script element. Returns an error message for the partner if a setting is invalid. */
 export function readSettings({ src, dataset }: ScriptAttributes): WidgetSettings | string {
   const base = /^(https?:\/\/.+)\/widget\.js(?:[?#].*)?$/.exec(src)?.[1];
-  if (base === undefined)
-    return 'load the script from its own URL, …/widget.js, because the widget loads offers from the same host.';
+  if (base === undefined) return 'load the script from its own URL, …/widget.js.';
   const { sub, token, mount, sort = 'recommended', maxOffers, theme = 'auto' } = dataset;
   if (!sub || !token || !mount) {
-    return 'the script element needs data-sub, data-token and data-mount; copy it unchanged from the API response (format=js).';
+    return 'the script element needs data-sub, data-token and data-mount.';
   }
   const validSort = sortOrders.find((name) => name === sort);
   if (validSort === undefined) return `data-sort must be one of ${sortOrders.join(', ')}.`;
