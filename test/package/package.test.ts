@@ -19,8 +19,11 @@ import { runAfterTest } from '../support/run-after-test.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import { documentedCommands, type InstalledPackage, installPackage, runToEnd } from './installed-package.ts';
 
-/** The limit is 20 % above the size of 1.24 MB when the test was written. The API reference page and the documents are most of it. */
-const packedBytesMax = 1_500_000;
+/**
+ * The limit is 15 % above the current size of 1.56 MB: 0.5 MB are the API reference page, 0.27 MB images of the documents, and the rest
+ * is code, types, catalogs and documents. A larger package contains a file by mistake, or this limit needs a new reason.
+ */
+const packedBytesMax = 1_800_000;
 
 let installed: InstalledPackage;
 before(

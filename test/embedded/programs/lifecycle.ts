@@ -48,7 +48,7 @@ assert.equal(click.kind, 'redirect');
 if (marketplace.ports !== null) {
   // A keep-alive connection must not keep the process alive.
   const answer = await fetch(`http://127.0.0.1:${marketplace.ports.public}/`);
-  assert.equal(answer.status, 404);
+  assert.equal(answer.url, `http://127.0.0.1:${marketplace.ports.public}/docs`);
   await answer.arrayBuffer();
 }
 const summary = ok(await partner.queryAnalytics({ referrer_tag: 'embedded' }));
