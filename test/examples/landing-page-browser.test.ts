@@ -55,6 +55,20 @@ const unevenChoices = `[...document.querySelectorAll('.choice')].flatMap((choice
   return isEven && isCentred ? [] : [choice.textContent.trim()];
 })`;
 
+/**
+ * Returns the cards of offers whose parts have another place than those of the first card, or overlap: on a wide screen, the lender is at
+ * the left, the figures are in the middle, and the button is at the right.
+ */
+const unevenOffers = `[...document.querySelectorAll('.offer')].flatMap((offer, index, offers) => {
+  const placesOf = (card) => ['.lender', 'dl', '.button'].map((part) => {
+    const { left, right } = card.querySelector(part).getBoundingClientRect();
+    return [Math.round(left), Math.round(right)];
+  });
+  const [lender, figures, button] = placesOf(offer);
+  const isEven = JSON.stringify(placesOf(offer)) === JSON.stringify(placesOf(offers[0]));
+  return isEven && (innerWidth < 1200 || (lender[1] < figures[0] && figures[1] < button[0])) ? [] : [offer.textContent.trim()];
+})`;
+
 /** Asserts that a page has no accessibility violations and fits narrow and wide screens. */
 async function assertGoodPage(page: Page, colorSchemes: readonly ('light' | 'dark')[] = ['light']): Promise<void> {
   assert.deepEqual(await findAccessibilityViolations(page, colorSchemes), []);
@@ -64,6 +78,7 @@ async function assertGoodPage(page: Page, colorSchemes: readonly ('light' | 'dar
     const wide = await page.evaluate<number>('document.documentElement.scrollWidth');
     assert.ok(wide <= width, `${page.url()} is ${wide} px wide on a screen of ${width}`);
     assert.deepEqual(await page.evaluate(unevenChoices), [], `${page.url()} on a screen of ${width} px`);
+    assert.deepEqual(await page.evaluate(unevenOffers), [], `${page.url()} on a screen of ${width} px`);
   }
   await page.setViewportSize({ width: 1000, height: 800 });
 }

@@ -27,6 +27,8 @@ const pages = useWidgetTestPages({ catalogs: [...exampleCatalogs(), ...equipment
 /** Folder of screenshots for manual review. */
 const artefacts = fileURLToPath(new URL('../../test-artefacts/widget/', import.meta.url));
 const screenWidths = [320, 768, 1200] as const;
+/** Widths on both sides of the limits in the style sheet, where the columns are narrowest. */
+const columnWidths = [360, 580, 620, 900, 960, 1010, 1060] as const;
 const colorSchemes = ['light', 'dark'] as const;
 
 /** Values of one object of figures in an offer, such as `card`. */
@@ -269,6 +271,10 @@ async function assertNoOverflow(page: Page): Promise<void> {
     return Math.max(...visible.map((node) => node.getBoundingClientRect().right)) - clientWidth;
   });
   assert.ok(widest <= 0, `the widget is ${widest} px wider than the page`);
+  const tooWide = await page.locator('.value').evaluateAll((values) =>
+    values.filter((value) => value.scrollWidth > value.clientWidth).map((value) => value.textContent),
+  );
+  assert.deepEqual(tooWide, [], 'figures that are wider than their column');
 }
 
 describe('widgets of all verticals', () => {
@@ -313,6 +319,10 @@ describe('widgets of all verticals', () => {
       for (const phrase of expected.phrases) assert.ok(disclosure.includes(phrase), phrase);
       assert.ok(!/sponsored first/i.test(disclosure));
 
+      for (const width of columnWidths) {
+        await page.setViewportSize({ width, height: 800 });
+        await assertNoOverflow(page);
+      }
       mkdirSync(artefacts, { recursive: true });
       for (const colorScheme of colorSchemes) {
         await page.emulateMedia({ colorScheme });

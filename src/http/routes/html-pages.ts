@@ -70,7 +70,9 @@ export function exampleLandingPage(click: DescribedClick | null): string {
     click === null
       ? 'Each click of an offer leads to the lender of the offer.'
       : `The click would have led to ${nameOffer(click)}. ` +
-          (click.valueMicros ? `It booked ${formatRevenue(click.valueMicros)}.` : 'It booked no revenue.'),
+          (click.valueMicros
+            ? `It booked ${formatRevenue(click.valueMicros)}.`
+            : 'It booked no revenue; <code>clicks_not_booked</code> in the analytics has the reason.'),
   );
 }
 
