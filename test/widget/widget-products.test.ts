@@ -271,9 +271,11 @@ async function assertNoOverflow(page: Page): Promise<void> {
     return Math.max(...visible.map((node) => node.getBoundingClientRect().right)) - clientWidth;
   });
   assert.ok(widest <= 0, `the widget is ${widest} px wider than the page`);
-  const tooWide = await page.locator('.value').evaluateAll((values) =>
-    values.filter((value) => value.scrollWidth > value.clientWidth).map((value) => value.textContent),
-  );
+  const tooWide = await page
+    .locator('.value')
+    .evaluateAll((values) =>
+      values.filter((value) => value.scrollWidth > value.clientWidth).map((value) => value.textContent),
+    );
   assert.deepEqual(tooWide, [], 'figures that are wider than their column');
 }
 
