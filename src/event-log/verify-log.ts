@@ -31,6 +31,8 @@ export interface VerifyLogOptions {
   /** Called after each record with the number of bytes read since the previous call. */
   readonly onBytesRead?: (bytes: number) => void;
   readonly signal?: AbortSignal;
+  /** First segment to verify, named by the position of its first record; by default, the first segment of the log. */
+  readonly fromSegment?: number;
 }
 
 /** Returns the size of a log's segments in bytes, starting with segment `fromSegment`. The log may be in use. */
@@ -58,9 +60,9 @@ function segmentSizeBytes(files: LogFiles, folder: string, first: number): numbe
 export async function verifyLog(
   files: LogFiles,
   folder: string,
-  { onRecord, onBytesRead, signal }: VerifyLogOptions = {},
+  { onRecord, onBytesRead, signal, fromSegment }: VerifyLogOptions = {},
 ): Promise<LogVerification> {
-  const scanner = new LogScanner(files, folder, { decode: true });
+  const scanner = new LogScanner(files, folder, { segment: fromSegment, decode: true });
   let records = 0;
   let end: LogLocation | null = null;
   let damage: LogDamagedError | null = null;

@@ -131,11 +131,17 @@ export function assertLedgerEnd(
 
 /** Remembers the highest account and key number in the replayed ledger records, and the last sub_id. */
 export class LedgerWitness implements LedgerSubscriber {
-  /** Requests no replay of records; other subscribers do. */
+  /** Requests no replay of records by their time; other subscribers do. */
   readonly replayStartTimeMs = Number.POSITIVE_INFINITY;
+  readonly replayStartPosition: number;
   highestAccount = 0;
   highestKey = 0;
   #lastSub: Buffer | null = null;
+
+  /** @param knownPosition position of the last record whose account and key are known */
+  constructor(knownPosition = 0) {
+    this.replayStartPosition = knownPosition + 1;
+  }
 
   applyLedgerRecord(record: LedgerRecord): void {
     if (record[0] !== ledgerRecordKind.sessionCreated) return;
@@ -195,35 +201,47 @@ export function assertJournalComplete(
   }
 }
 
+/**
+ * Returns the position of the last ledger record whose account and key the inventory or the store knows. Later records must be read, because
+ * inventory and store may have been replaced together with the key file.
+ */
+export function findKnownNumbersPosition({ inventory, store }: FolderEvidence): number {
+  return (inventory.keys === undefined ? store?.position : inventory.ledger?.position) ?? 0;
+}
+
 interface KnownNumbersOptions {
-  /** Reads the whole ledger and the archive, even if the inventory or the analytics store has the numbers. */
-  readonly complete?: boolean;
+  /**
+   * Part of the ledger that is read although the inventory or the store has the numbers: nothing, the records after
+   * `findKnownNumbersPosition`, or all records. Without an inventory and a store, all records are always read.
+   */
+  readonly ledger: 'none' | 'unknown' | 'all';
   readonly onBytesRead?: (bytes: number) => void;
   readonly signal?: AbortSignal;
 }
 
-/**
- * Finds the highest numbers of accounts and keys that were used. Without an inventory and a store, or with `complete`, reads the whole
- * ledger and the archive.
- */
+/** Finds the highest numbers of accounts and keys that were used. */
 export async function findKnownKeyNumbers(
-  { files, inventory, store, archive }: FolderEvidence,
-  { complete = false, ...options }: KnownNumbersOptions = {},
+  evidence: FolderEvidence,
+  { ledger, ...options }: KnownNumbersOptions,
 ): Promise<KeyFileNumbers> {
+  const { files, inventory, store, archive } = evidence;
   const { keys } = inventory;
   let account = Math.max(keys?.account ?? 0, store?.highestAccount ?? 0);
   let key = keys?.key ?? 0;
-  if (complete || (keys === undefined && store === null)) {
+  const knownPosition = ledger === 'all' ? 0 : findKnownNumbersPosition(evidence);
+  if (existsSync(files.ledgerFolder) && (ledger !== 'none' || (keys === undefined && store === null))) {
     const witness = new LedgerWitness();
-    if (existsSync(files.ledgerFolder)) {
-      const onRecord = (_position: number, value: readonly unknown[]): void => {
-        const record = parseLedgerRecord(value);
-        if (record !== null) witness.applyLedgerRecord(record);
-      };
-      await verifyLog(nodeFileSystem, files.ledgerFolder, { onRecord, ...options });
-    }
-    account = Math.max(account, witness.highestAccount, archive.findHighestAccount());
+    const onRecord = (_position: number, value: readonly unknown[]): void => {
+      const record = parseLedgerRecord(value);
+      if (record !== null) witness.applyLedgerRecord(record);
+    };
+    const fromSegment = listLedgerSegments(files).findLast((first) => first <= knownPosition + 1) ?? 1;
+    await verifyLog(nodeFileSystem, files.ledgerFolder, { onRecord, fromSegment, ...options });
+    account = Math.max(account, witness.highestAccount);
     key = Math.max(key, witness.highestKey);
+  }
+  if (ledger === 'all' || store === null || !coversArchive(store, archive)) {
+    account = Math.max(account, archive.findHighestAccount());
   }
   return { account, key, change: keys?.change ?? 0, knownKeys: keys?.knownKeys ?? [] };
 }

@@ -25,7 +25,7 @@ export async function createAuthenticator(
 ) {
   const { dataDir, clock, logger, limits } = options;
   const path = keyFilePath(dataDir);
-  assertKeyFileIsCurrent(path, await findKnownKeyNumbers(evidence));
+  assertKeyFileIsCurrent(path, await findKnownKeyNumbers(evidence, { ledger: 'none' }));
   const keyRegistry = KeyRegistry.open(path, bounds.apiKeyServerLockTimeoutMs);
   cleanup.addCleanupCallback(() => keyRegistry.close());
   const originRegistry = EmbedOriginRegistry.open(path, bounds.apiKeyServerLockTimeoutMs);

@@ -32,6 +32,7 @@ import {
   assertKeyFileIsCurrent,
   assertLedgerEnd,
   type FolderEvidence,
+  findKnownNumbersPosition,
   LedgerWitness,
 } from './check-data-folder.ts';
 import { InventoryWriter } from './inventory-writer.ts';
@@ -101,7 +102,7 @@ export async function openStorage(
     verticals: servedVerticals(options),
     onIdempotentSession: (keyed, sub) => idempotencyKeys.restoreKey(keyed, sub),
   });
-  const witness = new LedgerWitness();
+  const witness = new LedgerWitness(findKnownNumbersPosition(evidence));
   const availability = createOfferAvailability(options, catalogs);
   const ledger = await openLedger({
     folder: files.ledgerFolder,

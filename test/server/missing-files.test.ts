@@ -408,3 +408,22 @@ test('with durability write, the service starts without the last records, which 
   rmSync(join(folder, 'ledger', segments(folder).at(-1)!));
   await (await start('write')).close();
 });
+
+test('refuses older keys together with an older or missing inventory and analytics store', async (t) => {
+  // The records of the second account are too old to be replayed for sessions and limits.
+  const lastMs = current.endMs + 8 * msPerDay;
+  const isOlder = /keys\.sqlite is older than the data folder/;
+  const newer = copyFolder(t, current.folder);
+  for (const nowMs of [lastMs - 4 * msPerDay, lastMs - 2 * msPerDay]) {
+    await withService(newer, nowMs, (marketplace) => createVisit(marketplace, current.keys[0]!));
+  }
+  for (const copied of [['inventory.json', 'analytics.sqlite'], ['inventory.json'], ['analytics.sqlite']]) {
+    const folder = copyFolder(t, newer);
+    replaceKeyFile(folder);
+    for (const name of ['inventory.json', 'analytics.sqlite']) removeDatabase(folder, name);
+    for (const name of copied) cpSync(join(older.folder, name), join(folder, name));
+    const createKey = ['keys', 'create', '--account', 'new', '--vertical', 'personal-loans', '--mode', 'live'];
+    assert.match((await runMarketplace(createKey, { SVC_DATA_DIR: folder })).stderr, isOlder, `${copied}`);
+    await assert.rejects(open(folder, lastMs), isOlder, `${copied}`);
+  }
+});

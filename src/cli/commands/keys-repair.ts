@@ -80,7 +80,7 @@ function findAllKeyNumbers(dataDir: string, output: { readonly json?: true }) {
   const total = listLedgerSegments(evidence.files).length === 0 ? 0 : logSizeBytes(nodeFileSystem, ledgerFolder);
   const bar = createProgressBar(progressStreamFor(output), { total, unit: 'bytes' });
   const onBytesRead = (bytes: number): void => bar.advance(bytes);
-  return runInterruptible((signal) => findKnownKeyNumbers(evidence, { complete: true, onBytesRead, signal })).finally(
+  return runInterruptible((signal) => findKnownKeyNumbers(evidence, { ledger: 'all', onBytesRead, signal })).finally(
     () => bar.clear(),
   );
 }

@@ -138,7 +138,8 @@ async function createAndPrintKey(options: CreateKeyOptions): Promise<void> {
   const dataDir = readDataDir(readEnv());
   const path = keyFilePath(dataDir);
   // A server may be running, so the analytics store is opened read-only.
-  assertKeyFileIsCurrent(path, await findKnownKeyNumbers(readFolderEvidence(dataDir, { readonly: true })));
+  const evidence = readFolderEvidence(dataDir, { readonly: true });
+  assertKeyFileIsCurrent(path, await findKnownKeyNumbers(evidence, { ledger: 'unknown' }));
   const isNewFile = !existsSync(path);
   const limits = {
     requestsPerMinute: options.requestsPerMinute ?? null,
