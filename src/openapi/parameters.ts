@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { bounds } from '../bounds.ts';
-import type { WidgetLinkParameters } from '../http/routes/widget-routes.ts';
+import type { WidgetLinkParameters, WidgetPageParameters } from '../http/routes/widget-routes.ts';
 import { sortOrderNames } from '../matching/matcher.ts';
 import type { MarketplaceRequest } from '../operations/get-marketplace.ts';
 import type { TagsRequest } from '../operations/list-tags.ts';
@@ -117,7 +117,12 @@ export const widgetPageParameters = (vertical: Vertical) =>
   queryParameters({
     ...widgetCredentialParameters,
     ...selectionParameters(vertical),
-  } satisfies Record<Exclude<keyof WidgetLinkParameters, 'load'>, ParameterDescription>);
+    theme: {
+      description: "Colors of the page; `auto` is the visitor's system setting.",
+      schema: stringEnum(['light', 'dark', 'auto'], { default: 'light' }),
+    },
+    accent: { description: 'Color of the buttons.', schema: Type.String({ pattern: '^[0-9A-Fa-f]{6}$' }) },
+  } satisfies Record<keyof WidgetPageParameters, ParameterDescription>);
 
 export const widgetOffersParameters = (vertical: Vertical) =>
   queryParameters({

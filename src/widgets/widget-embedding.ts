@@ -36,6 +36,31 @@ export interface WidgetParameters {
   readonly maxOffers: number;
 }
 
+const themes = ['light', 'dark', 'auto'] as const;
+
+/** Colors of the iframe page. */
+export interface WidgetColors {
+  readonly theme: (typeof themes)[number];
+  /** Color of the buttons, as six hexadecimal digits; null for the color of the theme. */
+  readonly accent: string | null;
+}
+
+/**
+ * Parses the colors in the URL of the iframe page; null if a color is invalid. Without a theme, the iframe is light, because it cannot see
+ * whether the page around it is dark.
+ */
+export function parseWidgetColors({
+  theme = 'light',
+  accent,
+}: {
+  theme?: string;
+  accent?: string;
+}): WidgetColors | null {
+  const validTheme = themes.find((name) => name === theme);
+  if (validTheme === undefined || (accent !== undefined && !/^[\da-f]{6}$/i.test(accent))) return null;
+  return { theme: validTheme, accent: accent ?? null };
+}
+
 /** Returns the URL of the iframe page (docs/contract.md#embed-code). */
 export function widgetPageUrl(
   widgetUrl: string,
@@ -74,19 +99,25 @@ function escapeAttribute(text: string): string {
 }
 
 /** Returns the HTML document of the iframe page, which loads the same widget script as a partner's page. */
-export function widgetPageHtml(scriptUrl: string, nonce: string, widget: WidgetParameters): string {
+export function widgetPageHtml(
+  scriptUrl: string,
+  nonce: string,
+  widget: WidgetParameters,
+  { theme, accent }: WidgetColors,
+): string {
   const mount = 'svc-offers';
+  const colorAttributes = ` data-theme="${theme}"${accent === null ? '' : ` data-accent="#${accent}"`}`;
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Offers for you</title>
-<style nonce="${nonce}">:root { color-scheme: light dark } body { margin: 0 }</style>
+<style nonce="${nonce}">:root { color-scheme: ${theme === 'auto' ? 'light dark' : theme} } body { margin: 0 }</style>
 </head>
 <body>
 <main id="${mount}"></main>
-${scriptElement(scriptUrl, `#${mount}`, widget, ` data-embed="iframe" nonce="${nonce}"`)}
+${scriptElement(scriptUrl, `#${mount}`, widget, `${colorAttributes} data-embed="iframe" nonce="${nonce}"`)}
 <noscript>Offers are shown with JavaScript, which is switched off here.</noscript>
 </body>
 </html>

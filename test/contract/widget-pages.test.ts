@@ -157,6 +157,7 @@ describeService('pages of the widget', ({ running }) => {
             'data-vertical': fixture.vertical.segment,
             'data-sort': 'lowest_apr',
             'data-max-offers': '7',
+            'data-theme': 'light',
             'data-embed': 'iframe',
           },
         });
@@ -178,6 +179,9 @@ describeService('pages of the widget', ({ running }) => {
         `/w?sub=${subId}&token=${token.slice(1)}`,
         `/w?sub=${subId}&token=${token}&sort="><script>alert(1)</script>`,
         `/w?sub=${subId}&token=${token}&max_offers=21`,
+        `/w?sub=${subId}&token=${token}&theme=pink`,
+        `/w?sub=${subId}&token=${token}&accent=%23c00000`,
+        `/w?sub=${subId}&token=${token}&accent=c00`,
         `/w?sub=${subId}&sub=${subId}&token=${token}`,
         `/w?sub=${encodeURIComponent('"><script>')}&token=${token}`,
       ];

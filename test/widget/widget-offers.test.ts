@@ -26,7 +26,7 @@ import {
   useWidgetTestPages,
 } from './widget-test-pages.ts';
 
-declare const getComputedStyle: (element: unknown) => { readonly backgroundColor: string };
+declare const getComputedStyle: (element: unknown) => { readonly backgroundColor: string; readonly color: string };
 
 const dayMs = 86_400_000;
 const pages = useWidgetTestPages();
@@ -222,7 +222,7 @@ describe('a widget that cannot show offers', () => {
     const [live, one, other] = [await pages.widget({ mode: 'live' }), await pages.widget(), await pages.widget()];
     const { origin } = pages.partner;
     for (const [html, hint] of [
-      [live.html, `${origin} is not allowed to embed it; ask the operator to add it to the embedding origins`],
+      [live.html, `${origin} is not allowed to embed it; ask the operator to allow it`],
       [one.html.replace(one.token, other.token), 'data-token was not issued'],
     ] as const) {
       const page = await pages.newPage(t);
@@ -452,6 +452,65 @@ describe('accessibility of the widget', () => {
     await page.goto(src);
     await offerLink(page).waitFor();
     await assertAccessible(page, 'iframe');
+  });
+
+  test('buttons have the color of data-accent and readable text, in the script and in the iframe', async (t) => {
+    const { html, caller, subId } = await pages.widget();
+    const { src } = await caller.getEmbedCode(subId, 'iframe', { max_offers: 3 });
+    const button = (page: Page) =>
+      page
+        .locator('.card .go')
+        .first()
+        .evaluate((node) => {
+          const { backgroundColor, color } = getComputedStyle(node);
+          return [backgroundColor, color];
+        });
+    const [black, white] = ['rgb(0, 0, 0)', 'rgb(255, 255, 255)'];
+    for (const [accent, background, text] of [
+      ['c00000', 'rgb(192, 0, 0)', white],
+      ['ffd400', 'rgb(255, 212, 0)', black],
+      // The colors with the least contrast to both black and white.
+      ['727272', 'rgb(114, 114, 114)', white],
+      ['767676', 'rgb(118, 118, 118)', black],
+      ['008000', 'rgb(0, 128, 0)', white],
+      ['0000ff', 'rgb(0, 0, 255)', white],
+    ] as const) {
+      for (const theme of ['light', 'dark'] as const) {
+        const page = await pages.open(
+          t,
+          html.replace('data-sub', `data-theme="${theme}" data-accent="#${accent}" data-sub`),
+        );
+        await offerLink(page).waitFor();
+        assert.deepEqual(await button(page), [background, text], `${accent}, ${theme}`);
+        await assertAccessible(page, `accent-${accent}`, 600);
+      }
+    }
+    const page = await pages.newPage(t);
+    await page.goto(`${src}&accent=FFD400&theme=dark`);
+    await offerLink(page).waitFor();
+    assert.deepEqual(await button(page), ['rgb(255, 212, 0)', black]);
+  });
+
+  test('the iframe page is light unless its URL has a theme', async (t) => {
+    const { caller, subId } = await pages.widget();
+    const { src } = await caller.getEmbedCode(subId, 'iframe', { max_offers: 3 });
+    const [white, black] = ['rgb(255, 255, 255)', 'rgb(18, 23, 30)'];
+    for (const [theme, inLight, inDark] of [
+      ['', white, white],
+      ['&theme=light', white, white],
+      ['&theme=dark', black, black],
+      ['&theme=auto', white, black],
+    ] as const) {
+      const page = await pages.newPage(t);
+      await page.goto(src + theme);
+      await offerLink(page).waitFor();
+      const colors: string[] = [];
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        colors.push(await page.locator('.panel').evaluate((node) => getComputedStyle(node).backgroundColor));
+      }
+      assert.deepEqual(colors, [inLight, inDark], theme);
+    }
   });
 
   test('all controls of the widget can be used by keyboard in reading order', async (t) => {

@@ -21,6 +21,8 @@ export interface WidgetSettings {
   /** Whether the widget runs in the iframe page of the widget host, which contains only the widget. */
   readonly isFramePage: boolean;
   readonly theme: Theme;
+  /** Color of the buttons, as `#rrggbb`; undefined for the color of the theme. */
+  readonly accent: string | undefined;
 }
 
 interface ScriptAttributes {
@@ -32,7 +34,7 @@ interface ScriptAttributes {
 export function readSettings({ src, dataset }: ScriptAttributes): WidgetSettings | string {
   const base = /^(https?:\/\/.+)\/widget\.js(?:[?#].*)?$/.exec(src)?.[1];
   if (base === undefined) return 'load the script from its own URL, …/widget.js.';
-  const { sub, token, mount, sort = 'recommended', maxOffers, theme = 'auto' } = dataset;
+  const { sub, token, mount, sort = 'recommended', maxOffers, theme = 'auto', accent } = dataset;
   if (!sub || !token || !mount) {
     return 'the script element needs data-sub, data-token and data-mount.';
   }
@@ -43,6 +45,7 @@ export function readSettings({ src, dataset }: ScriptAttributes): WidgetSettings
   }
   const validTheme = themes.find((name) => name === theme);
   if (validTheme === undefined) return 'data-theme must be auto, light or dark.';
+  if (accent !== undefined && !/^#[\da-f]{6}$/i.test(accent)) return 'data-accent must be a color such as #0a5bb5.';
   return {
     base,
     sub,
@@ -53,6 +56,7 @@ export function readSettings({ src, dataset }: ScriptAttributes): WidgetSettings
     maxOffers: maxOffers === undefined ? null : Number(maxOffers),
     isFramePage: dataset.embed === 'iframe',
     theme: validTheme,
+    accent,
   };
 }
 

@@ -1,7 +1,7 @@
 import { createElement } from './dom.ts';
 import { createPlaceholderCard } from './offer-card.ts';
 import type { ProductView } from './products/product-view.ts';
-import type { SortOrder, Theme, WidgetSettings } from './settings.ts';
+import type { SortOrder, WidgetSettings } from './settings.ts';
 import card from './styles/card.css';
 import controls from './styles/controls.css';
 import dark from './styles/dark.css';
@@ -11,21 +11,34 @@ import shell from './styles/shell.css';
  * Creates the style sheets of the widget as `CSSStyleSheet` objects, because a Content-Security-Policy of the page may block `<style>`
  * elements and `style` attributes.
  */
-function createStyleSheets(theme: Theme, isFramePage: boolean): CSSStyleSheet[] {
+function createStyleSheets({ theme, accent }: WidgetSettings): CSSStyleSheet[] {
   const sheets = [createStyleSheet(shell + controls + card)];
-  if (theme !== 'light') sheets.push(createStyleSheet(dark, theme === 'dark' ? 'all' : darkMedia(isFramePage)));
+  if (theme !== 'light') sheets.push(createStyleSheet(dark, theme === 'dark' ? 'all' : darkMedia()));
+  if (accent !== undefined) sheets.push(createStyleSheet(accentStyles(accent)));
   return sheets;
 }
 
 /**
- * Returns the media query of the dark styles for the theme `auto`, which follows the page: a dark widget would be a black block on a page that
- * is light for every visitor. The iframe page follows the visitor's system, because it cannot see the page around it.
+ * Returns styles for buttons of a color. Their text is black or white, whichever has more contrast. Links have the color of the text, because
+ * the contrast of `accent` and the background is unknown.
  */
-function darkMedia(isFramePage: boolean): string {
+function accentStyles(accent: string): string {
+  const [red, green, blue] = [1, 3, 5].map((at) => (Number.parseInt(accent.slice(at, at + 2), 16) / 255) ** 2.2);
+  // Relative luminance (WCAG 2), with the usual approximation of sRGB. At 0.18, black and white have the same contrast,
+  // and no color has a contrast below 4.5.
+  const text = 0.213 * red! + 0.715 * green! + 0.072 * blue! > 0.18 ? '#000' : '#fff';
+  return `.panel{--accent:var(--ink)}.go:not(:disabled){background:${accent};color:${text}}.go:hover{text-decoration:underline}`;
+}
+
+/**
+ * Returns the media query of the dark styles for the theme `auto`, which follows the page: a dark widget would be a black block on a page that
+ * is light for every visitor.
+ */
+function darkMedia(): string {
   const { backgroundColor, colorScheme } = getComputedStyle(document.body);
   // A component of a dark color has one or two digits. A transparent color has four components.
   if (/^rgb\(\d\d?, \d\d?, \d\d?\)$/.test(backgroundColor)) return 'all';
-  return isFramePage || /dark/.test(colorScheme) ? '(prefers-color-scheme: dark)' : 'not all';
+  return /dark/.test(colorScheme) ? '(prefers-color-scheme: dark)' : 'not all';
 }
 
 function createStyleSheet(text: string, media = 'all'): CSSStyleSheet {
@@ -130,13 +143,8 @@ export class WidgetView {
   /** Timer of the countdown in the retry button. */
   #countdown: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(
-    host: Element,
-    product: ProductView,
-    { sort, isFramePage, theme }: WidgetSettings,
-    ended: AbortSignal,
-    events: ViewEvents,
-  ) {
+  constructor(host: Element, product: ProductView, settings: WidgetSettings, ended: AbortSignal, events: ViewEvents) {
+    const { sort, isFramePage } = settings;
     const orders = selectableSortOrders(product, sort);
     this.#events = events;
     this.#product = product;
@@ -152,7 +160,7 @@ export class WidgetView {
     const label = createElement('label', { for: 'sort' }, 'Sort by');
     this.#sortControl = createElement('div', { class: 'sort' }, label, this.#sortSelect);
     const shadow = host.attachShadow({ mode: 'open' });
-    shadow.adoptedStyleSheets = createStyleSheets(theme, isFramePage);
+    shadow.adoptedStyleSheets = createStyleSheets(settings);
     this.frame = createElement(
       'div',
       { class: 'frame' },
