@@ -2,6 +2,7 @@ import { bounds } from '../bounds.ts';
 import { daysSinceEpoch } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
+import type { CompiledOffer } from '../verticals/offer-view.ts';
 import { isBuiltInCatalogFile } from '../verticals/registry.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { CatalogArchive } from './catalog-archive.ts';
@@ -136,13 +137,18 @@ export class CatalogStore {
       .sort((one, other) => one.replacedMs - other.replacedMs);
   }
 
-  /** Finds the lender of an offer in the catalogs in use, then in the replaced catalogs. Returns null if no catalog has the offer. */
+  /** Finds the lender of an offer as `findOffer` does. */
   findLenderName(vertical: number, mode: ApiKeyMode, offerId: string): string | null {
+    return this.findOffer(vertical, mode, offerId)?.lenderName ?? null;
+  }
+
+  /** Finds an offer in the catalogs in use, then in the replaced catalogs. Returns null if no catalog has the offer. */
+  findOffer(vertical: number, mode: ApiKeyMode, offerId: string): CompiledOffer | null {
     const catalogs = [...this.currentCatalogs, ...[...this.#replaced.values()].map(({ compiled }) => compiled)];
     for (const catalog of catalogs) {
       if (catalog.vertical.number !== vertical || catalog.mode !== mode) continue;
       const offer = catalog.offers[catalog.findOfferIndex(offerId)];
-      if (offer !== undefined) return offer.lenderName;
+      if (offer !== undefined) return offer;
     }
     return null;
   }

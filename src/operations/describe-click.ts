@@ -1,3 +1,4 @@
+import { exampleLandingPath } from '../catalogs/catalog-schema.ts';
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import { parseQueryParameters } from '../domain/query-string.ts';
 import type { ClickIds } from '../ids/click-tokens.ts';
@@ -19,11 +20,13 @@ export interface DescribedClick {
 }
 
 /**
- * Describes the click of a `click_id` in the query of a built-in landing page. Returns null if this service did not issue the `click_id`, or
- * if no catalog has its offer. The amount of a sandbox click depends on the credit band, so it is known only while the session is stored.
+ * Describes the click of a `click_id` in the query of a built-in landing page. Returns null if this service did not issue the `click_id`, if
+ * no catalog has its offer, or if the click led to another page: a lender knows the `click_id` of its clicks, and must not learn their
+ * values. The amount of a sandbox click depends on the credit band, so it is known only while the session is stored.
  */
 export function describeClick(
   { clickIds, catalogs, sessions }: DescribeClickDeps,
+  page: 'sandbox' | 'example',
   query: string,
 ): DescribedClick | null {
   const parameters = parseQueryParameters(query, ['click_id']);
@@ -32,8 +35,11 @@ export function describeClick(
   if (click === null) return null;
   const { sub, offerId, valueMicros } = click;
   const { vertical, mode } = decodeSubId(sub);
-  const lenderName = catalogs.findLenderName(vertical, mode, offerId);
-  if (lenderName === null) return null;
+  const offer = catalogs.findOffer(vertical, mode, offerId);
+  if (offer === null) return null;
+  const isExample = mode === 'live' && offer.landingUrlParts[0]?.startsWith(exampleLandingPath) === true;
+  if (page === 'example' ? !isExample : mode !== 'test') return null;
+  const { lenderName } = offer;
   if (mode === 'live') return { lenderName, offerId, valueMicros };
   const ranking = sessions.get(formatSubId(sub))?.cachedRanking;
   const catalog = ranking ? catalogs.findCatalogByVersion(ranking.ranking.catalogVersion) : null;

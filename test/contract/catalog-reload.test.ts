@@ -113,3 +113,22 @@ test('continues with the active catalog if the new file is invalid, and applies 
   await market.marketplace.reloadCatalogs();
   assert.equal(recoveries(), 1);
 });
+
+test('the example page names clicks to the example lenders only, so a lender cannot read the value of a click', async (t) => {
+  const { market, exchange } = await startBefore(t);
+  const caller = market.caller(fixture);
+  const readPage = async (landing_url: string): Promise<string> => {
+    const lenders = after.lenders.map((lender) => ({
+      ...lender,
+      offers: lender.offers.map((offer) => ({ ...offer, landing_url })),
+    }));
+    exchange({ ...after, lenders });
+    await market.marketplace.reloadCatalogs();
+    const { offers } = await caller.offers(await caller.createSessionWithFields('value', complete), {});
+    const location = new URL((await caller.click(offers[0]!.click_url)).headers.get('location')!);
+    return (await market.http.send({ path: `/c/example${location.search}` })).text;
+  };
+  const revenue = /expected revenue/;
+  assert.match(await readPage('/c/example?click_id={click_id}'), revenue);
+  assert.doesNotMatch(await readPage('https://lender.example/apply?click_id={click_id}'), revenue);
+});

@@ -130,6 +130,9 @@ describePersonalLoans('click', (door) => {
         assert.deepEqual([status, headers.has('location')], [200, false]);
         assert.ok(!text.includes(offer!.lender_name) && !text.includes(echoMarker) && !text.includes('evil'), bad);
       }
+      const otherPage = mode === 'live' ? '/c/sandbox' : '/c/example';
+      const { text } = await market.http.send({ path: otherPage + location.search });
+      assert.ok(!text.includes(offer!.lender_name) && !text.includes('$'), text);
     }
   });
 

@@ -40,8 +40,10 @@ export function clickRoutes(
     return redirect(deps, context);
   });
   const landing = allowOnlyGet((context) => {
-    const render = context.path === exampleLandingPath ? exampleLandingPage : sandboxLandingPage;
-    context.reply({ status: 200, headers: pageHeaders, body: render(describeClick(deps, context.query)) });
+    const isExample = context.path === exampleLandingPath;
+    const click = describeClick(deps, isExample ? 'example' : 'sandbox', context.query);
+    const body = isExample ? exampleLandingPage(click) : sandboxLandingPage(click);
+    context.reply({ status: 200, headers: pageHeaders, body });
   });
   return (context) => {
     const isClick = context.path === clickPath;
