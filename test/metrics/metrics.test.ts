@@ -113,7 +113,10 @@ for (const [state, query] of [
   ['fails', () => Promise.reject(new Error('gone'))],
   ['does not answer', () => new Promise<never>(() => {})],
 ] as const) {
-  test(`a scrape reports the last known counts while the aggregator ${state}`, async () => {
+  test(`a scrape reports the last known counts while the aggregator ${state}`, async (t) => {
+    const { scrapeReadTimeoutMs } = bounds;
+    Object.assign(bounds, { scrapeReadTimeoutMs: 50 });
+    t.after(() => Object.assign(bounds, { scrapeReadTimeoutMs }));
     let readCounts: () => Promise<Readonly<Record<string, number>>> = async () => ({ duplicateClicks: 2 });
     const metrics = createMetrics({ analyticsSkippedRecords: () => readCounts() });
     await metrics.renderPrometheusText();
