@@ -29,9 +29,10 @@ import {
   normalizeBaseUrl,
 } from './embedded/marketplace-options.ts';
 import { PartnerApi, type PartnerApiResult, toPartnerApiResult } from './embedded/partner-api.ts';
+import { landingPageHeaders } from './http/routes/click-routes.ts';
 import { logoHeaders } from './http/routes/static-routes.ts';
 import { errorSerializers } from './logging/describe-error.ts';
-import { parseClickUrl } from './operations/click-url.ts';
+import { clickPath, parseClickUrl } from './operations/click-url.ts';
 import type { ConfirmationsResponse } from './operations/confirm-revenue.ts';
 import type { ClickResult } from './operations/follow-click.ts';
 import { isSpeculativePurpose } from './operations/speculative-request.ts';
@@ -109,6 +110,12 @@ export interface LogoFile {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** Built-in landing page of clicks on sandbox and example offers. */
+export interface LandingPage {
+  readonly html: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** A marketplace that runs inside this process. Close the marketplace with `close` or `await using`. */
 export interface Marketplace extends AsyncDisposable {
   /**
@@ -153,6 +160,11 @@ export interface Marketplace extends AsyncDisposable {
    * with 404 in this case.
    */
   findLogo(url: string | URL): LogoFile | null;
+  /**
+   * Returns the page to which a click on a sandbox or example offer leads, for a program that serves clicks itself: `/c/sandbox` or
+   * `/c/example` below `urls.click`. Returns null for another URL.
+   */
+  findLandingPage(url: string | URL): LandingPage | null;
   /** Reloads all catalogs whose source is a file. An invalid file changes no catalog. Returns one result per file, in order. */
   reloadCatalogs(): Promise<readonly CatalogReloadResult[]>;
   /**
@@ -288,6 +300,12 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
       const { pathname = '', searchParams } = URL.parse(String(url), 'http://localhost') ?? {};
       const logo = service.findLogo(pathname.slice(pathname.lastIndexOf('/') + 1), searchParams?.get('v') ?? undefined);
       return logo && { svg: logo.svg, headers: logoHeaders };
+    },
+    findLandingPage: (url) => {
+      const { pathname = '', search = '' } = URL.parse(String(url), 'http://localhost') ?? {};
+      // `urls.click` may have a path of its own.
+      const html = service.renderLandingPage(pathname.slice(pathname.lastIndexOf(clickPath)), search.slice(1));
+      return html === null ? null : { html, headers: landingPageHeaders };
     },
     reloadCatalogs: () => service.reloadCatalogs(),
     reloadCertificate: () => service.reloadCertificate(),

@@ -41,6 +41,13 @@ app.get('/c', async (request, response) => {
   return response.status(503).set('Retry-After', `${click.retryAfterSeconds}`).end();
 });
 
+// The page to which clicks on sandbox and example offers lead.
+app.get('/c/:page', (request, response) => {
+  const page = marketplace.findLandingPage(request.url);
+  if (page === null) return response.sendStatus(404);
+  return response.set(page.headers).send(page.html);
+});
+
 app.get('/cdn/:file', (request, response) => {
   const logo = marketplace.findLogo(request.url);
   if (logo === null) return response.sendStatus(404);

@@ -43,6 +43,13 @@ app.get('/c', async (request, reply) => {
   return reply.code(503).header('Retry-After', click.retryAfterSeconds).send('');
 });
 
+// The page to which clicks on sandbox and example offers lead.
+app.get('/c/:page', (request, reply) => {
+  const page = marketplace.findLandingPage(request.url);
+  if (page === null) return reply.callNotFound();
+  return reply.headers(page.headers).send(page.html);
+});
+
 app.get('/cdn/:file', (request, reply) => {
   const logo = marketplace.findLogo(request.url);
   if (logo === null) return reply.callNotFound();

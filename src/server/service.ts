@@ -70,6 +70,8 @@ export interface Service extends AsyncDisposable {
   /** Records one confirmation or an array of confirmations (docs/contract.md#confirmations). `text` is the JSON text of `rows`. */
   confirmRevenue(rows: unknown, text?: string, signal?: CancelSignal): Promise<Outcome<ConfirmationsResponse>>;
   readonly findLogo: LogoSource['findFile'];
+  /** Returns the HTML of a built-in landing page; null if the path belongs to no landing page. */
+  renderLandingPage(path: string, query: string): string | null;
   /** Path of the operator token file, and whether this start created the file; null without listeners. */
   readonly operatorToken: { readonly path: string; readonly created: boolean } | null;
   /** Reloads every catalog file. If a file is invalid, the catalog that was loaded from this file before stays active. */

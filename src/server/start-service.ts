@@ -4,7 +4,7 @@ import { ClickRecordLimiter } from '../clicks/click-record-limiter.ts';
 import { SerialQueue, SharedTimeout } from '../domain/async.ts';
 import { adminRoutes } from '../http/routes/admin-routes.ts';
 import { apiRoutes } from '../http/routes/api-routes.ts';
-import { clickRoutes, sandboxLandingPath } from '../http/routes/click-routes.ts';
+import { clickRoutes, renderLandingPage, sandboxLandingPath } from '../http/routes/click-routes.ts';
 import { CorsPolicy } from '../http/routes/cors.ts';
 import { publicRoutes } from '../http/routes/public-routes.ts';
 import { publicRouteNames } from '../http/routes/routing.ts';
@@ -255,6 +255,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
     followClick: (request) => followClick(clickDeps, request),
     confirmRevenue: confirm,
     findLogo: (file, hash) => logos.cache.findFile(file, hash),
+    renderLandingPage: (path, query) => renderLandingPage(clickDeps, path, query),
     operatorToken: operatorToken && { path: operatorTokenPath(options.dataDir), created: operatorToken.created },
     reloadCatalogs: () => reloadCatalogs(options, catalogs, logos, catalogStatus),
     reloadCertificate: () => certificate?.reloadCertificate() ?? null,

@@ -170,6 +170,29 @@ test('a program without a listener can serve the logos, and getWidget rejects', 
   await assert.rejects(partner.getWidget({ sub_id, format: 'iframe' }), /^Error: getWidget needs the option listen/);
 });
 
+test('a program without a listener can serve the landing pages of sandbox and example clicks', async () => {
+  for (const mode of ['test', 'live'] as const) {
+    const { key } = marketplace.keys.create({ account: 'landing', vertical: 'personal-loans', mode });
+    const partner = marketplace.partnerApi(key);
+    const { sub_id } = ok(await partner.createSession({ referrer_tag: 'landing' }));
+    ok(await partner.submitInputs({ sub_id, fields: personalLoansFixture.complete }));
+    const [offer] = ok(await partner.getMarketplace({ sub_id })).offers;
+    assert.equal(marketplace.findLandingPage(offer!.click_url), null);
+    const click = await marketplace.followClick(offer!.click_url);
+    assert.ok(click.kind === 'redirect');
+    const { html, headers } = marketplace.findLandingPage(click.location)!;
+    assert.ok(html.includes(`<strong>${offer!.lender_name}</strong>, offer <code>${offer!.svc_offer_id}</code>`), html);
+    assert.equal(headers['Content-Type'], 'text/html; charset=utf-8');
+    assert.match(headers['Content-Security-Policy']!, /^default-src 'none'/);
+    const { pathname, search } = new URL(click.location);
+    assert.deepEqual(marketplace.findLandingPage(`/base${pathname}${search}`), { html, headers });
+  }
+  assert.match(marketplace.findLandingPage('/c/sandbox')!.html, /Sandbox landing page/);
+  for (const url of ['', '/', '/c', '/c/', '/c/other', 'http://[', new URL('https://go.example.com/sandbox')]) {
+    assert.equal(marketplace.findLandingPage(url), null);
+  }
+});
+
 test('partnerApi derives the vertical from the key, and a key of another vertical gets 403', async () => {
   const verticals = ['personal-loans', 'credit-cards', 'mortgage', 'banking'];
   for (const [at, vertical] of verticals.entries()) {

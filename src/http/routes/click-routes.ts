@@ -17,12 +17,19 @@ const privacyHeaders = { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-ref
 // (docs/contributing/native-http.md).
 const redirectHeaders = formatHeaders({ 'Content-Type': 'text/plain; charset=utf-8', ...privacyHeaders });
 const redirectBody = 'Found';
-const pageHeaders = formatHeaders({
+export const landingPageHeaders = {
   'Content-Type': 'text/html; charset=utf-8',
   ...privacyHeaders,
   'Content-Security-Policy': `${noticePageCsp}; frame-ancestors 'none'`,
   'X-Robots-Tag': 'noindex',
-});
+};
+const pageHeaders = formatHeaders(landingPageHeaders);
+
+/** Returns the HTML of a built-in landing page; null if the path belongs to no landing page. */
+export function renderLandingPage(deps: DescribeClickDeps, path: string, query: string): string | null {
+  if (path === sandboxLandingPath) return sandboxLandingPage(describeClick(deps, 'sandbox', query));
+  return path === exampleLandingPath ? exampleLandingPage(describeClick(deps, 'example', query)) : null;
+}
 
 /**
  * Creates the handler of the redirect host (docs/contract.md#click-redirect): `/c` for clicks, `/c/sandbox` and `/c/example` for the built-in
@@ -40,10 +47,7 @@ export function clickRoutes(
     return redirect(deps, context);
   });
   const landing = allowOnlyGet((context) => {
-    const isExample = context.path === exampleLandingPath;
-    const click = describeClick(deps, isExample ? 'example' : 'sandbox', context.query);
-    const body = isExample ? exampleLandingPage(click) : sandboxLandingPage(click);
-    context.reply({ status: 200, headers: pageHeaders, body });
+    context.reply({ status: 200, headers: pageHeaders, body: renderLandingPage(deps, context.path, context.query)! });
   });
   return (context) => {
     const isClick = context.path === clickPath;
