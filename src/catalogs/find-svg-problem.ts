@@ -145,7 +145,8 @@ function isInternalUrl(url: string): boolean {
 function findStyleProblem(css: string): string | null {
   const text = decodeCssEscapes(css);
   if (/@import|\bimage-set\(/i.test(text)) return externalReference;
-  for (const [, url] of text.matchAll(/url\(\s*["']?([^)]*)/gi) as Iterable<[string, string]>) {
+  // The lookahead also finds a `url(` after a `url(` that is only part of a string.
+  for (const [, url] of text.matchAll(/url\(\s*["']?(?=([^)]{0,64}))/gi) as Iterable<[string, string]>) {
     if (!isInternalUrl(url) && !rasterImage.test(url) && !embeddedFont.test(url)) return externalReference;
   }
   return null;

@@ -147,6 +147,7 @@ const unsafe = [
   around('<g fill="url(https://a.example/#a)"/>'),
   around('<g style="fill: URL( &quot;//a.example/#a&quot; )"/>'),
   around('<g style="fill: u\\72 l(//a.example/#a)"/>'),
+  around('<style>g::before { content: "url(#"; mask: url(//a.example/#a) }</style>'),
   around('<style>@import "https://a.example/a.css";</style>'),
   around('<style>@\\69mport "https://a.example/a.css";</style>'),
   around('<style>@im<!-- -->port "https://a.example/a.css";</style>'),
