@@ -16,14 +16,22 @@ export const knownRequestParameters = {
   list_tags: ['limit', 'cursor'],
 } as const;
 
+/** Returns a name in lower case without separators, so that `group_by`, `group-by` and `groupBy` are equal. */
+function toCompactName(name: string): string {
+  return name.toLowerCase().replaceAll(/[_-]/g, '');
+}
+
 /**
- * Names under which other reporting APIs have features. Responses to analytics queries list these names as ignored for live keys too, because
- * a caller that expects another format, time zone or grouping would misread the figures.
+ * Compact names under which other reporting APIs have features, and those of the parameters of GET /analytics. Responses to analytics queries
+ * list such names as ignored for live keys too, because a caller that expects another format, time zone, grouping or period would misread
+ * the figures.
  */
 const featureNames: ReadonlySet<string> = new Set([
-  ...['breakdown', 'columns', 'compare', 'currency', 'device', 'dimensions', 'end_date', 'fields', 'filter', 'filters'],
-  ...['format', 'group', 'group_by', 'groupby', 'interval', 'metrics', 'offset', 'order', 'order_by', 'page'],
-  ...['page_size', 'per_page', 'sort', 'sort_by', 'start_date', 'time_zone', 'timezone', 'tz'],
+  ...knownRequestParameters.query_analytics.map(toCompactName),
+  ...['breakdown', 'columns', 'compare', 'currency', 'days', 'device', 'dimensions', 'end', 'enddate'],
+  ...['fields', 'filter', 'filters', 'format', 'from', 'group', 'groupby', 'interval', 'metrics', 'offset'],
+  ...['order', 'orderby', 'page', 'pagesize', 'period', 'perpage', 'range', 'since', 'sort', 'sortby', 'start'],
+  ...['startdate', 'subids', 'tag', 'tags', 'timezone', 'to', 'tz', 'until'],
 ]);
 
 /** Query parameters of an operation as received. Absent parameters are undefined. */
@@ -46,7 +54,7 @@ export function listIgnoredNames(
   const ignored = new Set<string>();
   for (const name of names) {
     if (ignored.size === bounds.ignoredNamesShownMax) break;
-    if (known.includes(name) || (mode === 'live' && !featureNames.has(name))) continue;
+    if (known.includes(name) || (mode === 'live' && !featureNames.has(toCompactName(name)))) continue;
     // `slice` shortens a name before the name is split into code points, because splitting a very long name would be slow.
     ignored.add(
       [...name.slice(0, 2 * bounds.ignoredNameCharactersShown)].slice(0, bounds.ignoredNameCharactersShown).join(''),

@@ -74,7 +74,7 @@ test('records a CSV file once, even if the file is sent again, and writes reject
   assert.equal(again.stdout, '1204 rows: 0 accepted, 1201 repeated, 3 rejected\n');
   assert.match(
     again.stderr,
-    /^ {2}1 of the repeated rows are payouts that were reversed; sending them again adds no revenue\n/,
+    /^ {2}1 of the repeated rows are payouts that were reversed, wholly or in part; sending them again adds no revenue\n/,
   );
   assert.equal(readFileSync(rejectedPath, 'utf8'), rejected.replace('funded,0.25', 'partly_reversed,0.05'));
   assert.equal(await confirmedUsd('csv'), 299.8);

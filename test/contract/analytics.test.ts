@@ -231,6 +231,18 @@ describeEveryVertical('GET /tags', (door) => {
       assert.equal(await ignoredOf('live', 'analytics', { ...plain, referrer_tag: 'unknown' }), undefined);
     }
     assert.deepEqual(await ignoredOf('live', 'tags', names), ['format', 'group_by', 'timezone']);
+    const spellings = {
+      groupBy: 'device',
+      'time-zone': 'UTC',
+      dateFrom: '2026-05-01',
+      Since: '2026-05-01',
+      note: 'mine',
+    };
+    const misread = ['groupBy', 'time-zone', 'dateFrom', 'Since'];
+    assert.deepEqual(await ignoredOf('live', 'analytics', { referrer_tag: 'known', ...spellings }), misread);
+    // GET /tags has no filters.
+    const filters = { referrer_tag: 'known', date_from: '2026-05-01', granularity: 'row' };
+    assert.deepEqual(await ignoredOf('live', 'tags', { ...filters, limit: '5' }), Object.keys(filters));
     assert.deepEqual(await ignoredOf('test', 'tags', names), Object.keys(names));
   });
 

@@ -92,7 +92,7 @@ async function confirmRevenueFromFile(file: ConfirmationFile, options: ConfirmOp
   printResult(`${rows} rows: ${accepted} accepted, ${repeated} repeated, ${rejected} rejected`);
   if (reversedPayouts > 0) {
     printNotice(
-      `  ${reversedPayouts} of the repeated rows are payouts that were reversed; sending them again adds no revenue`,
+      `  ${reversedPayouts} of the repeated rows are payouts that were reversed, wholly or in part; sending them again adds no revenue`,
     );
   }
   if (rejected === 0) return;
