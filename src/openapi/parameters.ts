@@ -117,11 +117,17 @@ export const widgetPageParameters = (vertical: Vertical) =>
   queryParameters({
     ...widgetCredentialParameters,
     ...selectionParameters(vertical),
+    // Other values are accepted, too, so the schemas have no list and no pattern.
     theme: {
-      description: "Colors of the page; `auto` is the visitor's system setting.",
-      schema: stringEnum(['light', 'dark', 'auto'], { default: 'light' }),
+      description:
+        'Colors of the widget: `light`, `dark`, or `auto` for the preference of the visitor. Any other value has the effect of the default.',
+      schema: Type.String({ default: 'light' }),
     },
-    accent: { description: 'Color of the buttons.', schema: Type.String({ pattern: '^[0-9A-Fa-f]{6}$' }) },
+    accent: {
+      description:
+        'Color of buttons and links: three or six hexadecimal digits, such as `0a7d5f`. Any other value has the effect of the default.',
+      schema: Type.String(),
+    },
   } satisfies Record<keyof WidgetPageParameters, ParameterDescription>);
 
 export const widgetOffersParameters = (vertical: Vertical) =>

@@ -36,31 +36,6 @@ export interface WidgetParameters {
   readonly maxOffers: number;
 }
 
-const themes = ['light', 'dark', 'auto'] as const;
-
-/** Colors of the iframe page. */
-export interface WidgetColors {
-  readonly theme: (typeof themes)[number];
-  /** Color of the buttons, as six hexadecimal digits; null for the color of the theme. */
-  readonly accent: string | null;
-}
-
-/**
- * Parses the colors in the URL of the iframe page; null if a color is invalid. Without a theme, the iframe is light, because it cannot see
- * whether the page around it is dark.
- */
-export function parseWidgetColors({
-  theme = 'light',
-  accent,
-}: {
-  theme?: string;
-  accent?: string;
-}): WidgetColors | null {
-  const validTheme = themes.find((name) => name === theme);
-  if (validTheme === undefined || (accent !== undefined && !/^[\da-f]{6}$/i.test(accent))) return null;
-  return { theme: validTheme, accent: accent ?? null };
-}
-
 /** Returns the URL of the iframe page (docs/contract.md#embed-code). */
 export function widgetPageUrl(
   widgetUrl: string,
@@ -98,26 +73,56 @@ function escapeAttribute(text: string): string {
   return text.replaceAll('"', '%22').replaceAll("'", '%27').replaceAll('<', '%3C').replaceAll('>', '%3E');
 }
 
+/** Value of `color-scheme` in the iframe page for each theme. */
+const colorSchemes = { light: 'light', dark: 'dark', auto: 'light dark' } as const;
+
+const accentRegex = /^#?(?:[\da-f]{3}|[\da-f]{6})$/i;
+
+/** Appearance of the widget in the iframe page. */
+export interface WidgetAppearance {
+  readonly theme: keyof typeof colorSchemes;
+  /** Hexadecimal color; empty if the requested color is invalid; null for the default. */
+  readonly accent: string | null;
+}
+
+/**
+ * Parses the appearance that the query of the iframe page requests. The default is light, because the page cannot see the page around it. An
+ * invalid value has the effect of the default, because offers in the default colors are better than no offers.
+ */
+export function parseWidgetAppearance({
+  theme,
+  accent,
+}: {
+  readonly theme?: string | undefined;
+  readonly accent?: string | undefined;
+}): WidgetAppearance {
+  return {
+    theme: theme === 'dark' || theme === 'auto' ? theme : 'light',
+    accent: accent === undefined ? null : accentRegex.test(accent) ? accent : '',
+  };
+}
+
 /** Returns the HTML document of the iframe page, which loads the same widget script as a partner's page. */
 export function widgetPageHtml(
   scriptUrl: string,
   nonce: string,
   widget: WidgetParameters,
-  { theme, accent }: WidgetColors,
+  { theme, accent }: WidgetAppearance,
 ): string {
   const mount = 'svc-offers';
-  const colorAttributes = ` data-theme="${theme}"${accent === null ? '' : ` data-accent="#${accent}"`}`;
+  const accentAttribute = accent === null ? '' : ` data-accent="${accent}"`;
+  const attributes = ` data-embed="iframe" data-theme="${theme}"${accentAttribute} nonce="${nonce}"`;
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Offers for you</title>
-<style nonce="${nonce}">:root { color-scheme: ${theme === 'auto' ? 'light dark' : theme} } body { margin: 0 }</style>
+<style nonce="${nonce}">:root { color-scheme: ${colorSchemes[theme]} } body { margin: 0 }</style>
 </head>
 <body>
 <main id="${mount}"></main>
-${scriptElement(scriptUrl, `#${mount}`, widget, `${colorAttributes} data-embed="iframe" nonce="${nonce}"`)}
+${scriptElement(scriptUrl, `#${mount}`, widget, attributes)}
 <noscript>Offers are shown with JavaScript, which is switched off here.</noscript>
 </body>
 </html>

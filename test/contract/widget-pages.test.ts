@@ -179,9 +179,6 @@ describeService('pages of the widget', ({ running }) => {
         `/w?sub=${subId}&token=${token.slice(1)}`,
         `/w?sub=${subId}&token=${token}&sort="><script>alert(1)</script>`,
         `/w?sub=${subId}&token=${token}&max_offers=21`,
-        `/w?sub=${subId}&token=${token}&theme=pink`,
-        `/w?sub=${subId}&token=${token}&accent=%23c00000`,
-        `/w?sub=${subId}&token=${token}&accent=c00`,
         `/w?sub=${subId}&sub=${subId}&token=${token}`,
         `/w?sub=${encodeURIComponent('"><script>')}&token=${token}`,
       ];
@@ -193,6 +190,27 @@ describeService('pages of the widget', ({ running }) => {
         assert.ok(policyOf(answer).get('default-src') === "'none'");
       }
       assert.equal((await http.send({ path: `/w/?sub=${subId}&token=${token}` })).status, 200);
+    });
+
+    test('an invalid theme or accent in the URL of the iframe page has the effect of the default', async () => {
+      const { http, subId, token } = await running()
+        .caller(fixture, { mode: 'test' })
+        .createWidget('colors', fixture.complete);
+      for (const [query, theme, accent] of [
+        ['theme=dark&accent=0a7d5f', 'dark', '0a7d5f'],
+        ['theme=auto&accent=%23FC0', 'auto', '#FC0'],
+        ['theme=pink&accent=red', 'light', ''],
+        ['theme=%22%3E%3Cscript%3E&accent=%22%3E%3Cscript%3E', 'light', ''],
+        ['theme=DARK&accent=fff%0A', 'light', ''],
+        ['theme=&accent=fff;color:red', 'light', ''],
+      ] as const) {
+        const { status, text } = await http.send({ path: `/w?sub=${subId}&token=${token}&${query}` });
+        assert.equal(status, 200, query);
+        const found = /<script [^>]*data-theme="([^"]*)" data-accent="([^"]*)" nonce="[\w-]+"><\/script>/.exec(text)!;
+        assert.deepEqual(found.slice(1), [theme, accent], query);
+        assert.ok(text.includes(`:root { color-scheme: ${theme === 'auto' ? 'light dark' : theme} }`), query);
+        assert.equal(text.split('<script').length, 2, query);
+      }
     });
 
     test('requests for the iframe page do not count as views or API requests, and fail after the session expires', async () => {

@@ -15,6 +15,7 @@ import {
   countedEvents,
   countedViews,
   countOfferRequests,
+  darkPageHead,
   eventually,
   hasFocus,
   messageTitle,
@@ -29,6 +30,8 @@ import {
 declare const getComputedStyle: (element: unknown) => { readonly backgroundColor: string; readonly color: string };
 
 const dayMs = 86_400_000;
+/** Backgrounds of the light and the dark widget. */
+const [white, black] = ['rgb(255, 255, 255)', 'rgb(18, 23, 30)'];
 const pages = useWidgetTestPages();
 
 /** Changes the offers of a response before the page receives them. */
@@ -38,6 +41,9 @@ async function changeOffers(route: Route, change: (view: WidgetOffersResponse & 
   change(json);
   await route.fulfill({ response, json });
 }
+
+const backgroundOf = (page: Page) => page.locator('.panel').evaluate((node) => getComputedStyle(node).backgroundColor);
+const buttonColor = (page: Page) => offerLink(page).evaluate((node) => getComputedStyle(node).backgroundColor);
 
 describe('offers in the widget', () => {
   test('a card shows an offer with its payment, amount, term and APR range', async (t) => {
@@ -113,6 +119,56 @@ describe('offers in the widget', () => {
     assert.equal(await hasFocus(order), true);
   });
 
+  test('a button shows the other offers, keeps the focus in place and counts no second view', async (t) => {
+    const { page, ...widget } = await pages.openOffers(t, { maxOffers: 3 });
+    const { total_offers: total, offers } = await widget.caller.offers(widget.subId, { max_offers: 20 });
+    const views = await countedViews(widget);
+    const more = page.getByRole('button', { name: /^Show / });
+    assert.equal(await more.textContent(), total > 20 ? `Show 20 of ${total} offers` : `Show all ${total} offers`);
+    await more.focus();
+    await page.keyboard.press('Enter');
+    await eventually(() => offerCards(page).count(), offers.length);
+    assert.equal(await hasFocus(page.locator('.card .go').nth(3)), true);
+    assert.equal(await more.count(), 0);
+    const count = total > offers.length ? `${offers.length} of ${total} offers` : `${total} offers`;
+    assert.equal(await page.locator('.count').textContent(), `${count} for $10,000`);
+    assert.match((await page.getByRole('status').textContent())!, new RegExp(`^${count}`));
+    await sortByApr(page);
+    assert.equal(await offerCards(page).count(), offers.length);
+    await assertSortedByApr(page);
+    assert.equal(await countedViews(widget), views);
+    // The ledger has the added offers, so clicks on them count.
+    const tab = page.context().waitForEvent('page');
+    await page.locator('.card .go').last().click();
+    await (await tab).waitForLoadState();
+    await eventually(async () => (await widget.caller.summary({ referrer_tag: widget.tag })).offer_clicks, 1);
+  });
+
+  test('without further offers the widget has no such button, and a failed request for more offers keeps the shown ones', async (t) => {
+    const { page, url } = await pages.prepare(t, { maxOffers: 2 });
+    let total = 12;
+    await page.route(offersAddress, (route) =>
+      changeOffers(route, (view) => Object.assign(view, { total_offers: total })),
+    );
+    await page.goto(url);
+    await offerLink(page).waitFor();
+    const more = page.getByRole('button', { name: 'Show all 12 offers' });
+    await page.route(offersAddress, (route) => route.abort());
+    await more.click();
+    await page.getByRole('alert').filter({ hasText: 'More offers could not be loaded' }).waitFor();
+    assert.equal(await offerCards(page).count(), 2);
+    assert.equal(await hasFocus(more), true);
+    await page.unroute(offersAddress);
+    total = 2;
+    await page.route(offersAddress, (route) =>
+      changeOffers(route, (view) => Object.assign(view, { total_offers: total })),
+    );
+    await sortByApr(page);
+    assert.equal(await offerCards(page).count(), 2);
+    assert.equal(await page.getByRole('alert').filter({ hasText: 'offers' }).count(), 0);
+    assert.equal(await page.getByRole('button', { name: /^Show / }).count(), 0);
+  });
+
   test('visitors can select the sort order “Sponsored first” if the page requests sort=svc_revenue', async (t) => {
     const { page } = await pages.openOffers(t, { sort: 'svc_revenue' });
     assert.equal(await page.getByLabel('Sort by').inputValue(), 'svc_revenue');
@@ -158,28 +214,116 @@ describe('offers in the widget', () => {
     assert.equal(await page.locator('a[href^="javascript"]').count(), 0);
   });
 
-  test('data-theme selects a light or dark widget', async (t) => {
+  test('data-theme selects a light or dark widget, and auto follows the background behind the container', async (t) => {
     const { html } = await pages.widget();
-    const [white, black] = ['rgb(255, 255, 255)', 'rgb(18, 23, 30)'];
-    for (const [theme, inLight, inDark, style = ''] of [
-      ['light', white, white],
+    for (const [theme, inLight, inDark, head = '', around = ''] of [
+      ['light', white, white, darkPageHead],
       ['dark', black, black],
       ['auto', white, white],
-      ['auto', white, black, ':root { color-scheme: light dark }'],
-      ['auto', white, black, 'body { color-scheme: dark light }'],
-      ['auto', white, white, ':root { color-scheme: light } body { background: #fff }'],
-      ['auto', white, white, 'body { background: transparent }'],
-      ['auto', black, black, 'body { background: #101418; color: #eee }'],
+      ['auto', white, black, darkPageHead],
+      ['auto', white, black, '<meta name="Color-Scheme" content="dark light">'],
+      ['auto', black, black, '<meta name="color-scheme" content="dark">'],
+      ['auto', white, white, '<meta name="color-scheme" content="light">'],
+      ['auto', black, black, '<style>:root { color-scheme: only dark }</style>'],
+      ['auto', white, white, `${darkPageHead}<style>:root { color-scheme: light } body { background: #fff }</style>`],
+      ['auto', white, white, `${darkPageHead}<style>body { background: #fff }</style>`],
+      ['auto', white, white, '<style>body { background: transparent }</style>'],
+      ['auto', black, black, '<style>body { background: #101418; color: #eee }</style>'],
+      ['auto', black, black, '<style>html { background: oklch(0.2 0.02 250) }</style>'],
+      ['auto', black, black, '<style>main { background: #101418 }</style>'],
+      ['auto', black, black, '', 'background: color-mix(in srgb, black, transparent 10%)'],
+      ['auto', white, white, '', 'background: rgb(0 0 0 / 0.1)'],
+      ['auto', white, white, '<style>body { background: #101418 }</style>', 'background: #fff'],
+      ['auto', white, white, '<style>body { background: #101418 }</style>', 'background: rgb(255 255 255 / 0.9)'],
+      ['auto', black, black, '', 'background: linear-gradient(#111, #222); color: #fff'],
+      ['auto', white, white, '', 'background: linear-gradient(#fff, #eee)'],
     ] as const) {
-      const head = `<style>${style}</style>`;
-      const page = await pages.open(t, html.replace('data-sub', `data-theme="${theme}" data-sub`), {}, head);
+      const code = html.replace('data-sub', `data-theme="${theme}" data-sub`);
+      const page = await pages.open(t, around === '' ? code : `<section style="${around}">${code}</section>`, {}, head);
       await offerLink(page).waitFor();
       const colors: string[] = [];
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });
-        colors.push(await page.locator('.panel').evaluate((node) => getComputedStyle(node).backgroundColor));
+        colors.push(await backgroundOf(page));
       }
-      assert.deepEqual(colors, [inLight, inDark], `${theme} ${style}`);
+      assert.deepEqual(colors, [inLight, inDark], `${theme} ${head} ${around}`);
+      await page.close();
+    }
+  });
+
+  test('with data-theme="auto", a container in a shadow tree has the theme of the page around it', async (t) => {
+    const { html } = await pages.widget();
+    const page = await pages.open(t, `<article style="background: #101418"><div id="outer"></div></article>${html}`);
+    await offerLink(page).waitFor();
+    assert.equal(await backgroundOf(page), white);
+    // The page moves the container, and inserts it again, so a new widget starts.
+    await page.evaluate(`{
+      const container = document.querySelector('[id^=svc-offers]');
+      container.remove();
+      setTimeout(() => document.querySelector('#outer').attachShadow({ mode: 'open' }).append(container));
+    }`);
+    await eventually(() => backgroundOf(page), black);
+  });
+
+  test('the theme of an iframe is light unless its URL has another theme, and its accent comes from its URL', async (t) => {
+    const { caller, subId } = await pages.widget();
+    const { src } = await caller.getEmbedCode(subId, 'iframe', { max_offers: 2 });
+    const page = await pages.newPage(t);
+    const errors = collectErrors(page);
+    const hint = ['Offers widget: the accent must be a color such as #0a7d5f.'];
+    for (const [query, inLight, inDark, accent, hints] of [
+      ['', white, white, 'rgb(10, 91, 181)', []],
+      ['&theme=light', white, white, 'rgb(10, 91, 181)', []],
+      ['&theme=dark&accent=0a7d5f', black, black, 'rgb(10, 125, 95)', []],
+      ['&theme=auto&accent=%23FC0', white, black, 'rgb(255, 204, 0)', []],
+      ['&theme=pink', white, white, 'rgb(10, 91, 181)', []],
+      ['&theme=%22%3E%3Cscript%3Ealert(1)%3C/script%3E', white, white, 'rgb(10, 91, 181)', []],
+      ['&accent=%22%20onload=alert(1)', white, white, 'rgb(10, 91, 181)', hint],
+      ['&accent=red;}*{display:none}', white, white, 'rgb(10, 91, 181)', hint],
+    ] as const) {
+      errors.length = 0;
+      await page.emulateMedia({ colorScheme: 'light' });
+      const response = await page.goto(src + query);
+      await offerLink(page).waitFor();
+      assert.equal(await buttonColor(page), accent, query);
+      const colors: string[] = [];
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        colors.push(await backgroundOf(page));
+      }
+      assert.deepEqual(colors, [inLight, inDark], query);
+      const own = errors.filter((text) => text.startsWith('Offers widget:'));
+      assert.deepEqual(own, hints, query);
+      assert.doesNotMatch(await response!.text(), /alert|display:none|pink/);
+    }
+  });
+
+  test('data-accent colors buttons and links, and an invalid value is reported and has no effect', async (t) => {
+    const { html } = await pages.widget({ maxOffers: 2 });
+    const page = await pages.newPage(t);
+    const errors = collectErrors(page);
+    for (const [accent, button, text, link, complaints] of [
+      ['#0a7d5f', 'rgb(10, 125, 95)', white, 'rgb(10, 125, 95)', 0],
+      ['B00', 'rgb(187, 0, 0)', white, 'rgb(187, 0, 0)', 0],
+      // A darker yellow has the contrast of a link.
+      ['#ffd400', 'rgb(255, 212, 0)', 'rgb(0, 0, 0)', 'rgb(128, 106, 0)', 0],
+      ['red', 'rgb(10, 91, 181)', white, 'rgb(10, 91, 181)', 1],
+      ['', 'rgb(10, 91, 181)', white, 'rgb(10, 91, 181)', 1],
+      ['#fff; } .panel { display: none', 'rgb(10, 91, 181)', white, 'rgb(10, 91, 181)', 1],
+      ['url(https://evil.example/x)', 'rgb(10, 91, 181)', white, 'rgb(10, 91, 181)', 1],
+    ] as const) {
+      errors.length = 0;
+      await page.goto(pages.url(html.replace('data-sub', `data-accent="${accent}" data-sub`)));
+      await offerLink(page).waitFor();
+      assert.equal(await buttonColor(page), button, accent);
+      assert.equal(await offerLink(page).evaluate((node) => getComputedStyle(node).color), text, accent);
+      const color = await page
+        .locator('summary')
+        .first()
+        .evaluate((node) => getComputedStyle(node).color);
+      assert.equal(color, link, accent);
+      assert.equal(errors.length, complaints, errors.join());
+      assert.ok(errors.every((text) => text.includes('the accent must be')));
     }
   });
 
@@ -222,7 +366,7 @@ describe('a widget that cannot show offers', () => {
     const [live, one, other] = [await pages.widget({ mode: 'live' }), await pages.widget(), await pages.widget()];
     const { origin } = pages.partner;
     for (const [html, hint] of [
-      [live.html, `${origin} is not allowed to embed it; ask the operator to allow it`],
+      [live.html, `${origin} is not allowed to embed it; ask the operator to add it to the embedding origins`],
       [one.html.replace(one.token, other.token), 'data-token was not issued'],
     ] as const) {
       const page = await pages.newPage(t);
@@ -425,11 +569,30 @@ describe('accessibility of the widget', () => {
   }
 
   test('the widget has no accessibility violations while it shows offers with expanded details', async (t) => {
-    const { page } = await pages.openOffers(t, { maxOffers: 3 });
+    const { page } = await pages.openOffers(t, { maxOffers: 3, head: darkPageHead });
     for (const summary of await page.locator('summary').all()) await summary.click();
     await assertAccessible(page, 'offers', 280);
     await assertAccessible(page, 'offers', 1200);
     await assertAccessible(page, 'offers', 1200, 'dark');
+    assert.equal(await backgroundOf(page), black);
+  });
+
+  test('accents of all kinds cause no accessibility violations on light and dark pages', async (t) => {
+    const { html, caller, subId } = await pages.widget({ maxOffers: 3 });
+    const { src } = await caller.getEmbedCode(subId, 'iframe', { max_offers: 3 });
+    for (const accent of ['ffffff', '000000', 'ffcc00', '777777', '0a7d5f', 'ff0055']) {
+      const code = html.replace('data-sub', `data-accent="#${accent}" data-sub`);
+      const framed = await pages.newPage(t);
+      await framed.goto(`${src}&theme=auto&accent=${accent}`);
+      for (const page of [await pages.open(t, code, {}, darkPageHead), framed]) {
+        await offerLink(page).waitFor();
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await assertAccessible(page, `accent-${accent}-${page === framed ? 'iframe' : 'js'}`, 760, colorScheme);
+        }
+        assert.equal(await backgroundOf(page), black);
+        await page.close();
+      }
+    }
   });
 
   for (const [state, selector, handleRequest] of [
@@ -454,80 +617,24 @@ describe('accessibility of the widget', () => {
     await assertAccessible(page, 'iframe');
   });
 
-  test('buttons have the color of data-accent and readable text, in the script and in the iframe', async (t) => {
-    const { html, caller, subId } = await pages.widget();
-    const { src } = await caller.getEmbedCode(subId, 'iframe', { max_offers: 3 });
-    const button = (page: Page) =>
-      page
-        .locator('.card .go')
-        .first()
-        .evaluate((node) => {
-          const { backgroundColor, color } = getComputedStyle(node);
-          return [backgroundColor, color];
-        });
-    const [black, white] = ['rgb(0, 0, 0)', 'rgb(255, 255, 255)'];
-    for (const [accent, background, text] of [
-      ['c00000', 'rgb(192, 0, 0)', white],
-      ['ffd400', 'rgb(255, 212, 0)', black],
-      // The colors with the least contrast to both black and white.
-      ['727272', 'rgb(114, 114, 114)', white],
-      ['767676', 'rgb(118, 118, 118)', black],
-      ['008000', 'rgb(0, 128, 0)', white],
-      ['0000ff', 'rgb(0, 0, 255)', white],
-    ] as const) {
-      for (const theme of ['light', 'dark'] as const) {
-        const page = await pages.open(
-          t,
-          html.replace('data-sub', `data-theme="${theme}" data-accent="#${accent}" data-sub`),
-        );
-        await offerLink(page).waitFor();
-        assert.deepEqual(await button(page), [background, text], `${accent}, ${theme}`);
-        await assertAccessible(page, `accent-${accent}`, 600);
-      }
-    }
-    const page = await pages.newPage(t);
-    await page.goto(`${src}&accent=FFD400&theme=dark`);
-    await offerLink(page).waitFor();
-    assert.deepEqual(await button(page), ['rgb(255, 212, 0)', black]);
-  });
-
-  test('the iframe page is light unless its URL has a theme', async (t) => {
-    const { caller, subId } = await pages.widget();
-    const { src } = await caller.getEmbedCode(subId, 'iframe', { max_offers: 3 });
-    const [white, black] = ['rgb(255, 255, 255)', 'rgb(18, 23, 30)'];
-    for (const [theme, inLight, inDark] of [
-      ['', white, white],
-      ['&theme=light', white, white],
-      ['&theme=dark', black, black],
-      ['&theme=auto', white, black],
-    ] as const) {
-      const page = await pages.newPage(t);
-      await page.goto(src + theme);
-      await offerLink(page).waitFor();
-      const colors: string[] = [];
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme });
-        colors.push(await page.locator('.panel').evaluate((node) => getComputedStyle(node).backgroundColor));
-      }
-      assert.deepEqual(colors, [inLight, inDark], theme);
-    }
-  });
-
   test('all controls of the widget can be used by keyboard in reading order', async (t) => {
-    const { page } = await pages.openOffers(t, { maxOffers: 2 });
+    const { page, caller, subId } = await pages.openOffers(t, { maxOffers: 2 });
+    const { total_offers: total } = await caller.offers(subId);
+    assert.ok(total > 2);
     const focused = () =>
       page.locator('.panel').evaluate((panel) => {
         const { tagName, className, textContent } = panel.getRootNode().activeElement;
         return tagName === 'A' ? `A ${className}` : tagName === 'SUMMARY' ? `SUMMARY ${textContent}` : tagName;
       });
     const path: string[] = [];
-    for (let step = 0; step < 6; step++) {
+    for (let step = 0; step < 7; step++) {
       await page.keyboard.press('Tab');
       path.push(await focused());
     }
     const names = await page.locator('.card .name').allTextContents();
     const controls = names.flatMap((name) => ['A go', `SUMMARY Details of the offer from ${name}`]);
-    assert.deepEqual(path, ['SELECT', 'SUMMARY How offers are chosen', ...controls]);
+    assert.deepEqual(path, ['SELECT', 'SUMMARY How offers are chosen', ...controls, 'BUTTON']);
+    await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('Enter');
     await page.locator('.details-text').nth(1).waitFor();
   });

@@ -13,6 +13,7 @@ import { equipmentLeasesFixture } from '../support/vertical-fixtures.ts';
 import {
   collectErrors,
   countedEvents,
+  darkPageHead,
   eventually,
   iframeHeightScript,
   messageTitle,
@@ -252,7 +253,7 @@ function adjustableRateTexts(adjustable: Figures): readonly string[] {
 
 /** Opens a partner's page with the widget of a borrower in a vertical. Returns the response that the widget received. */
 async function openWidget(t: TestContext, vertical: Vertical, fields = sampleBorrowers[vertical.segment]!) {
-  const widget = await pages.prepare(t, { vertical, fields, mode: 'live', allowed: true });
+  const widget = await pages.prepare(t, { vertical, fields, mode: 'live', allowed: true, head: darkPageHead });
   const received = widget.page.waitForResponse(offersAddress);
   await widget.page.goto(widget.url);
   await offerLink(widget.page).waitFor();

@@ -24,7 +24,12 @@ interface WidgetOptions {
   readonly fields?: Fields;
   readonly maxOffers?: number;
   readonly sort?: string;
+  /** Elements for the head of the partner's page. */
+  readonly head?: string;
 }
+
+/** Makes a page dark for visitors who prefer dark pages. The widget follows such a page. */
+export const darkPageHead = '<meta name="color-scheme" content="light dark">';
 
 /** A session with its embed code. */
 export interface TestWidget {
@@ -128,7 +133,7 @@ class WidgetTestPages {
   /** Creates a session and an empty page. `url` is the URL of a partner's page with the widget of the session. */
   async prepare(t: TestContext, options: WidgetOptions = {}, pageOptions: BrowserContextOptions = {}) {
     const widget = await this.widget(options);
-    return { ...widget, url: this.url(widget.html), page: await this.newPage(t, pageOptions) };
+    return { ...widget, url: this.url(widget.html, options.head), page: await this.newPage(t, pageOptions) };
   }
 
   /** Opens a partner's page with the widget of a new session, and waits for the offers. */

@@ -14,7 +14,12 @@ import {
 } from '../../operations/show-widget-offers.ts';
 import type { RandomBytesPool } from '../../secrets/random-pool.ts';
 import type { OfferUrls } from '../../verticals/offer-view.ts';
-import { type EmbedPolicy, parseWidgetColors, widgetPageCsp, widgetPageHtml } from '../../widgets/widget-embedding.ts';
+import {
+  type EmbedPolicy,
+  parseWidgetAppearance,
+  widgetPageCsp,
+  widgetPageHtml,
+} from '../../widgets/widget-embedding.ts';
 import type { RequestContext, RequestHandler } from '../engines/listener.ts';
 import { formatHeader, formatHeaders, type HeaderText } from '../engines/response-head.ts';
 import { varyByOriginHeaders, widgetCors } from './cors.ts';
@@ -35,12 +40,12 @@ import { createFileSender, parseFileRequest } from './static-routes.ts';
 /** Names of the query parameters of the widget page and of the widget script's requests (docs/contract.md#embed-code). */
 const widgetLinkParameters = ['sub', 'token', 'sort', 'max_offers', 'load'] as const;
 
+/** Query parameters of a widget request, not yet validated; undefined where absent. */
+export type WidgetLinkParameters = Partial<Record<(typeof widgetLinkParameters)[number], string>>;
+
 /** Names of the query parameters of the iframe page. */
 const widgetPageParameters = ['sub', 'token', 'sort', 'max_offers', 'theme', 'accent'] as const;
 export type WidgetPageParameters = Partial<Record<(typeof widgetPageParameters)[number], string>>;
-
-/** Query parameters of a widget request, not yet validated; undefined where absent. */
-export type WidgetLinkParameters = Partial<Record<(typeof widgetLinkParameters)[number], string>>;
 
 const scriptHeaders = formatHeaders({
   'Content-Type': 'text/javascript; charset=utf-8',
@@ -202,9 +207,7 @@ function widgetPage(deps: WidgetRoutesDeps): RequestHandler {
     const link = verifyWidgetLink(deps, sub, token);
     const sortOrders = link?.session.ok ? link.session.value.tenant.vertical : {};
     const selection = parseSortAndLimit(parameters, sortOrders);
-    const colors = parseWidgetColors(parameters);
-    if (link === null || !selection.ok || colors === null)
-      return sendPage(context, 404, noticePageCsp, widgetLinkInvalidPage);
+    if (link === null || !selection.ok) return sendPage(context, 404, noticePageCsp, widgetLinkInvalidPage);
     // A browser shows no page in a frame that `frame-ancestors` forbids, so this page, which contains no offers, has no `frame-ancestors`.
     if (isFramedByRefusedOrigin(context, link.policy))
       return sendPage(context, 403, noticePageCsp, widgetOriginRefusedPage);
@@ -217,7 +220,7 @@ function widgetPage(deps: WidgetRoutesDeps): RequestHandler {
     const csp = widgetPageCsp(nonce, ownOrigin, cdnOrigin, frameAncestors);
     const { segment: vertical } = link.session.value.tenant.vertical;
     const widget = { sub, token, vertical, ...selection.value };
-    sendPage(context, 200, csp, widgetPageHtml(widgetScriptUrl, nonce, widget, colors));
+    sendPage(context, 200, csp, widgetPageHtml(widgetScriptUrl, nonce, widget, parseWidgetAppearance(parameters)));
   };
 }
 

@@ -20,30 +20,30 @@ export function errorMessageFor(code: string, origin: string): ErrorMessage {
     case 'SUB_ID_EXPIRED':
       return {
         title: 'These offers have expired',
-        advice: 'Go back to the form to see current ones.',
+        advice: 'Rates change, so offers are kept for a few hours only. Go back to the form to see current ones.',
         canRetry: false,
-        partnerHint: 'the session has expired.',
+        partnerHint: 'the session has expired; create a new one for this page load.',
       };
     case 'INSUFFICIENT_INPUTS':
       return {
         title: 'A few answers are missing',
         advice: 'Complete the form to see your offers.',
         canRetry: true,
-        partnerHint: 'the session lacks required pocket fields.',
+        partnerHint: 'the session lacks required pocket fields; submit them before the widget loads.',
       };
     case 'ORIGIN_NOT_ALLOWED':
       return {
         title: cannotShow,
         advice: 'This page is not set up to show them yet.',
         canRetry: false,
-        partnerHint: `${origin} is not allowed to embed it; ask the operator to allow it.`,
+        partnerHint: `${origin} is not allowed to embed it; ask the operator to add it to the embedding origins of your account.`,
       };
     case 'SUB_ID_NOT_FOUND':
       return {
         title: cannotShow,
         advice: 'Go back to the form and start again.',
         canRetry: false,
-        partnerHint: 'data-token was not issued for data-sub.',
+        partnerHint: 'data-token was not issued for data-sub; copy both unchanged from one API response.',
       };
     case 'RATE_LIMIT_EXCEEDED':
     case 'SERVICE_UNAVAILABLE':
@@ -65,14 +65,14 @@ export function errorMessageFor(code: string, origin: string): ErrorMessage {
         title: 'Offers could not be loaded',
         advice: 'Check your connection, then try again. Your answers are safe.',
         canRetry: true,
-        partnerHint: `${origin} cannot reach its server; check the network and the connect-src of its CSP.`,
+        partnerHint: `${origin} cannot reach its server; check the network and the connect-src of the page's Content-Security-Policy.`,
       };
     default:
       return {
         title: cannotShow,
         advice: 'Go back to the form and start again.',
         canRetry: false,
-        partnerHint: `the request was refused (${code}).`,
+        partnerHint: `the request was refused (${code}); copy the script element unchanged from the API response.`,
       };
   }
 }

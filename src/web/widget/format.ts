@@ -1,7 +1,7 @@
 import type { NumberRange } from './offer.ts';
 
 /** Abbreviations in feature tags, which are displayed in upper case. */
-const abbreviations = new Set('ach apr apy atm cd fdic fha ncua ssn us usda va'.split(' '));
+const abbreviations = new Set('ach apr apy arm atm cd fdic fha heloc ira ncua nmls pmi ssn us usda va'.split(' '));
 
 /**
  * Formats a feature tag of an offer for display: `no_origination_fee` becomes `No origination fee`. Catalogs define the feature tags of

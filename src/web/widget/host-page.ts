@@ -18,7 +18,7 @@ export function whenContainerExists(
     document.addEventListener('DOMContentLoaded', () => whenContainerExists(selector, script, use), { once: true });
   } else if (script.isConnected) {
     reportIntegrationError(
-      `no element matches data-mount="${selector}"; use <div id="offers"> and data-mount="#offers".`,
+      `no element matches data-mount="${selector}"; add <div id="offers"></div> and set data-mount="#offers".`,
     );
   }
 }

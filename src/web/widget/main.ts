@@ -12,6 +12,9 @@ function start(script: HTMLScriptElement): void {
   else if (findProductView(settings.vertical).sortOrderLabels[settings.sort] === undefined) {
     reportIntegrationError(`data-sort="${settings.sort}" is not available for data-vertical="${settings.vertical}".`);
   } else {
+    if (settings.accent === null && script.dataset.accent !== undefined) {
+      reportIntegrationError('the accent must be a color such as #0a7d5f.');
+    }
     whenNotPrerendering(() =>
       whenContainerExists(settings.mount, script, (container) => {
         try {

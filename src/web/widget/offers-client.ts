@@ -13,6 +13,13 @@ export interface OffersResponse {
   readonly expires_at: string;
 }
 
+/** Order and maximum number of the offers that the widget requests. */
+export interface OfferSelection {
+  readonly sort: SortOrder;
+  /** Maximum number of offers; null for the default of the server. */
+  readonly maxOffers: number | null;
+}
+
 /** Resolves after a delay in milliseconds, or earlier if the signal is aborted. */
 function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
@@ -45,11 +52,11 @@ export class OffersClient {
   }
 
   /**
-   * Fetches the offers in a sort order, and retries temporary errors within 10 seconds (`offersTimeoutMs`). Returns null if a later call of
+   * Fetches a selection of the offers, and retries temporary errors within 10 seconds (`offersTimeoutMs`). Returns null if a later call of
    * `fetchOffers` or the replacement of the widget cancels the request. Every retry contains the load ID of the first attempt, so the
    * server counts at most one view.
    */
-  async fetchOffers(sort: SortOrder): Promise<OffersResult | null> {
+  async fetchOffers(selection: OfferSelection): Promise<OffersResult | null> {
     this.#abortController?.abort();
     const abortController = new AbortController();
     this.#abortController = abortController;
@@ -59,16 +66,16 @@ export class OffersClient {
       abortController.abort();
     }, widgetLimits.offersTimeoutMs);
     try {
-      const result = await this.#fetchOffersWithRetries(sort, abortController.signal);
+      const result = await this.#fetchOffersWithRetries(selection, abortController.signal);
       return abortController.signal.aborted && !timedOut ? null : result;
     } finally {
       clearTimeout(timer);
     }
   }
 
-  async #fetchOffersWithRetries(sort: SortOrder, signal: AbortSignal): Promise<OffersResult> {
+  async #fetchOffersWithRetries(selection: OfferSelection, signal: AbortSignal): Promise<OffersResult> {
     for (let attempt = 1; ; attempt++) {
-      const result = await this.#fetchOffersOnce(sort, signal);
+      const result = await this.#fetchOffersOnce(selection, signal);
       if (result.ok || !isRetryable(result.code) || attempt === widgetLimits.attemptsMax || signal.aborted)
         return result;
       const waitMs = result.waitMs || widgetLimits.retryDelayMs * 2 ** (attempt - 1);
@@ -79,8 +86,8 @@ export class OffersClient {
     }
   }
 
-  async #fetchOffersOnce(sort: SortOrder, signal: AbortSignal): Promise<OffersResult> {
-    const { base, sub, token, maxOffers } = this.#settings;
+  async #fetchOffersOnce({ sort, maxOffers }: OfferSelection, signal: AbortSignal): Promise<OffersResult> {
+    const { base, sub, token } = this.#settings;
     const query = new URLSearchParams({ sub, token, load: this.#load, sort });
     if (maxOffers !== null) query.set('max_offers', String(maxOffers));
     try {

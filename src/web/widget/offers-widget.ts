@@ -8,10 +8,10 @@ import { ImpressionTracker } from './impression-tracker.ts';
 import * as widgetLimits from './limits.ts';
 import type { Offer } from './offer.ts';
 import { createOfferCard } from './offer-card.ts';
-import { OffersClient, type OffersResponse } from './offers-client.ts';
+import { type OfferSelection, OffersClient, type OffersResponse } from './offers-client.ts';
 import { findProductView } from './products/find-product-view.ts';
 import type { ProductView } from './products/product-view.ts';
-import type { SortOrder, WidgetSettings } from './settings.ts';
+import type { WidgetSettings } from './settings.ts';
 import { createWidgetHost } from './widget-host.ts';
 import { startWidgetLoad, type WidgetLoad } from './widget-load.ts';
 import { WidgetView } from './widget-view.ts';
@@ -20,16 +20,16 @@ import { WidgetView } from './widget-view.ts';
 const replacedEventName = 'svc-offers-replaced';
 
 /**
- * A widget in one container of the page. The widget fetches offers when it starts, and again only when the borrower changes the sort order
- * or retries. A new widget in the same container replaces the previous widget. If the browser restores the page from its back-forward
- * cache, the widget does not fetch offers again, so the page does not count as a second view. If a change of the sort order fails, the
- * widget keeps the shown offers.
+ * A widget in one container of the page. The widget fetches offers when it starts, and again only when the borrower changes the sort order,
+ * asks for more offers or retries. All requests contain the same load ID, so the server counts at most one view. A new widget in the same container replaces the previous widget. If the browser restores the page from its back-forward
+ * cache, the widget does not fetch offers again, so the page does not count as a second view. If a change fails,
+ * the widget keeps the shown offers.
  *
  * A widget ends when another widget replaces it, or when the page removes its element: it cancels its request for offers and its timers,
  * sends its pending events, and removes all listeners and observers. If the page inserts the element again, a new widget starts in its
  * place. The states of the widget:
  *
- *     placeholders ──> offers <──> reordering
+ *     placeholders ──> offers <──> changing
  *         │  ▲            │
  *         ▼  │            ▼
  *       message        message (expired)
@@ -44,16 +44,16 @@ export class OffersWidget {
   readonly #impressions: ImpressionTracker;
   readonly #expiry: ExpiryTimer;
   readonly #view: WidgetView;
-  /** Sort order of the last request for offers. */
-  #requestedSort: SortOrder;
-  /** Sort order of the shown offers; null while no offers are shown. */
-  #shownSort: SortOrder | null = null;
+  /** Selection of the last request for offers. */
+  #requested: OfferSelection;
+  /** Selection of the shown offers; null while no offers are shown. */
+  #shown: OfferSelection | null = null;
   /** Whether the widget shows the error message for an unreachable server. */
   #isOffline = false;
 
   /** @param previousHost element of an ended widget, in whose place the widget starts; by default, the container is emptied */
   constructor(settings: WidgetSettings, container: Element, previousHost?: Element) {
-    const { base, sub, token, sort } = settings;
+    const { base, sub, token } = settings;
     const lifetime = new AbortController();
     const { signal } = lifetime;
     container.dispatchEvent(new Event(replacedEventName));
@@ -62,7 +62,7 @@ export class OffersWidget {
     this.#ended = signal;
     this.#load = startWidgetLoad(sub, signal);
     this.#product = findProductView(settings.vertical);
-    this.#requestedSort = sort;
+    this.#requested = settings;
     this.#client = new OffersClient(settings, this.#load.id, signal);
     this.#events = new EventQueue(`${base}/events?${new URLSearchParams({ sub, token })}`, this.#load, signal);
     this.#impressions = new ImpressionTracker((offerId) => this.#events.enqueue('offer_impression', offerId), signal);
@@ -71,10 +71,10 @@ export class OffersWidget {
       if (!isConnected) lifetime.abort();
       else if (signal.aborted) new OffersWidget(settings, host.parentElement!, host);
     });
-    this.#view = new WidgetView(host, this.#product, settings, signal, {
-      sortChosen: (order) => {
-        this.#requestedSort = order;
-        void this.#loadOffers();
+    this.#view = new WidgetView(host, container, this.#product, settings, signal, {
+      sortChosen: (sort) => void this.#changeOffers({ ...this.#requested, sort }, 'Sorting…'),
+      moreChosen: () => {
+        void this.#changeOffers({ ...this.#requested, maxOffers: widgetLimits.offersMax }, 'Finding more offers…');
       },
       disclosureOpened: () => this.#events.enqueue('disclosure_opened'),
       retryPressed: () => void this.#loadOffers(),
@@ -93,14 +93,20 @@ export class OffersWidget {
     void this.#loadOffers();
   }
 
-  async #loadOffers(): Promise<void> {
+  /** @param status what the widget is doing, while the shown offers remain */
+  #changeOffers(selection: OfferSelection, status: string): Promise<void> {
+    this.#requested = selection;
+    return this.#loadOffers(status);
+  }
+
+  async #loadOffers(status = ''): Promise<void> {
     if (this.#ended.aborted) return;
     this.#isOffline = false;
     const { maxOffers } = this.#settings;
-    if (this.#shownSort === null)
+    if (this.#shown === null)
       this.#view.showPlaceholders(Math.min(maxOffers ?? widgetLimits.offersDefault, widgetLimits.placeholderCardsMax));
-    else this.#view.showReorderInProgress();
-    const result = await this.#client.fetchOffers(this.#requestedSort);
+    else this.#view.showChangeInProgress(status);
+    const result = await this.#client.fetchOffers(this.#requested);
     if (result === null) return;
     if (result.ok) {
       this.#showOffers(result.envelope);
@@ -109,9 +115,9 @@ export class OffersWidget {
     this.#events.enqueue('widget_error');
     const { title, advice, canRetry, partnerHint } = errorMessageFor(result.code, location.origin);
     if (partnerHint !== null) reportIntegrationError(partnerHint);
-    if (this.#shownSort !== null && canRetry) {
-      this.#requestedSort = this.#shownSort;
-      this.#view.showReorderFailure(this.#shownSort, 'The order could not be changed. Please try again.');
+    if (this.#shown !== null && canRetry) {
+      this.#view.showChangeFailure(this.#shown.sort, this.#shown.sort === this.#requested.sort);
+      this.#requested = this.#shown;
       return;
     }
     this.#clearOffers();
@@ -127,7 +133,7 @@ export class OffersWidget {
   }
 
   #clearOffers(): void {
-    this.#shownSort = null;
+    this.#shown = null;
     this.#impressions.observeOfferCards(new Map());
     this.#expiry.stop();
   }
@@ -147,12 +153,20 @@ export class OffersWidget {
       const card = this.#createCard(offer, amount);
       if (card !== null) cards.set(card, offer.svc_offer_id);
     }
-    this.#shownSort = this.#requestedSort;
+    this.#shown = this.#requested;
     const count =
       total > cards.size ? `${cards.size} of ${total} offers` : cards.size === 1 ? '1 offer' : `${cards.size} offers`;
     const heading = loan === null ? count : `${count} for ${loan}`;
-    const order = product.sortOrderLabels[this.#requestedSort];
+    const order = product.sortOrderLabels[this.#shown.sort];
     this.#view.showOffers([...cards.keys()], heading, `${heading}, sorted by: ${order}.`, disclosure);
+    const obtainable = Math.min(total, widgetLimits.offersMax);
+    this.#view.setMoreButton(
+      offers.length >= obtainable
+        ? ''
+        : obtainable < total
+          ? `Show ${obtainable} of ${total} offers`
+          : `Show all ${total} offers`,
+    );
     this.#impressions.observeOfferCards(cards);
     this.#events.enqueue('offers_rendered');
     this.#expiry.start(envelope.generated_at, envelope.expires_at);

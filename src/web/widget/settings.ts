@@ -1,10 +1,11 @@
+import { parseHexColor, type Rgb } from './colors.ts';
 import * as widgetLimits from './limits.ts';
 
 const sortOrders = ['recommended', 'lowest_apr', 'highest_amount', 'svc_revenue'] as const;
 export type SortOrder = (typeof sortOrders)[number];
 
 const themes = ['auto', 'light', 'dark'] as const;
-export type Theme = (typeof themes)[number];
+type Theme = (typeof themes)[number];
 
 export interface WidgetSettings {
   /** Base URL of the widget host, without a trailing slash. */
@@ -21,8 +22,8 @@ export interface WidgetSettings {
   /** Whether the widget runs in the iframe page of the widget host, which contains only the widget. */
   readonly isFramePage: boolean;
   readonly theme: Theme;
-  /** Color of the buttons, as `#rrggbb`; undefined for the color of the theme. */
-  readonly accent: string | undefined;
+  /** Color of buttons, links and marks; null for the default. */
+  readonly accent: Rgb | null;
 }
 
 interface ScriptAttributes {
@@ -30,13 +31,18 @@ interface ScriptAttributes {
   readonly dataset: Readonly<Record<string, string | undefined>>;
 }
 
-/** Parses the settings in the attributes of the script element. Returns an error message for the partner if a setting is invalid. */
+/**
+ * Parses the settings in the attributes of the script element. Returns an error message for the partner if a setting is invalid. An invalid
+ * accent is no error, because offers in the default color are better than no offers.
+ */
 export function readSettings({ src, dataset }: ScriptAttributes): WidgetSettings | string {
   const base = /^(https?:\/\/.+)\/widget\.js(?:[?#].*)?$/.exec(src)?.[1];
-  if (base === undefined) return 'load the script from its own URL, …/widget.js.';
-  const { sub, token, mount, sort = 'recommended', maxOffers, theme = 'auto', accent } = dataset;
+  if (base === undefined) {
+    return 'load the script from its own URL, …/widget.js, because the widget loads offers from the same host.';
+  }
+  const { sub, token, mount, sort = 'recommended', maxOffers, theme = 'auto', accent = '' } = dataset;
   if (!sub || !token || !mount) {
-    return 'the script element needs data-sub, data-token and data-mount.';
+    return 'the script element needs data-sub, data-token and data-mount; copy it unchanged from the API response (format=js).';
   }
   const validSort = sortOrders.find((name) => name === sort);
   if (validSort === undefined) return `data-sort must be one of ${sortOrders.join(', ')}.`;
@@ -45,7 +51,6 @@ export function readSettings({ src, dataset }: ScriptAttributes): WidgetSettings
   }
   const validTheme = themes.find((name) => name === theme);
   if (validTheme === undefined) return 'data-theme must be auto, light or dark.';
-  if (accent !== undefined && !/^#[\da-f]{6}$/i.test(accent)) return 'data-accent must be a color such as #0a5bb5.';
   return {
     base,
     sub,
@@ -56,7 +61,7 @@ export function readSettings({ src, dataset }: ScriptAttributes): WidgetSettings
     maxOffers: maxOffers === undefined ? null : Number(maxOffers),
     isFramePage: dataset.embed === 'iframe',
     theme: validTheme,
-    accent,
+    accent: parseHexColor(accent),
   };
 }
 

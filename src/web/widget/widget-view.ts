@@ -2,50 +2,7 @@ import { createElement } from './dom.ts';
 import { createPlaceholderCard } from './offer-card.ts';
 import type { ProductView } from './products/product-view.ts';
 import type { SortOrder, WidgetSettings } from './settings.ts';
-import card from './styles/card.css';
-import controls from './styles/controls.css';
-import dark from './styles/dark.css';
-import shell from './styles/shell.css';
-
-/**
- * Creates the style sheets of the widget as `CSSStyleSheet` objects, because a Content-Security-Policy of the page may block `<style>`
- * elements and `style` attributes.
- */
-function createStyleSheets({ theme, accent }: WidgetSettings): CSSStyleSheet[] {
-  const sheets = [createStyleSheet(shell + controls + card)];
-  if (theme !== 'light') sheets.push(createStyleSheet(dark, theme === 'dark' ? 'all' : darkMedia()));
-  if (accent !== undefined) sheets.push(createStyleSheet(accentStyles(accent)));
-  return sheets;
-}
-
-/**
- * Returns styles for buttons of a color. Their text is black or white, whichever has more contrast. Links have the color of the text, because
- * the contrast of `accent` and the background is unknown.
- */
-function accentStyles(accent: string): string {
-  const [red, green, blue] = [1, 3, 5].map((at) => (Number.parseInt(accent.slice(at, at + 2), 16) / 255) ** 2.2);
-  // Relative luminance (WCAG 2), with the usual approximation of sRGB. At 0.18, black and white have the same contrast,
-  // and no color has a contrast below 4.5.
-  const text = 0.213 * red! + 0.715 * green! + 0.072 * blue! > 0.18 ? '#000' : '#fff';
-  return `.panel{--accent:var(--ink)}.go:not(:disabled){background:${accent};color:${text}}.go:hover{text-decoration:underline}`;
-}
-
-/**
- * Returns the media query of the dark styles for the theme `auto`, which follows the page: a dark widget would be a black block on a page that
- * is light for every visitor.
- */
-function darkMedia(): string {
-  const { backgroundColor, colorScheme } = getComputedStyle(document.body);
-  // A component of a dark color has one or two digits. A transparent color has four components.
-  if (/^rgb\(\d\d?, \d\d?, \d\d?\)$/.test(backgroundColor)) return 'all';
-  return /dark/.test(colorScheme) ? '(prefers-color-scheme: dark)' : 'not all';
-}
-
-function createStyleSheet(text: string, media = 'all'): CSSStyleSheet {
-  const sheet = new CSSStyleSheet({ media });
-  sheet.replaceSync(text);
-  return sheet;
-}
+import { createStyleSheets } from './style-sheets.ts';
 
 /**
  * Returns the sort orders that the borrower can select. The sort order `svc_revenue` benefits the partner instead of the borrower, so
@@ -115,6 +72,7 @@ function createDisclosure(
 
 interface ViewEvents {
   readonly sortChosen: (order: SortOrder) => void;
+  readonly moreChosen: () => void;
   readonly disclosureOpened: () => void;
   readonly retryPressed: () => void;
 }
@@ -140,10 +98,20 @@ export class WidgetView {
   readonly #catalogDisclosure = createElement('p', { hidden: '' });
   readonly #sortSelect: HTMLSelectElement;
   readonly #sortControl: HTMLElement;
+  /** Button below the offers that shows more offers. */
+  readonly #moreButton = createElement('button', { class: 'go more', type: 'button', hidden: '' });
   /** Timer of the countdown in the retry button. */
   #countdown: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(host: Element, product: ProductView, settings: WidgetSettings, ended: AbortSignal, events: ViewEvents) {
+  /** @param container element of the page into which the host will be inserted */
+  constructor(
+    host: Element,
+    container: Element,
+    product: ProductView,
+    settings: WidgetSettings,
+    ended: AbortSignal,
+    events: ViewEvents,
+  ) {
     const { sort, isFramePage } = settings;
     const orders = selectableSortOrders(product, sort);
     this.#events = events;
@@ -160,7 +128,7 @@ export class WidgetView {
     const label = createElement('label', { for: 'sort' }, 'Sort by');
     this.#sortControl = createElement('div', { class: 'sort' }, label, this.#sortSelect);
     const shadow = host.attachShadow({ mode: 'open' });
-    shadow.adoptedStyleSheets = createStyleSheets(settings);
+    shadow.adoptedStyleSheets = createStyleSheets(settings, container);
     this.frame = createElement(
       'div',
       { class: 'frame' },
@@ -175,7 +143,9 @@ export class WidgetView {
       this.#status,
       this.#notice,
       this.#body,
+      this.#moreButton,
     );
+    this.#moreButton.addEventListener('click', events.moreChosen);
     const panel = isFramePage ? 'panel fills-page' : 'panel';
     shadow.append(createElement('section', { class: panel, lang: 'en', 'aria-labelledby': 'title' }, this.frame));
     ended.addEventListener('abort', () => clearTimeout(this.#countdown));
@@ -188,8 +158,9 @@ export class WidgetView {
     this.#replaceContent(this.#createOfferCardList(Array.from({ length: cards }, createPlaceholderCard)), true);
   }
 
-  showReorderInProgress(): void {
-    this.#setStatusTexts('Sorting…', '');
+  /** Keeps the shown offers while others are loading. */
+  showChangeInProgress(status: string): void {
+    this.#setStatusTexts(status, '');
     this.#body.setAttribute('aria-busy', 'true');
   }
 
@@ -199,12 +170,28 @@ export class WidgetView {
     this.#setOfferControlsVisible(true);
     this.#catalogDisclosure.textContent = disclosure;
     this.#catalogDisclosure.hidden = disclosure === '';
+    const shownCount = this.#body.querySelectorAll('.card').length;
     this.#replaceContent(this.#createOfferCardList(cards), false);
+    // The visitor continues with the first of the added offers.
+    if (this.#focusedElement === this.#moreButton) {
+      cards[shownCount]?.querySelector<HTMLElement>('.go')?.focus({ preventScroll: true });
+    }
   }
 
-  /** Shows the previous offers and a notice after a change of the sort order failed. */
-  showReorderFailure(order: SortOrder, notice: string): void {
-    this.#setStatusTexts('', notice);
+  /** Shows or hides the button that shows more offers. */
+  setMoreButton(text: string): void {
+    this.#moreButton.textContent = text;
+    this.#moreButton.hidden = text === '';
+  }
+
+  /** Shows the previous offers and a notice after a change of the sort order, or of the number of offers, failed. */
+  showChangeFailure(order: SortOrder, isSameOrder: boolean): void {
+    // The visitor sees the notice near the control.
+    (isSameOrder ? this.#moreButton : this.#body).before(this.#notice);
+    this.#setStatusTexts(
+      '',
+      `${isSameOrder ? 'More offers could not be loaded' : 'The order could not be changed'}. Please try again.`,
+    );
     this.#sortSelect.value = order;
     this.#body.setAttribute('aria-busy', 'false');
   }
@@ -234,6 +221,7 @@ export class WidgetView {
   /** Shows or hides the parts of the widget that are only needed while offers are shown. */
   #setOfferControlsVisible(shown: boolean): void {
     for (const node of [this.#offerCount, this.#sortControl, this.#estimateNote]) node.hidden = !shown;
+    if (!shown) this.#moreButton.hidden = true;
   }
 
   #setStatusTexts(status: string, notice: string): void {
@@ -243,11 +231,15 @@ export class WidgetView {
 
   #replaceContent(content: HTMLElement, busy: boolean): void {
     // Moves the focus to the title if the focused element is removed, because browsers would move the focus to the top of the page.
-    const focused = (this.#body.getRootNode() as ShadowRoot).activeElement;
+    const focused = this.#focusedElement;
     const losesFocus = focused !== null && (this.#body.contains(focused) || focused.closest('[hidden]') !== null);
     this.#body.replaceChildren(content);
     this.#body.setAttribute('aria-busy', String(busy));
     if (losesFocus) this.#title.focus();
+  }
+
+  get #focusedElement(): Element | null {
+    return (this.#body.getRootNode() as ShadowRoot).activeElement;
   }
 
   #createOfferCardList(cards: readonly HTMLElement[]): HTMLElement {
