@@ -427,3 +427,17 @@ test('refuses older keys together with an older or missing inventory and analyti
     await assert.rejects(open(folder, lastMs), isOlder, `${copied}`);
   }
 });
+
+test('keys repair can be repeated if it was interrupted before the inventory was written', async (t) => {
+  for (const damage of [replaceKeyFile, (folder: string) => removeDatabase(folder, 'keys.sqlite')]) {
+    const folder = copyFolder(t, current.folder);
+    damage(folder);
+    // A folder with the name of the temporary file prevents the write.
+    mkdirSync(join(folder, 'inventory.json.new'));
+    const repair = () => runMarketplace(['keys', 'repair', '--yes'], { SVC_DATA_DIR: folder });
+    assert.notEqual((await repair()).code, 0);
+    rmSync(join(folder, 'inventory.json.new'), { recursive: true });
+    assert.deepEqual(await repair().then(({ code, stderr }) => [code, stderr.includes('move it away')]), [0, false]);
+    await withService(folder, current.endMs, () => {});
+  }
+});

@@ -56,8 +56,11 @@ async function repairKeyFile(options: RepairOptions): Promise<void> {
     const isCurrent =
       !isMissing && stored.account >= known.account && stored.key >= known.key && stored.change >= known.change;
     if (yes && !isCurrent) {
+      const { inventory } = readDataInventory(dataDir);
+      // Forgets the lost keys first: an interrupted repair can then be repeated with the raised numbers.
+      writeDataInventory(dataDir, { ...inventory, keys: { ...known, knownKeys: [] } });
       raiseKeyFileNumbers(path, known);
-      writeDataInventory(dataDir, { ...readDataInventory(dataDir).inventory, keys: readKeyFileNumbers(path) });
+      writeDataInventory(dataDir, { ...inventory, keys: readKeyFileNumbers(path) });
     }
     const report = {
       outcome: isCurrent ? 'nothing_to_do' : yes ? 'repaired' : 'would_repair',
