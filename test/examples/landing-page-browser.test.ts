@@ -231,6 +231,19 @@ for (const [segment, shownField, hiddenField] of conditionalFields) {
     await widget.locator('.card .go').first().waitFor();
     for (const summary of await widget.locator('summary').all()) await summary.click();
     await assertGoodOnAllScreens(page);
+    for (const [colorScheme, ground] of [
+      ['dark', 'rgb(18, 23, 30)'],
+      ['light', 'rgb(255, 255, 255)'],
+    ] as const) {
+      await page.emulateMedia({ colorScheme });
+      const colors = await widget.locator('body').evaluate((body) =>
+        ['.panel', '.go'].map((selector) => {
+          const { shadowRoot } = body.querySelector('svc-offers-host');
+          return body.ownerDocument.defaultView.getComputedStyle(shadowRoot.querySelector(selector)).backgroundColor;
+        }),
+      );
+      assert.deepEqual(colors, [ground, 'rgb(13, 107, 85)'], `the widget has the colors of the ${colorScheme} page`);
+    }
     for (const width of [320, 768, 1200]) {
       await page.setViewportSize({ width, height: 800 });
       await assertNoInnerScrolling(page);

@@ -104,7 +104,7 @@ export interface OffersResponse {
 
 export interface EmbedResponse {
   readonly format: 'iframe' | 'js';
-  /** HTML for the page, used unchanged. */
+  /** HTML for the page. */
   readonly html: string;
   /** URL of the frame or script. */
   readonly src: string;

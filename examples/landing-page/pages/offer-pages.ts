@@ -100,7 +100,17 @@ ${offers.none.advice.map((advice) => html`<li>${advice}</li>`)}
   });
 }
 
-/** Renders the page with the widget: the unchanged embed code of the API. The widget shows the disclosure and reports views. */
+/** Color of the buttons (`--accent` in the style sheet), which the widget shares. */
+const accent = '0d6b55';
+
+/** Returns the embed code with the colors of this page. The script finds out whether the page is dark, but an iframe cannot see the page. */
+function addColors({ format, html, src }: EmbedResponse): string {
+  return format === 'iframe'
+    ? html.replace(src, `${src}&theme=auto&accent=${accent}`)
+    : html.replace('data-sub', `data-accent="#${accent}" data-sub`);
+}
+
+/** Renders the page with the widget: the embed code of the API. The widget shows the disclosure and reports views. */
 export function widgetPage(page: OffersPage, embed: EmbedResponse): Html {
   const { product } = page;
   const { title } = product.offers;
@@ -110,7 +120,7 @@ export function widgetPage(page: OffersPage, embed: EmbedResponse): Html {
     main: html`${offersHeading(title, page)}
 ${embed.format === 'iframe' && html`<script src="/size-widget.js"></script>`}
 <div class="widget">
-${trustedHtml(embed.html)}
+${trustedHtml(addColors(embed))}
 </div>
 <noscript><p class="note">These offers need JavaScript. <a href="/${product.segment}/offers?embed=json">See them without it</a></p></noscript>`,
   });
