@@ -15,8 +15,8 @@ export function clickIdFromRedirect(
   mode: ApiKeyMode = 'live',
 ): string {
   const location = headers.get('location') ?? '';
-  const template = findListedOffer(fixture, offerId).offer.landing_url;
-  if (mode === 'test' || template.startsWith('/')) return new URL(location).searchParams.get('click_id') ?? '';
+  const template = mode === 'test' ? '/' : findListedOffer(fixture, offerId).offer.landing_url;
+  if (template.startsWith('/')) return new URL(location).searchParams.get('click_id') ?? '';
   const [head, tail] = template.split('{click_id}') as [string, string];
   return location.slice(head.length, location.length - tail.length);
 }
