@@ -46,7 +46,7 @@ run: $(INSTALLED) $(WIDGET) ## start the server on 127.0.0.1:8080 (operations on
 
 test: $(INSTALLED) $(WIDGET) ## run the tests
 	@bin/install-test-tools
-	@SHORT_TESTS="$(SHORT_TESTS)" $(WITH_NODE) node --test --test-reporter=spec --test-concurrency=2 --test-timeout=600000 \
+	@SHORT_TESTS="$(SHORT_TESTS)" $(WITH_NODE) node --test --test-reporter=spec --test-concurrency=2 --test-timeout=3600000 \
 	  bin/test-in-one-process.ts $(filter-out $(SHORT_TESTS),$(TESTS))
 
 bench-test: $(INSTALLED) $(WIDGET) ## run all tests of the benchmarks, with real servers and loads
