@@ -409,7 +409,7 @@ describe('a stored catalog', () => {
     return { store, file, warnings };
   }
 
-  /** Stores a catalog as a version of the service does that does not have the rules yet. */
+  /** Stores a catalog in the data folder, as a version of the service before these rules did. */
   function storeRefusedCatalog(folder: string): string {
     const archive = new CatalogArchive(join(folder, 'catalogs'), [vertical]);
     archive.createFolder();
