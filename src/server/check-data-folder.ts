@@ -129,6 +129,27 @@ export function assertLedgerEnd(
   }
 }
 
+/**
+ * Throws `DataMissingError` if the ledger is empty, but the journal has pocket fields of sessions. Inventory, store and archive, which
+ * otherwise prove that records are missing, can be lost together with the ledger.
+ *
+ * @param journal all logs of the journal; the first record of a log is its header
+ */
+export function assertLedgerOfJournal(
+  { files: { ledgerFolder, journalFolder }, inventory }: FolderEvidence,
+  { lastAppendedPosition }: Pick<FileEventLog<never>, 'lastAppendedPosition'>,
+  journal: readonly Pick<JournalLogEnd, 'position'>[],
+): void {
+  if (lastAppendedPosition > 0 || inventory.ledger !== undefined || journal.every(({ position }) => position <= 1)) {
+    return;
+  }
+  throw new DataMissingError(
+    ledgerFolder,
+    `is empty, but ${journalFolder} has pocket fields of sessions: put the ledger back; to continue without the ` +
+      `missing records, run ${acceptLedgerCommand}`,
+  );
+}
+
 /** Remembers the highest account and key number in the replayed ledger records, and the last sub_id. */
 export class LedgerWitness implements LedgerSubscriber {
   /** Requests no replay of records by their time; other subscribers do. */

@@ -31,6 +31,7 @@ import {
   assertJournalExists,
   assertKeyFileIsCurrent,
   assertLedgerEnd,
+  assertLedgerOfJournal,
   type FolderEvidence,
   findKnownNumbersPosition,
   LedgerWitness,
@@ -148,6 +149,7 @@ export async function openStorage(
     verticals: servedVerticals(options),
     sessionTtlMs,
     onLogsRead: (logs) => {
+      assertLedgerOfJournal(evidence, ledger, logs);
       const oldestLiveMs = sessions.size === 0 ? Number.POSITIVE_INFINITY : clock.wallMs() - sessionTtlMs;
       assertJournalComplete(evidence, logs, { oldestLiveMs, durability: options.durability });
     },

@@ -337,6 +337,21 @@ test('a ledger of which only the end mark is left is refused', async (t) => {
   await acceptLoss(folder, await findStartError(folder), 'ledger');
 });
 
+test('a ledger that was lost with all other files but the keys and the journal is refused', async (t) => {
+  for (const from of [current, crashed]) {
+    for (const damage of [truncateLedger, (folder: string) => rmSync(join(folder, 'ledger'), { recursive: true })]) {
+      const folder = copyFolder(t, from.folder);
+      for (const name of ['inventory.json', 'analytics.sqlite']) removeDatabase(folder, name);
+      rmSync(join(folder, 'sealed'), { recursive: true });
+      damage(folder);
+      const error = await findStartError(folder);
+      assert.equal(await findStartError(folder), error);
+      await acceptLoss(folder, error, 'ledger');
+      await withService(folder, current.endMs, () => {});
+    }
+  }
+});
+
 test('keys create does not assign the number of an account that the ledger knows', async (t) => {
   for (const removed of [[], ['inventory.json'], ['inventory.json', 'analytics.sqlite']]) {
     for (const damage of [replaceKeyFile, (folder: string) => removeDatabase(folder, 'keys.sqlite')]) {

@@ -13,6 +13,7 @@ import {
   assertJournalComplete,
   assertJournalExists,
   assertLedgerEnd,
+  assertLedgerOfJournal,
   assertLedgerStart,
   type FolderEvidence,
   listLedgerSegments,
@@ -53,9 +54,12 @@ export async function acceptMissingLedger(ledger: string | undefined, options: A
       ? await runInterruptible((signal) => checkLogWithProgress(ledgerFolder, options, { signal }))
       : { position: 0, crc: 0, end: null, damage: null };
     if (check.damage !== null) throw check.damage;
+    const { journalFolder } = evidence.files;
+    const journal = check.position === 0 && existsSync(journalFolder) ? await listJournalLogs(journalFolder) : [];
     const problem = findLoss(() => {
       assertLedgerStart(evidence, { keepsStore: false });
       assertLedgerEnd(evidence, toLedgerEnd(check), 'fsync');
+      assertLedgerOfJournal(evidence, toLedgerEnd(check), journal);
     });
     let moved: string | null = null;
     if (yes && problem !== null) {
