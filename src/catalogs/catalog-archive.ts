@@ -4,7 +4,7 @@ import type { ApiKeyMode } from '../domain/mode.ts';
 import { createFolderDurably, writeFileDurably } from '../files/durable-files.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { CatalogFile } from './catalog-schema.ts';
-import { canonicalJson, catalogVersionPattern, computeCatalogVersion } from './identifiers.ts';
+import { canonicalJson, catalogVersionPattern, computeCatalogVersion } from './catalog-version.ts';
 import { type CatalogText, type ParsedCatalog, parseCatalog, parseCatalogSource } from './parse-catalog.ts';
 
 interface ArchivedCatalog {

@@ -1,6 +1,8 @@
 import Type, { type Static, type TProperties, type TSchema } from 'typebox';
 import { bounds } from '../bounds.ts';
-import { offerIdPattern } from './identifiers.ts';
+
+/** Source text of the regular expression for offer ids. An offer id contains only characters that need no escaping in URLs. */
+export const offerIdPattern = `^[a-z0-9_-]{1,${bounds.offerIdCharactersMax}}$`;
 
 /**
  * Landing URL of the example catalogs, whose lenders do not exist: a page of the redirect host, which states where the click would have led.

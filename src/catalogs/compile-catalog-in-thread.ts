@@ -4,8 +4,8 @@ import type { ApiKeyMode } from '../domain/mode.ts';
 import type { CompiledOffer } from '../verticals/offer-view.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { CatalogArchive } from './catalog-archive.ts';
+import { computeCatalogVersion } from './catalog-version.ts';
 import { type CompiledCatalogData, compileCatalogData } from './compile-catalog.ts';
-import { computeCatalogVersion } from './identifiers.ts';
 import type { CatalogText } from './parse-catalog.ts';
 
 export interface CatalogCompileJob {

@@ -4,7 +4,7 @@ import { type CompiledOffer, compileOffer, type OfferRenderer } from '../vertica
 import { getVerticalProduct } from '../verticals/registry.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { CatalogFile } from './catalog-schema.ts';
-import { computeCatalogVersion } from './identifiers.ts';
+import { computeCatalogVersion } from './catalog-version.ts';
 import { compileMaxAgeDays } from './offer-limits.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { bounds } from '../bounds.ts';
-import { type LogoSet, readLogos } from './read-logos.ts';
+import { type Lender, type Logo, type LogoSet, readLogos } from './read-logos.ts';
 
 export interface CatalogWithLogos {
   readonly lenders: readonly Lender[];
@@ -78,19 +78,6 @@ export class LogoService {
     this.#logosByCatalog.set(catalog, set);
     catalog.setLogoHashes(new Map([...set.logos].map(([lender, { hash }]) => [lender, hash])));
   }
-}
-
-export interface Lender {
-  readonly name: string;
-  readonly logo: string;
-}
-
-/** Logo that the server can send. Two files with the same name but different content are two logos. */
-export interface Logo {
-  readonly file: string;
-  /** First hexadecimal digits of the SHA-256 hash of the file content. */
-  readonly hash: string;
-  readonly svg: Uint8Array;
 }
 
 /**

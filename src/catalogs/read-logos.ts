@@ -7,7 +7,19 @@ import { bounds } from '../bounds.ts';
 import { contentHash } from '../domain/compressed-file.ts';
 import { describeOpenError, findFileTypeProblem, openWithoutWaiting, tooLargeProblem } from '../files/regular-file.ts';
 import { findSvgProblem } from './find-svg-problem.ts';
-import type { Lender, Logo } from './logo-service.ts';
+
+export interface Lender {
+  readonly name: string;
+  readonly logo: string;
+}
+
+/** Logo that the server can send. Two files with the same name but different content are two logos. */
+export interface Logo {
+  readonly file: string;
+  /** First hexadecimal digits of the SHA-256 hash of the file content. */
+  readonly hash: string;
+  readonly svg: Uint8Array;
+}
 
 export function createLogo(file: string, svg: Uint8Array): Logo {
   return { file, hash: contentHash(svg), svg };

@@ -5,7 +5,6 @@ import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import { writeFileDurablyInBackground } from '../files/durable-files.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { OfferAvailability } from './offer-availability.ts';
 import type { StoredVerticalBookings } from './vertical-bookings.ts';
 
 /** Booked revenue of all offers, computed from all ledger records up to `lastRecord`. */
@@ -64,7 +63,7 @@ interface SnapshotWriterOptions {
   readonly file: string;
   readonly clock: Clock;
   readonly ledger: Pick<Ledger, 'durablePosition' | 'healthy'>;
-  readonly availability: Pick<OfferAvailability, 'takeSnapshot'>;
+  readonly availability: { takeSnapshot(nowMs: number): BookedRevenueSnapshot };
   readonly onError: (error: unknown) => void;
   readonly intervalMs?: number;
 }

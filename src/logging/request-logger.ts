@@ -3,7 +3,8 @@ import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import { type ErrorCode, errorTable } from '../domain/errors.ts';
 import type { ApiError } from '../domain/outcome.ts';
-import type { CallerIdentity, LoggedRequest, Reply } from '../http/engines/listener.ts';
+import type { CallerIdentity, LoggedRequest } from '../http/engines/listener.ts';
+import type { Reply } from '../http/engines/response-head.ts';
 import { describeError } from './describe-error.ts';
 
 /** Rate limiter for the log lines of one kind: allows `burst` lines at once and `perSecond` lines on average. */

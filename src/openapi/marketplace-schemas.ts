@@ -1,6 +1,6 @@
 import Type, { type TSchema } from 'typebox';
 import { bounds } from '../bounds.ts';
-import { offerIdPattern } from '../catalogs/identifiers.ts';
+import { offerIdPattern } from '../catalogs/catalog-schema.ts';
 import { widgetEventTypes } from '../ledger/ledger-record.ts';
 import { type MatchExplanation, mismatchReasons } from '../matching/explain-offers.ts';
 import { sortOrderNames } from '../matching/matcher.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { bounds } from '../bounds.ts';
-import { offerIdPattern } from '../catalogs/identifiers.ts';
+import { offerIdPattern } from '../catalogs/catalog-schema.ts';
 import { invalidRequest, type Outcome } from '../domain/outcome.ts';
 import { type WidgetEventType, widgetEventTypes, widgetIdLength } from '../ledger/ledger-record.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { basename } from 'node:path';
 import { test } from 'node:test';
-import { type SourceFile, sourceFiles } from './source-tree.ts';
+import { findCircular, type SourceFile, sourceFiles } from './source-tree.ts';
 
 /**
  * Allowed imports between the folders of `src/`, as shown in docs/contributing/architecture.md. All other imports between folders
@@ -79,15 +79,16 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
 const sources = sourceFiles('src', 'workers');
 const inSrc = sources.filter(({ path }) => path.startsWith('src/'));
 
-/**
- * Returns the key of a file in the import table: its folder in `src/`, or the subfolder for `http` and `web`. All subfolders of `verticals`
- * share the row `verticals/*`.
- */
-function placeOf(path: string): string {
+/** Returns the folder of a file in `src/`: the subfolder for `http`, `verticals` and `web`, and the name of a file directly in `src/`. */
+function folderOf(path: string): string {
   const [, folder = '', below = '', file] = path.split('/');
-  if (file !== undefined && folder === 'verticals') return 'verticals/*';
-  if (file !== undefined && ['http', 'web'].includes(folder)) return `${folder}/${below}`;
+  if (file !== undefined && ['http', 'verticals', 'web'].includes(folder)) return `${folder}/${below}`;
   return folder.replace(/\.ts$/, '');
+}
+
+/** Returns the key of a file in the import table. All subfolders of `verticals` share the row `verticals/*`. */
+function placeOf(path: string): string {
+  return folderOf(path).replace(/^verticals\/.*/, 'verticals/*');
 }
 
 function violations(files: readonly SourceFile[], broken: (file: SourceFile) => readonly string[]): string[] {
@@ -99,14 +100,45 @@ test('the import table lists exactly the folders of src', () => {
   assert.deepEqual([...places].sort(), [...Object.keys(mayImport), ...compositionRoot].sort());
 });
 
+/** Returns the files of `src` that a file imports, without the threads that it starts. */
+function importsInSrc({ ownImports }: SourceFile): string[] {
+  return ownImports.filter((to) => !to.startsWith('workers/'));
+}
+
 test('source files import only folders that the import table allows', () => {
-  const found = violations(inSrc, ({ path, ownImports }) => {
-    const place = placeOf(path);
+  const found = violations(inSrc, (file) => {
+    const place = placeOf(file.path);
     if (compositionRoot.includes(place)) return [];
     const allowed = [place, ...(mayImport[place] ?? [])];
-    return ownImports.filter((to) => !to.startsWith('workers/') && !allowed.includes(placeOf(to)));
+    return importsInSrc(file).filter((to) => !allowed.includes(placeOf(to)));
   });
   assert.deepEqual(found, []);
+});
+
+/** Folders that still contain circles of imports. */
+const circularFolders = /^(src\/)?(analytics|catalogs|matching|verticals)\b/;
+
+test('no files import each other in a circle, not even types', () => {
+  const imports = new Map(inSrc.map((file) => [file.path, importsInSrc(file)]));
+  assert.deepEqual(
+    findCircular(imports).filter((path) => !circularFolders.test(path)),
+    [],
+  );
+});
+
+test('no folders import each other in a circle', () => {
+  const imports = new Map<string, string[]>();
+  for (const file of inSrc) {
+    const folder = folderOf(file.path);
+    const others = importsInSrc(file)
+      .map(folderOf)
+      .filter((to) => to !== folder);
+    imports.set(folder, [...(imports.get(folder) ?? []), ...others]);
+  }
+  assert.deepEqual(
+    findCircular(imports).filter((folder) => !circularFolders.test(folder)),
+    [],
+  );
 });
 
 test('operations and routes import interfaces (ports) and no implementations (adapters)', () => {

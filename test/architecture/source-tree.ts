@@ -25,15 +25,25 @@ export function sourceFiles(...folders: readonly string[]): SourceFile[] {
 
 /** Returns the paths of the sources that no entry file imports or starts, directly or indirectly. */
 export function deadFiles(sources: readonly SourceFile[], entries: readonly string[]): string[] {
-  const byPath = new Map(sources.map((file) => [file.path, file]));
+  const reached = findReachable(new Map(sources.map(({ path, ownImports }) => [path, ownImports])), entries);
+  return sources.map(({ path }) => path).filter((path) => !reached.has(path));
+}
+
+/** Returns the files or folders that import themselves through other files or folders. */
+export function findCircular(imports: ReadonlyMap<string, Iterable<string>>): string[] {
+  return [...imports.keys()].filter((node) => findReachable(imports, imports.get(node)!).has(node));
+}
+
+/** Returns `starts` and everything that they import, directly or indirectly. */
+function findReachable(imports: ReadonlyMap<string, Iterable<string>>, starts: Iterable<string>): Set<string> {
   const reached = new Set<string>();
-  const queue = [...entries];
-  for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
-    if (reached.has(path)) continue;
-    reached.add(path);
-    queue.push(...(byPath.get(path)?.ownImports ?? []));
+  const queue = [...starts];
+  for (let node = queue.pop(); node !== undefined; node = queue.pop()) {
+    if (reached.has(node)) continue;
+    reached.add(node);
+    queue.push(...(imports.get(node) ?? []));
   }
-  return [...byPath.keys()].filter((path) => !reached.has(path));
+  return reached;
 }
 
 function read(absolute: string): SourceFile {

@@ -13,8 +13,8 @@ import {
   CatalogStore,
   InvalidCatalogError,
 } from '../../src/catalogs/catalog-store.ts';
+import { computeCatalogVersion } from '../../src/catalogs/catalog-version.ts';
 import { compileCatalogInThread, compileCatalogSource } from '../../src/catalogs/compile-catalog-in-thread.ts';
-import { computeCatalogVersion } from '../../src/catalogs/identifiers.ts';
 import { mortgage } from '../../src/verticals/mortgage/mortgage.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';

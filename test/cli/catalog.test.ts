@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { computeCatalogVersion } from '../../src/catalogs/identifiers.ts';
+import { computeCatalogVersion } from '../../src/catalogs/catalog-version.ts';
 import type { LoanCatalog as CatalogFile } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { image } from '../catalogs/logo-folder.ts';
 import { catalogOf, plainBand, plainOffer } from '../matching/loan-fixtures.ts';

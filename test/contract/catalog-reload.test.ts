@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { pino } from 'pino';
-import { computeCatalogVersion } from '../../src/catalogs/identifiers.ts';
+import { computeCatalogVersion } from '../../src/catalogs/catalog-version.ts';
 import type { MarketplaceResponse } from '../../src/index.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { borrowerOf, today as someDay } from '../matching/loan-fixtures.ts';

@@ -13,8 +13,8 @@ import type {
   NumberSummary,
   OfferGroupStatistics,
 } from '../../catalogs/catalog-statistics.ts';
+import { computeCatalogVersions } from '../../catalogs/catalog-version.ts';
 import { findVerticalOfCatalog } from '../../catalogs/find-catalog-files.ts';
-import { computeCatalogVersions } from '../../catalogs/identifiers.ts';
 import { parseCatalogJson, readCatalogText, validateCatalogValue } from '../../catalogs/parse-catalog.ts';
 import { logoFolder, readLogos } from '../../catalogs/read-logos.ts';
 import { daysSinceEpoch } from '../../domain/calendar.ts';

@@ -3,7 +3,8 @@ import { bounds } from '../../bounds.ts';
 import type { RequestParamName } from '../../domain/errors.ts';
 import { type ApiError, invalidRequest } from '../../domain/outcome.ts';
 import type { BaseListener, DeadlineQueueEntry, UnsentReply } from './base-listener.ts';
-import type { CallerIdentity, LoggedRequest, Reply, RequestContext } from './listener.ts';
+import type { CallerIdentity, LoggedRequest, RequestContext } from './listener.ts';
+import type { Reply } from './response-head.ts';
 
 // Prefix of all request IDs of this thread. The prefix contains 72 random bits, so that no other thread or process issues the same request
 // IDs. A counter makes request IDs unique within a thread, in a fraction of the time for generating 16 random bytes.

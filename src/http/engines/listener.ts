@@ -1,7 +1,7 @@
 import type { CancelSignal } from '../../domain/async.ts';
 import type { ApiError } from '../../domain/outcome.ts';
 import type { Certificate, TlsVersion } from '../../tls/certificate.ts';
-import type { HeaderText } from './response-head.ts';
+import type { HeaderText, Reply } from './response-head.ts';
 
 /** An HTTP request and its reply. Both HTTP engines implement this interface; the tests in `test/http/` run with both engines. */
 export interface RequestContext extends CancelSignal {
@@ -46,15 +46,6 @@ export interface CallerIdentity {
   readonly account: number;
   /** Number of the API key; absent for a request without an API key. */
   readonly keyNumber?: number;
-}
-
-export interface Reply {
-  readonly status: number;
-  /** Headers that the route sets. The listener adds `X-Request-Id`, `X-Content-Type-Options`, `Content-Length`, `Date` and `Connection`. */
-  readonly headers: HeaderText;
-  readonly body: string | Uint8Array;
-  /** The API error in the body of the reply, for the log. */
-  readonly error?: ApiError;
 }
 
 /** Properties of a request for the log. Validate `method` before logging it, because a client can send any text as the method. */

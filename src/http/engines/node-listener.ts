@@ -8,8 +8,15 @@ import { type ApiError, invalidRequest } from '../../domain/outcome.ts';
 import type { Certificate, TlsVersion } from '../../tls/certificate.ts';
 import { BaseListener, emptyDeadlineLinks } from './base-listener.ts';
 import { BaseRequestContext, BodyBuffer, headersUnavailableMessage, nextRequestId } from './base-request-context.ts';
-import type { Listener, ListenerOptions, Reply } from './listener.ts';
-import { bodyByteLength, isBodylessStatus, responseHead, responseHeaders, splitHeaderLines } from './response-head.ts';
+import type { Listener, ListenerOptions } from './listener.ts';
+import {
+  bodyByteLength,
+  isBodylessStatus,
+  type Reply,
+  responseHead,
+  responseHeaders,
+  splitHeaderLines,
+} from './response-head.ts';
 
 /**
  * Starts a listener that uses node:http, for machines without a binary of uWebSockets.js. Listeners of node:http and of uWebSockets.js send

@@ -1,12 +1,21 @@
 import { STATUS_CODES } from 'node:http';
+import type { ApiError } from '../../domain/outcome.ts';
 import { copyToFlatString } from '../../domain/text.ts';
-import type { Reply } from './listener.ts';
 
 /**
  * Response headers in the HTTP/1.1 wire format: CR LF, name, `: ` and value for each header. Headers are stored as text instead of a map,
  * because no code looks up response headers. To combine header texts, concatenate them with `+`.
  */
 export type HeaderText = string;
+
+export interface Reply {
+  readonly status: number;
+  /** Headers that the route sets. The listener adds `X-Request-Id`, `X-Content-Type-Options`, `Content-Length`, `Date` and `Connection`. */
+  readonly headers: HeaderText;
+  readonly body: string | Uint8Array;
+  /** The API error in the body of the reply, for the log. */
+  readonly error?: ApiError;
+}
 
 /** Formats one header. Throws for a value with a line break, because a line break could inject further headers. */
 export function formatHeader(name: string, value: string): HeaderText {

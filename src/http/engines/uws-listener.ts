@@ -3,8 +3,8 @@ import { bounds } from '../../bounds.ts';
 import type { Certificate, TlsVersion } from '../../tls/certificate.ts';
 import { BaseListener } from './base-listener.ts';
 import { BaseRequestContext, BodyBuffer, headersUnavailableMessage } from './base-request-context.ts';
-import type { Listener, ListenerOptions, Reply } from './listener.ts';
-import { bodyByteLength, isBodylessStatus, responseHead } from './response-head.ts';
+import type { Listener, ListenerOptions } from './listener.ts';
+import { bodyByteLength, isBodylessStatus, type Reply, responseHead } from './response-head.ts';
 import {
   findListenError,
   type ImportedEngine,

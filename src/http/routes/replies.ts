@@ -1,7 +1,6 @@
 import { type ErrorCode, errorTable, operatorTokenRequiredMessage } from '../../domain/errors.ts';
 import { type ApiError, createErrorBody, type ErrorBody } from '../../domain/outcome.ts';
-import type { Reply } from '../engines/listener.ts';
-import { formatHeader, formatHeaders, type HeaderText } from '../engines/response-head.ts';
+import { formatHeader, formatHeaders, type HeaderText, type Reply } from '../engines/response-head.ts';
 
 /** Headers of every JSON response. Caches must not store JSON responses, because each response is meant for one caller. */
 export const jsonHeaders = formatHeaders({ 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });

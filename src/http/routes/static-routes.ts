@@ -1,5 +1,5 @@
 import { bounds } from '../../bounds.ts';
-import type { Logo } from '../../catalogs/logo-service.ts';
+import type { Logo } from '../../catalogs/read-logos.ts';
 import type { CompressedFile } from '../../domain/compressed-file.ts';
 import { parseQueryParameters } from '../../domain/query-string.ts';
 import type { RequestContext, RequestHandler } from '../engines/listener.ts';

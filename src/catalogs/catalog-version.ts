@@ -3,9 +3,6 @@ import { bounds } from '../bounds.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
 import type { CatalogFile } from './catalog-schema.ts';
 
-/** Source text of the regular expression for offer ids. An offer id contains only characters that need no escaping in URLs. */
-export const offerIdPattern = `^[a-z0-9_-]{1,${bounds.offerIdCharactersMax}}$`;
-
 export const catalogVersionPattern = new RegExp(`^[0-9a-f]{${bounds.catalogVersionCharacters}}$`);
 
 /**
