@@ -65,7 +65,7 @@ export type {
   SessionRowsResponse,
   TagFigures,
   TagsResponse,
-} from './operations/analytics-responses.ts';
+} from './operations/analytics-schemas.ts';
 export type { ConfirmationOutcome, ConfirmationResult, ConfirmationsResponse } from './operations/confirm-revenue.ts';
 export type { SessionResponse } from './operations/create-session.ts';
 export type { WidgetEmbedResponse } from './operations/embed-widget.ts';

@@ -20,10 +20,10 @@ import type {
   DailyAnalytics,
   SessionRowsResponse,
   TagsResponse,
-} from '../operations/analytics-responses.ts';
+} from '../operations/analytics-schemas.ts';
 import type { ApiOperations } from '../operations/api-operations.ts';
 import { createOfferUrls } from '../operations/click-url.ts';
-import type { CreateSessionBody, SessionMetadata, SessionResponse } from '../operations/create-session.ts';
+import type { CreateSessionBody, SessionResponse } from '../operations/create-session.ts';
 import type { WidgetEmbedResponse } from '../operations/embed-widget.ts';
 import type { MarketplaceRequest } from '../operations/get-marketplace.ts';
 import { createMarketplaceResponse, type MarketplaceResponse } from '../operations/get-marketplace.ts';
@@ -125,7 +125,7 @@ export class PartnerApi {
    * ignored, a retry would create a second session.
    */
   async createSession(
-    body: CreateSessionBody & { readonly metadata?: SessionMetadata },
+    body: CreateSessionBody,
     options?: { readonly idempotencyKey?: string | null },
   ): Promise<PartnerApiResult<SessionResponse>> {
     assertKnownOptionNames('', options ?? {}, ['idempotencyKey']);

@@ -1,7 +1,23 @@
 import Type, { type TSchema } from 'typebox';
+import {
+  analyticsRowsSchema,
+  analyticsSummarySchema,
+  dailyAnalyticsSchema,
+  tagsSchema,
+} from '../operations/analytics-schemas.ts';
+import { sessionRequestSchema, sessionSchema } from '../operations/create-session.ts';
+import { widgetEmbedSchema } from '../operations/embed-widget.ts';
+import { createMarketplaceResponseSchema } from '../operations/get-marketplace.ts';
+import { submitInputsRequestSchema, submitInputsResponseSchema } from '../operations/submit-inputs.ts';
 import type { Vertical } from '../verticals/vertical.ts';
-import { analyticsRowsSchema, analyticsSummarySchema, dailyAnalyticsSchema, tagsSchema } from './analytics-schemas.ts';
-import { createMarketplaceResponseSchema, widgetEmbedSchema } from './marketplace-schemas.ts';
+import {
+  jsonContent,
+  type OpenApiContent,
+  type OpenApiExamples,
+  type OpenApiHeaders,
+  type OpenApiResponse,
+  type PathItem,
+} from './openapi-types.ts';
 import { analyticsParameters, idempotencyKeyParameter, marketplaceParameters, tagsParameters } from './parameters.ts';
 import type { RecordedExamples } from './recorded-examples.ts';
 import {
@@ -11,20 +27,6 @@ import {
   rateLimitHeaders,
   requestIdHeader,
 } from './responses.ts';
-import {
-  jsonContent,
-  type OpenApiContent,
-  type OpenApiExamples,
-  type OpenApiHeaders,
-  type OpenApiResponse,
-  type PathItem,
-} from './schema-parts.ts';
-import {
-  sessionRequestSchema,
-  sessionSchema,
-  submitInputsRequestSchema,
-  submitInputsResponseSchema,
-} from './session-schemas.ts';
 
 type Samples = RecordedExamples | null;
 

@@ -3,8 +3,19 @@ import { bounds } from '../bounds.ts';
 import type { PublicUrls } from '../config/config.ts';
 import type { ErrorCode, RequestParamName } from '../domain/errors.ts';
 import { clickPath } from '../operations/click-url.ts';
+import { widgetBeaconSchema } from '../operations/record-widget-events.ts';
+import { constantSchema, urlSchema } from '../operations/schema-parts.ts';
+import { createWidgetOffersSchema } from '../operations/show-widget-offers.ts';
 import type { Vertical } from '../verticals/vertical.ts';
-import { createWidgetOffersSchema, widgetBeaconSchema } from './marketplace-schemas.ts';
+import type {
+  OpenApiContent,
+  OpenApiHeaders,
+  OpenApiResponse,
+  OpenApiResponses,
+  OpenApiServer,
+  PathItem,
+} from './openapi-types.ts';
+import { jsonContent } from './openapi-types.ts';
 import {
   clickParameters,
   contentVersionParameter,
@@ -23,15 +34,6 @@ import {
   requestIdHeader,
   retryAfterHeader,
 } from './responses.ts';
-import type {
-  OpenApiContent,
-  OpenApiHeaders,
-  OpenApiResponse,
-  OpenApiResponses,
-  OpenApiServer,
-  PathItem,
-} from './schema-parts.ts';
-import { constantSchema, jsonContent, urlSchema } from './schema-parts.ts';
 
 /** Splits the widget URL into an OpenAPI server (the origin) and a path without a trailing slash. */
 function widgetServer({ widget }: Pick<PublicUrls, 'widget'>) {

@@ -4,9 +4,9 @@ import type { PublicUrls } from '../config/config.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { apiPaths } from './api-paths.ts';
 import { browserPathItems, widgetPaths } from './browser-paths.ts';
+import type { OpenApiDocument } from './openapi-types.ts';
 import { readRecordedExamples } from './recorded-examples.ts';
 import { sharedErrorResponses } from './responses.ts';
-import type { OpenApiDocument } from './schema-parts.ts';
 
 /** Replaces every titled schema by a `$ref`, and returns the replaced schemas by title. */
 export function extractComponents<Parts extends object>(

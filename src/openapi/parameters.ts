@@ -5,10 +5,16 @@ import { sortOrderNames } from '../matching/matcher.ts';
 import type { MarketplaceRequest } from '../operations/get-marketplace.ts';
 import type { TagsRequest } from '../operations/list-tags.ts';
 import type { AnalyticsRequest } from '../operations/query-analytics.ts';
+import {
+  isoDateSchema,
+  referrerTagSchema,
+  stringEnum,
+  subIdSchema,
+  widgetLoadIdSchema,
+} from '../operations/schema-parts.ts';
 import { getVerticalProduct } from '../verticals/registry.ts';
 import type { Vertical } from '../verticals/vertical.ts';
-import type { OpenApiParameter } from './schema-parts.ts';
-import { isoDateSchema, referrerTagSchema, stringEnum, subIdSchema, widgetLoadIdSchema } from './schema-parts.ts';
+import type { OpenApiParameter } from './openapi-types.ts';
 
 type ParameterDescription = Omit<OpenApiParameter, 'name' | 'in'>;
 

@@ -8,14 +8,14 @@ import {
   type InvalidField,
   invalidRequest,
 } from '../domain/outcome.ts';
+import { constantSchema, defineSchema, stringEnum } from '../operations/schema-parts.ts';
 import type {
   OpenApiExamples,
   OpenApiHeader,
   OpenApiHeaders,
   OpenApiResponse,
   OpenApiResponses,
-} from './schema-parts.ts';
-import { constantSchema, defineSchema, stringEnum } from './schema-parts.ts';
+} from './openapi-types.ts';
 
 function requiredHeader(description: string, schema: TSchema): OpenApiHeader {
   return { description, required: true, schema };

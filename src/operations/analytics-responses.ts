@@ -11,132 +11,19 @@ import type {
 import { formatIsoDate, formatIsoTimestamp } from '../domain/calendar.ts';
 import { microsToUsd, roundHalfUp } from '../domain/money.ts';
 import { decodeSubId, formatSubId } from '../ids/sub-id.ts';
-import {
-  deviceClasses,
-  type UnbookedReason,
-  unbookedReasons,
-  type WidgetEventType,
-  widgetEventTypes,
-} from '../ledger/ledger-record.ts';
+import { deviceClasses, unbookedReasons, widgetEventTypes } from '../ledger/ledger-record.ts';
 import { computeMeanInterval } from '../statistics/mean-interval.ts';
-import type { IgnoredParameters } from './ignored-names.ts';
-
-interface MetricsView {
-  readonly sessions_total: number;
-  readonly marketplace_views: number;
-  readonly offer_clicks: number;
-  readonly click_rate: number;
-  readonly rev_attributed: number;
-  readonly rev_confirmed: number;
-  readonly rev_per_session: number;
-}
-
-interface LenderView {
-  readonly lender: string;
-  readonly clicks: number;
-  readonly rev_confirmed: number;
-}
-
-/** Number of clicks that booked no revenue by reason (docs/contract.md#clicks-that-are-not-booked). */
-type UnbookedClicksView = Readonly<Record<UnbookedReason, number>>;
-
-/** Number of widget events by type (docs/contract.md#widget-events). Events of type `offer_click` do not count in `offer_clicks`. */
-type WidgetEventsView = Readonly<Record<WidgetEventType, number>>;
-
-/** Figures of the matured sessions (docs/contract.md#matured-figures). */
-interface MaturedView {
-  /** First and last day that the figures cover; null if no day is matured. */
-  readonly from: string | null;
-  readonly to: string | null;
-  readonly sessions: number;
-  /** Number of these sessions that have confirmed revenue; null if an earlier release archived one of the days. */
-  readonly sessions_with_revenue: number | null;
-  readonly rev_per_session: number | null;
-  readonly ci95: { readonly low: number; readonly high: number } | null;
-}
-
-/** Summary of the sessions of a period (docs/contract.md#summary). */
-export interface AnalyticsSummary extends MetricsView, IgnoredParameters {
-  readonly referrer_tag: string | null;
-  readonly top_lenders: readonly LenderView[];
-  readonly granularity: 'summary';
-  readonly date_from: string;
-  readonly date_to: string;
-  readonly ids_outside_dates: number;
-  /** Number of sessions in `sessions_total` whose user agent declares a bot. */
-  readonly bot_sessions: number;
-  readonly matured: MaturedView;
-  /** The next five members are equal to the members of `matured`. */
-  readonly matured_from: MaturedView['from'];
-  readonly matured_to: MaturedView['to'];
-  readonly sessions_matured: MaturedView['sessions'];
-  readonly rev_per_session_matured: MaturedView['rev_per_session'];
-  readonly rev_per_session_ci95: MaturedView['ci95'];
-  readonly by_device: Readonly<Partial<Record<(typeof deviceClasses)[number], MetricsView>>>;
-  readonly clicks_not_booked: UnbookedClicksView;
-  readonly widget_events: WidgetEventsView;
-  /** First day whose sessions are retained. Deleted sessions count in figures by referrer tag, but not in rows or with `sub_id_list`. */
-  readonly sessions_kept_from: string | null;
-  readonly as_of: string | null;
-}
-
-/** Figures of one day in a response with `granularity=daily` (docs/contract.md#daily-figures). */
-export interface DailyFigures extends MetricsView {
-  readonly date: string;
-  readonly clicks_not_booked: UnbookedClicksView;
-  readonly widget_events: WidgetEventsView;
-  /** True if the day is more than 45 days ago, so that its revenue counts as final. */
-  readonly matured: boolean;
-}
-
-/** Figures of one session in a response with `granularity=row` (docs/contract.md#rows). */
-export interface SessionFigures {
-  readonly sub_id: string;
-  readonly referrer_tag: string;
-  readonly created_at: string;
-  readonly sandbox: boolean;
-  readonly device: string;
-  readonly metadata: Readonly<Record<string, string | number | boolean | null>> | null;
-  readonly marketplace_views: number;
-  readonly offer_clicks: number;
-  readonly rev_attributed: number;
-  readonly rev_confirmed: number;
-  readonly last_event_at: string;
-  readonly lenders: readonly LenderView[];
-}
-
-/** One page of a response with `granularity=daily` or `granularity=row` (docs/contract.md#pages). */
-export interface AnalyticsPageResponse<Granularity extends 'daily' | 'row', Item> extends IgnoredParameters {
-  readonly referrer_tag: string | null;
-  readonly granularity: Granularity;
-  readonly date_from: string;
-  readonly date_to: string;
-  readonly sessions_kept_from: string | null;
-  readonly data: readonly Item[];
-  readonly has_more: boolean;
-  readonly next_cursor: string | null;
-}
-
-export type DailyAnalytics = AnalyticsPageResponse<'daily', DailyFigures>;
-export type SessionRowsResponse = AnalyticsPageResponse<'row', SessionFigures>;
-
-/** Figures of all sessions of one referrer tag (docs/contract.md#tags). */
-export interface TagFigures
-  extends Pick<
-    MetricsView,
-    'sessions_total' | 'marketplace_views' | 'offer_clicks' | 'rev_attributed' | 'rev_confirmed'
-  > {
-  readonly referrer_tag: string;
-  readonly first_session_at: string;
-  readonly last_session_at: string;
-}
-
-/** One page of the referrer tags of a tenant. */
-export interface TagsResponse extends IgnoredParameters {
-  readonly data: readonly TagFigures[];
-  readonly has_more: boolean;
-  readonly next_cursor: string | null;
-}
+import type {
+  AnalyticsSummary,
+  ClicksNotBooked,
+  DailyFigures,
+  LenderFigures,
+  MaturedFigures,
+  MetricFigures,
+  SessionFigures,
+  TagFigures,
+  WidgetEventCounts,
+} from './analytics-schemas.ts';
 
 /** Range of days from the first to the last day number, both inclusive. */
 export interface DayRange {
@@ -216,7 +103,7 @@ export function formatDateRange({ fromDay, toDay }: DayRange, retainedFromDay: n
   return { date_from: formatIsoDate(fromDay), date_to: formatIsoDate(toDay), sessions_kept_from: sessionsKeptFrom };
 }
 
-function toMetricsView(figures: CohortMetrics): MetricsView {
+function toMetricsView(figures: CohortMetrics): MetricFigures {
   return {
     sessions_total: figures.sessions,
     marketplace_views: figures.views,
@@ -228,7 +115,7 @@ function toMetricsView(figures: CohortMetrics): MetricsView {
   };
 }
 
-function toMaturedView(matured: SummaryResult['matured'], { fromDay, toDay }: DayRange): MaturedView {
+function toMaturedView(matured: SummaryResult['matured'], { fromDay, toDay }: DayRange): MaturedFigures {
   const { sessions, sessionsWithRevenue, confirmedMicros, confirmedUsdSquared } = matured;
   const hasMaturedDay = fromDay <= toDay;
   const interval = computeMeanInterval({
@@ -247,15 +134,15 @@ function toMaturedView(matured: SummaryResult['matured'], { fromDay, toDay }: Da
   };
 }
 
-function toUnbookedClicksView(counts: UnbookedClickCounts): UnbookedClicksView {
-  return Object.fromEntries(unbookedReasons.map((reason, index) => [reason, counts[index] ?? 0])) as UnbookedClicksView;
+function toUnbookedClicksView(counts: UnbookedClickCounts): ClicksNotBooked {
+  return Object.fromEntries(unbookedReasons.map((reason, index) => [reason, counts[index] ?? 0])) as ClicksNotBooked;
 }
 
-function toWidgetEventsView(counts: WidgetCounts): WidgetEventsView {
-  return Object.fromEntries(widgetEventTypes.map((type, index) => [type, counts[index] ?? 0])) as WidgetEventsView;
+function toWidgetEventsView(counts: WidgetCounts): WidgetEventCounts {
+  return Object.fromEntries(widgetEventTypes.map((type, index) => [type, counts[index] ?? 0])) as WidgetEventCounts;
 }
 
-function toLenderView({ lender, clicks, confirmedMicros }: LenderMetrics): LenderView {
+function toLenderView({ lender, clicks, confirmedMicros }: LenderMetrics): LenderFigures {
   return { lender, clicks, rev_confirmed: microsToUsd(confirmedMicros) };
 }
 

@@ -1,3 +1,4 @@
+import Type from 'typebox';
 import { bounds } from '../bounds.ts';
 import { isJsonObject } from '../domain/assert-options.ts';
 import { formatIsoTimestamp } from '../domain/calendar.ts';
@@ -22,7 +23,13 @@ import type { SessionStore } from '../sessions/session-store.ts';
 import type { DeviceClassifier } from '../user-agents/device-classifier.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import { awaitDurableRecord } from './await-durable.ts';
-import type { IgnoredParameters } from './ignored-names.ts';
+import {
+  ignoredParametersProperty,
+  referrerTagSchema,
+  subIdSchema,
+  timestampSchema,
+  type ValueOf,
+} from './schema-parts.ts';
 
 export interface CreateSessionDeps {
   readonly clock: Clock;
@@ -35,23 +42,57 @@ export interface CreateSessionDeps {
   readonly sessionTtlMs: number;
 }
 
-/** Session in API responses (docs/contract.md#session-members). */
-export interface SessionResponse extends IgnoredParameters {
-  readonly sub_id: string;
-  readonly referrer_tag: string;
-  readonly created_at: string;
-  readonly expires_at: string;
-  readonly sandbox: boolean;
-}
-
 export type SessionMetadata = Readonly<Record<string, string | number | boolean | null>>;
 
+const metadataCharactersMax = bounds.metadataCharactersMax;
+
 /** A valid request body of POST /session (docs/contract.md#session-members). */
-export interface CreateSessionBody {
-  readonly referrer_tag: string;
-  readonly user_agent?: string;
-  readonly metadata?: object;
-}
+export type CreateSessionBody = ValueOf<typeof sessionRequestSchema>;
+export const sessionRequestSchema = Type.Object(
+  {
+    referrer_tag: referrerTagSchema,
+    user_agent: Type.Optional(
+      Type.String({
+        maxLength: bounds.userAgentCharactersMax,
+        description: "The visitor's user agent. The `User-Agent` header is not used.",
+      }),
+    ),
+    metadata: Type.Optional(
+      Type.Unsafe<SessionMetadata>(
+        Type.Object(
+          {},
+          {
+            maxProperties: bounds.metadataKeysMax,
+            propertyNames: { maxLength: metadataCharactersMax },
+            additionalProperties: Type.Union([
+              Type.String({ maxLength: metadataCharactersMax }),
+              Type.Number(),
+              Type.Boolean(),
+              Type.Null(),
+            ]),
+            description:
+              'Your own data, without personal data, which analytics rows return. An integer beyond 2^53 - 1 gets 400: send a string.',
+          },
+        ),
+      ),
+    ),
+  },
+  { title: 'SessionRequest' },
+);
+
+/** Session in API responses (docs/contract.md#session-members). */
+export type SessionResponse = ValueOf<typeof sessionSchema>;
+export const sessionSchema = Type.Object(
+  {
+    sub_id: subIdSchema,
+    referrer_tag: referrerTagSchema,
+    created_at: timestampSchema('When the session was created'),
+    expires_at: timestampSchema('When the session expires, four hours later'),
+    sandbox: Type.Boolean({ description: 'Whether a test key created it.' }),
+    ...ignoredParametersProperty,
+  },
+  { title: 'Session' },
+);
 
 interface SessionRequest {
   readonly referrerTag: string;

@@ -1,3 +1,4 @@
+import Type from 'typebox';
 import { bounds } from '../bounds.ts';
 import { formatIsoTimestamp } from '../domain/calendar.ts';
 import { type Outcome, successOutcome } from '../domain/outcome.ts';
@@ -8,7 +9,14 @@ import type { Tenant } from '../verticals/tenant.ts';
 import { iframeHtml, scriptHtml, widgetPageUrl } from '../widgets/widget-embedding.ts';
 import type { MarketplaceRequest } from './get-marketplace.ts';
 import { validateMarketplaceRequest } from './get-marketplace.ts';
-import type { IgnoredParameters } from './ignored-names.ts';
+import {
+  ignoredParametersProperty,
+  stringEnum,
+  subIdSchema,
+  timestampSchema,
+  urlSchema,
+  type ValueOf,
+} from './schema-parts.ts';
 
 const embedFormats = ['iframe', 'js'] as const;
 
@@ -21,18 +29,19 @@ export interface EmbedWidgetDeps extends FindSessionDeps {
 }
 
 /** The JSON response to `format=iframe` and `format=js` (docs/contract.md#embed-code). */
-export interface WidgetEmbedResponse extends IgnoredParameters {
-  readonly sub_id: string;
-  readonly format: 'iframe' | 'js';
-  /** HTML that the partner adds to its page. */
-  readonly html: string;
-  /** URL of the iframe page for `format=iframe`, URL of the script for `format=js`. */
-  readonly src: string;
-  /** Widget token, which permits access to the widget of this session only. */
-  readonly token: string;
-  /** Expiry time of the session and the token. */
-  readonly expires_at: string;
-}
+export type WidgetEmbedResponse = ValueOf<typeof widgetEmbedSchema>;
+export const widgetEmbedSchema = Type.Object(
+  {
+    sub_id: subIdSchema,
+    format: stringEnum(['iframe', 'js']),
+    html: Type.String({ description: 'Embed code for your page. Use it unchanged.' }),
+    src: urlSchema('URL of the iframe page, or of the script.'),
+    token: Type.String({ description: 'Gives access to the widget of this session only.' }),
+    expires_at: timestampSchema('When session and token expire'),
+    ...ignoredParametersProperty,
+  },
+  { title: 'WidgetEmbed' },
+);
 
 /**
  * GET /marketplace with `format=iframe` or `format=js` (docs/contract.md#embed-code): builds the HTML that a partner adds to its page.

@@ -1,17 +1,19 @@
+import Type from 'typebox';
 import { bounds } from '../bounds.ts';
 import type { CancelSignal } from '../domain/async.ts';
 import { formatIsoTimestamp } from '../domain/calendar.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
 import { failureOutcome, invalidRequest, type Outcome, successOutcome } from '../domain/outcome.ts';
 import { parseCount } from '../domain/query-string.ts';
-import type { MatchExplanation } from '../matching/explain-offers.ts';
 import { type SortOrder, sortOrderNames } from '../matching/matcher.ts';
 import { type FindSessionDeps, findSession } from '../sessions/find-session.ts';
-import type { OfferUrls, OfferView } from '../verticals/offer-view.ts';
+import type { OfferUrls } from '../verticals/offer-view.ts';
 import { computeMatchReadiness } from '../verticals/pocket-fields.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import type { Vertical } from '../verticals/vertical.ts';
-import type { IgnoredParameters, RequestParameters } from './ignored-names.ts';
+import type { RequestParameters } from './ignored-names.ts';
+import { explanationSchema, offersProperties } from './offer-schemas.ts';
+import { ignoredParametersProperty, type ValueOf } from './schema-parts.ts';
 import { type OffersResult, type ShowOffersDeps, selectOffersAndRecordView } from './show-offers.ts';
 
 /** Query parameters of GET /marketplace (docs/contract.md#marketplace-parameters). */
@@ -120,17 +122,13 @@ export function getMarketplace(
 }
 
 /** JSON response with offers (docs/contract.md#envelope). */
-export interface MarketplaceResponse extends IgnoredParameters {
-  readonly sub_id: string;
-  readonly match_quality: 'high' | 'partial' | 'none';
-  readonly offers: readonly OfferView[];
-  readonly total_offers: number;
-  readonly generated_at: string;
-  readonly sort: SortOrder;
-  readonly catalog_version: string;
-  readonly disclosure: string;
-  /** Explanation of the ranking; present only in responses to requests with `explain=true`. */
-  readonly explain?: MatchExplanation;
+export type MarketplaceResponse = ValueOf<ReturnType<typeof createMarketplaceResponseSchema>>;
+
+export function createMarketplaceResponseSchema(vertical: Vertical) {
+  return Type.Object(
+    { ...offersProperties(vertical), explain: Type.Optional(explanationSchema), ...ignoredParametersProperty },
+    { title: 'Marketplace' },
+  );
 }
 
 /** Builds the JSON response with offers as an object. For the HTTP routes, `renderMarketplaceJson` renders this response as JSON text. */

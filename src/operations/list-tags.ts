@@ -3,7 +3,8 @@ import type { CancelSignal } from '../domain/async.ts';
 import { invalidRequest, type Outcome } from '../domain/outcome.ts';
 import type { TagCursors } from '../ids/tag-cursor.ts';
 import type { Tenant } from '../verticals/tenant.ts';
-import { type TagsResponse, toTagView } from './analytics-responses.ts';
+import { toTagView } from './analytics-responses.ts';
+import type { TagsResponse } from './analytics-schemas.ts';
 import type { RequestParameters } from './ignored-names.ts';
 import { parsePageLimit, refuseIfUnavailable } from './query-analytics.ts';
 

@@ -17,19 +17,14 @@ import type { PageCursors, PagePosition } from '../ids/page-cursor.ts';
 import { belongsToTenant, decodeSubId, type SubIds } from '../ids/sub-id.ts';
 import { isReferrerTag } from '../sessions/referrer-tags.ts';
 import type { Tenant } from '../verticals/tenant.ts';
-import {
-  type AnalyticsPageResponse,
-  type AnalyticsSummary,
-  type DailyAnalytics,
-  type DailyFigures,
-  type DayRange,
-  formatDateRange,
-  type SessionFigures,
-  type SessionRowsResponse,
-  toDayView,
-  toSessionRowView,
-  toSummaryView,
-} from './analytics-responses.ts';
+import { type DayRange, formatDateRange, toDayView, toSessionRowView, toSummaryView } from './analytics-responses.ts';
+import type {
+  AnalyticsSummary,
+  DailyAnalytics,
+  DailyFigures,
+  SessionFigures,
+  SessionRowsResponse,
+} from './analytics-schemas.ts';
 import { type IgnoredParameters, type RequestParameters, reportIgnoredParameters } from './ignored-names.ts';
 
 export interface QueryAnalyticsDeps {
@@ -114,7 +109,7 @@ function toSignedPageView<Granularity extends 'daily' | 'row', Item>(
   { filter, position }: AnalyticsPageRequest,
   granularity: Granularity,
   { items, retainedFromDay, tagHasSessions, nextAfter }: AnalyticsPage<Item>,
-): AnalyticsPageResponse<Granularity, Item> {
+) {
   const view = {
     referrer_tag: filter.referrerTag,
     granularity,

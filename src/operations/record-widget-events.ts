@@ -1,12 +1,34 @@
+import Type from 'typebox';
 import { bounds } from '../bounds.ts';
+import { offerIdPattern } from '../catalogs/catalog-schema.ts';
 import type { Clock } from '../domain/clock.ts';
 import { type Outcome, serviceUnavailable, successOutcome } from '../domain/outcome.ts';
 import type { SubIds } from '../ids/sub-id.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { ledgerRecordKind, type WidgetEventType, widgetEventTypes } from '../ledger/ledger-record.ts';
 import type { Session } from '../sessions/session-store.ts';
-import { parseWidgetBeacon } from '../widgets/widget-beacon.ts';
+import { nullableSchema } from '../verticals/nullable-schema.ts';
+import { parseWidgetBeacon, widgetEventIdPattern } from '../widgets/widget-beacon.ts';
 import { awaitDurableRecord } from './await-durable.ts';
+import { stringEnum, widgetLoadIdSchema } from './schema-parts.ts';
+
+/** Schema of the request body of `POST /w/events`, which `parseWidgetBeacon` checks. */
+export const widgetBeaconSchema = Type.Object(
+  {
+    load: widgetLoadIdSchema,
+    events: Type.Array(
+      Type.Object({
+        event_id: Type.String({ pattern: widgetEventIdPattern, description: 'A known id is not counted again.' }),
+        type: stringEnum(widgetEventTypes, { description: 'Type of the event.' }),
+        svc_offer_id: Type.Optional(
+          nullableSchema(Type.String({ pattern: offerIdPattern, description: 'The offer, for types `offer_*`.' })),
+        ),
+      }),
+      { minItems: 1, maxItems: bounds.widgetEventsPerBatchMax },
+    ),
+  },
+  { title: 'WidgetBeacon' },
+);
 
 export interface RecordWidgetEventsDeps {
   readonly clock: Clock;

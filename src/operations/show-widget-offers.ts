@@ -1,3 +1,4 @@
+import Type from 'typebox';
 import type { CancelSignal } from '../domain/async.ts';
 import type { Clock } from '../domain/clock.ts';
 import {
@@ -12,10 +13,14 @@ import type { WidgetTokens } from '../ids/widget-token.ts';
 import { type FindSessionDeps, parseSubIdAndFindSession, requireLiveSession } from '../sessions/find-session.ts';
 import type { Session } from '../sessions/session-store.ts';
 import { absentValue, findFieldIndex } from '../verticals/field-vector.ts';
+import { nullableSchema } from '../verticals/nullable-schema.ts';
 import { computeMatchReadiness } from '../verticals/pocket-fields.ts';
+import type { Vertical } from '../verticals/vertical.ts';
 import { parseWidgetLoadId } from '../widgets/widget-beacon.ts';
 import { createEmbedPolicy, type EmbedPolicy } from '../widgets/widget-embedding.ts';
-import { type MarketplaceRequest, type MarketplaceResponse, parseSortAndLimit } from './get-marketplace.ts';
+import { type MarketplaceRequest, parseSortAndLimit } from './get-marketplace.ts';
+import { offersProperties } from './offer-schemas.ts';
+import { timestampSchema, type ValueOf } from './schema-parts.ts';
 import { type OffersResult, type ShowOffersDeps, selectOffersAndRecordView } from './show-offers.ts';
 
 /** Counts every widget request, even a failed one, towards the rate limit of its session (docs/contract.md#widget-limits). */
@@ -66,11 +71,19 @@ interface WidgetOffersRequest extends Pick<MarketplaceRequest, 'max_offers' | 's
 }
 
 /** The response of `GET /w/offers`: an API response with offers, without `explain` and `ignored`, and with two more members. */
-export interface WidgetOffersResponse extends Omit<MarketplaceResponse, 'explain' | 'ignored'> {
-  /** Requested loan amount in USD, for which the monthly payments of all offers are calculated; null in verticals without loan amounts. */
-  readonly loan_amount: number | null;
-  /** Expiry time of the session and the token. */
-  readonly expires_at: string;
+export type WidgetOffersResponse = ValueOf<ReturnType<typeof createWidgetOffersSchema>>;
+
+export function createWidgetOffersSchema(vertical: Vertical) {
+  return Type.Object(
+    {
+      loan_amount: nullableSchema(
+        Type.Integer({ description: 'The requested amount in USD; `null` for products without loan amounts.' }),
+      ),
+      expires_at: timestampSchema('When session and token expire'),
+      ...offersProperties(vertical),
+    },
+    { title: 'WidgetOffers' },
+  );
 }
 
 export interface WidgetOffers {

@@ -1,3 +1,4 @@
+import Type, { type TSchema } from 'typebox';
 import { bounds } from '../bounds.ts';
 import { isJsonObject } from '../domain/assert-options.ts';
 import { daysSinceEpoch, toCompactDate } from '../domain/calendar.ts';
@@ -20,7 +21,9 @@ import {
   validatePocketFields,
 } from '../verticals/pocket-fields.ts';
 import type { Tenant } from '../verticals/tenant.ts';
-import type { IgnoredParameters } from './ignored-names.ts';
+import type { Vertical } from '../verticals/vertical.ts';
+import { pocketFieldsSchema } from './pocket-fields-schema.ts';
+import { ignoredParametersProperty, stringEnum, subIdSchema, type ValueOf } from './schema-parts.ts';
 
 export interface SubmitInputsDeps extends FindSessionDeps {
   readonly journal: SessionJournal;
@@ -47,14 +50,28 @@ export class PendingFieldChanges {
   }
 }
 
+const nameListSchema = (description: string) => Type.Array(Type.String(), { description });
+
 /** Response of `POST /inputs` (docs/contract.md#submitting-fields). */
-export interface InputsResponse extends IgnoredParameters {
-  readonly sub_id: string;
-  readonly fields_accepted: readonly string[];
-  readonly fields_unknown: readonly string[];
-  readonly match_readiness: 'high' | 'partial' | 'insufficient';
-  readonly missing_required: readonly string[];
-  readonly missing_conditional: readonly string[];
+export type InputsResponse = ValueOf<typeof submitInputsResponseSchema>;
+export const submitInputsResponseSchema = Type.Object(
+  {
+    sub_id: subIdSchema,
+    fields_accepted: nameListSchema('Accepted pocket fields of this call, in its order.'),
+    fields_unknown: nameListSchema('Unknown names of this call, which were ignored.'),
+    match_readiness: stringEnum(['high', 'partial', 'insufficient'], {
+      description: '`insufficient` without a required field, `partial` without a conditional one, or `high`.',
+    }),
+    missing_required: nameListSchema('Missing fields that offers require.'),
+    missing_conditional: nameListSchema('Missing fields that the submitted values make relevant.'),
+    ...ignoredParametersProperty,
+  },
+  { title: 'Inputs' },
+);
+
+/** Returns the schema of the request body of `POST /inputs` for a vertical. */
+export function submitInputsRequestSchema(vertical: Vertical): TSchema {
+  return Type.Object({ sub_id: subIdSchema, fields: pocketFieldsSchema(vertical) }, { title: 'InputsRequest' });
 }
 
 /**

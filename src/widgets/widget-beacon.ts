@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { bounds } from '../bounds.ts';
 import { offerIdPattern } from '../catalogs/catalog-schema.ts';
 import { invalidRequest, type Outcome } from '../domain/outcome.ts';
-import { type WidgetEventType, widgetEventTypes, widgetIdLength } from '../ledger/ledger-record.ts';
+import { widgetEventTypes, widgetIdLength } from '../ledger/ledger-record.ts';
 
 export const widgetLoadIdPattern = '^[0-9a-f]{16}$';
 
@@ -18,15 +18,6 @@ const offerIdRegex = new RegExp(offerIdPattern);
 export const widgetEventIdPattern = `^[\\w-]{1,${bounds.widgetEventIdCharactersMax}}$`;
 
 const eventIdRegex = new RegExp(widgetEventIdPattern);
-
-export interface WidgetBeaconBody {
-  readonly load: string;
-  readonly events: readonly {
-    readonly event_id: string;
-    readonly type: WidgetEventType;
-    readonly svc_offer_id?: string | null;
-  }[];
-}
 
 export interface WidgetEvent {
   /** Truncated SHA-256 hash of the event ID, which identifies repeated events. */

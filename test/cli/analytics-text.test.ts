@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { formatDailyTable, formatSessions, formatSummary } from '../../src/cli/commands/analytics-text.ts';
 import { widgetEventTypes } from '../../src/ledger/ledger-record.ts';
-import type { AnalyticsSummary } from '../../src/operations/analytics-responses.ts';
+import type { AnalyticsSummary } from '../../src/operations/analytics-schemas.ts';
 
 const figures = {
   sessions_total: 2,

@@ -9,7 +9,7 @@ import { before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { resolveUrls } from '../../src/config/resolve-urls.ts';
 import { openApiDocument } from '../../src/openapi/openapi-document.ts';
-import type { OpenApiDocument } from '../../src/openapi/schema-parts.ts';
+import type { OpenApiDocument } from '../../src/openapi/openapi-types.ts';
 import { availableVerticals } from '../../src/verticals/registry.ts';
 
 const folder = fileURLToPath(new URL('../../test-artefacts/openapi-clients', import.meta.url));

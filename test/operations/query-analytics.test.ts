@@ -13,11 +13,7 @@ import { usdToExactMicros } from '../../src/domain/money.ts';
 import { PageCursors } from '../../src/ids/page-cursor.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import { type DeviceClass, deviceClasses } from '../../src/ledger/ledger-record.ts';
-import type {
-  AnalyticsSummary,
-  DailyAnalytics,
-  SessionRowsResponse,
-} from '../../src/operations/analytics-responses.ts';
+import type { AnalyticsSummary, DailyAnalytics, SessionRowsResponse } from '../../src/operations/analytics-schemas.ts';
 import { type AnalyticsRequest, queryAnalytics } from '../../src/operations/query-analytics.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { availableVerticals } from '../../src/verticals/registry.ts';

@@ -10,7 +10,7 @@ import type {
   OpenApiResponse,
   PathItem,
   SchemaReference,
-} from '../../src/openapi/schema-parts.ts';
+} from '../../src/openapi/openapi-types.ts';
 import { availableVerticals } from '../../src/verticals/registry.ts';
 import type { ErrorBody } from './api-caller.ts';
 import { equipmentLeases } from './equipment-leases.ts';

@@ -1,11 +1,6 @@
 import { bounds } from '../../bounds.ts';
 import { escapeInvisibleCharacters } from '../../domain/text.ts';
-import type {
-  AnalyticsSummary,
-  DailyFigures,
-  SessionFigures,
-  TagFigures,
-} from '../../operations/analytics-responses.ts';
+import type { AnalyticsSummary, DailyFigures, SessionFigures, TagFigures } from '../../operations/analytics-schemas.ts';
 import { formatNameValuePairs, formatTable } from '../output.ts';
 
 export function formatLedgerPosition(position: number): string {

@@ -17,7 +17,8 @@ import type { ApiKeyMode } from '../../domain/mode.ts';
 import { toEscapedJson } from '../../domain/text.ts';
 import { dataPaths } from '../../files/data-paths.ts';
 import { lockFolder } from '../../files/folder-lock.ts';
-import type { DailyFigures, DayRange } from '../../operations/analytics-responses.ts';
+import type { DayRange } from '../../operations/analytics-responses.ts';
+import type { DailyFigures } from '../../operations/analytics-schemas.ts';
 import {
   type AnalyticsPage,
   type AnalyticsPageRequest,

@@ -1,20 +1,14 @@
 import Type, { type TSchema } from 'typebox';
 import { bounds } from '../bounds.ts';
 import { offerIdPattern } from '../catalogs/catalog-schema.ts';
-import { widgetEventTypes } from '../ledger/ledger-record.ts';
 import { type MatchExplanation, mismatchReasons } from '../matching/explain-offers.ts';
 import { sortOrderNames } from '../matching/matcher.ts';
-import type { WidgetEmbedResponse } from '../operations/embed-widget.ts';
-import type { MarketplaceResponse } from '../operations/get-marketplace.ts';
-import type { WidgetOffersResponse } from '../operations/show-widget-offers.ts';
 import { nullableSchema } from '../verticals/nullable-schema.ts';
 import type { OfferView } from '../verticals/offer-view.ts';
 import { getVerticalProduct } from '../verticals/registry.ts';
 import type { Vertical } from '../verticals/vertical.ts';
-import { type WidgetBeaconBody, widgetEventIdPattern } from '../widgets/widget-beacon.ts';
 import {
   defineSchema,
-  ignoredParametersProperty,
   isoDateSchema,
   nonNegativeIntegerSchema,
   stringEnum,
@@ -22,7 +16,6 @@ import {
   timestampSchema,
   urlSchema,
   usdSchema,
-  widgetLoadIdSchema,
 } from './schema-parts.ts';
 
 const numberRangeSchema = (value: TSchema, description: string) =>
@@ -88,7 +81,7 @@ function createOfferSchema(vertical: Vertical): typeof anyOfferSchema {
   return Type.Object({ ...properties, ...offerViewMembers }, { title: 'Offer' }) as unknown as typeof anyOfferSchema;
 }
 
-const explanationSchema = defineSchema<MatchExplanation>()(
+export const explanationSchema = defineSchema<MatchExplanation>()(
   Type.Object(
     {
       offers_in_catalog: nonNegativeIntegerSchema('All offers of the catalog: `matched` plus `not_matched`.'),
@@ -109,7 +102,7 @@ const explanationSchema = defineSchema<MatchExplanation>()(
 );
 
 /** Returns the schemas of the members that all responses with offers have in common. */
-const offersProperties = (vertical: Vertical) => ({
+export const offersProperties = (vertical: Vertical) => ({
   sub_id: subIdSchema,
   match_quality: stringEnum(['high', 'partial', 'none'], {
     description: '`high` with three offers and `match_readiness` `high`, `none` without offers, or `partial`.',
@@ -124,59 +117,3 @@ const offersProperties = (vertical: Vertical) => ({
   catalog_version: Type.String({ description: 'Version of the offer catalog.' }),
   disclosure: Type.String({ description: 'Show it next to the offers.' }),
 });
-
-export const createMarketplaceResponseSchema = (vertical: Vertical) =>
-  defineSchema<MarketplaceResponse>()(
-    Type.Object(
-      { ...offersProperties(vertical), explain: Type.Optional(explanationSchema), ...ignoredParametersProperty },
-      { title: 'Marketplace' },
-    ),
-  );
-
-export const createWidgetOffersSchema = (vertical: Vertical) =>
-  defineSchema<WidgetOffersResponse>()(
-    Type.Object(
-      {
-        loan_amount: nullableSchema(
-          Type.Integer({ description: 'The requested amount in USD; `null` for products without loan amounts.' }),
-        ),
-        expires_at: timestampSchema('When session and token expire'),
-        ...offersProperties(vertical),
-      },
-      { title: 'WidgetOffers' },
-    ),
-  );
-
-export const widgetEmbedSchema = defineSchema<WidgetEmbedResponse>()(
-  Type.Object(
-    {
-      sub_id: subIdSchema,
-      format: stringEnum(['iframe', 'js']),
-      html: Type.String({ description: 'Embed code for your page. Use it unchanged.' }),
-      src: urlSchema('URL of the iframe page, or of the script.'),
-      token: Type.String({ description: 'Gives access to the widget of this session only.' }),
-      expires_at: timestampSchema('When session and token expire'),
-      ...ignoredParametersProperty,
-    },
-    { title: 'WidgetEmbed' },
-  ),
-);
-
-export const widgetBeaconSchema = defineSchema<WidgetBeaconBody>()(
-  Type.Object(
-    {
-      load: widgetLoadIdSchema,
-      events: Type.Array(
-        Type.Object({
-          event_id: Type.String({ pattern: widgetEventIdPattern, description: 'A known id is not counted again.' }),
-          type: stringEnum(widgetEventTypes, { description: 'Type of the event.' }),
-          svc_offer_id: Type.Optional(
-            nullableSchema(Type.String({ pattern: offerIdPattern, description: 'The offer, for types `offer_*`.' })),
-          ),
-        }),
-        { minItems: 1, maxItems: bounds.widgetEventsPerBatchMax },
-      ),
-    },
-    { title: 'WidgetBeacon' },
-  ),
-);

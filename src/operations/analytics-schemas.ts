@@ -1,22 +1,9 @@
-import Type, { type TOptional, type TSchema } from 'typebox';
+import Type, { type TSchema } from 'typebox';
 import { bounds } from '../bounds.ts';
-import {
-  deviceClasses,
-  type UnbookedReason,
-  unbookedReasons,
-  type WidgetEventType,
-  widgetEventTypes,
-} from '../ledger/ledger-record.ts';
-import type {
-  AnalyticsSummary,
-  DailyAnalytics,
-  SessionRowsResponse,
-  TagsResponse,
-} from '../operations/analytics-responses.ts';
+import { deviceClasses, unbookedReasons, widgetEventTypes } from '../ledger/ledger-record.ts';
 import { nullableSchema } from '../verticals/nullable-schema.ts';
 import {
   constantSchema,
-  defineSchema,
   dictionarySchema,
   ignoredParametersProperty,
   isoDateSchema,
@@ -26,6 +13,7 @@ import {
   subIdSchema,
   timestampSchema,
   usdSchema,
+  type ValueOf,
 } from './schema-parts.ts';
 
 const attributedUsd = usdSchema('Expected revenue of the clicks, preliminary');
@@ -45,6 +33,7 @@ const metricProperties = {
   ),
 };
 
+export type LenderFigures = ValueOf<typeof lenderSchema>;
 const lenderSchema = Type.Object(
   {
     lender: Type.String({ description: 'Name of the lender.' }),
@@ -54,45 +43,32 @@ const lenderSchema = Type.Object(
   { title: 'LenderFigures' },
 );
 
-const clicksNotBookedSchema = defineSchema<Readonly<Record<UnbookedReason, number>>>()(
-  Type.Object(
-    Object.fromEntries(unbookedReasons.map((reason) => [reason, Type.Integer({ minimum: 0 })])) as Record<
-      UnbookedReason,
-      ReturnType<typeof nonNegativeIntegerSchema>
-    >,
-    {
-      title: 'ClicksNotBooked',
-      description:
-        'Clicks in `offer_clicks` that booked no revenue, by reason; each session and offer counts at most once for each reason.',
-    },
-  ),
-);
+/** Returns one property for each name, with the same schema. */
+function propertiesNamed<const Name extends string, Schema extends TSchema>(names: readonly Name[], schema: Schema) {
+  return Object.fromEntries(names.map((name) => [name, schema])) as Record<Name, Schema>;
+}
 
-const widgetEventsSchema = defineSchema<Readonly<Record<WidgetEventType, number>>>()(
-  Type.Object(
-    Object.fromEntries(widgetEventTypes.map((type) => [type, Type.Integer({ minimum: 0 })])) as Record<
-      WidgetEventType,
-      ReturnType<typeof nonNegativeIntegerSchema>
-    >,
-    {
-      title: 'WidgetEvents',
-      description:
-        'Events that widgets reported. They book no revenue, and `offer_click` may differ from `offer_clicks`.',
-    },
-  ),
-);
+/** Number of clicks that booked no revenue by reason (docs/contract.md#clicks-that-are-not-booked). */
+export type ClicksNotBooked = ValueOf<typeof clicksNotBookedSchema>;
+const clicksNotBookedSchema = Type.Object(propertiesNamed(unbookedReasons, Type.Integer({ minimum: 0 })), {
+  title: 'ClicksNotBooked',
+  description:
+    'Clicks in `offer_clicks` that booked no revenue, by reason; each session and offer counts at most once for each reason.',
+});
 
+/** Number of widget events by type (docs/contract.md#widget-events). */
+export type WidgetEventCounts = ValueOf<typeof widgetEventsSchema>;
+const widgetEventsSchema = Type.Object(propertiesNamed(widgetEventTypes, Type.Integer({ minimum: 0 })), {
+  title: 'WidgetEvents',
+  description: 'Events that widgets reported. They book no revenue, and `offer_click` may differ from `offer_clicks`.',
+});
+
+export type MetricFigures = ValueOf<typeof figuresSchema>;
 const figuresSchema = Type.Object(metricProperties, { title: 'Figures' });
 
-const byDeviceSchema = defineSchema<AnalyticsSummary['by_device']>()(
-  Type.Object(
-    Object.fromEntries(deviceClasses.map((name) => [name, Type.Optional(figuresSchema)])) as Record<
-      (typeof deviceClasses)[number],
-      TOptional<typeof figuresSchema>
-    >,
-    { description: 'The same figures for each device class with sessions.' },
-  ),
-);
+const byDeviceSchema = Type.Object(propertiesNamed(deviceClasses, Type.Optional(figuresSchema)), {
+  description: 'The same figures for each device class with sessions.',
+});
 
 const requestedTagSchema = nullableSchema(
   Type.String({ description: 'The requested tag; `null` for a list of ids alone.' }),
@@ -106,6 +82,8 @@ const dateRangeProperties = {
 };
 const maturedPhrase = `older than ${bounds.maturedDays} days`;
 
+/** Figures of the matured sessions (docs/contract.md#matured-figures). */
+export type MaturedFigures = ValueOf<typeof maturedSchema>;
 const maturedProperties = {
   from: nullableSchema(isoDateSchema('First day of the matured figures; `null` if no day is matured.')),
   to: nullableSchema(isoDateSchema('Last day of the matured figures; `null` if no day is matured.')),
@@ -128,41 +106,44 @@ const maturedProperties = {
   ),
 };
 
-export const analyticsSummarySchema = defineSchema<AnalyticsSummary>()(
-  Type.Object(
-    {
-      referrer_tag: requestedTagSchema,
-      ...metricProperties,
-      top_lenders: Type.Array(lenderSchema, {
-        maxItems: bounds.topLendersMax,
-        description: 'Lenders with clicks, sorted by clicks, then by name.',
-      }),
-      granularity: constantSchema('summary'),
-      ...dateRangeProperties,
-      ids_outside_dates: nonNegativeIntegerSchema(
-        'Your ids of `sub_id_list` whose sessions were created on other days.',
-      ),
-      bot_sessions: nonNegativeIntegerSchema('Sessions in `sessions_total` whose user agent declares a bot.'),
-      matured: Type.Object(maturedProperties, {
-        title: 'MaturedFigures',
-        description: `Figures of the sessions ${maturedPhrase}, whose confirmations are in. Without dates in the query, they cover the days from ${bounds.maturedDefaultDays} to ${bounds.maturedDays + 1} days before today.`,
-      }),
-      matured_from: maturedProperties.from,
-      matured_to: maturedProperties.to,
-      sessions_matured: maturedProperties.sessions,
-      rev_per_session_matured: maturedProperties.rev_per_session,
-      rev_per_session_ci95: maturedProperties.ci95,
-      by_device: byDeviceSchema,
-      clicks_not_booked: clicksNotBookedSchema,
-      widget_events: widgetEventsSchema,
-      sessions_kept_from: retainedFromSchema,
-      as_of: nullableSchema(timestampSchema('The time up to which the counters are complete')),
-      ...ignoredParametersProperty,
-    },
-    { title: 'AnalyticsSummary' },
-  ),
+const maturedSchema = Type.Object(maturedProperties, {
+  title: 'MaturedFigures',
+  description: `Figures of the sessions ${maturedPhrase}, whose confirmations are in. Without dates in the query, they cover the days from ${bounds.maturedDefaultDays} to ${bounds.maturedDays + 1} days before today.`,
+});
+
+/** Summary of the sessions of a period (docs/contract.md#summary). */
+export type AnalyticsSummary = ValueOf<typeof analyticsSummarySchema>;
+export const analyticsSummarySchema = Type.Object(
+  {
+    referrer_tag: requestedTagSchema,
+    ...metricProperties,
+    top_lenders: Type.Array(lenderSchema, {
+      maxItems: bounds.topLendersMax,
+      description: 'Lenders with clicks, sorted by clicks, then by name.',
+    }),
+    granularity: constantSchema('summary'),
+    ...dateRangeProperties,
+    ids_outside_dates: nonNegativeIntegerSchema('Your ids of `sub_id_list` whose sessions were created on other days.'),
+    bot_sessions: nonNegativeIntegerSchema('Sessions in `sessions_total` whose user agent declares a bot.'),
+    matured: maturedSchema,
+    // The next five members are equal to the members of `matured`.
+    matured_from: maturedProperties.from,
+    matured_to: maturedProperties.to,
+    sessions_matured: maturedProperties.sessions,
+    rev_per_session_matured: maturedProperties.rev_per_session,
+    rev_per_session_ci95: maturedProperties.ci95,
+    by_device: byDeviceSchema,
+    clicks_not_booked: clicksNotBookedSchema,
+    widget_events: widgetEventsSchema,
+    sessions_kept_from: retainedFromSchema,
+    as_of: nullableSchema(timestampSchema('The time up to which the counters are complete')),
+    ...ignoredParametersProperty,
+  },
+  { title: 'AnalyticsSummary' },
 );
 
+/** Figures of one day in a response with `granularity=daily` (docs/contract.md#daily-figures). */
+export type DailyFigures = ValueOf<typeof daySchema>;
 const daySchema = Type.Object(
   {
     date: isoDateSchema('The UTC day of session creation.'),
@@ -174,6 +155,8 @@ const daySchema = Type.Object(
   { title: 'Day' },
 );
 
+/** Figures of one session in a response with `granularity=row` (docs/contract.md#rows). */
+export type SessionFigures = ValueOf<typeof rowSchema>;
 const rowSchema = Type.Object(
   {
     sub_id: subIdSchema,
@@ -197,6 +180,7 @@ const pageEndProperties = {
   next_cursor: nullableSchema(Type.String({ description: 'The `cursor` of the next page; `null` at the end.' })),
 };
 
+/** Returns the schema of one page of a response with `granularity=daily` or `granularity=row` (docs/contract.md#pages). */
 function analyticsPageSchema<const Granularity extends 'daily' | 'row', Item extends TSchema>(
   title: string,
   granularity: Granularity,
@@ -217,13 +201,24 @@ function analyticsPageSchema<const Granularity extends 'daily' | 'row', Item ext
   );
 }
 
-export const dailyAnalyticsSchema = defineSchema<DailyAnalytics>()(
-  analyticsPageSchema('AnalyticsDaily', 'daily', daySchema, 'All days in order, including those without sessions.'),
-);
-export const analyticsRowsSchema = defineSchema<SessionRowsResponse>()(
-  analyticsPageSchema('AnalyticsRows', 'row', rowSchema, 'Sessions in the order of creation.'),
+export type DailyAnalytics = ValueOf<typeof dailyAnalyticsSchema>;
+export const dailyAnalyticsSchema = analyticsPageSchema(
+  'AnalyticsDaily',
+  'daily',
+  daySchema,
+  'All days in order, including those without sessions.',
 );
 
+export type SessionRowsResponse = ValueOf<typeof analyticsRowsSchema>;
+export const analyticsRowsSchema = analyticsPageSchema(
+  'AnalyticsRows',
+  'row',
+  rowSchema,
+  'Sessions in the order of creation.',
+);
+
+/** Figures of all sessions of one referrer tag (docs/contract.md#tags). */
+export type TagFigures = ValueOf<typeof tagSchema>;
 const tagSchema = Type.Object(
   {
     referrer_tag: referrerTagSchema,
@@ -238,16 +233,16 @@ const tagSchema = Type.Object(
   { title: 'TagFigures' },
 );
 
-export const tagsSchema = defineSchema<TagsResponse>()(
-  Type.Object(
-    {
-      data: Type.Array(tagSchema, {
-        maxItems: bounds.analyticsPageItemsMax,
-        description: 'Tags with sessions in alphabetical order, with the figures of all their days.',
-      }),
-      ...pageEndProperties,
-      ...ignoredParametersProperty,
-    },
-    { title: 'Tags' },
-  ),
+/** One page of the referrer tags of a tenant. */
+export type TagsResponse = ValueOf<typeof tagsSchema>;
+export const tagsSchema = Type.Object(
+  {
+    data: Type.Array(tagSchema, {
+      maxItems: bounds.analyticsPageItemsMax,
+      description: 'Tags with sessions in alphabetical order, with the figures of all their days.',
+    }),
+    ...pageEndProperties,
+    ...ignoredParametersProperty,
+  },
+  { title: 'Tags' },
 );
