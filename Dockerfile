@@ -10,6 +10,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.package.json ./
+COPY bench bench
 COPY bin bin
 COPY src src
 COPY workers workers

@@ -1,18 +1,17 @@
 /** Measures all figures that bench/README.md shows: `make bench`. Options: `--help`. */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { trimBenchmarkResult } from '../src/capacity/benchmark-result.ts';
 import { fullBenchScale, quickBenchScale } from './bench-part.ts';
+import { benchResultFormat, trimBenchResult } from './capacity/benchmark-result.ts';
 import { chooseLoadClients } from './load/load-clients.ts';
 import { describeCommit, describeMachine } from './machine.ts';
 import { type BenchOptions, formatUsage, parseBenchOptions, selectBenchParts } from './options.ts';
 import { publishToReadme, toMarkdown } from './report/markdown.ts';
-import { type BenchResult, benchResultFormat, mergePartResult } from './result/bench-result.ts';
-import { writeBenchResult } from './result/result-file.ts';
+import { type BenchResult, mergePartResult } from './result/bench-result.ts';
 import { createBenchContext, resultsFolder, runBenchMain } from './run-main.ts';
 
 /** Result file that the capacity planner reads by default. */
-const referenceResult = new URL('../src/capacity/reference-result.json', import.meta.url);
+const referenceResult = new URL('./capacity/reference-result.json', import.meta.url);
 
 await runBenchMain('bench', async () => {
   const options = parseBenchOptions(process.argv.slice(2));
@@ -56,5 +55,12 @@ async function run({ quick, only, client, publish }: BenchOptions): Promise<void
   process.stdout.write(`\n${markdown}\nAll rounds: ${file}${isComplete ? ', and latest.json' : ''}\n`);
   if (!publish) return;
   await publishToReadme(markdown);
-  if (isComplete && !quick) await writeFile(referenceResult, `${trimBenchmarkResult(JSON.stringify(result))}\n`);
+  if (isComplete && !quick) await writeFile(referenceResult, `${JSON.stringify(trimBenchResult(result))}\n`);
+}
+
+/** Writes a result file atomically. */
+async function writeBenchResult(file: string, result: BenchResult): Promise<void> {
+  const draft = `${file}.part`;
+  await writeFile(draft, `${JSON.stringify(result, null, 2)}\n`);
+  await rename(draft, file);
 }

@@ -9,7 +9,7 @@ export interface BenchOptions {
   readonly only: readonly string[];
   /** Name of the load client to use; see `chooseLoadClients` for the default. */
   readonly client: LoadClient['name'] | undefined;
-  /** Whether to write the tables to bench/README.md and, after a full run, the result to src/capacity/reference-result.json. */
+  /** Whether to write the tables to bench/README.md and, after a full run, the result to bench/capacity/reference-result.json. */
   readonly publish: boolean;
   readonly help: boolean;
 }
@@ -26,7 +26,7 @@ export function formatUsage(): string {
   --only NAME        run only this part or group (listed below); repeatable
   --client NAME      wrk or autocannon; default: autocannon, and wrk if it is on PATH
   --publish          write the tables to bench/README.md, and the data of \`marketplace capacity\` to
-                     src/capacity/reference-result.json (not with --quick or --only)
+                     bench/capacity/reference-result.json (not with --quick or --only)
   --help             print this help
 
 Parts, in order:

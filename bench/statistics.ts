@@ -1,5 +1,10 @@
 import type { RecordableHistogram } from 'node:perf_hooks';
-import type { LatencyMs } from './result/bench-result.ts';
+
+export interface LatencyMs {
+  readonly p50: number;
+  readonly p99: number;
+  readonly p999: number;
+}
 
 /** Returns percentiles in milliseconds from a histogram in microseconds; 0 if the histogram is empty. */
 export function percentilesMs(micros: RecordableHistogram): LatencyMs {

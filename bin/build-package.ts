@@ -14,8 +14,8 @@ const dist = join(root, 'dist');
 rmSync(dist, { recursive: true, force: true });
 runScript(join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', join(root, 'tsconfig.package.json'));
 runScript(join(root, 'bin', 'build-widget.ts'), join(dist, 'src', 'web/widget', 'dist'));
-for (const folder of ['capacity', 'openapi', 'verticals']) {
-  cpSync(join(root, 'src', folder), join(dist, 'src', folder), {
+for (const folder of ['bench/capacity', 'src/openapi', 'src/verticals']) {
+  cpSync(join(root, folder), join(dist, folder), {
     recursive: true,
     filter: (path) => !path.endsWith('.ts'),
   });

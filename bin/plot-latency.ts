@@ -1,12 +1,12 @@
 /** Writes docs/images/latency-curve.svg: the latency curve of the shipped benchmark result, on a logarithmic scale. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { readMeasurements } from '../src/capacity/benchmark-result.ts';
-import { minCompletedRequestShare } from '../src/capacity/measurements.ts';
-import { defaultTrafficMixFile, toTrafficMix } from '../src/capacity/traffic-mix.ts';
+import { readMeasurements } from '../bench/capacity/benchmark-result.ts';
+import { minCompletedRequestShare } from '../bench/capacity/load-curve.ts';
+import { defaultTrafficMixFile, toTrafficMix } from '../bench/capacity/traffic-mix.ts';
 
 const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));
-const result = readFileSync(path('src/capacity/reference-result.json'), 'utf8');
+const result = JSON.parse(readFileSync(path('bench/capacity/reference-result.json'), 'utf8'));
 const { points: measured } = readMeasurements(result, toTrafficMix(defaultTrafficMixFile)).curve;
 const end = measured.findIndex((point) => point.achievedPerSecond < minCompletedRequestShare * point.offeredPerSecond);
 /** Rates at which the service answered nearly all requests. */

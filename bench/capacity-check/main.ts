@@ -3,8 +3,8 @@
  */
 import { mkdir } from 'node:fs/promises';
 import process from 'node:process';
-import type { CapacityCheckRequest } from '../../src/capacity/plan.ts';
 import { ProgressPrinter } from '../bench-part.ts';
+import type { CapacityCheckRequest } from '../capacity/check.ts';
 import { runOpenLoop } from '../open-loop/run-open-loop.ts';
 import { resultsFolder, runBenchMain } from '../run-main.ts';
 import { runCapacityCheck } from './run-capacity-check.ts';

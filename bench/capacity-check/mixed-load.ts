@@ -1,6 +1,6 @@
 import { bounds } from '../../src/bounds.ts';
-import type { CapacityCheckRequest } from '../../src/capacity/plan.ts';
-import { computePerRoute, type RouteName, routeNames } from '../../src/capacity/traffic-mix.ts';
+import type { CapacityCheckRequest } from '../capacity/check.ts';
+import { computePerRoute, type RouteName, routeNames } from '../capacity/traffic-mix.ts';
 import type { PreparedRequest } from '../load/prepared-request.ts';
 import {
   analyticsRequest,

@@ -1,6 +1,6 @@
 import { cpus } from 'node:os';
-import type { CapacityCheckMeasurements, CapacityCheckRequest } from '../../src/capacity/plan.ts';
 import type { BenchContext } from '../bench-part.ts';
+import type { CapacityCheckMeasurements, CapacityCheckRequest } from '../capacity/check.ts';
 import { uncachedOfferRequests } from '../curves/curve-requests.ts';
 import { prepareLoadPoint, sendEachRequestOnce } from '../curves/load-point.ts';
 import { withSeededService } from '../curves/seeded-service.ts';
@@ -65,19 +65,21 @@ export async function runCapacityCheck(
       cpuSeconds === undefined ? null : cpuSeconds / (warmUpSeconds + seconds);
     return {
       seconds,
-      offeredPerSecond: result.due / seconds,
-      achievedPerSecond: result.achievedPerSecond,
+      keys: keys.length,
+      live_sessions: Math.round(scale.totalSessions + (result.answered * order.ratesPerSecond.session) / perSecond),
+      resident_mib: process?.rssMiB ?? null,
+      offered_per_second: result.due / seconds,
       refused: result.refused,
       failed: result.failed,
-      p99Ms: result.latencyMs.p99,
-      socketThreadCores: cores(usage?.mainThreadSeconds),
-      allThreadsCores: cores(usage?.allThreadsSeconds),
-      residentMiB: process?.rssMiB ?? null,
-      memoryMiB: memory?.rssMiB ?? null,
-      liveSessions: Math.round(scale.totalSessions + (result.answered * order.ratesPerSecond.session) / perSecond),
-      keys: keys.length,
-      clientSaturated: isOpenLoopClientSaturated(result),
-      machineIdleShare: (cpuAfter.idle - cpuBefore.idle) / (cpuAfter.total - cpuBefore.total),
+      client_saturated: isOpenLoopClientSaturated(result),
+      machine_idle_share: (cpuAfter.idle - cpuBefore.idle) / (cpuAfter.total - cpuBefore.total),
+      measured: {
+        rate: result.achievedPerSecond,
+        p99: result.latencyMs.p99,
+        'socket-thread': cores(usage?.mainThreadSeconds),
+        'all-threads': cores(usage?.allThreadsSeconds),
+        memory: memory?.rssMiB ?? null,
+      },
     };
   });
 }

@@ -2,9 +2,12 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { bounds } from '../../src/bounds.ts';
+import { parseBenchResult } from '../capacity/benchmark-result.ts';
+import { readInputFile } from '../capacity/input-file.ts';
 import { type LoadClient, parseClientName } from '../load/load-clients.ts';
 import { describeCommit, describeMachine } from '../machine.ts';
-import { parseBenchResult } from '../result/result-file.ts';
+import type { BenchResult } from '../result/bench-result.ts';
 import { parseIntegerOption, resultsFolder, runBenchMain } from '../run-main.ts';
 import {
   type BenchBaseline,
@@ -122,7 +125,10 @@ async function collectRuns(
   only?: ReadonlySet<string>,
 ): Promise<ResultRatio[][]> {
   if (from.length > 0) {
-    return Promise.all(from.map(async (file) => computeResultRatios(parseBenchResult(await readFile(file, 'utf8')))));
+    return from.map((file) => {
+      const result = readInputFile(file, bounds.benchResultFileBytesMax, parseBenchResult);
+      return computeResultRatios(result as unknown as BenchResult);
+    });
   }
   // The module `measure-ratios.ts` is imported only for a measurement, because it imports the service.
   const { measureSpeedRatios: measureRatios } = await import('./measure-ratios.ts');

@@ -1,5 +1,5 @@
 import type { LoadPlan } from '../load/load-clients.ts';
-import type { LatencyMs } from '../result/bench-result.ts';
+import type { LatencyMs } from '../statistics.ts';
 
 /** Plan of an open-loop load, in which each request has a scheduled time. If `perSecond` is null, the load is a closed loop. */
 export interface OpenLoopPlan extends LoadPlan {

@@ -1,7 +1,9 @@
 import type { BenchScale } from '../bench-part.ts';
+import type { benchResultFormat } from '../capacity/benchmark-result.ts';
 import type { LedgerMeasurement } from '../history/history-part.ts';
 import type { Machine } from '../machine.ts';
 import type { MicroBenchmarkResult } from '../micro/micro-benchmark.ts';
+import type { LatencyMs } from '../statistics.ts';
 
 /**
  * Servers under the same load: the service and baselines. The baseline `synced` writes to disk before each reply. `synced` is measured only
@@ -10,12 +12,6 @@ import type { MicroBenchmarkResult } from '../micro/micro-benchmark.ts';
 export const benchServerKinds = ['service', 'bare', 'synced', 'node-http', 'fastify'] as const;
 export type BenchServerKind = (typeof benchServerKinds)[number];
 export type BaselineServerKind = Exclude<BenchServerKind, 'service'>;
-
-export interface LatencyMs {
-  readonly p50: number;
-  readonly p99: number;
-  readonly p999: number;
-}
 
 /** Result of one server under one load. Values that the system does not report are null. */
 export interface ServerMeasurement {
@@ -117,8 +113,6 @@ export interface SessionMemoryUsage {
   /** Default value of SVC_MAX_SESSIONS on this machine. */
   readonly sessionsMax: number;
 }
-
-export const benchResultFormat = 2;
 
 /** Result of one run of `make bench`. The report, the regression gate and the capacity planner read the result. */
 export interface BenchResult {

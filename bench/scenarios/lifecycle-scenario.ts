@@ -4,7 +4,7 @@ import {
   type RouteName,
   routeNames,
   toTrafficMix,
-} from '../../src/capacity/traffic-mix.ts';
+} from '../capacity/traffic-mix.ts';
 import { type Random, seededRandom } from '../population/random.ts';
 import {
   analyticsRequest,

@@ -11,8 +11,8 @@ test('every source file is imported or started by another file', () => {
     [sources, /^src\/(index|cli\/main|web\/widget\/main)\.ts$/],
     // Servers preload the programs of test/cli/programs and the registration of a vertical by name.
     [
-      [...sourceFiles('bench'), ...tests],
-      /^(bench\/.*\bmain|test\/.*\.test|test\/crash\/main|test\/cli\/programs\/.*|test\/support\/.*\/register)\.ts$/,
+      [...sources, ...sourceFiles('bench'), ...tests],
+      /^(src\/(index|cli\/main|web\/widget\/main)|bench\/.*\bmain|test\/.*\.test|test\/crash\/main|test\/cli\/programs\/.*|test\/support\/.*\/register)\.ts$/,
     ],
     [sourceFiles('examples'), /^examples\/([^/]+\/main|embedding\/[^/]+)\.ts$/],
   ] as const) {

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readMeasurements, trimBenchmarkResult } from '../../src/capacity/benchmark-result.ts';
+import { readMeasurements, trimBenchResult } from '../../bench/capacity/benchmark-result.ts';
+import { CapacityPlanError } from '../../bench/capacity/input-file.ts';
 import {
-  CapacityPlanError,
   defaultTrafficMixFile,
   routeNames,
   type TrafficMixFile,
   toTrafficMix,
-} from '../../src/capacity/traffic-mix.ts';
+} from '../../bench/capacity/traffic-mix.ts';
 import { point, route, sampleResult } from './sample-result.ts';
 
 const read = (changes: object = {}, mix: Partial<TrafficMixFile> = {}) =>
-  readMeasurements(JSON.stringify(sampleResult(changes)), toTrafficMix({ ...defaultTrafficMixFile, ...mix }));
+  readMeasurements(sampleResult(changes), toTrafficMix({ ...defaultTrafficMixFile, ...mix }));
 const sessionsOnly = { per_100_sessions: {} };
 
 /** Asserts a `CapacityPlanError` in one line that names the command to run. */
@@ -31,7 +31,7 @@ test('reads the CPU time per request of the service, not of the baseline servers
     costs,
     Object.fromEntries(routeNames.map((name) => [name, { socketThreadMicros: 40, allThreadsMicros: 60 }])),
   );
-  assert.deepEqual([box.cores, box.memoryMiB, box.commit], [4, 16_384, '0123abc']);
+  assert.deepEqual([box.cores, box.memory_mib, box.commit], [4, 16_384, '0123abc']);
   assert.equal(curve.points.length, 4);
 });
 
@@ -81,26 +81,24 @@ test('rejects an incomplete benchmark result and names the command to run', () =
   assertRefused(() => read({ curves: unreported }), /^lacks the CPU time on the latency curve/);
 });
 
-test('rejects files that are not benchmark results or have another format version', () => {
+test('rejects values that are not benchmark results or have another format version', () => {
   const mix = toTrafficMix(defaultTrafficMixFile);
-  assertRefused(() => readMeasurements('{"format":1}', mix), /^has format 1, not 2/);
-  for (const text of ['{}', 'null', '[]', '"text"', '{"format":"\\u001b[2J"}']) {
-    assertRefused(() => readMeasurements(text, mix), /^is not a benchmark result/);
+  assertRefused(() => readMeasurements({ format: 1 }, mix), /^has format 1, not 2/);
+  for (const value of [{}, null, [], 'text', { format: '\u001b[2J' }]) {
+    assertRefused(() => readMeasurements(value, mix), /^is not a benchmark result/);
   }
-  assertRefused(() => readMeasurements('{"format":2}', mix), /^is not a benchmark result: the file must have/);
-  assert.throws(() => readMeasurements('{"format":', mix), /^CapacityError: is not JSON$/);
+  assertRefused(() => readMeasurements({ format: 2 }, mix), /^is not a benchmark result: the file must have/);
   const result = sampleResult();
   const invalid = { ...result, curves: [{ ...result.curves[0]!, points: [{ offeredPerSecond: '5' }] }] };
-  const text = JSON.stringify(invalid);
-  assertRefused(() => readMeasurements(text, mix), /^is not a benchmark result: curves\.0\.points\.0/);
+  assertRefused(() => readMeasurements(invalid, mix), /^is not a benchmark result: curves\.0\.points\.0/);
 });
 
-test('trimBenchmarkResult keeps all measurements that capacity plans need', () => {
-  const text = JSON.stringify(sampleResult());
-  const trimmed = trimBenchmarkResult(text);
+test('trimBenchResult keeps all measurements that capacity plans need', () => {
+  const result = sampleResult();
+  const trimmed = trimBenchResult(result);
   const mix = toTrafficMix(defaultTrafficMixFile);
-  assert.deepEqual(readMeasurements(trimmed, mix), readMeasurements(text, mix));
-  assert.deepEqual(JSON.parse(trimmed).limits, undefined);
-  assert.deepEqual(Object.keys(JSON.parse(trimmed).machine), ['cpu', 'cores', 'memoryGiB', 'loadAverage']);
-  assert.equal(trimBenchmarkResult(trimmed), trimmed);
+  assert.deepEqual(readMeasurements(trimmed, mix), readMeasurements(result, mix));
+  assert.deepEqual(Object.keys(trimmed.machine), ['cpu', 'cores', 'memoryGiB', 'loadAverage']);
+  assert.equal('limits' in trimmed, false);
+  assert.deepEqual(trimBenchResult(trimmed), trimmed);
 });

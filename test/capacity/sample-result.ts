@@ -1,5 +1,5 @@
-import { benchResultFormat } from '../../bench/result/bench-result.ts';
-import { type RouteName, routeNames } from '../../src/capacity/traffic-mix.ts';
+import { benchResultFormat } from '../../bench/capacity/benchmark-result.ts';
+import { type RouteName, routeNames } from '../../bench/capacity/traffic-mix.ts';
 
 /** Members of a benchmark result that a plan uses, of a server with four cores, where every request takes 40 µs of the socket thread and 60 µs of all threads. */
 const result = {

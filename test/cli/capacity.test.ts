@@ -56,6 +56,7 @@ test('reports a missing or invalid file in one line with the name of the file', 
   for (const [args, message] of [
     [['--mix', `${file}.none`], /result\.json\.none does not exist/],
     [['--mix', tmpdir()], /is a folder/],
+    [['--mix', write('text.json', '{')], /text\.json is not JSON/],
     [['--mix', write('typo.json', '{"format":1,"clicks":1}')], /typo\.json is not a traffic mix: /],
     [['--mix', write('large.json', ' '.repeat(70_000))], /large\.json is larger than 65536 bytes/],
     [

@@ -5,27 +5,20 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { type Command, InvalidArgumentError } from 'commander';
-import { bounds } from '../../bounds.ts';
-import { readMeasurements } from '../../capacity/benchmark-result.ts';
+import { readMeasurements } from '../../../bench/capacity/benchmark-result.ts';
 import {
   type CapacityCheckMeasurements,
   type CapacityCheckRequest,
-  type CapacityPlan,
   compareMeasurementWithPlan,
-  planCapacity,
-} from '../../capacity/plan.ts';
-import {
-  CapacityPlanError,
-  defaultTrafficMixFile,
-  parseTrafficMix,
-  type TrafficMix,
-  toTrafficMix,
-} from '../../capacity/traffic-mix.ts';
-import { readRegularFile } from '../../files/regular-file.ts';
+} from '../../../bench/capacity/check.ts';
+import { readInputFile } from '../../../bench/capacity/input-file.ts';
+import { type CapacityPlan, planCapacity } from '../../../bench/capacity/plan.ts';
+import { formatCapacityCheck, formatPlan } from '../../../bench/capacity/report.ts';
+import { defaultTrafficMixFile, parseTrafficMix, toTrafficMix } from '../../../bench/capacity/traffic-mix.ts';
+import { bounds } from '../../bounds.ts';
 import { CommandLineError, createIntegerParser, defineCommand, exitCodes } from '../command.ts';
-import { printJson, printResult } from '../output.ts';
+import { formatTable, printJson, printResult } from '../output.ts';
 import { runInterruptible } from '../signals.ts';
-import { capacityPlanToJson, formatCapacityCheck, formatPlan } from './capacity-report.ts';
 
 const defaultHeadroomPercent = 20;
 const defaultCheckSeconds = 60;
@@ -95,11 +88,14 @@ function parsePercent(text: string): number {
   throw new InvalidArgumentError('The value must be a percentage from 0 to less than 100.');
 }
 
-/**
- * Script that exists only in a checkout, not in the npm package, and therefore must not be imported
- * (docs/contributing/decisions/packaging.md).
- */
-const checkScript = join(fileURLToPath(new URL('../../..', import.meta.url)), 'bench', 'capacity-check', 'main.ts');
+const bench = join(fileURLToPath(new URL('../../..', import.meta.url)), 'bench');
+/** Script that exists only in a checkout, not in the npm package. */
+const checkScript = join(bench, 'capacity-check', 'main.ts');
+const latestResultFile = join(bench, 'results', 'latest.json');
+/** Benchmark result of the machine that bench/README.md describes. Used if --result is absent and `latestResultFile` does not exist. */
+const referenceResultFile = join(bench, 'capacity', 'reference-result.json');
+const otherMachineNotice =
+  'This machine was not measured: the figures are those of the server above, and other machines differ widely. Run make bench in a checkout to measure this one.';
 
 /** Starts a server, sends the planned load to the server, and returns the measurements. */
 async function runCapacityCheck(request: CapacityCheckRequest): Promise<CapacityCheckMeasurements> {
@@ -135,71 +131,41 @@ interface CapacityOptions {
   readonly json?: true;
 }
 
-const latestResultFile = join(fileURLToPath(new URL('../../..', import.meta.url)), 'bench', 'results', 'latest.json');
-/** Benchmark result of the machine that bench/README.md describes. Used if --result is absent and `latestResultFile` does not exist. */
-const referenceResultFile = fileURLToPath(new URL('../../capacity/reference-result.json', import.meta.url));
-const otherMachineNotice =
-  'This machine was not measured: the figures are those of the server above, and other machines differ widely. Run make bench in a checkout to measure this one.';
-
-async function printCapacityPlan(options: CapacityOptions): Promise<void> {
-  const mix = readMix(options.mix);
-  const plan = makePlan(options, mix);
+async function printCapacityPlan({ keys, sloP99, headroom, json, ...options }: CapacityOptions): Promise<void> {
+  const mix =
+    options.mix === undefined
+      ? toTrafficMix(defaultTrafficMixFile)
+      : readInputFile(options.mix, bounds.mixFileBytesMax, parseTrafficMix);
+  const measuredFile = options.result ?? (existsSync(latestResultFile) ? latestResultFile : undefined);
+  const measurements = readInputFile(measuredFile ?? referenceResultFile, bounds.benchResultFileBytesMax, (value) =>
+    readMeasurements(value, mix),
+  );
+  const computed = planCapacity(measurements, mix, { keys, slo_p99_ms: sloP99, headroom: headroom / 100 });
+  const notices = measuredFile === undefined ? [otherMachineNotice] : [];
+  const plan = { ...computed, beyond_measured: [...notices, ...computed.beyond_measured] };
   if (options.check === undefined) {
-    if (options.json) printJson(capacityPlanToJson(plan, null));
-    else printResult(formatPlan(plan));
+    if (json) printJson({ ...plan, check: null });
+    else printResult(formatPlan(plan, formatTable));
     return;
   }
   assertRequestCountAllowed(plan, options.seconds);
-  if (!options.json) printResult(`${formatPlan(plan)}\n`);
-  const measurements = await runCapacityCheck({
-    ratesPerSecond: plan.load.ratesPerSecond,
+  if (!json) printResult(`${formatPlan(plan, formatTable)}\n`);
+  const measured = await runCapacityCheck({
+    ratesPerSecond: plan.load.rates_per_second,
     seconds: options.seconds,
-    initialSessions: Math.min(options.sessions, Math.floor(plan.load.liveSessions)),
+    initialSessions: Math.min(options.sessions, Math.floor(plan.load.live_sessions)),
   });
-  const result = compareMeasurementWithPlan(plan, measurements);
-  if (options.json) printJson(capacityPlanToJson(plan, result));
-  else printResult(formatCapacityCheck(plan, result));
-  if (result.verdict === 'missed') process.exitCode = exitCodes.failure;
-  if (result.verdict === 'inconclusive') process.exitCode = exitCodes.incomplete;
+  const check = compareMeasurementWithPlan(plan, measurements, measured);
+  if (json) printJson({ ...plan, check });
+  else printResult(formatCapacityCheck(plan, check, formatTable));
+  if (check.verdict === 'missed') process.exitCode = exitCodes.failure;
+  if (check.verdict === 'inconclusive') process.exitCode = exitCodes.incomplete;
 }
 
 function assertRequestCountAllowed({ load }: CapacityPlan, seconds: number): void {
   const { capacityCheckRequestsMax: max } = bounds;
-  if (load.requestsPerSecond * seconds <= max) return;
-  const possible = Math.floor(max / load.requestsPerSecond);
+  if (load.requests_per_second * seconds <= max) return;
+  const possible = Math.floor(max / load.requests_per_second);
   const advice = possible < 1 ? 'this server is too fast for a check' : `use --seconds ${possible} or fewer`;
   throw new CommandLineError(`a check can send at most ${max} requests: ${advice}`, { exitCode: exitCodes.usage });
-}
-
-function readMix(file: string | undefined): TrafficMix {
-  if (file === undefined) return toTrafficMix(defaultTrafficMixFile);
-  return withFileName(file, () => parseTrafficMix(readTextFile(file, bounds.mixFileBytesMax)));
-}
-
-function makePlan({ keys, sloP99, headroom, result }: CapacityOptions, mix: TrafficMix): CapacityPlan {
-  const measuredFile = result ?? (existsSync(latestResultFile) ? latestResultFile : undefined);
-  const file = measuredFile ?? referenceResultFile;
-  const measurements = withFileName(file, () =>
-    readMeasurements(readTextFile(file, bounds.benchResultFileBytesMax), mix),
-  );
-  const plan = withFileName(null, () =>
-    planCapacity(measurements, mix, { keys, sloP99Ms: sloP99, headroom: headroom / 100 }),
-  );
-  return measuredFile === undefined ? { ...plan, caveats: [otherMachineNotice, ...plan.caveats] } : plan;
-}
-
-/** Runs a function and adds the file name to the message of a `CapacityPlanError`. */
-function withFileName<Value>(file: string | null, run: () => Value): Value {
-  try {
-    return run();
-  } catch (error) {
-    if (!(error instanceof CapacityPlanError)) throw error;
-    throw new CommandLineError(file === null ? error.message : `${file} ${error.message}`, { cause: error });
-  }
-}
-
-function readTextFile(file: string, bytesMax: number): string {
-  const read = readRegularFile(file, bytesMax);
-  if (!read.ok) throw new CommandLineError(`${file} ${read.problem}`);
-  return read.bytes.toString();
 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { CapacityCheckRequest } from '../../../bench/capacity/check.ts';
+import { computePerRoute, type RouteName, routeNames } from '../../../bench/capacity/traffic-mix.ts';
 import { buildMixedLoad, computeLoadSize } from '../../../bench/capacity-check/mixed-load.ts';
 import type { PreparedRequest } from '../../../bench/load/prepared-request.ts';
 import { createRandomBorrower } from '../../../bench/population/borrower.ts';
 import { seededRandom } from '../../../bench/population/random.ts';
 import type { BorrowerSession } from '../../../bench/scenarios/requests.ts';
 import { bounds } from '../../../src/bounds.ts';
-import type { CapacityCheckRequest } from '../../../src/capacity/plan.ts';
-import { computePerRoute, type RouteName, routeNames } from '../../../src/capacity/traffic-mix.ts';
 
 const random = seededRandom(1);
 

@@ -1,9 +1,10 @@
-import type { TSchema } from 'typebox';
 import Type, { type Static } from 'typebox';
-import { Compile, type Validator } from 'typebox/compile';
-import { bounds } from '../bounds.ts';
-import { isJsonObject } from '../domain/assert-options.ts';
-import { nearestWord } from '../domain/text.ts';
+import { Compile } from 'typebox/compile';
+import { bounds } from '../../src/bounds.ts';
+import { isJsonObject } from '../../src/domain/assert-options.ts';
+import { nearestWord } from '../../src/domain/text.ts';
+import defaultMix from '../mixes/default.json' with { type: 'json' };
+import { CapacityPlanError, firstSchemaError } from './input-file.ts';
 
 /** Routes of a traffic mix, with their names in benchmark results. */
 export const routeNames = [
@@ -62,52 +63,30 @@ const TrafficMixSchema = Type.Object(
 const trafficMixValidator = Compile(TrafficMixSchema);
 export type TrafficMixFile = Static<typeof TrafficMixSchema>;
 
-/** Traffic per API key, read from a traffic mix file (docs/capacity.md). */
-export interface TrafficMix {
-  /** Number of requests to each route per session. */
-  readonly perSession: Readonly<Record<RouteName, number>>;
-  /** Share of the API keys that use their rate limits fully; all other API keys are idle. */
-  readonly busyShare: number;
-  /** Request rate of a key in its busiest minute, relative to its daily average. If null, only the limits per minute bound this rate. */
-  readonly minutePeakFactor: number | null;
-  /**
-   * Number of live sessions in the busiest hours, divided by the average number of live sessions over the day. By default, all sessions of a
-   * day are live at the same time.
-   */
-  readonly livePeakFactor: number;
-  readonly sessionHours: number;
-  readonly limits: {
-    readonly requestsPerMinute: number;
-    readonly analyticsPerMinute: number;
-    readonly sessionsPerDay: number;
-  };
-}
+/** Default traffic mix of capacity plans and of the benchmark `lifecycle`. */
+export const defaultTrafficMixFile = defaultMix as TrafficMixFile;
 
-/** Default traffic mix of capacity plans and of the benchmark `lifecycle`. The default mix must equal bench/mixes/default.json. */
-export const defaultTrafficMixFile: TrafficMixFile = {
-  format: 1,
-  per_100_sessions: { inputs: 130, 'marketplace-unknown': 100, 'marketplace-known': 15, click: 22, analytics: 2 },
-  busy_share: 1,
-  session_hours: 4,
-};
-
-/** Parses the text of a traffic mix file. Throws `CapacityPlanError` if the text is invalid. */
-export function parseTrafficMix(text: string): TrafficMix {
-  const value = parseJsonText(text);
+/** Parses the value of a traffic mix file. Throws `CapacityPlanError` for an invalid value. */
+export function parseTrafficMix(value: unknown): TrafficMix {
   assertPropertyNames(value);
   if (!trafficMixValidator.Check(value))
     throw new CapacityPlanError(`is not a traffic mix: ${firstSchemaError(trafficMixValidator, value)}`);
   return toTrafficMix(value);
 }
 
-export function toTrafficMix(file: TrafficMixFile): TrafficMix {
+/** Traffic per API key: a traffic mix file (docs/capacity.md) with the default values of its absent members. */
+export type TrafficMix = ReturnType<typeof toTrafficMix>;
+
+export function toTrafficMix(file: TrafficMixFile) {
   const shares = file.per_100_sessions;
   const sessionHours = file.session_hours ?? bounds.sessionTtlMs / 3_600_000;
-  const perSession = (name: RouteName) => (name === 'session' ? 1 : (shares[name] ?? 0) / 100);
   return {
-    perSession: computePerRoute(perSession),
+    /** Number of requests to each route per session. */
+    perSession: computePerRoute((name) => (name === 'session' ? 1 : (shares[name] ?? 0) / 100)),
     busyShare: file.busy_share ?? 1,
+    /** Request rate of a key in its busiest minute, relative to its daily average. If null, only the limits per minute bound this rate. */
     minutePeakFactor: file.minute_peak ?? null,
+    /** By default, all sessions of a day are live at the same time. */
     livePeakFactor: file.live_peak ?? hoursOfDay / sessionHours,
     sessionHours,
     limits: {
@@ -148,15 +127,18 @@ const secondsOfMinute = 60;
 const secondsOfHour = 3_600;
 const secondsOfDay = 24 * secondsOfHour;
 
-/** Average load per API key. Idle keys are included in the average. */
-export interface TrafficPerKey {
+/** Load of one API key or server. The requests per second are those of the busiest minute. */
+export interface TrafficLoad {
+  readonly requests_per_second: number;
+  readonly rates_per_second: Readonly<Record<RouteName, number>>;
+  readonly sessions_per_day: number;
+  readonly live_sessions: number;
+}
+
+/** Average load per API key; idle keys are included in the average. Clicks have no API key and count towards no limit. */
+export interface TrafficPerKey extends TrafficLoad {
   /** Limit that the API key reaches first. */
-  readonly boundBy: 'requests a minute' | 'analytics queries a minute' | 'sessions a day';
-  /** Requests per second in the busiest minute, by route and in total. Clicks have no API key and count towards no limit. */
-  readonly ratesPerSecond: Readonly<Record<RouteName, number>>;
-  readonly requestsPerSecond: number;
-  readonly sessionsPerDay: number;
-  readonly liveSessions: number;
+  readonly bound_by: 'requests a minute' | 'analytics queries a minute' | 'sessions a day';
 }
 
 /** Computes the maximum load per API key: the load at which a key reaches one of its three limits. */
@@ -181,32 +163,10 @@ export function calculateLoadPerKey(mix: TrafficMix): TrafficPerKey {
   );
   const busy = sessionsPerSecond * busyShare;
   return {
-    boundBy,
-    ratesPerSecond: computePerRoute((name) => busy * perSession[name]),
-    requestsPerSecond: busy * total,
-    sessionsPerDay: perDay * busyShare,
-    liveSessions: live * busyShare,
+    bound_by: boundBy,
+    requests_per_second: busy * total,
+    rates_per_second: computePerRoute((name) => busy * perSession[name]),
+    sessions_per_day: perDay * busyShare,
+    live_sessions: live * busyShare,
   };
-}
-
-/** Error with a one-line message: an input file is invalid, or one server is too small for the planned load. */
-export class CapacityPlanError extends Error {
-  override readonly name = 'CapacityError';
-}
-
-/** Parses JSON that may start with a byte order mark. Throws `CapacityPlanError` with a message that does not quote the file. */
-export function parseJsonText(text: string): unknown {
-  try {
-    return JSON.parse(text.replace(/^\uFEFF/, ''));
-  } catch {
-    throw new CapacityPlanError('is not JSON');
-  }
-}
-
-/** Returns the first validation error of a value, such as `limits.sessions_per_day must be integer`. */
-export function firstSchemaError(validator: Validator<Record<never, never>, TSchema>, value: unknown): string {
-  const error = validator.Errors(value)[0];
-  if (error === undefined) throw new Error('schema validation reported no error');
-  const path = error.instancePath.slice(1).replaceAll('/', '.');
-  return `${path === '' ? 'the file' : path} ${error.message}`;
 }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { LoadCurvePoint } from '../../bench/capacity/benchmark-result.ts';
 import {
   findCpuMicrosPerRequest,
   findSustainedRate,
   interpolateMetric,
-  type LoadCurvePoint,
   wasClientSaturated,
-} from '../../src/capacity/measurements.ts';
+} from '../../bench/capacity/load-curve.ts';
 
 const pointAt = (
   rate: number,

@@ -1,18 +1,12 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { escapeInvisibleCharacters } from '../domain/text.ts';
-import type { CapacityMeasurements, LoadCurve, MemoryPerSession, RouteCost } from './measurements.ts';
-import {
-  CapacityPlanError,
-  firstSchemaError,
-  parseJsonText,
-  type RouteName,
-  routeNames,
-  type TrafficMix,
-} from './traffic-mix.ts';
+import { escapeInvisibleCharacters } from '../../src/domain/text.ts';
+import { median } from '../statistics.ts';
+import { CapacityPlanError, firstSchemaError } from './input-file.ts';
+import { type RouteName, routeNames, type TrafficMix } from './traffic-mix.ts';
 
-/** Supported format of benchmark result files; must equal the format number in bench/result/bench-result.ts. */
-const supportedFormat = 2;
+/** Format of benchmark result files. */
+export const benchResultFormat = 2;
 const benchCommand = 'make bench';
 const measuredServerKind = 'service';
 
@@ -21,7 +15,7 @@ const microsOrNull = Type.Union([nonNegativeNumber, Type.Null()]);
 
 /** Schema of a benchmark result, with the members that a capacity plan uses. Members that a plan does not use are ignored. */
 const ResultSchema = Type.Object({
-  format: Type.Literal(supportedFormat),
+  format: Type.Literal(benchResultFormat),
   startedAt: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT[\\d:.]{1,20}Z$' }),
   quick: Type.Boolean(),
   commit: Type.Union([Type.String({ pattern: '^[\\w.+-]{1,64}$' }), Type.Null()]),
@@ -72,45 +66,12 @@ const ResultSchema = Type.Object({
 const resultValidator = Compile(ResultSchema);
 type BenchmarkResult = Static<typeof ResultSchema>;
 
-/** Returns the parts of a benchmark result that a capacity plan needs, as JSON text. */
-export function trimBenchmarkResult(text: string): string {
-  const result = resultValidator.Clean(parseBenchmarkResult(text)) as BenchmarkResult;
-  const routes = result.routes.map((route) => ({
-    ...route,
-    servers: route.servers.filter(({ kind }) => kind === measuredServerKind),
-  }));
-  return JSON.stringify({ ...result, routes });
-}
-
-/** Reads the measurements that a capacity plan for a traffic mix uses. Throws a `CapacityPlanError` if a measurement is missing. */
-export function readMeasurements(text: string, mix: TrafficMix): CapacityMeasurements {
-  const value = parseBenchmarkResult(text);
-  const usedRoutes = routeNames.filter((name) => mix.perSession[name] > 0);
-  const { machine, startedAt, commit, quick, scale } = value;
-  return {
-    box: {
-      cpu: escapeInvisibleCharacters(machine.cpu),
-      cores: machine.cores,
-      memoryMiB: machine.memoryGiB * 1024,
-      measuredAt: startedAt,
-      commit,
-      quick,
-      loadAverage: machine.loadAverage,
-      keys: scale.keys,
-    },
-    costs: Object.fromEntries(usedRoutes.map((name) => [name, readRouteCost(value, name)])),
-    curve: readLoadCurve(value),
-    memory: readSessionMemory(value),
-    diskBytesPerSession: readDiskBytesPerSession(value),
-  };
-}
-
-function parseBenchmarkResult(text: string): BenchmarkResult {
-  const value = parseJsonText(text);
+/** Parses the value of a benchmark result file. Throws `CapacityPlanError` for an invalid value. */
+export function parseBenchResult(value: unknown): BenchmarkResult {
   const format = (value as { format?: unknown } | null)?.format;
-  if (format !== supportedFormat) {
+  if (format !== benchResultFormat) {
     const problem =
-      typeof format === 'number' ? `has format ${format}, not ${supportedFormat}` : 'is not a benchmark result';
+      typeof format === 'number' ? `has format ${format}, not ${benchResultFormat}` : 'is not a benchmark result';
     throw new CapacityPlanError(`${problem}; run ${benchCommand} to create a benchmark result`);
   }
   if (!resultValidator.Check(value)) {
@@ -121,6 +82,55 @@ function parseBenchmarkResult(text: string): BenchmarkResult {
   return value;
 }
 
+/** Returns the parts of a benchmark result that a capacity plan needs. */
+export function trimBenchResult(value: unknown): BenchmarkResult {
+  const result = resultValidator.Clean(structuredClone(parseBenchResult(value))) as BenchmarkResult;
+  const isService = ({ kind }: { readonly kind: string }) => kind === measuredServerKind;
+  return {
+    ...result,
+    routes: result.routes.map(({ name, servers }) => ({ name, servers: servers.filter(isService) })),
+  };
+}
+
+/** Measurements of one server, from which a capacity plan is computed. */
+export type CapacityMeasurements = ReturnType<typeof readMeasurements>;
+
+/** Reads the measurements that a capacity plan for a traffic mix uses. Throws a `CapacityPlanError` if a measurement is missing. */
+export function readMeasurements(value: unknown, mix: TrafficMix) {
+  const result = parseBenchResult(value);
+  const usedRoutes = routeNames.filter((name) => mix.perSession[name] > 0);
+  const { machine, startedAt, commit, quick, scale } = result;
+  const diskBytes = result.history.flatMap(({ bytesPerSession }) => bytesPerSession ?? []);
+  const costs: Partial<Record<RouteName, RouteCost>> = Object.fromEntries(
+    usedRoutes.map((name) => [name, readRouteCost(result, name)]),
+  );
+  return {
+    box: {
+      cpu: escapeInvisibleCharacters(machine.cpu),
+      cores: machine.cores,
+      memory_mib: machine.memoryGiB * 1024,
+      measured_at: startedAt,
+      commit,
+      quick,
+    },
+    /** Load average of the machine in the minute before the run, in cores. */
+    loadAverage: machine.loadAverage,
+    /** Number of API keys that the benchmark used. */
+    keys: scale.keys,
+    costs,
+    curve: readLoadCurve(result),
+    memory: readSessionMemory(result),
+    /** Disk space in bytes that each session uses permanently; null if not measured. */
+    diskBytesPerSession: diskBytes.length === 0 ? null : diskBytes.reduce((sum, bytes) => sum + bytes, 0),
+  };
+}
+
+/** CPU time per request under full load, in microseconds; `allThreadsMicros` includes the socket thread. */
+interface RouteCost {
+  readonly socketThreadMicros: number;
+  readonly allThreadsMicros: number;
+}
+
 /** Returns the median cost of a route over the rounds of all load clients. */
 function readRouteCost({ routes }: BenchmarkResult, name: RouteName): RouteCost {
   const rounds = routes
@@ -129,10 +139,28 @@ function readRouteCost({ routes }: BenchmarkResult, name: RouteName): RouteCost 
     .filter(({ kind }) => kind === measuredServerKind)
     .flatMap((server) => server.rounds);
   if (rounds.length === 0) throw missingMeasurementError(`measurements of the route ${name}`);
-  const socketThreadMicros = medianOrNull(rounds.map(({ mainThreadCpuMicros }) => mainThreadCpuMicros));
-  const allThreadsMicros = medianOrNull(rounds.map(({ cpuMicros }) => cpuMicros));
-  if (socketThreadMicros === null || allThreadsMicros === null) throw missingCpuTimeError(`of the route ${name}`);
-  return { socketThreadMicros, allThreadsMicros };
+  // A CPU time of zero means that the load was too short to measure.
+  const socketThread = rounds.flatMap(({ mainThreadCpuMicros }) => mainThreadCpuMicros || []);
+  const allThreads = rounds.flatMap(({ cpuMicros }) => cpuMicros || []);
+  if (socketThread.length === 0 || allThreads.length === 0) throw missingCpuTimeError(`of the route ${name}`);
+  return { socketThreadMicros: median(socketThread), allThreadsMicros: median(allThreads) };
+}
+
+/** Latency at increasing request rates. The requests of each rate are sent on a fixed schedule. */
+export interface LoadCurve {
+  readonly title: string;
+  /** Measured points, ordered by rate; at least one. */
+  readonly points: readonly LoadCurvePoint[];
+}
+
+export interface LoadCurvePoint {
+  readonly offeredPerSecond: number;
+  readonly achievedPerSecond: number;
+  readonly p99Ms: number;
+  /** CPU time of all threads per request, in microseconds. */
+  readonly cpuMicros: number;
+  /** Whether the benchmark client was saturated, so that the measured latency includes delays of the client. */
+  readonly clientSaturated: boolean;
 }
 
 function readLoadCurve({ curves }: BenchmarkResult): LoadCurve {
@@ -149,32 +177,23 @@ function readLoadCurve({ curves }: BenchmarkResult): LoadCurve {
   };
 }
 
-function readSessionMemory({ memory }: BenchmarkResult): MemoryPerSession {
+function readSessionMemory({ memory }: BenchmarkResult) {
   if (memory === null || memory.points.length === 0) throw missingMeasurementError('the memory use of live sessions');
   const { heapBytes, residentBytes, sessionsMax } = memory;
   // Uses the growth of resident memory or of the heap, whichever is larger. In a short run, the growth of resident memory is unreliable,
   // because the operating system frees pages late.
-  const resident = Math.max(residentBytes, heapBytes);
-  if (resident <= 0) throw missingMeasurementError('a usable value of the memory use of live sessions');
+  const residentBytesPerSession = Math.max(residentBytes, heapBytes);
+  if (residentBytesPerSession <= 0) throw missingMeasurementError('a usable value of the memory use of live sessions');
   const points = memory.points.toSorted((one, other) => one.sessions - other.sessions);
   const { sessions, rssMiB } = points[0]!;
   return {
-    residentBytesPerSession: resident,
-    baseResidentMiB: Math.max(0, rssMiB - (sessions * resident) / 2 ** 20),
+    residentBytesPerSession,
+    /** Resident memory of a server without sessions. */
+    baseResidentMiB: Math.max(0, rssMiB - (sessions * residentBytesPerSession) / 2 ** 20),
+    /** Maximum number of live sessions during the measurement; the configured limit of the service is `sessionsMax`. */
     sessionsMeasured: points.at(-1)!.sessions,
     sessionsMax,
   };
-}
-
-function readDiskBytesPerSession({ history }: BenchmarkResult): number | null {
-  const values = history.flatMap(({ bytesPerSession }) => bytesPerSession ?? []);
-  return values.length === 0 ? null : values.reduce((sum, bytes) => sum + bytes, 0);
-}
-
-/** Returns the median of the positive CPU times. A CPU time of zero is ignored, because it means that the load was too short to measure. */
-function medianOrNull(values: readonly (number | null)[]): number | null {
-  const sorted = values.filter((value): value is number => value !== null && value > 0).sort((a, b) => a - b);
-  return sorted.length === 0 ? null : (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2;
 }
 
 function missingMeasurementError(what: string): CapacityPlanError {
