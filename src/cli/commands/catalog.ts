@@ -1,11 +1,6 @@
 import type { Command } from 'commander';
 import { bounds } from '../../bounds.ts';
-import {
-  type CatalogError,
-  type CatalogErrors,
-  type CatalogValuePath,
-  formatCatalogValuePath,
-} from '../../catalogs/catalog-errors.ts';
+import { type CatalogError, type CatalogErrors, formatCatalogValuePath } from '../../catalogs/catalog-errors.ts';
 import type { CatalogFile } from '../../catalogs/catalog-schema.ts';
 import type {
   CatalogStatistics,
@@ -106,25 +101,25 @@ interface LocatedError {
 async function validateCatalogFile(file: string, options: { readonly json?: true }): Promise<void> {
   const { text, catalog, errors } = readCatalogFile(file);
   const { located, rest } = locateErrors(text, errors);
-  const warnings = locateWarnings(text, errors);
+  const { listedWarnings, omittedWarningCount: omitted } = errors;
+  const moreWarnings = omitted > 0 ? { path: [], problem: `and ${omitted} more warnings` } : null;
+  const warnings = locateProblems(text, listedWarnings, moreWarnings);
   const summary = catalog === null ? null : summarizeCatalog(catalog);
   const notes = catalog === null || located.length > 0 ? [] : await findLogoNotes(file, text, catalog);
   if (options.json) {
     printJson({ file, valid: located.length === 0, ...summary, faults: located, rest, warnings, notes });
-  } else if (located.length > 0) {
+  } else {
     const lines = located.map((error) => formatErrorLine(file, error));
-    await printChunk([...lines, ...(rest === null ? [] : [rest])].join('\n'));
-  } else if (summary !== null) {
-    const { offers, lenders, vertical, versions } = summary;
-    await printChunk(
-      `${file} is valid: ${offers} offers of ${lenders} lenders for ${vertical}; version ${versions.live} for live keys, ${versions.test} for test keys`,
-    );
-  }
-  if (!options.json) {
-    for (const warning of warnings) {
-      await printChunk(formatErrorLine(file, { ...warning, path: `warning: ${warning.path}` }));
+    if (rest !== null) lines.push(rest);
+    if (located.length === 0 && summary !== null) {
+      const { offers, lenders, vertical, versions } = summary;
+      lines.push(
+        `${file} is valid: ${offers} offers of ${lenders} lenders for ${vertical}; version ${versions.live} for live keys, ${versions.test} for test keys`,
+      );
     }
-    for (const note of notes) await printChunk(formatErrorLine(file, { ...note, path: `note: ${note.path}` }));
+    for (const warning of warnings) lines.push(formatErrorLine(file, warning, 'warning: '));
+    for (const note of notes) lines.push(formatErrorLine(file, note, 'note: '));
+    await printChunk(lines.join('\n'));
   }
   if (located.length > 0) {
     throw new CommandLineError(
@@ -157,16 +152,13 @@ function locateErrors(text: string, errors: CatalogErrors): { located: LocatedEr
   return { located: located.sort(byPosition), rest };
 }
 
-function locateWarnings(text: string, errors: CatalogErrors): LocatedError[] {
-  const { listedWarnings: listed, omittedWarningCount: omitted } = errors;
-  if (listed.length === 0) return [];
-  const positions = positionsOf(
-    text,
-    listed.map(({ path }) => path),
-  );
-  const warnings = listed.map((warning, index) => toLocatedError(warning, positions[index]!)).sort(byPosition);
-  if (omitted > 0) warnings.push(toLocatedError({ path: [], problem: `and ${omitted} more warnings` }, null));
-  return warnings;
+/** Sorts warnings or notes by their position in the text, and appends `more`, which describes the omitted ones. */
+function locateProblems(text: string, problems: readonly CatalogError[], more: CatalogError | null): LocatedError[] {
+  if (problems.length === 0) return [];
+  const paths = problems.map(({ path }) => path);
+  const { positions } = locateJsonPaths(text, paths, 0);
+  const located = problems.map((problem, index) => toLocatedError(problem, positions[index]!)).sort(byPosition);
+  return more === null ? located : [...located, toLocatedError(more, null)];
 }
 
 /** Lists the lenders whose logo is replaced by a monogram. Missing logos do not make a catalog invalid. */
@@ -174,33 +166,19 @@ async function findLogoNotes(file: string, text: string, { lenders }: CatalogFil
   const { problems, folderFound } = await readLogos(logoFolder(file), lenders);
   if (!folderFound) {
     const problem = 'there is no folder logos beside the file, so a monogram is shown for every lender';
-    return [toLocatedError({ path: ['lenders'], problem }, positionsOf(text, [['lenders']])[0]!)];
+    return locateProblems(text, [{ path: ['lenders'], problem }], null);
   }
-  const reported = problems.slice(0, bounds.catalogErrorsReportedMax);
-  const paths = reported.map(({ lenderIndex }) => ['lenders', lenderIndex, 'logo']);
-  const positions = positionsOf(text, paths);
-  const notes = reported.map(({ file: logo, problem }, index) =>
-    toLocatedError(
-      { path: paths[index]!, problem: `logos/${logo} ${problem}, so a monogram is shown` },
-      positions[index]!,
-    ),
-  );
-  const more = problems.length - reported.length;
-  if (more > 0) notes.push(toLocatedError({ path: ['lenders'], problem: `and ${more} more logos` }, null));
-  return notes;
-}
-
-function positionsOf(text: string, paths: CatalogValuePath[]): (TextPosition | null)[] {
-  return locateJsonPaths(text, paths, 0).positions;
+  const notes = problems.slice(0, bounds.catalogErrorsReportedMax).map(({ lenderIndex, file: logo, problem }) => ({
+    path: ['lenders', lenderIndex, 'logo'],
+    problem: `logos/${logo} ${problem}, so a monogram is shown`,
+  }));
+  const more = problems.length - notes.length;
+  return locateProblems(text, notes, more > 0 ? { path: ['lenders'], problem: `and ${more} more logos` } : null);
 }
 
 function toLocatedError({ path, problem }: CatalogError, position: TextPosition | null): LocatedError {
-  return {
-    path: formatCatalogValuePath(path),
-    line: position?.line ?? null,
-    column: position?.column ?? null,
-    problem,
-  };
+  const { line = null, column = null } = position ?? {};
+  return { path: formatCatalogValuePath(path), line, column, problem };
 }
 
 function byPosition(one: LocatedError, other: LocatedError): number {
@@ -208,8 +186,8 @@ function byPosition(one: LocatedError, other: LocatedError): number {
 }
 
 /** Formats an error with file, line and column, as compilers do, so that editors and terminals can link to the position. */
-function formatErrorLine(file: string, { path, line, column, problem }: LocatedError): string {
-  return `${file}${line === null ? '' : `:${line}:${column}`}: ${path}: ${problem}`;
+function formatErrorLine(file: string, { path, line, column, problem }: LocatedError, kind = ''): string {
+  return `${file}${line === null ? '' : `:${line}:${column}`}: ${kind}${path}: ${problem}`;
 }
 
 function formatErrorCount(count: number): string {

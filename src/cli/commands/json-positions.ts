@@ -9,22 +9,6 @@ export interface TextPosition {
 
 type JsonPath = readonly (string | number)[];
 
-/** Node of the tree that is built from the JSON paths to locate. A node stands for one JSON value. */
-interface PathNode {
-  readonly children: Map<string | number, PathNode>;
-  /** Position of the value in the text; null until the parser reaches the value. */
-  position: TextPosition | null;
-}
-
-/** Object or array that the parser has entered and not left yet. */
-interface OpenContainer {
-  readonly node: PathNode | undefined;
-  /** Names of the members that the parser has already read in an object; null for an array. */
-  readonly memberNames: Set<string> | null;
-  /** Name or index of the value that is being parsed. */
-  key: string | number;
-}
-
 interface DuplicateMembers {
   readonly reported: readonly { readonly path: JsonPath; readonly position: TextPosition }[];
   /** Number of all duplicate members, including members that are not in `reported`. */
@@ -43,68 +27,51 @@ export function locateJsonPaths(
   paths: readonly JsonPath[],
   duplicatesReportedMax: number,
 ): { positions: (TextPosition | null)[]; duplicates: DuplicateMembers } {
-  const root: PathNode = { children: new Map(), position: null };
-  const requested = paths.map((path) => path.reduce<PathNode>(childOf, root));
-  const open: OpenContainer[] = [];
+  /** Positions of the requested values, by the JSON text of their paths. */
+  const positions = new Map<string, TextPosition | null>(paths.map((path) => [JSON.stringify(path), null]));
+  /** Names of the members that the parser has read in each object that the parser has entered and not left yet. */
+  const openObjects: Set<string>[] = [];
   const reported: { path: JsonPath; position: TextPosition }[] = [];
   let count = 0;
 
-  /** Stores the position of a value in its tree node. Returns the node, or undefined if the value is not on a path in `paths`. */
-  const enterValue = (line: number, column: number): PathNode | undefined => {
-    const container = open.at(-1);
-    const node = container === undefined ? root : container.node?.children.get(container.key);
-    if (node !== undefined) node.position ??= { line: line + 1, column: column + 1 };
-    return node;
+  const storePosition = (path: JsonPath, line: number, column: number): void => {
+    const key = JSON.stringify(path);
+    if (positions.has(key)) positions.set(key, { line: line + 1, column: column + 1 });
+  };
+  /** Stores the position of an array item or of the whole text. For a member, the position of its name is already stored. */
+  const enterValue = (line: number, column: number, getPath: () => JsonPath): void => {
+    const path = getPath();
+    if (typeof path.at(-1) !== 'string') storePosition(path, line, column);
   };
   visit(text, {
-    onObjectBegin(_offset, _length, line, column) {
-      open.push({ node: enterValue(line, column), memberNames: new Set(), key: '' });
+    onObjectBegin(_offset, _length, line, column, getPath) {
+      enterValue(line, column, getPath);
+      openObjects.push(new Set());
     },
-    onArrayBegin(_offset, _length, line, column) {
-      open.push({ node: enterValue(line, column), memberNames: null, key: 0 });
-    },
-    onObjectProperty(name, _offset, _length, line, column) {
-      const container = open.at(-1)!;
-      const names = container.memberNames!;
-      const position = { line: line + 1, column: column + 1 };
-      container.key = name;
-      const node = container.node?.children.get(name);
+    onArrayBegin: (_offset, _length, line, column, getPath) => enterValue(line, column, getPath),
+    onLiteralValue: (_value, _offset, _length, line, column, getPath) => enterValue(line, column, getPath),
+    onObjectProperty(name, _offset, _length, line, column, getPath) {
+      const names = openObjects.at(-1)!;
+      const path = [...getPath(), name];
       if (names.has(name)) {
         count++;
-        if (reported.length < duplicatesReportedMax) reported.push({ path: open.map(({ key }) => key), position });
+        if (reported.length < duplicatesReportedMax) {
+          reported.push({ path, position: { line: line + 1, column: column + 1 } });
+        }
         // If an object repeats a member name, `JSON.parse` uses the last value, so positions in the earlier value are discarded.
-        if (node !== undefined) clearPositions(node);
+        const prefix = JSON.stringify(path).slice(0, -1);
+        for (const key of positions.keys()) if (key.startsWith(prefix)) positions.set(key, null);
       }
       // Stores at most `catalogObjectMembersMax` names to limit memory. A catalog with a larger object is invalid.
       if (names.size < bounds.catalogObjectMembersMax) names.add(name);
-      if (node !== undefined) node.position = position;
+      storePosition(path, line, column);
     },
-    onLiteralValue(_value, _offset, _length, line, column) {
-      enterValue(line, column);
-    },
-    onSeparator(character) {
-      const container = open.at(-1)!;
-      if (character === ',' && container.memberNames === null) container.key = (container.key as number) + 1;
-    },
-    onObjectEnd: () => void open.pop(),
-    onArrayEnd: () => void open.pop(),
+    onObjectEnd: () => void openObjects.pop(),
   });
-  return { positions: requested.map(({ position }) => position), duplicates: { reported, count } };
-}
-
-function childOf({ children }: PathNode, step: string | number): PathNode {
-  let child = children.get(step);
-  if (child === undefined) {
-    child = { children: new Map(), position: null };
-    children.set(step, child);
-  }
-  return child;
-}
-
-function clearPositions(node: PathNode): void {
-  if (node.position === null) return;
-  node.position = null;
-  for (const child of node.children.values()) clearPositions(child);
+  return {
+    positions: paths.map((path) => positions.get(JSON.stringify(path)) ?? null),
+    duplicates: { reported, count },
+  };
 }
 
 /** Returns the position of the syntax error in `text`. `message` is the error message of `JSON.parse` for this text. */
