@@ -491,8 +491,8 @@ export const bounds = {
   cohortRowSessionsMax: 30,
   /** Maximum number of sessions beyond the retention period that the aggregator thread deletes in one transaction. */
   sessionsPrunedPerTransaction: 500,
-  /** Maximum number of experiments (tags with sessions) in one reply of the aggregator thread, so that a reply takes only milliseconds. */
-  experimentsPerPage: 5_000,
+  /** Maximum number of referrer tags of all tenants in one reply of the aggregator thread, so that a reply takes only milliseconds. */
+  numberedTagsPerPage: 5_000,
   /** A checkpoint starts when the write-ahead log of the analytics store has this number of pages of 4 KiB. */
   analyticsStoreCheckpointPages: 4_000,
   analyticsStoreCacheKibibytes: 16 * 1024,

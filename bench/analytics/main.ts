@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { SessionRowsQuery, SummaryQuery } from '../../src/analytics/analytics.ts';
 import { AnalyticsStore } from '../../src/analytics/analytics-store.ts';
+import { CounterArchive } from '../../src/analytics/counter-archive.ts';
 import { LedgerFollower } from '../../src/analytics/ledger-follower.ts';
 import { bounds } from '../../src/bounds.ts';
 import { daysSinceEpoch } from '../../src/domain/calendar.ts';
@@ -54,14 +55,15 @@ else {
     metadata: '{"campaign":"spring","page":"landing-1","bid":1.25}',
   };
   try {
-    runQueries(await buildStore(folder, ledger), ledger, Number(options.questions));
+    await buildStore(folder, ledger);
+    runQueries(folder, ledger, Number(options.questions));
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-/** Applies the records of the ledger to an analytics store, in batches of the maximum size. Returns the path of the analytics store. */
-async function buildStore(folder: string, ledger: SampleLedger): Promise<string> {
+/** Applies the records of the ledger to an analytics store, in batches of the maximum size. */
+async function buildStore(folder: string, ledger: SampleLedger): Promise<void> {
   const progress = new ProgressPrinter();
   const files = dataPaths(folder);
   progress.printProgress('writing the ledger');
@@ -78,11 +80,11 @@ async function buildStore(folder: string, ledger: SampleLedger): Promise<string>
   console.log(`applied ${records} records of ${ledger.sessions} sessions at ${Math.round(records / ms)} k/s`);
   console.log(`store ${Math.round(bytes / 1e6)} MB, ${Math.round(bytes / ledger.sessions)} bytes per session`);
   console.log(`resident memory ${Math.round(process.memoryUsage.rss() / 1e6)} MB`);
-  return files.analyticsStoreFile;
 }
 
-function runQueries(file: string, ledger: SampleLedger, runs: number): void {
-  const store = new AnalyticsStore(file);
+function runQueries(folder: string, ledger: SampleLedger, runs: number): void {
+  const { analyticsStoreFile, archiveFolder } = dataPaths(folder);
+  const store = new AnalyticsStore(analyticsStoreFile, new CounterArchive(archiveFolder));
   const firstDay = daysSinceEpoch(getLedgerStartTime);
   const today = firstDay + ledger.days - 1;
   const random = (count: number) => Math.floor(Math.random() * count);

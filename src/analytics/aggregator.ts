@@ -1,13 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import { bounds } from '../bounds.ts';
-import type {
-  AggregatorQuery,
-  AggregatorWorkerData,
-  MessageFromAggregator,
-  MessageToAggregator,
-  QueryName,
-  QueryResults,
-} from './aggregator-protocol.ts';
+import type { AggregatorWorkerData, MessageFromAggregator, MessageToAggregator } from './aggregator-protocol.ts';
 import { LedgerFollower } from './ledger-follower.ts';
 import { AggregatorProgress } from './shared-progress.ts';
 
@@ -56,12 +49,10 @@ export class Aggregator {
         this.#scheduleNextBatch();
         break;
       case 'query':
-        if (message.position <= this.#follower.appliedPosition) {
-          this.#sendQueryResult(message);
-        } else {
-          this.#pendingQueries.push(message);
-          this.#scheduleNextBatch();
-        }
+        if (message.position <= this.#follower.appliedPosition) this.#sendQueryResult(message);
+        else this.#pendingQueries.push(message);
+        // The query may have started the retention, and the next batch also deletes rows of sessions that are no longer retained.
+        this.#scheduleNextBatch();
         break;
       case 'close':
         this.#close();
@@ -108,15 +99,7 @@ export class Aggregator {
   }
 
   #sendQueryResult({ id, query }: PendingQuery): void {
-    this.#postToMainThread({ kind: 'result', id, result: this.#executeQuery(query) });
-  }
-
-  #executeQuery(query: AggregatorQuery): QueryResults[QueryName] {
-    if (query.name !== 'applyRetention') return this.#follower.execute(query);
-    const outcome = this.#follower.applyRetention(query.parameter);
-    // The next batch also deletes rows of sessions that are no longer retained.
-    this.#scheduleNextBatch();
-    return outcome;
+    this.#postToMainThread({ kind: 'result', id, result: this.#follower.execute(query) });
   }
 
   /** Closes the store and the message port, and clears the timers. No batch can be running, because batches are synchronous. */

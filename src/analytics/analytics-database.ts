@@ -1,27 +1,47 @@
 import { rmSync } from 'node:fs';
-import Database, { type Statement } from 'better-sqlite3';
+import Database from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import { createPrivateFile } from '../files/durable-files.ts';
-import { widgetEventTypes } from '../ledger/ledger-record.ts';
-import { recordCountColumns, unbookedClickColumns } from './projection-state.ts';
+import { unbookedReasons, widgetEventTypes } from '../ledger/ledger-record.ts';
+import { recordCountNames } from './projection-state.ts';
+import { SqlDatabase } from './sql-database.ts';
 
 /**
  * Version of the tables and the counting rules. Increment this version whenever the tables or the counting rules change. A store with a
- * different version is deleted and rebuilt from the ledger and the archive, so there are no migrations.
+ * different version is deleted and rebuilt from the ledger and the archive. Only a store of version 7 is migrated, because a rebuild takes
+ * minutes for a large ledger, and renaming takes milliseconds.
  */
-const schemaVersion = 7;
+const schemaVersion = 8;
+
+/** Version 7 differs from version 8 only in these names. */
+const renameVersion7Sql = `
+  ALTER TABLE experiment RENAME TO referrer_tag;
+  ${['session', 'cohort_piece', 'day_counter', 'widget_counter', 'lender_counter']
+    .map((table) => `ALTER TABLE ${table} RENAME COLUMN experiment TO tag_number;`)
+    .join('\n')}
+  PRAGMA user_version = 8;
+`;
+
+/** Names of the columns that count clicks without revenue, in the order of `unbookedReasons`. */
+export const unbookedClickColumns = unbookedReasons.map((reason) => `unbooked_${reason}`);
+
+/** Names of the columns of the table `progress` that store the record totals, in the order of `recordCountNames`. */
+export const recordCountColumns = recordCountNames.map((name) =>
+  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+);
 
 /**
  * Tables of the analytics store. All data can be computed from the ledger and the archived counters. Figures are grouped by cohort: the UTC
  * day of the session's creation (docs/contract.md#cohorts).
  *
- * - `experiment`: one referrer tag of one account, vertical and mode, so that figures of two tenants cannot mix (docs/contract.md#tenants).
+ * - `referrer_tag`: one tag of one account, vertical and mode, so that figures of two tenants cannot mix (docs/contract.md#tenants). Other
+ *   tables refer to its `number`. Tags are never deleted, because their daily figures are never deleted.
  * - Money is in integer micro-dollars. The sum of squares of the confirmed revenue per session is in integer cents squared, because integer
  *   sums do not depend on their order: counters derived twice are identical.
  * - `session` is keyed by sub_id, which starts with the creation time, so inserts go to the end of the B-tree. The sub_id contains account,
  *   vertical, mode, shard and day. `position` is the ledger position of the session's creation record, and identifies the session in the
  *   tables `click`, `payout` and `session_metadata`.
- * - `cohort_piece`: sub_ids of the sessions of one experiment and day in ledger order, so that a page of sessions is read without scanning
+ * - `cohort_piece`: sub_ids of the sessions of one tag and day in ledger order, so that a page of sessions is read without scanning
  *   earlier sessions. One row contains the sub_ids of several sessions, because one row per session would make the aggregator 20 % slower.
  *   The primary key starts with the day, so that most rows of a batch are adjacent in the table.
  * - `click`: a counted click. `booking` is one of the numbers in `clickBookingState`. `unbooked_reasons` has one bit for each item of
@@ -50,7 +70,7 @@ const createTablesSql = `
 
   CREATE TABLE ledger_segment (first INTEGER PRIMARY KEY, last_day INTEGER NOT NULL) STRICT;
 
-  CREATE TABLE experiment (
+  CREATE TABLE referrer_tag (
     number INTEGER PRIMARY KEY,
     account INTEGER NOT NULL, vertical INTEGER NOT NULL, test INTEGER NOT NULL, tag TEXT NOT NULL,
     UNIQUE (account, vertical, test, tag)
@@ -62,14 +82,14 @@ const createTablesSql = `
 
   CREATE TABLE session (
     sub BLOB PRIMARY KEY,
-    experiment INTEGER NOT NULL, position INTEGER NOT NULL, device INTEGER NOT NULL, views INTEGER NOT NULL,
+    tag_number INTEGER NOT NULL, position INTEGER NOT NULL, device INTEGER NOT NULL, views INTEGER NOT NULL,
     clicks INTEGER NOT NULL, shown BLOB, last_event_ms INTEGER NOT NULL, widget_events BLOB
   ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE cohort_piece (
-    day INTEGER NOT NULL, experiment INTEGER NOT NULL, last_position INTEGER NOT NULL, first_position INTEGER NOT NULL,
+    day INTEGER NOT NULL, tag_number INTEGER NOT NULL, last_position INTEGER NOT NULL, first_position INTEGER NOT NULL,
     subs BLOB NOT NULL,
-    PRIMARY KEY (day, experiment, last_position)
+    PRIMARY KEY (day, tag_number, last_position)
   ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE session_metadata (session INTEGER PRIMARY KEY, json TEXT NOT NULL) STRICT;
@@ -94,24 +114,24 @@ const createTablesSql = `
   ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE day_counter (
-    experiment INTEGER NOT NULL, day INTEGER NOT NULL, device INTEGER NOT NULL,
+    tag_number INTEGER NOT NULL, day INTEGER NOT NULL, device INTEGER NOT NULL,
     sessions INTEGER NOT NULL, views INTEGER NOT NULL, clicks INTEGER NOT NULL, attributed_micros INTEGER NOT NULL,
     confirmed_micros INTEGER NOT NULL DEFAULT 0, confirmed_cents_squared INTEGER NOT NULL DEFAULT 0,
     revenue_sessions INTEGER, first_session_ms INTEGER, last_session_ms INTEGER,
     ${unbookedClickColumns.map((column) => `${column} INTEGER NOT NULL`).join(', ')},
-    PRIMARY KEY (experiment, day, device)
+    PRIMARY KEY (tag_number, day, device)
   ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE widget_counter (
-    experiment INTEGER NOT NULL, day INTEGER NOT NULL, device INTEGER NOT NULL,
+    tag_number INTEGER NOT NULL, day INTEGER NOT NULL, device INTEGER NOT NULL,
     ${widgetEventTypes.map((type) => `${type} INTEGER NOT NULL`).join(', ')},
-    PRIMARY KEY (experiment, day, device)
+    PRIMARY KEY (tag_number, day, device)
   ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE lender_counter (
-    experiment INTEGER NOT NULL, day INTEGER NOT NULL, lender INTEGER NOT NULL,
+    tag_number INTEGER NOT NULL, day INTEGER NOT NULL, lender INTEGER NOT NULL,
     clicks INTEGER NOT NULL, confirmed_micros INTEGER NOT NULL DEFAULT 0,
-    PRIMARY KEY (experiment, day, lender)
+    PRIMARY KEY (tag_number, day, lender)
   ) STRICT, WITHOUT ROWID;
 `;
 
@@ -121,31 +141,34 @@ export class StoreVersionMismatchError extends Error {
 }
 
 /** Opens the store for writing. Creates the tables if the file is new. Throws `StoreVersionMismatchError`. */
-export function openAnalyticsDatabase(file: string): Database.Database {
+export function openAnalyticsDatabase(file: string): SqlDatabase {
   createPrivateFile(file);
-  return closeOnError(new Database(file), (database) => {
-    database.pragma('journal_mode = WAL');
-    // A power cut may undo the last commits but does not corrupt the file. `LedgerFollower` then applies the ledger records of the undone
-    // commits again.
-    database.pragma('synchronous = NORMAL');
-    // A long checkpoint interval saves disk writes: each checkpoint writes a changed page once, even if many batches changed the page.
-    database.pragma(`wal_autocheckpoint = ${bounds.analyticsStoreCheckpointPages}`);
-    database.pragma(`cache_size = -${bounds.analyticsStoreCacheKibibytes}`);
-    const empty = prepareSingleValueQuery(database, 'SELECT count(*) FROM sqlite_schema').get() === 0;
-    if (!empty) return assertSchemaVersion(database);
-    database.transaction(() => {
-      database.exec(createTablesSql);
-      database.pragma(`user_version = ${schemaVersion}`);
-    })();
+  return closeOnError(new SqlDatabase(file), (database) => {
+    // With `synchronous = NORMAL`, a power cut may undo the last commits but does not corrupt the file. `LedgerFollower` then applies the
+    // ledger records of the undone commits again. A long checkpoint interval saves disk writes: each checkpoint writes a changed page once,
+    // even if many batches changed the page.
+    database.execute(`
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = NORMAL;
+      PRAGMA wal_autocheckpoint = ${bounds.analyticsStoreCheckpointPages};
+      PRAGMA cache_size = -${bounds.analyticsStoreCacheKibibytes};
+    `);
+    if (database.value('SELECT count(*) FROM sqlite_schema') === 0) {
+      database.write(() => database.execute(`${createTablesSql} PRAGMA user_version = ${schemaVersion};`));
+    } else if (readSchemaVersion(database) === 7) {
+      database.write(() => database.execute(renameVersion7Sql));
+    } else {
+      assertSchemaVersion(database);
+    }
   });
 }
 
 /** Opens an existing store read-only. Another process may write to the store at the same time. Throws `StoreVersionMismatchError`. */
-export function openAnalyticsDatabaseReadOnly(file: string): Database.Database {
-  return closeOnError(new Database(file, { readonly: true, fileMustExist: true }), assertSchemaVersion);
+export function openAnalyticsDatabaseReadOnly(file: string): SqlDatabase {
+  return closeOnError(new SqlDatabase(file, { readonly: true, fileMustExist: true }), assertSchemaVersion);
 }
 
-function closeOnError(database: Database.Database, setUp: (database: Database.Database) => void): Database.Database {
+function closeOnError(database: SqlDatabase, setUp: (database: SqlDatabase) => void): SqlDatabase {
   try {
     setUp(database);
     return database;
@@ -155,32 +178,16 @@ function closeOnError(database: Database.Database, setUp: (database: Database.Da
   }
 }
 
-export function isCurrentSchemaVersion(database: Database.Database): boolean {
-  return database.pragma('user_version', { simple: true }) === schemaVersion;
+function readSchemaVersion(database: SqlDatabase): number {
+  return database.value<number>('PRAGMA user_version')!;
 }
 
-function assertSchemaVersion(database: Database.Database): void {
-  const version = database.pragma('user_version', { simple: true });
+function assertSchemaVersion(database: SqlDatabase): void {
+  const version = readSchemaVersion(database);
   if (version === schemaVersion) return;
   throw new StoreVersionMismatchError(
     `analytics store has schema version ${version}; this release uses ${schemaVersion}`,
   );
-}
-
-/** Prepares a statement that returns each row as an array. */
-export function prepareArrayQuery<Parameters extends unknown[], Row>(
-  database: Database.Database,
-  sql: string,
-): Statement<Parameters, Row> {
-  return database.prepare<Parameters, Row>(sql).raw();
-}
-
-/** Prepares a statement that returns single values instead of rows. */
-export function prepareSingleValueQuery<Parameters extends unknown[], Value>(
-  database: Database.Database,
-  sql: string,
-): Statement<Parameters, Value> {
-  return database.prepare<Parameters, Value>(sql).pluck();
 }
 
 /** Deletes the files of an analytics store. The caller must close the store first. */
@@ -193,82 +200,50 @@ export function isCorruptDatabaseError(error: unknown): error is Error {
   return error.code.startsWith('SQLITE_CORRUPT') || error.code.startsWith('SQLITE_NOTADB');
 }
 
-/** Number of rows per INSERT statement. With 8 rows per statement, the aggregator is 12 to 20 % faster than with 1 row. */
-const rowsPerStatement = 8;
-
-export type SqlValue = number | bigint | string | Uint8Array | null;
-
-/** Inserts rows into one table, several rows per statement, in the order of the `add` calls. */
-export class RowWriter {
-  readonly #insertMany: Statement<[SqlValue[]]>;
-  readonly #insertOne: Statement<[SqlValue[]]>;
-  readonly #columnCount: number;
-  #pendingValues: SqlValue[] = [];
-
-  /** @param conflict an `ON CONFLICT` clause; required if the table may already contain some of the rows */
-  constructor(database: Database.Database, table: string, columns: readonly string[], conflict = '') {
-    const row = `(${columns.map(() => '?').join(', ')})`;
-    const insert = (rows: number) =>
-      `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${Array(rows).fill(row).join(', ')} ${conflict}`;
-    this.#insertMany = database.prepare<[SqlValue[]]>(insert(rowsPerStatement));
-    this.#insertOne = database.prepare<[SqlValue[]]>(insert(1));
-    this.#columnCount = columns.length;
-  }
-
-  /** Writes all buffered rows, then `rows`. */
-  writeRows(rows: Iterable<readonly SqlValue[]>): void {
-    for (const row of rows) this.add(row);
-    this.flush();
-  }
-
-  /** Buffers a row. Buffered rows are written together when there are enough rows for one statement, or when `flush` is called. */
-  add(row: readonly SqlValue[]): void {
-    this.#pendingValues.push(...row);
-    if (this.#pendingValues.length < rowsPerStatement * this.#columnCount) return;
-    this.#insertMany.run(this.#pendingValues);
-    this.#pendingValues = [];
-  }
-
-  flush(): void {
-    const width = this.#columnCount;
-    const values = this.#pendingValues;
-    this.#pendingValues = [];
-    for (let start = 0; start < values.length; start += width) this.#insertOne.run(values.slice(start, start + width));
-  }
+/** Facts that an analytics store proves about the other files of the data folder. */
+export interface StoreEvidence {
+  /** Position of the last ledger record that was applied to the store. */
+  readonly position: number;
+  /** Highest number of an account with sessions, including sessions that the retention has deleted. */
+  readonly highestAccount: number;
+  /** First day whose sessions the store retains. The store has the daily figures of all days before. */
+  readonly firstRetainedDay: number;
+  /** First position of the oldest ledger segment that contains sessions of retained days; 0 if this position is unknown. */
+  readonly firstNeededSegment: number;
 }
 
-/** Returns the assignments of an `ON CONFLICT DO UPDATE SET` clause that adds the new values to the stored values. */
-export function createIncrementSql(columns: readonly string[]): string {
-  return columns.map((column) => `${column} = ${column} + excluded.${column}`).join(', ');
-}
-
-/** Encodes numbers as LEB128 varints, so that small numbers take only one or two bytes. Returns null for an empty list. */
-export function encodeVarints(numbers: readonly number[]): Uint8Array | null {
-  if (numbers.length === 0) return null;
-  const bytes: number[] = [];
-  for (const number of numbers) {
-    let remaining = number;
-    while (remaining >= 0x80) {
-      bytes.push((remaining % 0x80) | 0x80);
-      remaining = Math.floor(remaining / 0x80);
-    }
-    bytes.push(remaining);
+/**
+ * Reads the evidence from the store of this or an earlier release. Returns null if the file is missing, empty or damaged. For a store of
+ * another release, which the service is going to rebuild, the last two members are 0.
+ */
+export function readStoreEvidence(file: string, { readonly }: { readonly readonly: boolean }): StoreEvidence | null {
+  let database: SqlDatabase | undefined;
+  try {
+    const opened = new SqlDatabase(file, { readonly, fileMustExist: true });
+    database = opened;
+    const query = (sql: string): number => opened.value<number | null>(sql) ?? 0;
+    const isRenamed = query("SELECT count(*) FROM sqlite_schema WHERE name = 'referrer_tag'") > 0;
+    const evidence = {
+      position: query('SELECT position FROM progress'),
+      highestAccount: query(`SELECT max(account) FROM ${isRenamed ? 'referrer_tag' : 'experiment'}`),
+    };
+    const version = readSchemaVersion(opened);
+    if (version !== schemaVersion && version !== 7) return { ...evidence, firstRetainedDay: 0, firstNeededSegment: 0 };
+    const current = query('SELECT segment FROM progress');
+    const oldest = query(
+      'SELECT min(first) FROM ledger_segment WHERE last_day >= (SELECT kept_from_day FROM retention)',
+    );
+    return {
+      ...evidence,
+      firstRetainedDay: query('SELECT kept_from_day FROM retention'),
+      firstNeededSegment: oldest === 0 ? current : Math.min(oldest, current),
+    };
+  } catch (error) {
+    if (error instanceof Database.SqliteError || (error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    // better-sqlite3 throws a TypeError without a code if the folder of the file does not exist.
+    if (error instanceof TypeError) return null;
+    throw error;
+  } finally {
+    database?.close();
   }
-  return Buffer.from(bytes);
-}
-
-export function decodeVarints(bytes: Uint8Array | null): number[] {
-  const numbers: number[] = [];
-  let number = 0;
-  let scale = 1;
-  for (const byte of bytes ?? []) {
-    number += (byte & 0x7f) * scale;
-    scale *= 0x80;
-    if (byte < 0x80) {
-      numbers.push(number);
-      number = 0;
-      scale = 1;
-    }
-  }
-  return numbers;
 }

@@ -1,7 +1,6 @@
-import type { Database, Statement } from 'better-sqlite3';
-import { bounds } from '../bounds.ts';
 import type { PayoutKey, PayoutStateWithLender } from '../confirmations/payout-state.ts';
 import type { LogCursor } from '../event-log/log-scanner.ts';
+import type { AggregatorQueries, RetentionRequest, RetentionResult } from './aggregator-protocol.ts';
 import type {
   DailyAnalyticsResult,
   SessionRowsPage,
@@ -11,27 +10,19 @@ import type {
   TagsPage,
   TagsQuery,
 } from './analytics.ts';
-import { openAnalyticsDatabase, prepareArrayQuery } from './analytics-database.ts';
-import { AnalyticsBatchWriter } from './batch-writer.ts';
-import { CohortReader } from './cohort-reader.ts';
+import { openAnalyticsDatabase, recordCountColumns } from './analytics-database.ts';
+import { readDailyAnalytics, readSummary } from './cohort-reader.ts';
 import type { CounterArchive } from './counter-archive.ts';
-import { DailyCounters } from './daily-counters.ts';
 import { LedgerProjection } from './ledger-projection.ts';
-import { emptyRecordCounts, type RecordCounts, recordCountColumns, recordCountNames } from './projection-state.ts';
-import { SessionRowsReader } from './rows-reader.ts';
-import { SessionReader } from './session-reader.ts';
+import { emptyRecordCounts, type RecordCounts, recordCountNames } from './projection-state.ts';
+import { readSessionRows } from './rows-reader.ts';
+import type { SqlDatabase } from './sql-database.ts';
 import { SqliteProjectionState } from './sqlite-projection-state.ts';
-import {
-  AnalyticsRetention,
-  RetentionCutoff,
-  type RetentionRequest,
-  type RetentionResult,
-  SessionPruner,
-} from './store-retention.ts';
-import { TagsReader } from './tags-reader.ts';
+import { StoreRetention } from './store-retention.ts';
+import { type NumberedTag, readNumberedTags, readTags } from './tags-reader.ts';
 
-/** An experiment is a referrer tag that has sessions. Experiments are numbered in the order in which their first sessions were created. */
-export type ExperimentRow = readonly [number: number, account: number, vertical: number, test: 0 | 1, tag: string];
+const totalColumns = recordCountColumns.map((column, index) => `${column} AS ${recordCountNames[index]}`);
+const selectTotalsSql = `SELECT ${totalColumns.join(', ')} FROM progress`;
 
 /**
  * The analytics store is an SQLite file that only one thread uses. Counters, sessions and the ledger cursor are committed together. After a
@@ -39,48 +30,24 @@ export type ExperimentRow = readonly [number: number, account: number, vertical:
  *
  * If `applyBatch` throws, close and reopen the store, because its caches may no longer match the file. The file is unchanged.
  */
-export class AnalyticsStore {
-  readonly #database: Database;
-  readonly #retainedSessions: RetentionCutoff;
-  readonly pruner: SessionPruner;
-  readonly #retention: AnalyticsRetention;
-  readonly #projectionState: SqliteProjectionState;
-  readonly #batchWriter: AnalyticsBatchWriter;
-  readonly #cohortReader: CohortReader;
-  readonly #rowsReader: SessionRowsReader;
-  readonly #tagsReader: TagsReader;
-  readonly #selectExperiments: Statement<[number, number], ExperimentRow>;
-  readonly #inTransaction: <Result>(read: () => Result) => Result;
-  readonly #selectTotals: Statement<[], RecordCounts>;
+export class AnalyticsStore implements AggregatorQueries {
+  readonly #database: SqlDatabase;
+  readonly #state: SqliteProjectionState;
+  readonly #retention: StoreRetention;
   #cursor: LogCursor | null;
 
-  /** Opens or creates the analytics store. Throws `StoreVersionMismatchError` or an SQLite error. */
-  constructor(file: string) {
+  /**
+   * Opens or creates the analytics store. Copies the archived counters into the store unless the store already includes all archived days.
+   * Throws `StoreVersionMismatchError`, `LogDamagedError` or an SQLite error.
+   */
+  constructor(file: string, archive: CounterArchive) {
     this.#database = openAnalyticsDatabase(file);
     try {
-      this.#retainedSessions = new RetentionCutoff(this.#database);
-      this.pruner = new SessionPruner(this.#database, this.#retainedSessions);
-      const counters = new DailyCounters(this.#database);
-      this.#retention = new AnalyticsRetention(this.#database, this.#retainedSessions, counters);
-      this.#projectionState = new SqliteProjectionState(this.#database, this.#retainedSessions);
-      this.#batchWriter = new AnalyticsBatchWriter(this.#database, counters);
-      const sessions = new SessionReader(this.#database, this.#retainedSessions);
-      this.#cohortReader = new CohortReader(this.#database, sessions);
-      this.#rowsReader = new SessionRowsReader(this.#database, sessions);
-      this.#tagsReader = new TagsReader(this.#database);
-      this.#selectExperiments = prepareArrayQuery(
-        this.#database,
-        'SELECT number, account, vertical, test, tag FROM experiment WHERE number > ? ORDER BY number LIMIT ?',
-      );
-      // Each query runs in one transaction, because SQLite would otherwise lock the file separately for each statement.
-      const transaction = this.#database.transaction((read: () => unknown) => read());
-      this.#inTransaction = (read) => transaction(read) as ReturnType<typeof read>;
-      const totals = recordCountColumns.map((column, index) => `${column} AS ${recordCountNames[index]}`);
-      this.#selectTotals = this.#database.prepare(`SELECT ${totals.join(', ')} FROM progress`);
-      const selectCursor = this.#database.prepare<[], LogCursor>(
-        'SELECT position, segment, "offset", crc FROM progress',
-      );
-      this.#cursor = selectCursor.get() ?? null;
+      this.#state = new SqliteProjectionState(this.#database);
+      this.#retention = new StoreRetention(this.#database, archive, this.#state);
+      this.#retention.restoreArchivedCounters();
+      const [cursor] = this.#database.objects<LogCursor>('SELECT position, segment, "offset", crc FROM progress');
+      this.#cursor = cursor ?? null;
     } catch (error) {
       this.#database.close();
       throw error;
@@ -98,54 +65,55 @@ export class AnalyticsStore {
 
   /** Applies a batch of records in one transaction. The callback `read` applies the records and returns the new ledger cursor. */
   applyBatch(read: (projection: LedgerProjection) => LogCursor): void {
-    const projection = new LedgerProjection(this.#projectionState);
-    this.#cursor = this.#database
-      .transaction(() => {
-        const cursor = read(projection);
-        this.#projectionState.flushSessionMetadata();
-        this.#batchWriter.write(projection, cursor);
-        return cursor;
-      })
-      .immediate();
-    this.#projectionState.cacheSessions(projection);
+    const projection = new LedgerProjection(this.#state, this.#retention.firstRetainedSubId);
+    this.#cursor = this.#database.write(() => {
+      const cursor = read(projection);
+      this.#state.writeBatch(projection, cursor);
+      return cursor;
+    });
+    this.#state.cacheSessions();
   }
 
-  applyRetention(archive: CounterArchive, request: RetentionRequest): RetentionResult {
-    return this.#retention.applyRetention(archive, request, this.#cursor);
+  applyRetention(request: RetentionRequest): RetentionResult {
+    return this.#retention.applyRetention(request, this.#cursor);
   }
 
-  /** Copies the archived counters into the store unless the store already includes all archived days. */
-  restoreArchivedCounters(archive: CounterArchive): void {
-    this.#retention.restoreArchivedCounters(archive, this.#projectionState);
+  /** Whether the store may contain rows of sessions that are not retained. */
+  get hasRowsToPrune(): boolean {
+    return this.#retention.hasRowsToPrune;
+  }
+
+  pruneRows(): void {
+    this.#retention.pruneRows();
   }
 
   getSummary(query: SummaryQuery): SummaryResult {
-    return this.#inTransaction(() => this.#cohortReader.getSummary(query));
+    return this.#database.read(() => readSummary(this.#database, query));
   }
 
   listDailyAnalytics(query: SummaryQuery): DailyAnalyticsResult {
-    return this.#inTransaction(() => this.#cohortReader.listDailyAnalytics(query));
+    return this.#database.read(() => readDailyAnalytics(this.#database, query));
   }
 
   listSessions(query: SessionRowsQuery): SessionRowsPage {
-    return this.#inTransaction(() => this.#rowsReader.listSessions(query));
+    return this.#database.read(() => readSessionRows(this.#database, query));
   }
 
   listTags(query: TagsQuery): TagsPage {
-    return this.#inTransaction(() => this.#tagsReader.listTags(query));
+    return this.#database.read(() => readTags(this.#database, query));
   }
 
-  /** Lists experiments. Experiments are never deleted, because their daily figures are never deleted. */
-  listExperiments(afterNumber: number): ExperimentRow[] {
-    return this.#selectExperiments.all(afterNumber, bounds.experimentsPerPage);
+  listNumberedTags(afterNumber: number): NumberedTag[] {
+    return readNumberedTags(this.#database, afterNumber);
   }
 
   findPayoutStates(keys: readonly PayoutKey[]): PayoutStateWithLender[] {
-    return this.#inTransaction(() => this.#projectionState.findPayoutStates(keys));
+    return this.#database.read(() => this.#state.findPayoutStates(keys, this.#retention.firstRetainedSubId));
   }
 
   getTotals(): RecordCounts {
-    return this.#selectTotals.get() ?? { ...emptyRecordCounts };
+    const [totals] = this.#database.objects<RecordCounts>(selectTotalsSql);
+    return totals ?? { ...emptyRecordCounts };
   }
 
   close(): void {

@@ -9,19 +9,14 @@ import type { LogEnd } from '../files/data-inventory.ts';
 /**
  * A record of the archive. Each segment of the archive, except an end segment, contains these records:
  *
- *     header; per experiment: its name, its day counters, its lender counters; footer
+ *     header; per referrer tag: its name, its day counters, its lender counters; footer
  *
  * A record is a msgpack array whose first element is the kind of the record. Archive records and ledger records have different kind
  * numbers. A later release may add elements only at the end of a record.
  */
-export type ArchiveRecord =
-  | ArchiveHeader
-  | ArchivedExperimentKey
-  | ArchivedDay
-  | ArchivedLenderCounters
-  | ArchiveFooter;
+export type ArchiveRecord = ArchiveHeader | ArchivedTagKey | ArchivedDay | ArchivedLenderCounters | ArchiveFooter;
 
-export const archiveRecordKind = { header: 11, experiment: 12, day: 13, lender: 14, footer: 15 } as const;
+export const archiveRecordKind = { header: 11, tag: 12, day: 13, lender: 14, footer: 15 } as const;
 
 type ArchiveHeader = readonly [
   kind: 11,
@@ -33,10 +28,10 @@ type ArchiveHeader = readonly [
   ledgerStartPosition: number,
 ];
 
-/** Names the experiment to which the following records belong, until the next `ArchivedExperimentKey` names another experiment. */
-export type ArchivedExperimentKey = readonly [
+/** Names the referrer tag to which the following records belong, until the next `ArchivedTagKey`. */
+export type ArchivedTagKey = readonly [
   kind: 12,
-  experiment: readonly [account: number, vertical: number, test: 0 | 1, tag: string],
+  key: readonly [account: number, vertical: number, test: 0 | 1, tag: string],
 ];
 
 export type ArchivedDay = readonly [
@@ -76,7 +71,7 @@ function isArchiveRecord(value: readonly unknown[]): value is ArchiveRecord {
   switch (value[0]) {
     case archiveRecordKind.header:
       return value.length >= 5 && value.slice(1, 5).every(isCount);
-    case archiveRecordKind.experiment: {
+    case archiveRecordKind.tag: {
       const [account, vertical, test, tag] = members;
       return isCount(account) && isCount(vertical) && (test === 0 || test === 1) && typeof tag === 'string';
     }
@@ -107,8 +102,8 @@ function isInt64(digits: string): boolean {
   return /^\d{1,19}$/.test(digits) && BigInt(digits) < 2n ** 63n;
 }
 
-/** Counters of a range of days, grouped by experiment. The counters of each experiment follow a record that names the experiment. */
-export type ArchivedCounters = Iterable<ArchivedExperimentKey | ArchivedDay | ArchivedLenderCounters>;
+/** Counters of a range of days, grouped by referrer tag. The counters of each tag follow a record that names the tag. */
+export type ArchivedCounters = Iterable<ArchivedTagKey | ArchivedDay | ArchivedLenderCounters>;
 
 /**
  * Archive of the daily counters of days whose sessions and ledger records have been deleted. All figures can be computed from the archive
@@ -179,7 +174,7 @@ export class CounterArchive {
   findHighestAccount(): number {
     let highest = 0;
     for (const record of this.readAll()) {
-      if (record[0] === archiveRecordKind.experiment) highest = Math.max(highest, record[1][0]);
+      if (record[0] === archiveRecordKind.tag) highest = Math.max(highest, record[1][0]);
     }
     return highest;
   }
@@ -248,7 +243,7 @@ export class CounterArchive {
 class ArchiveRecordOrder {
   #fromDay = 0;
   #untilDay = 0;
-  #hasExperiment = false;
+  #hasTag = false;
   /** True between the header and the footer of an archive segment. */
   isOpen = false;
 
@@ -258,14 +253,14 @@ class ArchiveRecordOrder {
       case archiveRecordKind.header:
         [, , this.#fromDay, this.#untilDay] = record;
         this.isOpen = true;
-        this.#hasExperiment = false;
+        this.#hasTag = false;
         return this.#untilDay > this.#fromDay;
-      case archiveRecordKind.experiment:
-        this.#hasExperiment = true;
+      case archiveRecordKind.tag:
+        this.#hasTag = true;
         return true;
       case archiveRecordKind.day:
       case archiveRecordKind.lender:
-        return this.#hasExperiment && record[1][0] >= this.#fromDay && record[1][0] < this.#untilDay;
+        return this.#hasTag && record[1][0] >= this.#fromDay && record[1][0] < this.#untilDay;
       case archiveRecordKind.footer:
         this.isOpen = false;
         return true;

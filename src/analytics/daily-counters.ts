@@ -1,30 +1,22 @@
-import type { Database, Statement } from 'better-sqlite3';
+import { daysSinceEpoch } from '../domain/calendar.ts';
 import { unbookedReasons, widgetEventTypes } from '../ledger/ledger-record.ts';
-import { createIncrementSql, prepareArrayQuery, RowWriter } from './analytics-database.ts';
+import { unbookedClickColumns } from './analytics-database.ts';
 import {
   type ArchivedCounters,
   type ArchivedDay,
-  type ArchivedExperimentKey,
   type ArchivedLenderCounters,
+  type ArchivedTagKey,
   type ArchiveRecord,
   archiveRecordKind,
 } from './counter-archive.ts';
-import type { LedgerProjection } from './ledger-projection.ts';
-import { unbookedClickColumns } from './projection-state.ts';
-import type { SqliteProjectionState } from './sqlite-projection-state.ts';
+import { emptyUnbookedClickCounts } from './counting-rules.ts';
+import type { DayCounterChanges, LenderCounterChanges, ProjectionState, SessionState } from './projection-state.ts';
+import { createIncrementSql, RowWriter, type SqlDatabase } from './sql-database.ts';
 
-type ExperimentRow = [number: number, ...experiment: ArchivedExperimentKey[1]];
-/**
- * Database row of one day: the counters of an archive record, the counts of clicks without revenue, and the widget counts (null on a day
- * without widget events).
- */
-type DayRow = [...counter: Required<ArchivedDay[1]>, ...counts: (number | null)[]];
-type LenderRow = ArchivedLenderCounters[1];
-
-const dayCounters = [
+/** Columns of a counter in an archive record that can be added, after `day` and `device`. */
+const archivedSums = [
   ...['sessions', 'views', 'clicks', 'attributed_micros', 'confirmed_micros', 'confirmed_cents_squared'],
   'revenue_sessions',
-  ...unbookedClickColumns,
 ];
 
 /** Assignments that keep the earlier of two first creation times and the later of two last creation times. A null has no effect. */
@@ -32,82 +24,104 @@ const sessionTimesUpdateSql = `
   first_session_ms = min(ifnull(first_session_ms, excluded.first_session_ms), ifnull(excluded.first_session_ms, first_session_ms)),
   last_session_ms = max(ifnull(last_session_ms, excluded.last_session_ms), ifnull(excluded.last_session_ms, last_session_ms))`;
 
-/** Reads and writes the daily counters in the store: adds the increments of a batch, reads days to archive, and restores archived days. */
+/** Selects the counter of an archive record, the counts of clicks without revenue, and the widget counts (null on a day without any). */
+const selectDaysSql = `
+  SELECT day, device, sessions, views, clicks, attributed_micros, confirmed_micros, CAST(confirmed_cents_squared AS TEXT),
+    revenue_sessions, first_session_ms, last_session_ms, ${[...unbookedClickColumns, ...widgetEventTypes].join(', ')}
+  FROM day_counter LEFT JOIN widget_counter USING (tag_number, day, device) WHERE tag_number = ? AND day >= ? AND day < ?`;
+
+/** Number of items of `ArchivedDay[1]`, with which a `DayRow` starts. */
+const archivedCounterLength = 11;
+type DayRow = readonly (number | string | null)[];
+
+const selectLendersSql = `
+  SELECT day, name, clicks, confirmed_micros
+  FROM lender_counter JOIN lender ON number = lender WHERE tag_number = ? AND day >= ? AND day < ?`;
+
+/** The daily counters in the store: collects and adds the changes of a batch, reads days to archive, and restores archived days. */
 export class DailyCounters {
+  readonly #database: SqlDatabase;
   readonly #dayWriter: RowWriter;
   readonly #widgetWriter: RowWriter;
   readonly #lenderWriter: RowWriter;
-  readonly #selectExperiments: Statement<[], ExperimentRow>;
-  readonly #selectDays: Statement<[number, number, number], DayRow>;
-  readonly #selectLenders: Statement<[number, number, number], LenderRow>;
-  readonly #deleteDays: Statement<[number]>;
-  readonly #deleteWidgets: Statement<[number]>;
-  readonly #deleteLenders: Statement<[number]>;
+  readonly #dayChanges = new Map<number, DayCounterChanges>();
+  readonly #lenderChanges = new Map<string, LenderCounterChanges>();
 
-  constructor(database: Database) {
-    const createWriter = (table: string, keys: readonly string[], counters: readonly string[]) =>
-      new RowWriter(
-        database,
-        table,
-        [...keys, ...counters],
-        `ON CONFLICT DO UPDATE SET ${createIncrementSql(counters)}`,
-      );
+  constructor(database: SqlDatabase) {
+    this.#database = database;
+    const createWriter = (table: string, keys: readonly string[], sums: readonly string[]) =>
+      new RowWriter(database, table, [...keys, ...sums], `ON CONFLICT DO UPDATE SET ${createIncrementSql(sums)}`);
     this.#dayWriter = new RowWriter(
       database,
       'day_counter',
-      ['experiment', 'day', 'device', ...dayCounters, 'first_session_ms', 'last_session_ms'],
-      `ON CONFLICT DO UPDATE SET ${createIncrementSql(dayCounters)}, ${sessionTimesUpdateSql}`,
+      ['tag_number', 'day', 'device', ...archivedSums, 'first_session_ms', 'last_session_ms', ...unbookedClickColumns],
+      `ON CONFLICT DO UPDATE SET ${createIncrementSql([...archivedSums, ...unbookedClickColumns])}, ${sessionTimesUpdateSql}`,
     );
-    this.#widgetWriter = createWriter('widget_counter', ['experiment', 'day', 'device'], widgetEventTypes);
+    this.#widgetWriter = createWriter('widget_counter', ['tag_number', 'day', 'device'], widgetEventTypes);
     this.#lenderWriter = createWriter(
       'lender_counter',
-      ['experiment', 'day', 'lender'],
+      ['tag_number', 'day', 'lender'],
       ['clicks', 'confirmed_micros'],
     );
-    this.#selectExperiments = prepareArrayQuery(
-      database,
-      'SELECT number, account, vertical, test, tag FROM experiment ORDER BY number',
-    );
-    this.#selectDays = prepareArrayQuery(
-      database,
-      `SELECT day, device, sessions, views, clicks, attributed_micros, confirmed_micros,
-          CAST(confirmed_cents_squared AS TEXT), revenue_sessions, first_session_ms, last_session_ms,
-          ${[...unbookedClickColumns, ...widgetEventTypes].join(', ')}
-        FROM day_counter LEFT JOIN widget_counter USING (experiment, day, device) WHERE experiment = ? AND day >= ? AND day < ?`,
-    );
-    this.#selectLenders = prepareArrayQuery(
-      database,
-      `SELECT day, name, clicks, confirmed_micros
-        FROM lender_counter JOIN lender ON number = lender WHERE experiment = ? AND day >= ? AND day < ?`,
-    );
-    this.#deleteDays = database.prepare('DELETE FROM day_counter WHERE day < ?');
-    this.#deleteWidgets = database.prepare('DELETE FROM widget_counter WHERE day < ?');
-    this.#deleteLenders = database.prepare('DELETE FROM lender_counter WHERE day < ?');
   }
 
-  addCounterChanges({ dayDeltas, lenderDeltas }: LedgerProjection): void {
-    for (const { experiment, day, device, sessions, views, clicks, attributedMicros, ...more } of dayDeltas.values()) {
-      const { confirmedMicros, confirmedCentsSquared, revenueSessions, unbookedClicks, widgetEvents } = more;
-      const revenue = [attributedMicros, confirmedMicros, confirmedCentsSquared, revenueSessions];
-      const times = [more.firstSessionMs, more.lastSessionMs];
-      this.#dayWriter.add([experiment, day, device, sessions, views, clicks, ...revenue, ...unbookedClicks, ...times]);
-      if (widgetEvents !== null) this.#widgetWriter.add([experiment, day, device, ...widgetEvents]);
+  changesOfDay({ tagNumber, createdMs, device }: SessionState): DayCounterChanges {
+    const day = daysSinceEpoch(createdMs);
+    // The map key is a safe integer: a day has at most 22 bits, a device class 3 bits and a tag number 28 bits.
+    const key = (tagNumber * 2 ** 22 + day) * 8 + device;
+    let changes = this.#dayChanges.get(key);
+    if (changes === undefined) {
+      const zeros = { sessions: 0, views: 0, clicks: 0, attributedMicros: 0, widgetEvents: null };
+      const unbookedClicks = [...emptyUnbookedClickCounts];
+      const revenue = { confirmedMicros: 0, confirmedCentsSquared: 0n, revenueSessions: 0 };
+      const times = { firstSessionMs: null, lastSessionMs: null };
+      changes = { tagNumber, day, device, ...zeros, ...revenue, ...times, unbookedClicks };
+      this.#dayChanges.set(key, changes);
     }
-    for (const { experiment, day, lender, clicks, confirmedMicros } of lenderDeltas.values()) {
-      this.#lenderWriter.add([experiment, day, lender, clicks, confirmedMicros]);
+    return changes;
+  }
+
+  changesOfLender({ tagNumber, createdMs }: SessionState, lender: number): LenderCounterChanges {
+    const day = daysSinceEpoch(createdMs);
+    const key = `${tagNumber} ${day} ${lender}`;
+    let changes = this.#lenderChanges.get(key);
+    if (changes === undefined) {
+      changes = { tagNumber, day, lender, clicks: 0, confirmedMicros: 0 };
+      this.#lenderChanges.set(key, changes);
+    }
+    return changes;
+  }
+
+  /** Adds the changes of a batch to the stored counters. */
+  writeChanges(): void {
+    for (const { tagNumber, day, device, widgetEvents, unbookedClicks, ...sums } of this.#dayChanges.values()) {
+      const { sessions, views, clicks, attributedMicros, confirmedMicros, confirmedCentsSquared, revenueSessions } =
+        sums;
+      const revenue = [attributedMicros, confirmedMicros, confirmedCentsSquared, revenueSessions];
+      const times = [sums.firstSessionMs, sums.lastSessionMs];
+      this.#dayWriter.add([tagNumber, day, device, sessions, views, clicks, ...revenue, ...times, ...unbookedClicks]);
+      if (widgetEvents !== null) this.#widgetWriter.add([tagNumber, day, device, ...widgetEvents]);
+    }
+    for (const { tagNumber, day, lender, clicks, confirmedMicros } of this.#lenderChanges.values()) {
+      this.#lenderWriter.add([tagNumber, day, lender, clicks, confirmedMicros]);
     }
     this.#flush();
+    this.#dayChanges.clear();
+    this.#lenderChanges.clear();
   }
 
   /** Yields the counters from `fromDay` (inclusive) to `untilDay` (exclusive). Do not change the store during the iteration. */
   *readDays(fromDay: number, untilDay: number): ArchivedCounters {
-    for (const [number, ...experiment] of this.#selectExperiments.iterate()) {
-      const days = this.#selectDays.all(number, fromDay, untilDay);
+    const tags = this.#database.iterateRows<[number: number, ...key: ArchivedTagKey[1]]>(
+      'SELECT number, account, vertical, test, tag FROM referrer_tag ORDER BY number',
+    );
+    for (const [number, ...key] of tags) {
+      const days = this.#database.rows<DayRow>(selectDaysSql, number, fromDay, untilDay);
       if (days.length === 0) continue;
-      yield [archiveRecordKind.experiment, experiment];
+      yield [archiveRecordKind.tag, key];
       for (const row of days) yield toArchivedDay(row);
-      for (const counter of this.#selectLenders.all(number, fromDay, untilDay))
-        yield [archiveRecordKind.lender, counter];
+      const lenders = this.#database.rows<ArchivedLenderCounters[1]>(selectLendersSql, number, fromDay, untilDay);
+      for (const counter of lenders) yield [archiveRecordKind.lender, counter];
     }
   }
 
@@ -115,50 +129,41 @@ export class DailyCounters {
   restoreArchivedDays(
     untilDay: number,
     archived: Iterable<ArchiveRecord>,
-    numbers: Pick<SqliteProjectionState, 'assignExperimentNumber' | 'lenders'>,
+    numbers: Pick<ProjectionState, 'assignTagNumber' | 'assignLenderNumber'>,
   ): void {
-    this.#deleteDays.run(untilDay);
-    this.#deleteWidgets.run(untilDay);
-    this.#deleteLenders.run(untilDay);
-    let experiment = 0;
+    this.#database.run('DELETE FROM day_counter WHERE day < ?', untilDay);
+    this.#database.run('DELETE FROM widget_counter WHERE day < ?', untilDay);
+    this.#database.run('DELETE FROM lender_counter WHERE day < ?', untilDay);
+    let tagNumber = 0;
     for (const record of archived) {
       switch (record[0]) {
-        case archiveRecordKind.experiment: {
+        case archiveRecordKind.tag: {
           const [account, vertical, test, tag] = record[1];
-          experiment = numbers.assignExperimentNumber(account, vertical, test === 1, tag);
+          tagNumber = numbers.assignTagNumber(account, vertical, test === 1, tag);
           break;
         }
-        case archiveRecordKind.day: {
-          const [, counter, widgetEvents = [], unbookedClicks = []] = record;
-          const [day, device, sessions, views, clicks, attributedMicros, confirmedMicros, squared, ...more] = counter;
-          // Earlier releases archived no number of sessions with revenue. Without revenue, the number is 0.
-          const [revenueSessions = confirmedMicros === 0 ? 0 : null, firstMs = null, lastMs = null] = more;
-          const revenue = [attributedMicros, confirmedMicros, BigInt(squared), revenueSessions];
-          const unbooked = countsFor(unbookedReasons, unbookedClicks);
-          this.#dayWriter.add([
-            experiment,
-            day,
-            device,
-            sessions,
-            views,
-            clicks,
-            ...revenue,
-            ...unbooked,
-            firstMs,
-            lastMs,
-          ]);
-          if (widgetEvents.length > 0)
-            this.#widgetWriter.add([experiment, day, device, ...countsFor(widgetEventTypes, widgetEvents)]);
+        case archiveRecordKind.day:
+          this.#restoreArchivedDay(tagNumber, record);
           break;
-        }
         case archiveRecordKind.lender: {
           const [day, name, clicks, confirmedMicros] = record[1];
-          this.#lenderWriter.add([experiment, day, numbers.lenders.findOrInsertRow(name), clicks, confirmedMicros]);
+          this.#lenderWriter.add([tagNumber, day, numbers.assignLenderNumber(name), clicks, confirmedMicros]);
           break;
         }
       }
     }
     this.#flush();
+  }
+
+  #restoreArchivedDay(tagNumber: number, [, counter, widgetEvents = [], unbookedClicks = []]: ArchivedDay): void {
+    const [day, device, sessions, views, clicks, attributedMicros, confirmedMicros, squared, ...more] = counter;
+    // Earlier releases archived no number of sessions with revenue. Without revenue, the number is 0.
+    const [revenueSessions = confirmedMicros === 0 ? 0 : null, firstMs = null, lastMs = null] = more;
+    const revenue = [attributedMicros, confirmedMicros, BigInt(squared), revenueSessions];
+    const unbooked = countsFor(unbookedReasons, unbookedClicks);
+    this.#dayWriter.add([tagNumber, day, device, sessions, views, clicks, ...revenue, firstMs, lastMs, ...unbooked]);
+    if (widgetEvents.length === 0) return;
+    this.#widgetWriter.add([tagNumber, day, device, ...countsFor(widgetEventTypes, widgetEvents)]);
   }
 
   #flush(): void {
@@ -169,12 +174,11 @@ export class DailyCounters {
 }
 
 /** Converts a database row to an archive record. Omits the widget counts, and the counts of clicks without revenue, if there are none. */
-function toArchivedDay([day, device, sessions, views, clicks, attributedMicros, ...more]: DayRow): ArchivedDay {
-  const [confirmedMicros, squared, revenueSessions, firstMs, lastMs, ...counts] = more;
-  const unbooked = counts.splice(0, unbookedReasons.length) as number[];
-  const revenue = [attributedMicros, confirmedMicros, squared, revenueSessions] as const;
-  const counter: ArchivedDay[1] = [day, device, sessions, views, clicks, ...revenue, firstMs, lastMs];
-  const widgetEvents = counts[0] === null ? [] : (counts as number[]);
+function toArchivedDay(row: DayRow): ArchivedDay {
+  const counter = row.slice(0, archivedCounterLength) as unknown as ArchivedDay[1];
+  const unbooked = row.slice(archivedCounterLength, archivedCounterLength + unbookedReasons.length) as number[];
+  const widgets = row.slice(archivedCounterLength + unbookedReasons.length);
+  const widgetEvents = widgets[0] === null ? [] : (widgets as number[]);
   if (unbooked.some((count) => count > 0)) return [archiveRecordKind.day, counter, widgetEvents, unbooked];
   return widgetEvents.length === 0 ? [archiveRecordKind.day, counter] : [archiveRecordKind.day, counter, widgetEvents];
 }

@@ -5,12 +5,11 @@ import { nodeFileSystem } from '../event-log/log-files.ts';
 import { parseSegmentFileNames } from '../event-log/log-format.ts';
 import { CursorBeyondLogError, LogReader } from '../event-log/log-reader.ts';
 import type { DataPaths } from '../files/data-paths.ts';
-import type { AggregatorQuery, AnalyticsQueryName, QueryExecutors, QueryResults } from './aggregator-protocol.ts';
+import type { AggregatorQuery, QueryExecutors, QueryName, QueryResult } from './aggregator-protocol.ts';
 import { deleteAnalyticsDatabase, isCorruptDatabaseError, StoreVersionMismatchError } from './analytics-database.ts';
 import { AnalyticsStore } from './analytics-store.ts';
 import { CounterArchive } from './counter-archive.ts';
 import type { RecordCounts } from './projection-state.ts';
-import type { RetentionRequest, RetentionResult } from './store-retention.ts';
 
 /**
  * Reads the ledger records that the analytics store does not contain yet, and applies these records to the analytics store in batches. Each
@@ -34,14 +33,15 @@ export class LedgerFollower {
   constructor({ ledgerFolder, archiveFolder, analyticsStoreFile }: DataPaths, onRebuild: (reason: string) => void) {
     this.#analyticsStoreFile = analyticsStoreFile;
     this.#archive = new CounterArchive(archiveFolder);
+    const openStore = () => new AnalyticsStore(analyticsStoreFile, this.#archive);
     let store: AnalyticsStore;
     try {
-      store = new AnalyticsStore(analyticsStoreFile);
+      store = openStore();
     } catch (error) {
       if (!(error instanceof StoreVersionMismatchError || isCorruptDatabaseError(error))) throw error;
       onRebuild(error.message);
       this.#deleteAnalyticsStore();
-      store = new AnalyticsStore(analyticsStoreFile);
+      store = openStore();
     }
     try {
       try {
@@ -51,7 +51,7 @@ export class LedgerFollower {
         onRebuild(error.message);
         store.close();
         this.#deleteAnalyticsStore();
-        store = new AnalyticsStore(analyticsStoreFile);
+        store = openStore();
         this.#reader = new LogReader(ledgerFolder, null);
       }
     } catch (error) {
@@ -59,7 +59,6 @@ export class LedgerFollower {
       throw error;
     }
     this.#store = store;
-    this.#closeOnError(() => store.restoreArchivedCounters(this.#archive));
     if (store.cursor === null) {
       const missing = describeMissingRecords(ledgerFolder, this.#archive.ledgerStartPosition);
       if (missing !== null) onRebuild(missing);
@@ -82,24 +81,16 @@ export class LedgerFollower {
     );
   }
 
-  /**
-   * Archives the daily counters of days that are older than the retention period. Call this method only after all acknowledged records have
-   * been applied, because records of sessions from archived days are ignored afterwards.
-   */
-  applyRetention(request: RetentionRequest): RetentionResult {
-    return this.#closeOnError(() => this.#store.applyRetention(this.#archive, request));
-  }
-
   get hasRowsToPrune(): boolean {
-    return this.#store.pruner.hasRowsToPrune;
+    return this.#store.hasRowsToPrune;
   }
 
   pruneRows(): void {
-    this.#closeOnError(() => this.#store.pruner.pruneRows());
+    this.#closeOnError(() => this.#store.pruneRows());
   }
 
-  execute<Name extends AnalyticsQueryName>({ name, parameter }: AggregatorQuery<Name>): QueryResults[Name] {
-    const store: QueryExecutors<AnalyticsQueryName> = this.#store;
+  execute<Name extends QueryName>({ name, parameter }: AggregatorQuery<Name>): QueryResult<Name> {
+    const store: QueryExecutors = this.#store;
     return this.#closeOnError(() => store[name](parameter));
   }
 

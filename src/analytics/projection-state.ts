@@ -1,7 +1,6 @@
 import type { ClickReversal, ConfirmedPayout } from '../confirmations/confirmation.ts';
 import { msPerDay } from '../domain/calendar.ts';
 import { subIdByteLength } from '../ids/sub-id.ts';
-import { unbookedReasons } from '../ledger/ledger-record.ts';
 
 /** The 32 bytes of a sub_id as a latin1 string. A sub_id starts with its creation time, so sort keys are in the order of creation. */
 export type SubIdSortKey = string;
@@ -17,26 +16,33 @@ export function smallestSubIdOfDay(day: number): SubIdSortKey {
   return time.toString('latin1');
 }
 
+/** A session that the ledger created. The projection changes the members that are not read-only. */
 export interface SessionState {
   readonly key: SubIdSortKey;
   /** Ledger position of the session's creation record, which is the ID of the session in the store. */
   readonly position: number;
-  readonly experiment: number;
+  /** Number of the session's referrer tag in the store. */
+  readonly tagNumber: number;
   readonly device: number;
+  /** Creation time in Unix milliseconds, and whether the session belongs to a test key, both from the sub_id. */
+  readonly createdMs: number;
+  readonly isTest: boolean;
   views: number;
-  /** Row IDs of the offers that were shown to the session. */
+  /** Numbers of the offers that were shown to the session. */
   readonly shownOffers: number[];
-  /** Row IDs of the offers on which the session has a counted click. */
+  /** Numbers of the offers on which the session has a counted click. */
   readonly clickedOffers: number[];
   /** Number of the session's widget events by type (see `WidgetCounts`); null if the session has no widget events. */
   widgetEvents: number[] | null;
   /** Wall time of the session's latest counted record, in Unix milliseconds. */
   lastEventMs: number;
+  /** Confirmed revenue in micro-dollars; null until `readSessionRevenue` is called. */
+  revenueMicros: number | null;
 }
 
-/** Changes to the daily counters of one experiment, cohort day and device class. */
-export interface DailyCounterChanges {
-  readonly experiment: number;
+/** Changes to the daily counters of one referrer tag, cohort day and device class. */
+export interface DayCounterChanges {
+  readonly tagNumber: number;
   readonly day: number;
   readonly device: number;
   sessions: number;
@@ -56,15 +62,8 @@ export interface DailyCounterChanges {
   readonly unbookedClicks: number[];
 }
 
-/** New sessions of one experiment on one cohort day, in ledger order. */
-export interface NewSessionsOfDay {
-  readonly experiment: number;
-  readonly day: number;
-  readonly createdSessions: SessionState[];
-}
-
 export interface LenderCounterChanges {
-  readonly experiment: number;
+  readonly tagNumber: number;
   readonly day: number;
   readonly lender: number;
   clicks: number;
@@ -78,17 +77,16 @@ export interface LenderCounterChanges {
 export const clickBookingState = { unbooked: 0, booked: 1, confirmed: 2 } as const;
 export type ClickBookingState = (typeof clickBookingState)[keyof typeof clickBookingState];
 
-/** Names of the columns that count clicks without revenue, in the order of `unbookedReasons`. */
-export const unbookedClickColumns = unbookedReasons.map((reason) => `unbooked_${reason}`);
-
 /** The counted click of a session on an offer. A click that booked no revenue may change into a booked click. */
 export interface CountedClick {
+  /** `SessionState.position` of the session. */
   readonly session: number;
   readonly offer: number;
   readonly lender: number;
   /** Time of the click that booked the revenue; time of the first click if no click has booked revenue yet. */
   clickedMs: number;
   attributedMicros: number;
+  confirmedMicros: number;
   booking: ClickBookingState;
   /** Reasons for which the click was counted without revenue, as a bit mask of indexes in `unbookedReasons`. */
   unbookedReasons: number;
@@ -96,22 +94,40 @@ export interface CountedClick {
   readonly payoutMicros: number | null;
 }
 
-export interface ChangedPayout extends ConfirmedPayout {
-  readonly session: number;
-  readonly offer: number;
-  readonly txid: string;
-}
+/**
+ * State that the projection reads and changes (port). A read includes all earlier changes, also the changes of the same batch. The numbers
+ * of tags, offers and lenders are row IDs of the store. Sessions are identified by `SessionState.position`.
+ */
+export interface ProjectionState {
+  findSession(key: SubIdSortKey): SessionState | null;
+  /** Adds a new session. `segment` is the first sequence number of the ledger segment with the session's creation record. */
+  addSession(session: SessionState, segment: number, metadata: string | null): void;
+  saveSession(session: SessionState): void;
+  /** Returns the confirmed revenue in micro-dollars of a session whose clicks the batch has not changed yet. */
+  readSessionRevenue(session: number): number;
 
-export interface NewClickReversal extends ClickReversal {
-  readonly session: number;
-  readonly offer: number;
-  readonly txid: string;
-}
+  findClick(session: number, offer: number): CountedClick | null;
+  /** Stores a new or changed click. Later changes of the object are not stored until the next call. */
+  saveClick(click: CountedClick): void;
+  findPayout(session: number, offer: number, txid: string): ConfirmedPayout | null;
+  savePayout(session: number, offer: number, txid: string, payout: ConfirmedPayout): void;
+  /** Whether a click has a payout, with any txid, even if the payout is reversed. */
+  isFunded(session: number, offer: number): boolean;
+  findClickReversal(session: number, offer: number, txid: string): ClickReversal | null;
+  addClickReversal(session: number, offer: number, txid: string, reversal: ClickReversal): void;
 
-export interface ClickRevenueChange {
-  readonly session: number;
-  readonly offer: number;
-  micros: number;
+  /** Returns the number of a referrer tag of a tenant (docs/contract.md#tenants). Adds the tag if it is new. */
+  assignTagNumber(account: number, vertical: number, isTest: boolean, tag: string): number;
+  assignOfferNumber(id: string): number;
+  findOfferNumber(id: string): number | null;
+  assignLenderNumber(name: string): number;
+
+  readonly counters: {
+    /** Returns the changes of the batch to the counters of the session's tag, cohort day and device class. The caller adds to them. */
+    changesOfDay(session: SessionState): DayCounterChanges;
+    /** Returns the changes of the batch to the counters of a lender for the session's tag and cohort day. */
+    changesOfLender(session: SessionState, lender: number): LenderCounterChanges;
+  };
 }
 
 /** Number of applied records, and number of ignored records by reason. */
@@ -137,8 +153,4 @@ export const emptyRecordCounts = {
 };
 export type RecordCounts = typeof emptyRecordCounts;
 
-/** Names of the record totals. The columns of the table `progress` store the record totals in the same order. */
 export const recordCountNames = Object.keys(emptyRecordCounts) as (keyof RecordCounts)[];
-export const recordCountColumns = recordCountNames.map((name) =>
-  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-);

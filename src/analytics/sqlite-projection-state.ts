@@ -1,39 +1,85 @@
-import type { Database, Statement } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
 import type { ClickReversal, ConfirmedPayout } from '../confirmations/confirmation.ts';
 import type { PayoutKey, PayoutStateWithLender } from '../confirmations/payout-state.ts';
+import { daysSinceEpoch } from '../domain/calendar.ts';
+import type { LogCursor } from '../event-log/log-scanner.ts';
+import { decodeSubId } from '../ids/sub-id.ts';
 import { reversalReasons } from '../ledger/ledger-record.ts';
-import {
-  decodeVarints,
-  prepareArrayQuery,
-  prepareSingleValueQuery,
-  RowWriter,
-  type SqlValue,
-} from './analytics-database.ts';
-import type { LedgerProjection } from './ledger-projection.ts';
+import { recordCountColumns } from './analytics-database.ts';
+import { DailyCounters } from './daily-counters.ts';
+import { type LedgerProjection, readPayoutState } from './ledger-projection.ts';
 import {
   type ClickBookingState,
   type CountedClick,
-  clickBookingState,
+  type ProjectionState,
+  recordCountNames,
   type SessionState,
   type SubIdSortKey,
   toSubIdSortKey,
 } from './projection-state.ts';
-import type { RetentionCutoff } from './store-retention.ts';
+import {
+  createIncrementSql,
+  decodeVarints,
+  encodeVarints,
+  RowWriter,
+  type SqlDatabase,
+  type SqlValue,
+} from './sql-database.ts';
 
-type PayoutRow = [fundedMicros: number, fundedMs: number, reversedMicros: number | null, reversedMs: number | null];
-type ReversalRow = [reversedMicros: number, reversedMs: number, reason: number];
-type ClickRow = [
-  lender: number,
-  clickedMs: number,
-  attributedMicros: number,
-  booking: ClickBookingState,
-  unbookedReasons: number,
-  payoutMicros: number | null,
+/** Database table that assigns a number, the row ID, to each combination of column values. Row IDs are cached. */
+class NumberTable {
+  readonly #database: SqlDatabase;
+  readonly #cache = new LRUCache<string, number>({ max: bounds.projectionNameCacheEntriesMax });
+  readonly #selectSql: string;
+  readonly #insertSql: string;
+
+  constructor(database: SqlDatabase, table: string, columns: readonly string[]) {
+    this.#database = database;
+    const condition = columns.map((column) => `${column} = ?`).join(' AND ');
+    this.#selectSql = `SELECT number FROM ${table} WHERE ${condition}`;
+    const placeholders = columns.map(() => '?').join(', ');
+    this.#insertSql = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${placeholders})`;
+  }
+
+  /** Returns the ID of the row with the column values `values`, or null if the row does not exist. `key` is the cache key of the row. */
+  find(key: string, values: readonly SqlValue[] = [key]): number | null {
+    const cached = this.#cache.get(key);
+    if (cached !== undefined) return cached;
+    const number = this.#database.value<number>(this.#selectSql, ...values) ?? null;
+    if (number !== null) this.#cache.set(key, number);
+    return number;
+  }
+
+  /** Returns the ID of the row with the column values `values`. Inserts a new row if no row has these values. */
+  findOrInsertRow(key: string, values: readonly SqlValue[] = [key]): number {
+    const existing = this.find(key, values);
+    if (existing !== null) return existing;
+    const number = Number(this.#database.run(this.#insertSql, ...values).lastInsertRowid);
+    this.#cache.set(key, number);
+    return number;
+  }
+}
+
+type SessionRow = [
+  tagNumber: number,
+  position: number,
+  device: number,
+  views: number,
+  clicks: number,
+  shown: Uint8Array | null,
+  lastEventMs: number,
+  widgetEvents: Uint8Array | null,
 ];
+type PayoutRow = [fundedMicros: number, fundedMs: number, reversedMicros: number | null, reversedMs: number | null];
 
-const emptyPayoutState: PayoutStateWithLender = {
+const updateProgressSql = `
+  INSERT INTO progress VALUES (1, ?, ?, ?, ?, ?, ${recordCountColumns.map(() => '?').join(', ')})
+  ON CONFLICT DO UPDATE SET position = excluded.position, segment = excluded.segment, "offset" = excluded."offset",
+    crc = excluded.crc, last_wall_ms = coalesce(excluded.last_wall_ms, last_wall_ms),
+    ${createIncrementSql(recordCountColumns)}`;
+
+const unknownPayoutState: PayoutStateWithLender = {
   offerShown: false,
   clickedMs: null,
   lenderName: null,
@@ -45,165 +91,148 @@ const emptyPayoutState: PayoutStateWithLender = {
   clickReversal: null,
 };
 
-type ProjectedSessionRow = [
-  experiment: number,
-  position: number,
-  device: number,
-  views: number,
-  clicks: number,
-  shown: Uint8Array | null,
-  lastEventMs: number,
-  widgetEvents: Uint8Array | null,
-];
-
-/** Database table that assigns a number, the row ID, to each combination of column values. Row IDs are cached. */
-class NumberTable {
-  readonly #cache = new LRUCache<string, number>({ max: bounds.projectionNameCacheEntriesMax });
-  readonly #select: Statement<SqlValue[], number>;
-  readonly #insert: Statement<SqlValue[]>;
-
-  constructor(database: Database, table: string, columns: readonly string[]) {
-    const condition = columns.map((column) => `${column} = ?`).join(' AND ');
-    this.#select = prepareSingleValueQuery(database, `SELECT number FROM ${table} WHERE ${condition}`);
-    const placeholders = columns.map(() => '?').join(', ');
-    this.#insert = database.prepare(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${placeholders})`);
-  }
-
-  /** Returns the ID of the row with the column values `values`, or null if the row does not exist. `key` is the cache key of the row. */
-  find(key: string, values: readonly SqlValue[] = [key]): number | null {
-    const cached = this.#cache.get(key);
-    if (cached !== undefined) return cached;
-    const number = this.#select.get(...values);
-    if (number === undefined) return null;
-    this.#cache.set(key, number);
-    return number;
-  }
-
-  /** Returns the ID of the row with the column values `values`. Inserts a new row if no row has these values. */
-  findOrInsertRow(key: string, values: readonly SqlValue[] = [key]): number {
-    const existing = this.find(key, values);
-    if (existing !== null) return existing;
-    const number = Number(this.#insert.run(...values).lastInsertRowid);
-    this.#cache.set(key, number);
-    return number;
-  }
-}
-
-/** Reads the stored state that `LedgerProjection` needs. Caches have a fixed size, so that memory use does not grow with the ledger. */
-export class SqliteProjectionState {
-  readonly #retainedSessions: RetentionCutoff;
+/**
+ * State of the projection in the analytics store (adapter). All changes must run in the transaction of the batch. The sessions and the
+ * counters of a batch are written once, by `writeBatch`; all other changes are written earlier, because confirmations may read them. Caches
+ * have a fixed size, so that memory use does not grow with the ledger.
+ */
+export class SqliteProjectionState implements ProjectionState {
+  readonly #database: SqlDatabase;
+  readonly counters: DailyCounters;
+  readonly #tags: NumberTable;
+  readonly #offers: NumberTable;
+  readonly #lenders: NumberTable;
+  readonly #sessionWriter: RowWriter;
+  readonly #cohortPieceWriter: RowWriter;
+  readonly #metadataWriter: RowWriter;
+  readonly #clickWriter: RowWriter;
   readonly #sessionCache = new LRUCache<SubIdSortKey, SessionState>({
     max: bounds.projectionSessionCacheEntriesMax,
   });
-  readonly #experiments: NumberTable;
-  readonly offers: NumberTable;
-  readonly lenders: NumberTable;
-  readonly #findSession: Statement<[Buffer], ProjectedSessionRow>;
-  readonly #findClicks: Statement<[number], number>;
-  readonly #selectClick: Statement<[number, number], ClickRow>;
-  readonly #selectClickRevenue: Statement<[number, number], number>;
-  readonly #selectLenderName: Statement<[number], string>;
-  readonly #selectSessionRevenue: Statement<[number], number>;
-  readonly #selectPayout: Statement<[number, number, string], PayoutRow>;
-  readonly #selectIsFunded: Statement<[number, number], number>;
-  readonly #selectReversal: Statement<[number, number, string], ReversalRow>;
-  readonly #metadataWriter: RowWriter;
   /** Greatest sub_id in the store. `findSession` needs no database query for a greater sub_id, which most new sessions have. */
   #newestKey: SubIdSortKey;
+  /** Sessions that the current batch changes or creates. */
+  readonly #changedSessions = new Map<SubIdSortKey, SessionState>();
+  /** Sessions that the current batch creates, in ledger order, by tag and cohort day. */
+  readonly #newSessions = new Map<number, SessionState[]>();
+  /** Maps the first sequence number of a ledger segment to the latest cohort day of the sessions created in the segment. */
+  readonly #lastCohortDayBySegment = new Map<number, number>();
 
-  constructor(database: Database, retainedSessions: RetentionCutoff) {
-    this.#retainedSessions = retainedSessions;
-    this.#findSession = prepareArrayQuery(
+  constructor(database: SqlDatabase) {
+    this.#database = database;
+    this.counters = new DailyCounters(database);
+    this.#tags = new NumberTable(database, 'referrer_tag', ['account', 'vertical', 'test', 'tag']);
+    this.#offers = new NumberTable(database, 'offer', ['id']);
+    this.#lenders = new NumberTable(database, 'lender', ['name']);
+    this.#sessionWriter = new RowWriter(
       database,
-      `SELECT experiment, position, device, views, clicks, shown, last_event_ms, widget_events
-        FROM session WHERE sub = ?`,
+      'session',
+      ['sub', 'tag_number', 'position', 'device', 'views', 'clicks', 'shown', 'last_event_ms', 'widget_events'],
+      `ON CONFLICT DO UPDATE SET views = excluded.views, clicks = excluded.clicks, shown = excluded.shown,
+        last_event_ms = excluded.last_event_ms, widget_events = excluded.widget_events`,
     );
-    this.#findClicks = prepareSingleValueQuery(database, 'SELECT offer FROM click WHERE session = ?');
-    this.#selectClick = prepareArrayQuery(
-      database,
-      `SELECT lender, clicked_ms, attributed_micros, booking, unbooked_reasons, payout_micros
-        FROM click WHERE session = ? AND offer = ?`,
-    );
-    this.#selectClickRevenue = prepareSingleValueQuery(
-      database,
-      'SELECT confirmed_micros FROM click WHERE session = ? AND offer = ?',
-    );
-    this.#selectLenderName = prepareSingleValueQuery(database, 'SELECT name FROM lender WHERE number = ?');
-    this.#selectSessionRevenue = prepareSingleValueQuery(
-      database,
-      'SELECT coalesce(sum(confirmed_micros), 0) FROM click WHERE session = ?',
-    );
-    this.#selectPayout = prepareArrayQuery(
-      database,
-      `SELECT funded_micros, funded_ms, reversed_micros, reversed_ms FROM payout
-      WHERE session = ? AND offer = ? AND txid = ?`,
-    );
-    this.#selectIsFunded = prepareSingleValueQuery(
-      database,
-      'SELECT EXISTS (SELECT 1 FROM payout WHERE session = ? AND offer = ?)',
-    );
-    this.#selectReversal = prepareArrayQuery(
-      database,
-      `SELECT reversed_micros, reversed_ms, reason FROM click_reversal
-      WHERE session = ? AND offer = ? AND txid = ?`,
-    );
-    this.#experiments = new NumberTable(database, 'experiment', ['account', 'vertical', 'test', 'tag']);
-    this.offers = new NumberTable(database, 'offer', ['id']);
-    this.lenders = new NumberTable(database, 'lender', ['name']);
+    const pieceColumns = ['tag_number', 'day', 'last_position', 'first_position', 'subs'];
+    this.#cohortPieceWriter = new RowWriter(database, 'cohort_piece', pieceColumns);
     this.#metadataWriter = new RowWriter(database, 'session_metadata', ['session', 'json']);
-    const last = prepareSingleValueQuery<[], Buffer | null>(database, 'SELECT max(sub) FROM session').get();
-    this.#newestKey = last?.toString('latin1') ?? '';
+    const changingColumns = ['clicked_ms', 'attributed_micros', 'confirmed_micros', 'booking', 'unbooked_reasons'];
+    this.#clickWriter = new RowWriter(
+      database,
+      'click',
+      ['session', 'offer', 'lender', 'payout_micros', ...changingColumns],
+      `ON CONFLICT DO UPDATE SET ${changingColumns.map((column) => `${column} = excluded.${column}`).join(', ')}`,
+    );
+    this.#newestKey = database.value<Buffer | null>('SELECT max(sub) FROM session')?.toString('latin1') ?? '';
   }
 
-  /** Smallest possible sub_id of a retained session; an empty string if every session is retained. */
-  get firstRetainedSubId(): SubIdSortKey {
-    return this.#retainedSessions.firstRetainedSubId;
-  }
-
-  /** Returns the session, or null for an unknown session. */
   findSession(key: SubIdSortKey): SessionState | null {
+    const changed = this.#changedSessions.get(key);
+    if (changed !== undefined) return changed;
     if (key > this.#newestKey) return null;
-    const cached = this.#sessionCache.get(key);
-    if (cached !== undefined) return cached;
-    const row = this.#findSession.get(Buffer.from(key, 'latin1'));
+    return this.#sessionCache.get(key) ?? this.#readSession(key);
+  }
+
+  #readSession(key: SubIdSortKey): SessionState | null {
+    const sub = Buffer.from(key, 'latin1');
+    const row = this.#database.row<SessionRow>(
+      `SELECT tag_number, position, device, views, clicks, shown, last_event_ms, widget_events FROM session WHERE sub = ?`,
+      sub,
+    );
     if (row === undefined) return null;
-    const [experiment, position, device, views, clicks, shown, lastEventMs, events] = row;
+    const [tagNumber, position, device, views, clicks, shown, lastEventMs, events] = row;
+    const { createdMs, mode } = decodeSubId(sub);
+    const clickedOffers =
+      clicks === 0 ? [] : this.#database.rows<[number]>('SELECT offer FROM click WHERE session = ?', position).flat();
     return {
       key,
       position,
-      experiment,
+      tagNumber,
       device,
+      createdMs,
+      isTest: mode === 'test',
       views,
       shownOffers: decodeVarints(shown),
-      clickedOffers: clicks === 0 ? [] : this.#findClicks.all(position),
+      clickedOffers,
       widgetEvents: events === null ? null : decodeVarints(events),
       lastEventMs,
+      revenueMicros: null,
     };
   }
 
-  /**
-   * Returns the counted click of a session on an offer, or null if there is no counted click. Clicks and payouts are not cached, because
-   * only confirmations and some repeated clicks read them, and these are rare.
-   */
+  /** Writes the metadata at once, because the metadata of a whole batch might not fit in memory. */
+  addSession(session: SessionState, segment: number, metadata: string | null): void {
+    const { key, position, tagNumber, createdMs } = session;
+    this.#changedSessions.set(key, session);
+    if (metadata !== null) this.#metadataWriter.add([position, metadata]);
+    const day = daysSinceEpoch(createdMs);
+    const cohort = tagNumber * 2 ** 22 + day;
+    const sessions = this.#newSessions.get(cohort);
+    if (sessions === undefined) this.#newSessions.set(cohort, [session]);
+    else sessions.push(session);
+    this.#lastCohortDayBySegment.set(segment, Math.max(day, this.#lastCohortDayBySegment.get(segment) ?? 0));
+  }
+
+  saveSession(session: SessionState): void {
+    this.#changedSessions.set(session.key, session);
+  }
+
+  readSessionRevenue(session: number): number {
+    return this.#database.value<number>(
+      'SELECT coalesce(sum(confirmed_micros), 0) FROM click WHERE session = ?',
+      session,
+    )!;
+  }
+
+  /** Clicks and payouts are not cached, because only confirmations and some repeated clicks read them, and these are rare. */
   findClick(session: number, offer: number): CountedClick | null {
-    const row = this.#selectClick.get(session, offer);
+    this.#clickWriter.flush();
+    const row = this.#database.row<
+      [number, number, number, number, ClickBookingState, number, payoutMicros: number | null]
+    >(
+      `SELECT lender, clicked_ms, attributed_micros, confirmed_micros, booking, unbooked_reasons, payout_micros
+        FROM click WHERE session = ? AND offer = ?`,
+      session,
+      offer,
+    );
     if (row === undefined) return null;
-    const [lender, clickedMs, attributedMicros, booking, unbookedReasons, payoutMicros] = row;
-    return { session, offer, lender, clickedMs, attributedMicros, booking, unbookedReasons, payoutMicros };
+    const [lender, clickedMs, attributedMicros, confirmedMicros, booking, unbookedReasons, payoutMicros] = row;
+    const amounts = { attributedMicros, confirmedMicros, payoutMicros };
+    return { session, offer, lender, clickedMs, booking, unbookedReasons, ...amounts };
   }
 
-  /** Returns the confirmed revenue of a click in micro-dollars; 0 without a counted click. */
-  clickRevenueMicros(session: number, offer: number): number {
-    return this.#selectClickRevenue.get(session, offer) ?? 0;
-  }
-
-  /** Returns the confirmed revenue of a session in micro-dollars. */
-  sessionRevenueMicros(session: number): number {
-    return this.#selectSessionRevenue.get(session)!;
+  saveClick({ session, offer, lender, payoutMicros, ...click }: CountedClick): void {
+    const { clickedMs, attributedMicros, confirmedMicros, booking, unbookedReasons } = click;
+    const changing = [clickedMs, attributedMicros, confirmedMicros, booking, unbookedReasons];
+    this.#clickWriter.add([session, offer, lender, payoutMicros, ...changing]);
   }
 
   findPayout(session: number, offer: number, txid: string): ConfirmedPayout | null {
-    const row = this.#selectPayout.get(session, offer, txid);
+    const row = this.#database.row<PayoutRow>(
+      `SELECT funded_micros, funded_ms, reversed_micros, reversed_ms FROM payout
+        WHERE session = ? AND offer = ? AND txid = ?`,
+      session,
+      offer,
+      txid,
+    );
     if (row === undefined) return null;
     const [fundedMicros, fundedMs, reversedMicros, reversedMs] = row;
     const funded = { amountMicros: fundedMicros, occurredMs: fundedMs };
@@ -211,73 +240,126 @@ export class SqliteProjectionState {
     return { funded, reversed: { amountMicros: reversedMicros, occurredMs: reversedMs } };
   }
 
-  /** Whether a click has a payout, with any txid, even if the payout is reversed. */
+  savePayout(session: number, offer: number, txid: string, { funded, reversed }: ConfirmedPayout): void {
+    this.#database.run(
+      'INSERT OR REPLACE INTO payout VALUES (?, ?, ?, ?, ?, ?, ?)',
+      ...[session, offer, txid, funded.amountMicros, funded.occurredMs],
+      ...[reversed?.amountMicros ?? null, reversed?.occurredMs ?? null],
+    );
+  }
+
   isFunded(session: number, offer: number): boolean {
-    return this.#selectIsFunded.get(session, offer) === 1;
+    const sql = 'SELECT EXISTS (SELECT 1 FROM payout WHERE session = ? AND offer = ?)';
+    return this.#database.value<number>(sql, session, offer) === 1;
   }
 
   findClickReversal(session: number, offer: number, txid: string): ClickReversal | null {
-    const row = this.#selectReversal.get(session, offer, txid);
+    const row = this.#database.row<[number, number, number]>(
+      `SELECT reversed_micros, reversed_ms, reason FROM click_reversal WHERE session = ? AND offer = ? AND txid = ?`,
+      session,
+      offer,
+      txid,
+    );
     if (row === undefined) return null;
     const [amountMicros, occurredMs, reason] = row;
     return { amountMicros, occurredMs, reason: reversalReasons[reason]! };
   }
 
-  /** Returns the payout states according to the ledger records that are already applied. */
-  findPayoutStates(keys: readonly PayoutKey[]): PayoutStateWithLender[] {
-    return keys.map((key) => this.#findPayoutState(key));
+  addClickReversal(session: number, offer: number, txid: string, reversal: ClickReversal): void {
+    const { amountMicros, occurredMs, reason } = reversal;
+    this.#database.run(
+      'INSERT INTO click_reversal VALUES (?, ?, ?, ?, ?, ?)',
+      ...[session, offer, txid, amountMicros, occurredMs, reversalReasons.indexOf(reason)],
+    );
   }
 
-  #findPayoutState({ sub, offerId, txid }: PayoutKey): PayoutStateWithLender {
-    const key = toSubIdSortKey(sub);
-    const session = key < this.firstRetainedSubId ? null : this.findSession(key);
-    if (session === null) return emptyPayoutState;
-    const { position, shownOffers } = session;
-    const sessionRevenueMicros = this.sessionRevenueMicros(position);
-    const offer = this.offers.find(offerId);
-    if (offer === null) return { ...emptyPayoutState, sessionRevenueMicros };
-    const click = this.findClick(position, offer);
-    return {
-      offerShown: shownOffers.includes(offer),
-      clickedMs: click?.clickedMs ?? null,
-      lenderName: click === null ? null : this.#selectLenderName.get(click.lender)!,
-      sessionRevenueMicros,
-      clickRevenueMicros:
-        click?.booking === clickBookingState.confirmed ? this.clickRevenueMicros(position, offer) : null,
-      clickPayoutMicros: click?.payoutMicros ?? null,
-      isFunded: this.isFunded(position, offer),
-      payout: this.findPayout(position, offer, txid),
-      clickReversal: this.findClickReversal(position, offer, txid),
-    };
-  }
-
-  /** Returns the row ID of an experiment (docs/contract.md#tenants). Creates the experiment if it does not exist. */
-  assignExperimentNumber(account: number, vertical: number, test: boolean, tag: string): number {
-    return this.#experiments.findOrInsertRow(`${account} ${vertical} ${test} ${tag}`, [
+  assignTagNumber(account: number, vertical: number, isTest: boolean, tag: string): number {
+    return this.#tags.findOrInsertRow(`${account} ${vertical} ${isTest} ${tag}`, [
       account,
       vertical,
-      test ? 1 : 0,
+      isTest ? 1 : 0,
       tag,
     ]);
   }
 
-  /**
-   * Adds the metadata of a session. Metadata rows may be written before the batch ends, because the metadata of a whole batch might not fit
-   * in memory.
-   */
-  addSessionMetadata(session: number, json: string): void {
-    this.#metadataWriter.add([session, json]);
+  assignOfferNumber(id: string): number {
+    return this.#offers.findOrInsertRow(id);
   }
 
-  flushSessionMetadata(): void {
+  findOfferNumber(id: string): number | null {
+    return this.#offers.find(id);
+  }
+
+  assignLenderNumber(name: string): number {
+    return this.#lenders.findOrInsertRow(name);
+  }
+
+  /** Returns the payout states according to the ledger records that are already applied. Sessions before `firstRetainedSubId` are unknown. */
+  findPayoutStates(keys: readonly PayoutKey[], firstRetainedSubId: SubIdSortKey): PayoutStateWithLender[] {
+    return keys.map(({ sub, offerId, txid }) => {
+      const key = toSubIdSortKey(sub);
+      const session = key < firstRetainedSubId ? null : this.findSession(key);
+      if (session === null) return unknownPayoutState;
+      const offer = this.#offers.find(offerId) ?? -1;
+      const click = this.findClick(session.position, offer);
+      const lenderName =
+        click === null ? null : this.#database.value<string>('SELECT name FROM lender WHERE number = ?', click.lender)!;
+      return { ...readPayoutState(this, session, { offer, txid, click }), lenderName };
+    });
+  }
+
+  /** Writes the changes of a batch that are not written yet, and the ledger cursor after the batch. */
+  writeBatch({ totals, lastWallMs }: LedgerProjection, { position, segment, offset, crc }: LogCursor): void {
+    this.#writeSessions();
+    this.#writeNewSessions();
     this.#metadataWriter.flush();
+    this.#clickWriter.flush();
+    this.counters.writeChanges();
+    for (const [first, lastDay] of this.#lastCohortDayBySegment) {
+      this.#database.run(
+        'INSERT INTO ledger_segment VALUES (?, ?) ON CONFLICT DO UPDATE SET last_day = max(last_day, excluded.last_day)',
+        ...[first, lastDay],
+      );
+    }
+    this.#lastCohortDayBySegment.clear();
+    const counts = recordCountNames.map((name) => totals[name]);
+    this.#database.run(updateProgressSql, position, segment, offset, crc, lastWallMs, ...counts);
   }
 
   /** Caches the sessions of a committed batch, because views and clicks of these sessions usually follow soon. */
-  cacheSessions({ changedSessions }: LedgerProjection): void {
-    for (const session of changedSessions.values()) {
+  cacheSessions(): void {
+    for (const session of this.#changedSessions.values()) {
       this.#sessionCache.set(session.key, session);
       if (session.key > this.#newestKey) this.#newestKey = session.key;
     }
+    this.#changedSessions.clear();
+  }
+
+  /** Writes the sessions in the order of their keys, so that adjacent rows of the table are written together. */
+  #writeSessions(): void {
+    for (const session of [...this.#changedSessions.values()].sort((a, b) => (a.key < b.key ? -1 : 1))) {
+      const { key, tagNumber, position, device, views, clickedOffers, shownOffers, lastEventMs, widgetEvents } =
+        session;
+      const sub = Buffer.from(key, 'latin1');
+      const events = widgetEvents === null ? null : encodeVarints(widgetEvents);
+      const shown = encodeVarints(shownOffers);
+      const clicks = clickedOffers.length;
+      this.#sessionWriter.add([sub, tagNumber, position, device, views, clicks, shown, lastEventMs, events]);
+    }
+    this.#sessionWriter.flush();
+  }
+
+  #writeNewSessions(): void {
+    for (const sessions of this.#newSessions.values()) {
+      const { tagNumber, createdMs } = sessions[0]!;
+      for (let start = 0; start < sessions.length; start += bounds.cohortRowSessionsMax) {
+        const piece = sessions.slice(start, start + bounds.cohortRowSessionsMax);
+        const subs = Buffer.from(piece.map(({ key }) => key).join(''), 'latin1');
+        const day = daysSinceEpoch(createdMs);
+        this.#cohortPieceWriter.add([tagNumber, day, piece.at(-1)!.position, piece[0]!.position, subs]);
+      }
+    }
+    this.#cohortPieceWriter.flush();
+    this.#newSessions.clear();
   }
 }

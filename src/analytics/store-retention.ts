@@ -1,200 +1,81 @@
-import type { Database, Statement } from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import type { LogCursor } from '../event-log/log-scanner.ts';
-import type { LogEnd } from '../files/data-inventory.ts';
-import { prepareArrayQuery, prepareSingleValueQuery } from './analytics-database.ts';
+import type { RetentionRequest, RetentionResult } from './aggregator-protocol.ts';
 import { ArchiveWriteError, type CounterArchive } from './counter-archive.ts';
-import type { DailyCounters } from './daily-counters.ts';
 import { type SubIdSortKey, smallestSubIdOfDay } from './projection-state.ts';
+import type { SqlDatabase } from './sql-database.ts';
 import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 
 /**
- * First day whose sessions are retained. The counters of all days before the first retained day are archived. Queries and updates ignore
- * sessions created before the first retained day, even if the rows of these sessions are not deleted yet.
+ * Decides which days to delete from the analytics store, keeps the store and the archive consistent, and deletes the rows of sessions that
+ * are no longer retained.
+ *
+ * The counters of all days before the first retained day are archived. Queries and updates ignore sessions created before the first
+ * retained day, even if the rows of these sessions are not deleted yet. If a method throws, close and reopen the store.
  */
-export class RetentionCutoff {
-  readonly #updateFromDay: Statement<[number]>;
-  #firstDay: number;
-  #firstKey: SubIdSortKey;
-
-  constructor(database: Database) {
-    this.#updateFromDay = database.prepare('UPDATE retention SET kept_from_day = ?');
-    this.#firstDay = prepareSingleValueQuery<[], number>(database, 'SELECT kept_from_day FROM retention').get()!;
-    this.#firstKey = firstRetainedKey(this.#firstDay);
-  }
-
-  /** First retained day as a day number; 0 if every session is retained. */
-  get firstRetainedDay(): number {
-    return this.#firstDay;
-  }
-
-  /** Smallest possible sub_id of a retained session; an empty string if every session is retained. */
-  get firstRetainedSubId(): SubIdSortKey {
-    return this.#firstKey;
-  }
-
-  /** Sets the first retained day. Must run in a transaction. After a rollback, this `RetentionCutoff` must not be used. */
-  setFirstRetainedDay(day: number): void {
-    this.#updateFromDay.run(day);
-    this.#firstDay = day;
-    this.#firstKey = firstRetainedKey(day);
-  }
-}
-
-/** Returns the smallest possible sub_id of a retained session, or an empty string if all sessions are retained. */
-function firstRetainedKey(day: number): SubIdSortKey {
-  return day === 0 ? '' : smallestSubIdOfDay(day);
-}
-
-/** Deletes the rows of sessions that are no longer retained. Uses small transactions, so that queries do not wait long. */
-export class SessionPruner {
-  readonly #retainedSessions: RetentionCutoff;
-  readonly #selectPrunable: Statement<[Buffer, number], [sub: Buffer, position: number, clicks: number]>;
-  readonly #deleteSessions: Statement<[Buffer]>;
-  readonly #deleteCohortPieces: Statement<[number, number]>;
-  readonly #deleteMetadata: Statement<[number]>;
-  readonly #deleteClicks: Statement<[number]>;
-  readonly #deletePayouts: Statement<[number]>;
-  readonly #deleteReversals: Statement<[number]>;
-  readonly #pruneBatch: () => boolean;
+export class StoreRetention {
+  readonly #database: SqlDatabase;
+  readonly #archive: CounterArchive;
+  readonly #state: SqliteProjectionState;
+  #firstRetainedDay: number;
   /** All rows of sessions from before this day are deleted. Starts at 0, because an earlier process may have left rows. */
   #prunedUntilDay = 0;
 
-  constructor(database: Database, retainedSessions: RetentionCutoff) {
-    this.#retainedSessions = retainedSessions;
-    this.#selectPrunable = prepareArrayQuery(
-      database,
-      'SELECT sub, position, clicks FROM session WHERE sub < ? ORDER BY sub LIMIT ?',
-    );
-    this.#deleteSessions = database.prepare('DELETE FROM session WHERE sub <= ?');
-    this.#deleteCohortPieces = database.prepare(`
-      DELETE FROM cohort_piece WHERE (day, experiment, last_position) IN
-        (SELECT day, experiment, last_position FROM cohort_piece WHERE day < ? LIMIT ?)`);
-    this.#deleteMetadata = database.prepare('DELETE FROM session_metadata WHERE session = ?');
-    this.#deleteClicks = database.prepare('DELETE FROM click WHERE session = ?');
-    this.#deletePayouts = database.prepare('DELETE FROM payout WHERE session = ?');
-    this.#deleteReversals = database.prepare('DELETE FROM click_reversal WHERE session = ?');
-    this.#pruneBatch = database.transaction(() => this.#deleteOldRows()).immediate;
-  }
-
-  /** Whether the store may contain rows of sessions that are not retained. */
-  get hasRowsToPrune(): boolean {
-    return this.#prunedUntilDay < this.#retainedSessions.firstRetainedDay;
-  }
-
-  /** Deletes a limited number of rows of sessions that are no longer retained, in one transaction. */
-  pruneRows(): void {
-    if (!this.#pruneBatch()) this.#prunedUntilDay = this.#retainedSessions.firstRetainedDay;
-  }
-
-  /** Returns true if rows of sessions beyond the retention period may remain. */
-  #deleteOldRows(): boolean {
-    const limit = bounds.sessionsPrunedPerTransaction;
-    const sessions = this.#selectPrunable.all(Buffer.from(this.#retainedSessions.firstRetainedSubId, 'latin1'), limit);
-    for (const [, position, clicks] of sessions) {
-      this.#deleteMetadata.run(position);
-      if (clicks === 0) continue;
-      this.#deleteClicks.run(position);
-      this.#deletePayouts.run(position);
-      this.#deleteReversals.run(position);
-    }
-    const last = sessions.at(-1);
-    if (last !== undefined) this.#deleteSessions.run(last[0]);
-    const pieces = this.#deleteCohortPieces.run(this.#retainedSessions.firstRetainedDay, limit).changes;
-    return sessions.length === limit || pieces === limit;
-  }
-}
-
-export interface RetentionRequest {
-  /** Day number of the current day (UTC). */
-  readonly today: number;
-  /** Number of days before `today` for which sessions are retained. */
-  readonly retentionDays: number;
-  /** Unix time of the request in milliseconds; stored in the archive. */
-  readonly wallMs: number;
-}
-
-/** If the archive cannot be written, `archived` is false, and `reason` is the error message. */
-export type RetentionResult =
-  | {
-      readonly archived: true;
-      /** First day (day number) whose sessions are retained. */
-      readonly retainedFromDay: number;
-      /** Whether this call increased the first retained day. */
-      readonly isNew: boolean;
-      /** Ledger records before this position can be deleted, because a rebuild of the store does not need these records. */
-      readonly ledgerStartPosition: number;
-      /** End of the archive after this call. */
-      readonly archiveEnd: LogEnd;
-    }
-  | { readonly archived: false; readonly reason: string };
-
-/** Decides which days to delete from the analytics store, and keeps the analytics store and the archive consistent. */
-export class AnalyticsRetention {
-  readonly #database: Database;
-  readonly #retainedSessions: RetentionCutoff;
-  readonly #counters: DailyCounters;
-  readonly #selectFirstSegmentSince: Statement<[number], number | null>;
-  readonly #deleteSegmentsBefore: Statement<[number]>;
-  readonly #selectNewestDayBefore: Statement<[number], number | null>;
-  readonly #selectOldestDayFrom: Statement<[number], number | null>;
-
-  constructor(database: Database, retainedSessions: RetentionCutoff, counters: DailyCounters) {
+  constructor(database: SqlDatabase, archive: CounterArchive, state: SqliteProjectionState) {
     this.#database = database;
-    this.#retainedSessions = retainedSessions;
-    this.#counters = counters;
-    this.#selectFirstSegmentSince = prepareSingleValueQuery(
-      database,
-      'SELECT min(first) FROM ledger_segment WHERE last_day >= ?',
-    );
-    this.#deleteSegmentsBefore = database.prepare('DELETE FROM ledger_segment WHERE last_day < ?');
-    this.#selectNewestDayBefore = prepareSingleValueQuery(database, 'SELECT max(day) FROM cohort_piece WHERE day < ?');
-    this.#selectOldestDayFrom = prepareSingleValueQuery(database, 'SELECT min(day) FROM cohort_piece WHERE day >= ?');
+    this.#archive = archive;
+    this.#state = state;
+    this.#firstRetainedDay = database.value<number>('SELECT kept_from_day FROM retention')!;
+  }
+
+  /** Smallest possible sub_id of a retained session. */
+  get firstRetainedSubId(): SubIdSortKey {
+    return smallestSubIdOfDay(this.#firstRetainedDay);
+  }
+
+  /**
+   * Copies the archived counters into the store unless the store already includes all archived days. Throws `LogDamagedError` if the
+   * archive is damaged.
+   */
+  restoreArchivedCounters(): void {
+    const { firstRetainedDay } = this.#archive;
+    if (firstRetainedDay <= this.#firstRetainedDay) return;
+    this.#database.write(() => {
+      this.#state.counters.restoreArchivedDays(firstRetainedDay, this.#archive.readAll(), this.#state);
+      this.#setFirstRetainedDay(firstRetainedDay);
+    });
   }
 
   /**
    * Archives the counters of days beyond the retention period, and then sets the first retained day. A failed archive write leaves the
    * store unchanged.
    */
-  applyRetention(archive: CounterArchive, request: RetentionRequest, cursor: LogCursor | null): RetentionResult {
-    const previousDay = this.#retainedSessions.firstRetainedDay;
+  applyRetention(request: RetentionRequest, cursor: LogCursor | null): RetentionResult {
+    const previousDay = this.#firstRetainedDay;
     try {
-      if (cursor !== null) this.#archiveDays(archive, request, cursor);
+      if (cursor !== null) this.#archiveDays(request, cursor);
     } catch (error) {
       if (!(error instanceof ArchiveWriteError)) throw error;
       return { archived: false, reason: error.message };
     }
-    const retainedFromDay = this.#retainedSessions.firstRetainedDay;
     // Uses the position from the store if it is lower, because the position from the archive may belong to an earlier ledger.
+    const { ledgerStartPosition: archivedPosition, firstRetainedDay, end: archiveEnd } = this.#archive;
     const ledgerStartPosition =
-      cursor === null
-        ? 0
-        : Math.min(archive.ledgerStartPosition, this.#firstSegmentSinceDay(archive.firstRetainedDay, cursor));
+      cursor === null ? 0 : Math.min(archivedPosition, this.#firstSegmentSinceDay(firstRetainedDay, cursor));
+    const retainedFromDay = this.#firstRetainedDay;
     const isNew = retainedFromDay > previousDay;
-    return { archived: true, retainedFromDay, isNew, ledgerStartPosition, archiveEnd: archive.end };
+    return { archived: true, retainedFromDay, isNew, ledgerStartPosition, archiveEnd };
   }
 
-  #archiveDays(archive: CounterArchive, request: RetentionRequest, cursor: LogCursor): void {
+  #archiveDays(request: RetentionRequest, cursor: LogCursor): void {
     // If archive segments were lost, their counters are archived again, because the store still has the counters.
-    const untilDay = Math.max(this.#computeFirstRetainedDay(request), this.#retainedSessions.firstRetainedDay);
-    if (untilDay <= archive.firstRetainedDay) return;
+    const untilDay = Math.max(this.#computeFirstRetainedDay(request), this.#firstRetainedDay);
+    const fromDay = this.#archive.firstRetainedDay;
+    if (untilDay <= fromDay) return;
     const { wallMs } = request;
     const ledgerStartPosition = this.#firstSegmentSinceDay(untilDay, cursor);
-    const counters = this.#counters.readDays(archive.firstRetainedDay, untilDay);
-    archive.append({ wallMs, untilDay, ledgerStartPosition: ledgerStartPosition }, counters);
-    this.#database.transaction(() => this.#setFirstRetainedDay(untilDay)).immediate();
-  }
-
-  /** Copies the archived counters into the store unless the store already includes all archived days. */
-  restoreArchivedCounters(archive: CounterArchive, numbers: SqliteProjectionState): void {
-    const { firstRetainedDay: retainedFromDay } = archive;
-    if (retainedFromDay <= this.#retainedSessions.firstRetainedDay) return;
-    this.#database
-      .transaction(() => {
-        this.#counters.restoreArchivedDays(retainedFromDay, archive.readAll(), numbers);
-        this.#setFirstRetainedDay(retainedFromDay);
-      })
-      .immediate();
+    this.#archive.append({ wallMs, untilDay, ledgerStartPosition }, this.#state.counters.readDays(fromDay, untilDay));
+    this.#database.write(() => this.#setFirstRetainedDay(untilDay));
   }
 
   /**
@@ -202,9 +83,13 @@ export class AnalyticsRetention {
    * from the day after the second newest cohort day if it is earlier, so that a clock that is months ahead does not delete all sessions.
    */
   #computeFirstRetainedDay({ today, retentionDays }: RetentionRequest): number {
-    const newest = this.#selectNewestDayBefore.get(Number.MAX_SAFE_INTEGER) ?? null;
-    const beforeNewest = newest === null ? null : (this.#selectNewestDayBefore.get(newest) ?? null);
-    const oldest = this.#selectOldestDayFrom.get(this.#retainedSessions.firstRetainedDay) ?? null;
+    const newestDayBefore = (day: number) =>
+      this.#database.value<number | null>('SELECT max(day) FROM cohort_piece WHERE day < ?', day) ?? null;
+    const newest = newestDayBefore(Number.MAX_SAFE_INTEGER);
+    const beforeNewest = newest === null ? null : newestDayBefore(newest);
+    const oldest =
+      this.#database.value<number | null>('SELECT min(day) FROM cohort_piece WHERE day >= ?', this.#firstRetainedDay) ??
+      null;
     if (oldest === null || beforeNewest === null) return 0;
     const day = Math.min(today, beforeNewest + 1) - retentionDays;
     return oldest < day ? day : 0;
@@ -215,11 +100,49 @@ export class AnalyticsRetention {
    * records of a session from `day` or later, because a session's creation record is its first record.
    */
   #firstSegmentSinceDay(day: number, { segment }: LogCursor): number {
-    return Math.min(segment, this.#selectFirstSegmentSince.get(day) ?? segment);
+    const sql = 'SELECT min(first) FROM ledger_segment WHERE last_day >= ?';
+    return Math.min(segment, this.#database.value<number | null>(sql, day) ?? segment);
   }
 
   #setFirstRetainedDay(day: number): void {
-    this.#retainedSessions.setFirstRetainedDay(day);
-    this.#deleteSegmentsBefore.run(day);
+    this.#database.run('UPDATE retention SET kept_from_day = ?', day);
+    this.#database.run('DELETE FROM ledger_segment WHERE last_day < ?', day);
+    this.#firstRetainedDay = day;
+  }
+
+  /** Whether the store may contain rows of sessions that are not retained. */
+  get hasRowsToPrune(): boolean {
+    return this.#prunedUntilDay < this.#firstRetainedDay;
+  }
+
+  /** Deletes a limited number of rows of sessions that are no longer retained, in one short transaction, so that queries do not wait long. */
+  pruneRows(): void {
+    const mayRemain = this.#database.write(() => this.#deleteOldRows());
+    if (!mayRemain) this.#prunedUntilDay = this.#firstRetainedDay;
+  }
+
+  /** Returns true if rows of sessions beyond the retention period may remain. */
+  #deleteOldRows(): boolean {
+    const database = this.#database;
+    const limit = bounds.sessionsPrunedPerTransaction;
+    const sessions = database.rows<[sub: Buffer, position: number, clicks: number]>(
+      'SELECT sub, position, clicks FROM session WHERE sub < ? ORDER BY sub LIMIT ?',
+      ...[Buffer.from(this.firstRetainedSubId, 'latin1'), limit],
+    );
+    for (const [, position, clicks] of sessions) {
+      database.run('DELETE FROM session_metadata WHERE session = ?', position);
+      if (clicks === 0) continue;
+      database.run('DELETE FROM click WHERE session = ?', position);
+      database.run('DELETE FROM payout WHERE session = ?', position);
+      database.run('DELETE FROM click_reversal WHERE session = ?', position);
+    }
+    const last = sessions.at(-1);
+    if (last !== undefined) database.run('DELETE FROM session WHERE sub <= ?', last[0]);
+    const { changes: pieces } = database.run(
+      `DELETE FROM cohort_piece WHERE (day, tag_number, last_position) IN
+        (SELECT day, tag_number, last_position FROM cohort_piece WHERE day < ? LIMIT ?)`,
+      ...[this.#firstRetainedDay, limit],
+    );
+    return sessions.length === limit || pieces === limit;
   }
 }

@@ -1,35 +1,51 @@
-import type { Database, Statement } from 'better-sqlite3';
+import { bounds } from '../bounds.ts';
 import { msPerDay } from '../domain/calendar.ts';
 import type { TagMetrics, TagsPage, TagsQuery } from './analytics.ts';
-import { prepareArrayQuery } from './analytics-database.ts';
+import type { SqlDatabase } from './sql-database.ts';
 
-/** Lists referrer tags (docs/contract.md#tags). Reads the daily counters, so sessions whose data was deleted also count. */
-export class TagsReader {
-  readonly #selectTags: Statement<[number, number, number, string, number], [number: number, tag: string]>;
-  readonly #selectFigures: Statement<[number], Omit<TagMetrics, 'tag'>>;
+/** A referrer tag with sessions. Tags are numbered in the order in which their first sessions were created. */
+export type NumberedTag = readonly [number: number, account: number, vertical: number, test: 0 | 1, tag: string];
 
-  constructor(database: Database) {
-    // The unique index of the table `experiment` contains the tags of a tenant in alphabetical order.
-    this.#selectTags = prepareArrayQuery(
-      database,
-      `SELECT number, tag FROM experiment WHERE account = ? AND vertical = ? AND test = ? AND tag > ?
-          AND EXISTS (SELECT 1 FROM day_counter WHERE experiment = number)
-        ORDER BY tag LIMIT ?`,
-    );
-    this.#selectFigures = database.prepare(`
-      SELECT min(ifnull(first_session_ms, day * ${msPerDay})) AS firstSessionMs,
-        max(ifnull(last_session_ms, day * ${msPerDay})) AS lastSessionMs,
-        sum(sessions) AS sessions, sum(views) AS views, sum(clicks) AS clicks,
-        sum(attributed_micros) AS attributedMicros, sum(confirmed_micros) AS confirmedMicros
-      FROM day_counter WHERE experiment = ?`);
-  }
+export type TagCount = readonly [account: number, vertical: number, test: 0 | 1, tags: number];
 
-  listTags({ account, vertical, mode, afterTag, limit }: TagsQuery): TagsPage {
-    const found = this.#selectTags.all(account, vertical, mode === 'test' ? 1 : 0, afterTag, limit + 1);
-    const page = found.slice(0, limit);
-    return {
-      tags: page.map(([number, tag]) => ({ tag, ...this.#selectFigures.get(number)! })),
-      nextAfterTag: found.length > limit ? page.at(-1)![1] : null,
-    };
-  }
+const selectFiguresSql = `
+  SELECT min(ifnull(first_session_ms, day * ${msPerDay})) AS firstSessionMs,
+    max(ifnull(last_session_ms, day * ${msPerDay})) AS lastSessionMs,
+    sum(sessions) AS sessions, sum(views) AS views, sum(clicks) AS clicks,
+    sum(attributed_micros) AS attributedMicros, sum(confirmed_micros) AS confirmedMicros
+  FROM day_counter WHERE tag_number = ?`;
+
+/** Reads a page of tags (docs/contract.md#tags) from the daily counters, so sessions whose data was deleted also count. */
+export function readTags(database: SqlDatabase, { account, vertical, mode, afterTag, limit }: TagsQuery): TagsPage {
+  // The unique index of the table `referrer_tag` contains the tags of a tenant in alphabetical order.
+  const found = database.rows<[number: number, tag: string]>(
+    `SELECT number, tag FROM referrer_tag WHERE account = ? AND vertical = ? AND test = ? AND tag > ?
+        AND EXISTS (SELECT 1 FROM day_counter WHERE tag_number = number)
+      ORDER BY tag LIMIT ?`,
+    ...[account, vertical, mode === 'test' ? 1 : 0, afterTag, limit + 1],
+  );
+  const page = found.slice(0, limit);
+  return {
+    tags: page.map(([number, tag]) => {
+      const [figures] = database.objects<Omit<TagMetrics, 'tag'>>(selectFiguresSql, number);
+      return { tag, ...figures! };
+    }),
+    nextAfterTag: found.length > limit ? page.at(-1)![1] : null,
+  };
+}
+
+/** Returns up to `bounds.numberedTagsPerPage` tags of all tenants with numbers greater than `afterNumber`. */
+export function readNumberedTags(database: SqlDatabase, afterNumber: number): NumberedTag[] {
+  return database.rows(
+    'SELECT number, account, vertical, test, tag FROM referrer_tag WHERE number > ? ORDER BY number LIMIT ?',
+    ...[afterNumber, bounds.numberedTagsPerPage],
+  );
+}
+
+/** Returns the number of referrer tags per account, vertical and mode, sorted by this number in descending order. */
+export function countTags(database: SqlDatabase): TagCount[] {
+  return database.rows(
+    `SELECT account, vertical, test, count(*) AS tags FROM referrer_tag
+      GROUP BY account, vertical, test ORDER BY tags DESC, account, vertical, test`,
+  );
 }

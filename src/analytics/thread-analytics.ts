@@ -11,7 +11,9 @@ import {
   type MessageToAggregator,
   packSubIds,
   type QueryName,
-  type QueryResults,
+  type QueryResult,
+  type RetentionRequest,
+  type RetentionResult,
 } from './aggregator-protocol.ts';
 import {
   type Analytics,
@@ -24,10 +26,9 @@ import {
   type TagsPage,
   type TagsQuery,
 } from './analytics.ts';
-import type { ExperimentRow } from './analytics-store.ts';
 import type { RecordCounts } from './projection-state.ts';
 import { AggregatorProgress, AnalyticsLag } from './shared-progress.ts';
-import type { RetentionRequest, RetentionResult } from './store-retention.ts';
+import type { NumberedTag } from './tags-reader.ts';
 
 export interface AnalyticsThreadOptions {
   /** Paths of the ledger, the archive and the analytics store. The folder of the analytics store must exist. */
@@ -46,8 +47,8 @@ interface PendingQuery {
   readonly position: number;
   readonly query: AggregatorQuery;
   readonly signal: CancelSignal | null;
-  /** Resolves the query with a result of type `QueryResults[query.name]`. */
-  readonly resolve: (result: QueryResults[QueryName]) => void;
+  /** Resolves the query with a result of type `QueryResult<typeof query.name>`. */
+  readonly resolve: (result: QueryResult<QueryName>) => void;
   readonly reject: (error: Error) => void;
   readonly deadline: NodeJS.Timeout;
 }
@@ -143,9 +144,9 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     return this.#query({ name: 'findPayoutStates', parameter }, { signal });
   }
 
-  /** Returns up to `bounds.experimentsPerPage` experiments with numbers greater than `afterNumber`. */
-  listExperiments(afterNumber: number): Promise<readonly ExperimentRow[]> {
-    return this.#query({ name: 'listExperiments', parameter: afterNumber });
+  /** Calls `AggregatorQueries.listNumberedTags`. */
+  listNumberedTags(afterNumber: number): Promise<readonly NumberedTag[]> {
+    return this.#query({ name: 'listNumberedTags', parameter: afterNumber });
   }
 
   /** Returns the totals of all records that have been applied. Does not wait for appended records that are not applied yet. */
@@ -153,7 +154,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     return this.#query({ name: 'getTotals', parameter: undefined }, { currentOnly: true });
   }
 
-  /** Calls `LedgerFollower.applyRetention`. If the call rejects, the data may already be archived; calling again is safe. */
+  /** Calls `AggregatorQueries.applyRetention`. If the call rejects, the data may already be archived; calling again is safe. */
   applyRetention(request: RetentionRequest): Promise<RetentionResult> {
     return this.#query({ name: 'applyRetention', parameter: request });
   }
@@ -170,7 +171,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
       currentOnly = false,
       signal = null,
     }: { readonly currentOnly?: boolean; readonly signal?: CancelSignal | null } = {},
-  ): Promise<QueryResults[Name]> {
+  ): Promise<QueryResult<Name>> {
     if (this.#state !== 'running')
       return Promise.reject(new AnalyticsUnavailableError('aggregator thread is not running'));
     if (this.#queuedQueries.size + this.#sentQueries.size >= bounds.analyticsQueueQueriesMax) {
@@ -182,7 +183,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     // If the ledger cannot be written, the query ignores records that are not durable yet, because they may never become durable.
     const position = currentOnly ? 0 : log.healthy ? log.lastAppendedPosition : log.durablePosition;
     const id = ++this.#lastId;
-    const { promise, resolve, reject } = Promise.withResolvers<QueryResults[Name]>();
+    const { promise, resolve, reject } = Promise.withResolvers<QueryResult<Name>>();
     const deadline = setTimeout(() => {
       this.#queuedQueries.delete(id);
       reject(new AnalyticsUnavailableError('analytics query timed out'));
@@ -191,7 +192,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
       position,
       query,
       signal,
-      resolve: (result) => resolve(result as QueryResults[Name]),
+      resolve: (result) => resolve(result as QueryResult<Name>),
       reject,
       deadline,
     };

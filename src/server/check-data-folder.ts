@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
+import { readStoreEvidence, type StoreEvidence } from '../analytics/analytics-database.ts';
 import { CounterArchive } from '../analytics/counter-archive.ts';
-import { readStoreEvidence, type StoreEvidence } from '../analytics/store-evidence.ts';
 import { hasKnownKeys, readKeyFileNumbers } from '../auth/key-file.ts';
 import type { DurabilityMode } from '../config/config.ts';
 import type { FileEventLog } from '../event-log/file-event-log.ts';

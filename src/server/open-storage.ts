@@ -227,7 +227,7 @@ function logObservers(name: EventLogName, logger: Logger, metrics: Metrics) {
   };
 }
 
-type ExperimentSource = Pick<ThreadAnalytics, 'listExperiments' | 'appliedPosition'>;
+type NumberedTagSource = Pick<ThreadAnalytics, 'listNumberedTags' | 'appliedPosition'>;
 
 /**
  * Restores the referrer tags of all sessions from the analytics store, usually within milliseconds. The returned promise resolves after at
@@ -237,7 +237,7 @@ type ExperimentSource = Pick<ThreadAnalytics, 'listExperiments' | 'appliedPositi
  * @param upToPosition position of the last record in the ledger
  */
 export async function restoreReferrerTags(
-  analytics: ExperimentSource,
+  analytics: NumberedTagSource,
   upToPosition: number,
   referrerTags: ReferrerTags,
   cleanup: CleanupStack,
@@ -253,7 +253,7 @@ export async function restoreReferrerTags(
  * record is applied would time out and delay other queries to the aggregator.
  */
 async function restoreTagsWithRetries(
-  analytics: ExperimentSource,
+  analytics: NumberedTagSource,
   upToPosition: number,
   referrerTags: ReferrerTags,
   signal: AbortSignal,
@@ -265,13 +265,13 @@ async function restoreTagsWithRetries(
 }
 
 /**
- * Restores the referrer tags from the list of experiments, which the aggregator returns page by page. Returns false if the aggregator did
- * not reply in time.
+ * Restores the referrer tags from the list of all tags, which the aggregator returns page by page. Returns false if the aggregator did not
+ * reply in time.
  */
-async function tryRestoreTags(analytics: ExperimentSource, referrerTags: ReferrerTags): Promise<boolean> {
+async function tryRestoreTags(analytics: NumberedTagSource, referrerTags: ReferrerTags): Promise<boolean> {
   try {
     for (let lastId = 0; ; ) {
-      const page = await analytics.listExperiments(lastId);
+      const page = await analytics.listNumberedTags(lastId);
       for (const [id, account, vertical, test, tag] of page) {
         if (isReferrerTag(tag)) referrerTags.restoreReferrerTag(account, vertical, test === 1 ? 'test' : 'live', tag);
         lastId = id;

@@ -2,12 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Analytics } from '../../src/analytics/analytics.ts';
+import { deleteAnalyticsDatabase } from '../../src/analytics/analytics-database.ts';
 import { AnalyticsStore } from '../../src/analytics/analytics-store.ts';
 import { CounterArchive } from '../../src/analytics/counter-archive.ts';
 
 /** An analytics store and an archive in a temporary folder. Tests apply records without a ledger. */
 export class ProjectedStore {
   readonly #folder = mkdtempSync(join(tmpdir(), 'projected-store-'));
+  readonly file = join(this.#folder, 'analytics.sqlite');
   readonly archive = new CounterArchive(join(this.#folder, 'archive'));
   store = this.#open();
   #position = 0;
@@ -23,6 +25,13 @@ export class ProjectedStore {
   /** Closes and reopens the store, so that later queries use only the file. */
   reopen(): void {
     this.store.close();
+    this.store = this.#open();
+  }
+
+  /** Deletes the store and creates a new one, which has only the archived counters. */
+  rebuild(): void {
+    this.store.close();
+    deleteAnalyticsDatabase(this.file);
     this.store = this.#open();
   }
 
@@ -46,6 +55,6 @@ export class ProjectedStore {
   }
 
   #open(): AnalyticsStore {
-    return new AnalyticsStore(join(this.#folder, 'analytics.sqlite'));
+    return new AnalyticsStore(this.file, this.archive);
   }
 }

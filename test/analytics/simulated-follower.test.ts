@@ -256,7 +256,7 @@ const applyRetention = fc
       async ({ retentions }, real) => {
         real.applyBatch();
         const request = { today: arbitraryToday, retentionDays: age, wallMs: 0 };
-        const outcome = real.follower.applyRetention(request);
+        const outcome = real.follower.execute({ name: 'applyRetention', parameter: request });
         assert.ok(outcome.archived);
         if (deletesSegments) {
           // The sync of the folder may fail after the oldest segments were deleted.

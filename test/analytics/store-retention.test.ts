@@ -31,7 +31,7 @@ describe('retention of sessions in the analytics store', () => {
   afterEach(() => projected.close());
 
   const applyRetention = (clockDay = today) =>
-    projected.store.applyRetention(archive, { today: clockDay, retentionDays: 0, wallMs: noon });
+    projected.store.applyRetention({ today: clockDay, retentionDays: 0, wallMs: noon });
   const window = { account: 1, vertical: 1, mode: 'live', fromDay: today - 30, toDay: today } as const;
   const byTag = { ...window, today, referrerTag: 'tag-one', subs: null };
   const summary = (filter: Partial<SummaryQuery> = {}) => projected.store.getSummary({ ...byTag, ...filter });
@@ -71,9 +71,9 @@ describe('retention of sessions in the analytics store', () => {
       );
     };
     let transactions = 0;
-    for (; projected.store.pruner.hasRowsToPrune; transactions++) {
+    for (; projected.store.hasRowsToPrune; transactions++) {
       assertDeleted();
-      projected.store.pruner.pruneRows();
+      projected.store.pruneRows();
       // After the store is reopened, it continues the deletion.
       if (transactions === 0) projected.reopen();
     }
@@ -121,15 +121,10 @@ describe('retention of sessions in the analytics store', () => {
       [...archive.readAll()].filter(([kind]) => kind === 13),
       [[13, [daysSinceEpoch(old), 2, 1, 1, 3, 1_000_000, 1_000_000, '10000', 1, old, old], [], [1, 0, 1, 1]]],
     );
-    const rebuilt = new ProjectedStore();
-    try {
-      rebuilt.store.restoreArchivedCounters(archive);
-      const { unbookedClicks, clicks, confirmedMicros, widgetEvents } = rebuilt.store.getSummary({ ...byTag });
-      assert.deepEqual([unbookedClicks, clicks, confirmedMicros], [[1, 0, 1, 1], 3, 1_000_000]);
-      assert.deepEqual(widgetEvents, before.widgetEvents);
-    } finally {
-      rebuilt.close();
-    }
+    projected.rebuild();
+    const { unbookedClicks, clicks, confirmedMicros, widgetEvents } = summary();
+    assert.deepEqual([unbookedClicks, clicks, confirmedMicros], [[1, 0, 1, 1], 3, 1_000_000]);
+    assert.deepEqual(widgetEvents, before.widgetEvents);
   });
 
   it('restores archives of other service versions with fewer, more or no widget event types or reasons', () => {
@@ -144,7 +139,7 @@ describe('retention of sessions in the analytics store', () => {
       [12, [1, 1, 0, 'tag-two']],
       [13, [day, 0, ...figures]],
     ]);
-    projected.store.restoreArchivedCounters(archive);
+    projected.reopen();
     const { sessions, widgetEvents, unbookedClicks } = summary();
     assert.deepEqual([sessions, widgetEvents, unbookedClicks], [20, [2, 3, 1, 1, 1, 1, 1], [2, 2, 3, 4]]);
     const old = summary({ referrerTag: 'tag-two' });
@@ -183,7 +178,7 @@ describe('retention of sessions in the analytics store', () => {
     applyRetention();
     assert.deepEqual(days(), [0, 0]);
     projected.apply(created(1, old));
-    assert.equal(projected.store.pruner.hasRowsToPrune, false);
+    assert.equal(projected.store.hasRowsToPrune, false);
     applyRetention();
     projected.apply(created(2, noon));
     applyRetention(retainedFrom - 1);
@@ -199,8 +194,7 @@ describe('retention of sessions in the analytics store', () => {
   it('after the clock jumps far ahead, retention deletes nothing until sessions exist on two days after the jump', () => {
     const year = 365;
     projected.apply(created(1, old), created(2, noon));
-    const retain = () =>
-      projected.store.applyRetention(archive, { today: today + year, retentionDays: 140, wallMs: noon });
+    const retain = () => projected.store.applyRetention({ today: today + year, retentionDays: 140, wallMs: noon });
     retain();
     projected.apply(created(3, noon + year * msPerDay));
     retain();
@@ -213,7 +207,7 @@ describe('retention of sessions in the analytics store', () => {
   it('reads a new ledger from its start, and ignores the position that the archive stored for the old ledger', () => {
     const archiveRange = { wallMs: 1, untilDay: retainedFrom, ledgerStartPosition: 5_000 };
     archive.append(archiveRange, []);
-    projected.store.restoreArchivedCounters(archive);
+    projected.reopen();
     const outcome = { archived: true, retainedFromDay: retainedFrom, isNew: false, archiveEnd: archive.end };
     assert.deepEqual(applyRetention(), { ...outcome, ledgerStartPosition: 0 });
     projected.apply(created(1, noon));

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
-import { decodeVarints } from '../../src/analytics/analytics-database.ts';
-import { unbookedClickColumns } from '../../src/analytics/projection-state.ts';
+import { unbookedClickColumns } from '../../src/analytics/analytics-database.ts';
+import { decodeVarints } from '../../src/analytics/sql-database.ts';
 import { widgetEventTypes } from '../../src/ledger/ledger-record.ts';
 
 /**
@@ -16,7 +16,7 @@ export function figuresInStore(file: string): Record<string, unknown> {
     const tag = `account || ' ' || vertical || ' ' || test || ' ' || tag`;
     const lists = new Map<unknown, string>();
     for (const [list, subs] of rows(
-      `SELECT day || ' ' || ${tag}, subs FROM cohort_piece JOIN experiment ON number = experiment ORDER BY day, last_position`,
+      `SELECT day || ' ' || ${tag}, subs FROM cohort_piece JOIN referrer_tag ON number = tag_number ORDER BY day, last_position`,
     )) {
       lists.set(list, (lists.get(list) ?? '') + (subs as Buffer).toString('hex'));
     }
@@ -27,7 +27,7 @@ export function figuresInStore(file: string): Record<string, unknown> {
       lists: [...lists].sort(),
       sessions: rows(
         `SELECT sub, ${tag}, position, device, views, clicks, last_event_ms, hex(widget_events), shown
-        FROM session JOIN experiment ON number = experiment ORDER BY sub`,
+        FROM session JOIN referrer_tag ON number = tag_number ORDER BY sub`,
       ).map(([sub, ...values]) => {
         const shown = decodeVarints(values.pop() as Buffer | null).map((number) => offers.get(number));
         return [(sub as Buffer).toString('hex'), ...values, shown];
@@ -48,15 +48,15 @@ export function figuresInStore(file: string): Record<string, unknown> {
       days: rows(
         `SELECT ${tag}, day, device, sessions, views, clicks, attributed_micros, confirmed_micros, confirmed_cents_squared,
           ${unbookedClickColumns.join(', ')}
-        FROM day_counter JOIN experiment ON number = experiment ORDER BY 1, 2, 3`,
+        FROM day_counter JOIN referrer_tag ON number = tag_number ORDER BY 1, 2, 3`,
       ),
       widgets: rows(
         `SELECT ${tag}, day, device, ${widgetEventTypes.join(', ')}
-        FROM widget_counter JOIN experiment ON number = experiment ORDER BY 1, 2, 3`,
+        FROM widget_counter JOIN referrer_tag ON number = tag_number ORDER BY 1, 2, 3`,
       ),
       lenders: rows(
         `SELECT ${tag}, day, name, clicks, confirmed_micros FROM lender_counter
-        JOIN experiment ON experiment.number = experiment JOIN lender ON lender.number = lender ORDER BY 1, 2, 3`,
+        JOIN referrer_tag ON referrer_tag.number = tag_number JOIN lender ON lender.number = lender ORDER BY 1, 2, 3`,
       ),
     };
   } finally {

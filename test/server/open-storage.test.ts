@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AnalyticsUnavailableError } from '../../src/analytics/analytics.ts';
-import type { ExperimentRow } from '../../src/analytics/analytics-store.ts';
+import type { NumberedTag } from '../../src/analytics/tags-reader.ts';
 import { CleanupStack } from '../../src/server/lifecycle.ts';
 import { restoreReferrerTags } from '../../src/server/open-storage.ts';
 import { ReferrerTags } from '../../src/sessions/referrer-tags.ts';
@@ -14,7 +14,7 @@ class SlowAggregator {
   appliedPosition = 0;
   readonly answered = Promise.withResolvers<void>();
 
-  async listExperiments(after: number): Promise<readonly ExperimentRow[]> {
+  async listNumberedTags(after: number): Promise<readonly NumberedTag[]> {
     if (this.appliedPosition < 10) throw new AnalyticsUnavailableError('not yet');
     if (after < 2) return [[after + 1, account, vertical.number, 0, `tag-${after + 1}`]];
     this.answered.resolve();

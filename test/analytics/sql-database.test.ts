@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { decodeVarints, encodeVarints } from '../../src/analytics/analytics-database.ts';
+import { decodeVarints, encodeVarints } from '../../src/analytics/sql-database.ts';
 
 describe('varints', () => {
   it('decodeVarints returns the numbers that encodeVarints encoded', () => {

@@ -1,0 +1,151 @@
+import Database, { type Statement } from 'better-sqlite3';
+
+export type SqlValue = number | bigint | string | Uint8Array | null;
+
+/**
+ * SQLite database that prepares each SQL text once. Pass constant texts only, because prepared statements are never deleted. Rows are
+ * arrays, except the rows of `objects`. All methods throw SQLite errors.
+ */
+export class SqlDatabase {
+  readonly #database: Database.Database;
+  readonly #statements = new Map<string, Statement<SqlValue[]>>();
+
+  constructor(file: string, options?: Database.Options) {
+    this.#database = new Database(file, options);
+  }
+
+  rows<Row extends readonly unknown[]>(sql: string, ...parameters: SqlValue[]): Row[] {
+    return this.#statement(sql, true).all(...parameters) as Row[];
+  }
+
+  /** Reads rows one at a time. The database cannot be changed during the iteration. */
+  iterateRows<Row extends readonly unknown[]>(sql: string, ...parameters: SqlValue[]): IterableIterator<Row> {
+    return this.#statement(sql, true).iterate(...parameters) as IterableIterator<Row>;
+  }
+
+  row<Row extends readonly unknown[]>(sql: string, ...parameters: SqlValue[]): Row | undefined {
+    return this.#statement(sql, true).get(...parameters) as Row | undefined;
+  }
+
+  /** Returns the first column of the first row, or undefined if there are no rows. */
+  value<Value>(sql: string, ...parameters: SqlValue[]): Value | undefined {
+    return this.row<[Value]>(sql, ...parameters)?.[0];
+  }
+
+  /** Returns each row as an object with the names of the columns. */
+  objects<Row>(sql: string, ...parameters: SqlValue[]): Row[] {
+    return this.#statement(sql, false).all(...parameters) as Row[];
+  }
+
+  /** Runs a statement that changes rows. Returns the number of changed rows and the row ID of the last inserted row. */
+  run(sql: string, ...parameters: SqlValue[]): Database.RunResult {
+    return this.#statement(sql, false).run(...parameters);
+  }
+
+  /** Prepares a statement that takes all its parameters as one array. */
+  prepare(sql: string): Statement<[SqlValue[]]> {
+    return this.#database.prepare<[SqlValue[]]>(sql);
+  }
+
+  /** Runs several statements, which are separated by semicolons and have no parameters. */
+  execute(sql: string): void {
+    this.#database.exec(sql);
+  }
+
+  /** Runs `read` in one transaction, because SQLite would otherwise lock the file separately for each query. */
+  read<Result>(read: () => Result): Result {
+    return this.#database.transaction(read)();
+  }
+
+  /** Runs `write` in one transaction, which no other process can interrupt with a write. */
+  write<Result>(write: () => Result): Result {
+    return this.#database.transaction(write).immediate();
+  }
+
+  /** Closes the file. Repeated calls have no effect. */
+  close(): void {
+    this.#database.close();
+  }
+
+  #statement(sql: string, returnsArrays: boolean): Statement<SqlValue[]> {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#database.prepare(sql);
+      if (returnsArrays) statement.raw();
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+}
+
+/** Number of rows per INSERT statement. With 8 rows per statement, the aggregator is 12 to 20 % faster than with 1 row. */
+const rowsPerStatement = 8;
+
+/** Inserts rows into one table, several rows per statement, in the order of the `add` calls. */
+export class RowWriter {
+  readonly #insertMany: Statement<[SqlValue[]]>;
+  readonly #insertOne: Statement<[SqlValue[]]>;
+  readonly #columnCount: number;
+  #pendingValues: SqlValue[] = [];
+
+  /** @param conflict an `ON CONFLICT` clause; required if the table may already contain some of the rows */
+  constructor(database: SqlDatabase, table: string, columns: readonly string[], conflict = '') {
+    const row = `(${columns.map(() => '?').join(', ')})`;
+    const insert = (rows: number) =>
+      `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${Array(rows).fill(row).join(', ')} ${conflict}`;
+    this.#insertMany = database.prepare(insert(rowsPerStatement));
+    this.#insertOne = database.prepare(insert(1));
+    this.#columnCount = columns.length;
+  }
+
+  /** Buffers a row. Buffered rows are written together when there are enough rows for one statement, or when `flush` is called. */
+  add(row: readonly SqlValue[]): void {
+    this.#pendingValues.push(...row);
+    if (this.#pendingValues.length < rowsPerStatement * this.#columnCount) return;
+    this.#insertMany.run(this.#pendingValues);
+    this.#pendingValues = [];
+  }
+
+  flush(): void {
+    const width = this.#columnCount;
+    const values = this.#pendingValues;
+    this.#pendingValues = [];
+    for (let start = 0; start < values.length; start += width) this.#insertOne.run(values.slice(start, start + width));
+  }
+}
+
+/** Returns the assignments of an `ON CONFLICT DO UPDATE SET` clause that adds the new values to the stored values. */
+export function createIncrementSql(columns: readonly string[]): string {
+  return columns.map((column) => `${column} = ${column} + excluded.${column}`).join(', ');
+}
+
+/** Encodes numbers as LEB128 varints, so that small numbers take only one or two bytes. Returns null for an empty list. */
+export function encodeVarints(numbers: readonly number[]): Uint8Array | null {
+  if (numbers.length === 0) return null;
+  const bytes: number[] = [];
+  for (const number of numbers) {
+    let remaining = number;
+    while (remaining >= 0x80) {
+      bytes.push((remaining % 0x80) | 0x80);
+      remaining = Math.floor(remaining / 0x80);
+    }
+    bytes.push(remaining);
+  }
+  return Buffer.from(bytes);
+}
+
+export function decodeVarints(bytes: Uint8Array | null): number[] {
+  const numbers: number[] = [];
+  let number = 0;
+  let scale = 1;
+  for (const byte of bytes ?? []) {
+    number += (byte & 0x7f) * scale;
+    scale *= 0x80;
+    if (byte < 0x80) {
+      numbers.push(number);
+      number = 0;
+      scale = 1;
+    }
+  }
+  return numbers;
+}
