@@ -96,21 +96,19 @@ export const bounds = {
   /** Maximum length of a key or value in the `metadata` of a session. */
   metadataCharactersMax: 256,
   idempotencyKeyCharactersMax: 255,
-  /** Maximum number of stored idempotency keys (about 120 bytes each); at the maximum, requests with a new idempotency key get 503. */
+  /** Maximum number of stored idempotency keys (about 90 bytes each); at the maximum, requests with a new idempotency key get 503. */
   idempotencyKeysMax: 1_000_000,
-  /** Maximum number of expired idempotency keys that are deleted when a new idempotency key is stored. */
-  expiredIdempotencyKeysPerInsert: 16,
+  /** Maximum number of expired records that are deleted to make room for a new session or idempotency key. */
+  expiredRecordsPerInsert: 16,
   /** Maximum size of the JSON text that is hashed to compare the payloads of two requests. */
   idempotencyPayloadBytesMax: 48 * 1024,
-  /** Number of shards of the session store. Each shard has its own hash table, so growing one table blocks the event loop only briefly. */
-  sessionStoreShards: 256,
-  /** Interval at which each shard deletes expired sessions. Requests for expired sessions are rejected even before the deletion. */
-  sessionSweepIntervalMs: 60_000,
-  /** Minimum interval between two searches for expired sessions while the session store is full. */
-  sessionStoreFullCheckIntervalMs: 100,
+  /** Interval at which the session store deletes expired sessions. Requests for expired sessions are rejected even before the deletion. */
+  sessionSweepIntervalMs: 250,
+  /** Maximum number of expired sessions that are deleted at once, so that the deletion takes only a few milliseconds. */
+  expiredSessionsPerSweep: 4_096,
   /**
    * Heap size of one live session, including up to 800 bytes of widget counters. The default of SVC_MAX_SESSIONS is computed from
-   * `sessionHeapBytes`. Outside the heap, a session, its ranking and its idempotency key use about 570 bytes.
+   * `sessionHeapBytes`. Outside the heap, a session, its ranking and its idempotency key use about 560 bytes.
    */
   sessionHeapBytes: 2_048,
   embeddedSessionLimitDefault: 100_000,

@@ -1,9 +1,5 @@
 import { bounds } from '../../src/bounds.ts';
-import { int32sPerSubId, parseSubIdHex } from '../../src/ids/sub-id.ts';
-import { InternTable } from '../../src/sessions/intern-table.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
-import { RankingArena } from '../../src/sessions/ranking-arena.ts';
-import { SessionShard } from '../../src/sessions/session-shard.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { validatePocketFields } from '../../src/verticals/pocket-fields.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
@@ -18,16 +14,11 @@ const fieldsMax = personalLoans.fields.length;
 const mergeCalls = 1_000;
 
 export const fieldMergeBenchmark: MicroBenchmark = {
-  name: 'sessions/session-shard: merge all fields of a borrower',
+  name: 'sessions/memory-session-store: merge all fields of a borrower',
   prepare: () => {
     const random = seededRandom(3);
-    const shard = new SessionShard({ tenants: new InternTable(), rankings: new RankingArena(), fieldsMax });
-    const id = new Int32Array(int32sPerSubId);
-    const sessions = subIdsAt(Date.now(), mergeCalls).map((text) => {
-      parseSubIdHex(text, id);
-      shard.add(id, tenant);
-      return shard.get(id, text)!;
-    });
+    const { store, ids } = new FilledStore(mergeCalls);
+    const sessions = ids.map((id) => store.get(id)!);
     const submitted = sessions.map(
       () => validatePocketFields(personalLoans, createRandomBorrower(random), fixedCurrentDate).changes,
     );
@@ -42,6 +33,7 @@ export const fieldMergeBenchmark: MicroBenchmark = {
         }
         return written;
       },
+      close: () => store.close(),
     };
   },
 };
@@ -57,7 +49,7 @@ export function sessionStoreBenchmarks(sizes: readonly number[]): MicroBenchmark
       name: `sessions/memory-session-store: ${name}, ${size.toLocaleString('en-US')} sessions`,
       prepare: () => prepare(new FilledStore(size)),
     });
-    return [benchmark('get', prepareGet), benchmark('add', prepareAdd), benchmark('delete', prepareDelete)];
+    return [benchmark('get', prepareGet), benchmark('add', prepareAdd)];
   });
 }
 
@@ -82,12 +74,11 @@ function prepareGet({ store, ids }: FilledStore): PreparedBenchmark {
   };
 }
 
-/** Creates a benchmark that adds or deletes sessions. Old sessions expire before each run, so that the store keeps its size. */
-function prepareChange(
-  filled: FilledStore,
-  prepare: () => string[],
-  run: (store: MemorySessionStore, id: string) => void,
-): PreparedBenchmark {
+/**
+ * Creates a benchmark in which each added session replaces an expired session, as after hours of operation. Old sessions expire before each
+ * run, so that the store keeps its size.
+ */
+function prepareAdd(filled: FilledStore): PreparedBenchmark {
   const { store } = filled;
   const { size } = store;
   let ids: string[] = [];
@@ -95,37 +86,15 @@ function prepareChange(
     calls: storeCalls,
     beforeEach: () => {
       filled.sweepOldestSessions();
-      ids = prepare();
+      ids = filled.nextSessionIds(storeCalls);
     },
     run: () => {
-      for (const id of ids) run(store, id);
+      for (const id of ids) store.add(id, tenant);
       if (store.size !== size) throw new Error('the store has the wrong size');
       return size;
     },
     close: () => store.close(),
   };
-}
-
-/** Creates a benchmark in which each added session replaces an expired session, as after hours of operation. */
-function prepareAdd(filled: FilledStore): PreparedBenchmark {
-  return prepareChange(
-    filled,
-    () => filled.nextSessionIds(storeCalls),
-    (store, id) => store.add(id, tenant),
-  );
-}
-
-/** Deletes new sessions, as the service does after a failed ledger append. */
-function prepareDelete(filled: FilledStore): PreparedBenchmark {
-  return prepareChange(
-    filled,
-    () => {
-      const added = filled.nextSessionIds(2 * storeCalls);
-      for (const id of added) filled.store.add(id, tenant);
-      return added.slice(storeCalls);
-    },
-    (store, id) => store.delete(id),
-  );
 }
 
 /** Session store that contains batches of sessions. Batches of sessions are created one millisecond apart, and expire in the same order. */
@@ -139,11 +108,9 @@ class FilledStore {
   constructor(size: number) {
     this.store = new MemorySessionStore({
       clock: { wallMs: () => this.#wallMs, monotonicMs: () => this.#wallMs },
-      sessionsMax: Number.MAX_SAFE_INTEGER,
+      sessionsMax: bounds.sessionLimitMax,
       sessionTtlMs: bounds.sessionTtlMs,
       fieldsMax,
-      shardCount: bounds.sessionStoreShards,
-      sweepIntervalMs: bounds.sessionSweepIntervalMs,
     });
     while (this.ids.length < size) this.ids.push(...this.nextSessionIds(storeCalls));
     for (const id of this.ids) this.store.add(id, tenant);
@@ -159,7 +126,7 @@ class FilledStore {
   sweepOldestSessions(): void {
     const { size } = this.store;
     this.#wallMs++;
-    for (let part = 0; part < bounds.sessionStoreShards; part++) this.store.sweepNextShard();
+    this.store.deleteExpiredSessions();
     if (this.store.size !== size - storeCalls) throw new Error('the store did not remove the expired sessions');
   }
 }

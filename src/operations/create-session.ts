@@ -251,7 +251,7 @@ function isExactNumber(value: unknown): boolean {
   return Number.isInteger(value) ? Number.isSafeInteger(value) : Number.isFinite(value);
 }
 
-/** Stores a session and appends its record to the ledger. Returns null if the session store is full or the ledger refuses the record. */
+/** Appends the record of a session to the ledger and stores the session. Returns null if the session store is full or the ledger refuses the record. */
 function addSession(
   { clock, subIds, sessions, ledger, devices, sessionTtlMs }: CreateSessionDeps,
   tenant: Tenant,
@@ -259,9 +259,9 @@ function addSession(
   { referrerTag, userAgent, metadata }: SessionRequest,
   digests: IdempotencyDigests | null,
 ): { readonly view: SessionResponse; readonly record: AppendedRecord } | null {
+  if (!sessions.tryMakeRoom()) return null;
   const createdMs = clock.wallMs();
   const subId = subIds.createSubId(createdMs, tenant.account, tenant.vertical.number, tenant.mode);
-  if (!sessions.add(subId, tenant)) return null;
   const device = devices.classifyDevice(userAgent);
   const record = [
     ledgerRecordKind.sessionCreated,
@@ -273,9 +273,7 @@ function addSession(
     metadata,
   ] as const;
   const appended = ledger.append(digests === null ? record : [...record, digests.key, digests.payload]);
-  if (appended === null) {
-    sessions.delete(subId);
-    return null;
-  }
+  if (appended === null) return null;
+  sessions.add(subId, tenant);
   return { view: toSessionView(subId, tenant, createdMs, referrerTag, sessionTtlMs), record: appended };
 }

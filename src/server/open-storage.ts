@@ -85,8 +85,6 @@ export async function openStorage(
     sessionsMax,
     sessionTtlMs,
     fieldsMax: Math.max(...servedVerticals(options).map(({ fields }) => fields.length)),
-    shardCount: bounds.sessionStoreShards,
-    sweepIntervalMs: bounds.sessionSweepIntervalMs,
   });
   cleanup.addCleanupCallback(() => sessions.close());
 

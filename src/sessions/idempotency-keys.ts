@@ -1,8 +1,18 @@
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
+import { subIdByteLength } from '../ids/sub-id.ts';
 import { Hmac } from '../secrets/hmac.ts';
 import type { SecretSet } from '../secrets/secret-set.ts';
-import { digestLength, type IdempotencyRecord, IdempotencyRecordRing } from './idempotency-record-ring.ts';
+import { RecordRing } from './record-ring.ts';
+
+/** Length, in bytes, of the digests of Idempotency-Keys and payloads. */
+const digestLength = 16;
+
+// Layout of a record, in bytes: digest of the key, digest of the payload, sub_id (which starts with the creation time), ledger position.
+const payloadOffset = digestLength;
+const subIdOffset = payloadOffset + digestLength;
+const positionOffset = subIdOffset + subIdByteLength;
+const recordWords = (positionOffset + 8) / 4;
 
 /**
  * Digests of an Idempotency-Key and of a request payload, 16 bytes each. The ledger stores digests of keys and payloads, so that the
@@ -14,7 +24,10 @@ export interface IdempotencyDigests {
 }
 
 /** First request with an Idempotency-Key, whose response is repeated for later requests with the same key. */
-export interface OriginalRequest extends Omit<IdempotencyRecord, 'payload'> {
+export interface OriginalRequest {
+  readonly sub: Uint8Array;
+  /** Position of the session's record in the ledger; 0 if the record was restored after a restart. */
+  readonly position: number;
   /** Promise that resolves when the session's record is durable, see `EventLog.append`; null after the promise has settled. */
   readonly durable: Promise<void> | null;
 }
@@ -33,8 +46,9 @@ interface IdempotencyKeysOptions {
   readonly keysMax: number;
 }
 
-interface PendingRecord extends IdempotencyRecord {
-  readonly durable: Promise<void>;
+/** First request, with the digest of its payload. */
+interface StoredRequest extends OriginalRequest {
+  readonly payload: Uint8Array;
 }
 
 /**
@@ -54,8 +68,12 @@ export class IdempotencyKeys {
   /** HMAC functions for the digests, one for each secret, newest secret first. Digests of new requests use the newest secret. */
   readonly #hmacs: readonly Hmac[];
   /** Requests whose ledger record is not durable yet. The map key is the digest of the Idempotency-Key as a Latin-1 string. */
-  readonly #pending = new Map<string, PendingRecord>();
-  readonly #records: IdempotencyRecordRing;
+  readonly #pending = new Map<string, StoredRequest>();
+  /** Requests in order of arrival. A digest depends on a secret, so callers cannot choose keys with the same hash. */
+  readonly #records: RecordRing;
+  /** Buffer for one record, through which records are written and read. A lookup needs only the digest of the key. */
+  readonly #words = new Int32Array(recordWords);
+  readonly #bytes = Buffer.from(this.#words.buffer);
 
   constructor({ clock, secrets, retentionMs, keysMax }: IdempotencyKeysOptions) {
     this.#clock = clock;
@@ -64,7 +82,7 @@ export class IdempotencyKeys {
     this.#hmacs = secrets.secretVersions
       .toSorted((a, b) => b - a)
       .map((number) => new Hmac(secrets.deriveKey(number, 'idempotency')!, bounds.idempotencyPayloadBytesMax));
-    this.#records = new IdempotencyRecordRing(keysMax);
+    this.#records = new RecordRing({ recordWords, keyWords: digestLength / 4, hashWord: 0, recordsMax: keysMax });
   }
 
   /** @param key Idempotency-Key with its tenant, so that different tenants can use the same key */
@@ -81,7 +99,7 @@ export class IdempotencyKeys {
       const request = this.#findEarlierRequest(keyDigest);
       if (request === undefined) continue;
       if (!computeDigest(hmac, 'payload', payload).equals(request.payload)) return { kind: 'mismatch' };
-      const { sub, position, durable = null } = request;
+      const { sub, position, durable } = request;
       return { kind: 'repeat', first: { sub, position, durable } };
     }
     return {
@@ -92,10 +110,10 @@ export class IdempotencyKeys {
 
   /** Deletes expired keys, at most a few per call, oldest first. Returns whether the store has room for another key. */
   tryMakeRoom(): boolean {
-    const expiredMs = this.#clock.wallMs() - this.#retentionMs;
-    for (let i = 0; i < bounds.expiredIdempotencyKeysPerInsert; i++) {
-      if (this.#records.oldestCreationTimeMs > expiredMs) break;
-      this.#records.removeOldestRecord();
+    for (let i = 0; i < bounds.expiredRecordsPerInsert && this.#records.size > 0; i++) {
+      this.#readRecord(this.#records.oldestPosition);
+      if (!this.#hasExpired()) break;
+      this.#records.removeOldest();
     }
     return this.#pending.size + this.#records.size < this.#keysMax;
   }
@@ -114,17 +132,53 @@ export class IdempotencyKeys {
     const mapKey = toLatin1(key);
     const request = this.#pending.get(mapKey);
     this.#pending.delete(mapKey);
-    if (taken && request !== undefined) this.#records.add(key, request);
+    if (taken && request !== undefined) this.#addRecord(key, request);
   }
 
   /** Adds an Idempotency-Key that was read from the ledger and whose session is live. Has no effect if the store is full. */
   restoreKey({ key, payload }: IdempotencyDigests, sub: Uint8Array): void {
-    if (this.tryMakeRoom()) this.#records.add(key, { payload, sub, position: 0 });
+    if (this.tryMakeRoom()) this.#addRecord(key, { payload, sub, position: 0 });
   }
 
-  #findEarlierRequest(key: Uint8Array): (IdempotencyRecord & { readonly durable?: Promise<void> }) | undefined {
-    const expiredMs = this.#clock.wallMs() - this.#retentionMs;
-    return this.#pending.get(toLatin1(key)) ?? this.#records.findRecord(key, expiredMs);
+  #addRecord(key: Uint8Array, { payload, sub, position }: Omit<StoredRequest, 'durable'>): void {
+    this.#bytes.set(key, 0);
+    this.#bytes.set(payload, payloadOffset);
+    this.#bytes.set(sub, subIdOffset);
+    this.#bytes.writeDoubleBE(position, positionOffset);
+    const added = this.#records.add(this.#words);
+    const chunk = this.#records.getChunk(added);
+    const offset = this.#records.getOffset(added);
+    // For so few words, a loop is faster than `set`.
+    for (let word = 0; word < recordWords; word++) chunk[offset + word] = this.#words[word]!;
+  }
+
+  /** Copies a record to `#bytes`. */
+  #readRecord(position: number): void {
+    const chunk = this.#records.getChunk(position);
+    const offset = this.#records.getOffset(position);
+    for (let word = 0; word < recordWords; word++) this.#words[word] = chunk[offset + word]!;
+  }
+
+  /** Whether the session of the record in `#bytes` has expired. */
+  #hasExpired(): boolean {
+    return this.#bytes.readUIntBE(subIdOffset, 6) + this.#retentionMs <= this.#clock.wallMs();
+  }
+
+  #findEarlierRequest(key: Uint8Array): StoredRequest | undefined {
+    const pending = this.#pending.get(toLatin1(key));
+    if (pending !== undefined) return pending;
+    this.#bytes.set(key, 0);
+    const position = this.#records.find(this.#words);
+    if (position < 0) return undefined;
+    this.#readRecord(position);
+    if (this.#hasExpired()) return undefined;
+    // The bytes are copied, because the next lookup overwrites the buffer.
+    return {
+      payload: Buffer.from(this.#bytes.subarray(payloadOffset, subIdOffset)),
+      sub: Buffer.from(this.#bytes.subarray(subIdOffset, positionOffset)),
+      position: this.#bytes.readDoubleBE(positionOffset),
+      durable: null,
+    };
   }
 }
 

@@ -1,11 +1,13 @@
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
-import { int32sPerSubId, parseSubIdHex } from '../ids/sub-id.ts';
+import { int32sPerSubId, parseSubIdHex, subIdCreatedMs } from '../ids/sub-id.ts';
+import { absentValue, emptyFieldVector, type FieldVector } from '../verticals/field-vector.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import { InternTable } from './intern-table.ts';
 import { RankingArena } from './ranking-arena.ts';
-import { SessionShard } from './session-shard.ts';
-import type { Session, SessionStore } from './session-store.ts';
+import { RecordRing } from './record-ring.ts';
+import type { CachedRanking, Session, SessionStore } from './session-store.ts';
+import { WidgetUsage } from './widget-usage.ts';
 
 interface MemorySessionStoreOptions {
   readonly clock: Clock;
@@ -13,108 +15,182 @@ interface MemorySessionStoreOptions {
   readonly sessionTtlMs: number;
   /** Maximum number of pocket fields in a vertical. */
   readonly fieldsMax: number;
-  readonly shardCount: number;
-  /** Interval, in milliseconds, at which the expired sessions of each shard are deleted. */
-  readonly sweepIntervalMs: number;
 }
 
-/** Difference between the expected sizes of the largest shard and the smallest shard, divided by the mean size of a shard. */
-const shardSizeSpread = 0.3;
-/** Number of possible shard hashes. The shard hash of a session is two random bytes of its sub_id. */
-const shardHashCount = 2 ** 16;
-const shardHashWord = 5;
+// Layout of a session record in 32-bit words: the sub_id, three numbers, and the pocket fields.
+const tenantWord = int32sPerSubId;
+const revisionWord = int32sPerSubId + 1;
+const rankingWord = int32sPerSubId + 2;
+const fieldsWord = int32sPerSubId + 3;
+
+const noRanking = -1;
+/** Position of the 32-bit word that is used as the hash of a sub_id. All four bytes of the hash word are random in every sub_id. */
+const hashWord = 4;
+
+/** Memory of the stored sessions, to which `StoredSession` gives access. */
+interface SessionMemory {
+  readonly records: RecordRing;
+  readonly tenants: InternTable<Tenant>;
+  readonly rankings: RankingArena;
+  /** Widget usage by position of the session's record. The usage is stored in a map, because few sessions have widgets. */
+  readonly widgetUsages: Map<number, WidgetUsage>;
+  readonly fieldsMax: number;
+}
 
 /**
- * Store of live sessions in many small shards. When a shard is full, its sessions are copied to memory of twice the size. The shards are
- * small, because copying a million sessions at once would take hundreds of milliseconds. The shards receive unequal shares of the sessions,
- * so that the shards do not all grow at the same time. A timer deletes the expired sessions, one shard at a time.
+ * Store of live sessions outside the JavaScript heap, because objects on the heap would slow garbage collection
+ * (docs/contributing/decisions/sessions.md). The sessions expire in the order of their creation, because all sessions have the same
+ * lifetime. A timer deletes expired sessions.
  */
 export class MemorySessionStore implements SessionStore {
-  readonly #shards: SessionShard[];
-  readonly #shardByHash: Uint16Array;
+  readonly #memory: SessionMemory;
   readonly #sessionsMax: number;
   readonly #sessionTtlMs: number;
-  readonly #sweepTimer: NodeJS.Timeout;
   readonly #clock: Clock;
+  readonly #sweepTimer: NodeJS.Timeout;
   readonly #lookupId = new Int32Array(int32sPerSubId);
-  /** Monotonic time, in milliseconds, at which `#tryMakeRoom` last found no expired session. */
-  #lastFailedSweepMs = Number.NEGATIVE_INFINITY;
-  #size = 0;
-  #nextSweepShard = 0;
 
-  constructor(options: MemorySessionStoreOptions) {
-    const { clock, sessionsMax, sessionTtlMs, fieldsMax, shardCount, sweepIntervalMs } = options;
+  constructor({ clock, sessionsMax, sessionTtlMs, fieldsMax }: MemorySessionStoreOptions) {
     this.#clock = clock;
     this.#sessionsMax = sessionsMax;
     this.#sessionTtlMs = sessionTtlMs;
-    this.#shardByHash = new Uint16Array(shardHashCount);
-    const shared = { tenants: new InternTable<Tenant>(), rankings: new RankingArena(), fieldsMax };
-    this.#shards = Array.from({ length: shardCount }, (_, shard) => {
-      const start = Math.round(cumulativeShare(shard, shardCount) * shardHashCount);
-      const end = Math.round(cumulativeShare(shard + 1, shardCount) * shardHashCount);
-      this.#shardByHash.fill(shard, start, end);
-      return new SessionShard(shared);
-    });
-    this.#sweepTimer = setInterval(() => this.sweepNextShard(), Math.max(1, Math.floor(sweepIntervalMs / shardCount)));
+    this.#memory = {
+      records: new RecordRing({
+        recordWords: fieldsWord + fieldsMax,
+        keyWords: int32sPerSubId,
+        hashWord,
+        recordsMax: sessionsMax,
+      }),
+      tenants: new InternTable(),
+      rankings: new RankingArena(),
+      widgetUsages: new Map(),
+      fieldsMax,
+    };
+    this.#sweepTimer = setInterval(() => this.deleteExpiredSessions(), bounds.sessionSweepIntervalMs);
   }
 
   get size(): number {
-    return this.#size;
+    return this.#memory.records.size;
   }
 
   get(subId: string): Session | undefined {
-    return parseSubIdHex(subId, this.#lookupId)
-      ? this.#shardFor(this.#lookupId)?.get(this.#lookupId, subId)
-      : undefined;
+    if (!parseSubIdHex(subId, this.#lookupId)) return undefined;
+    const position = this.#memory.records.find(this.#lookupId);
+    return position < 0 ? undefined : new StoredSession(this.#memory, position);
   }
 
-  add(subId: string, tenant: Tenant): boolean {
-    if (this.#size >= this.#sessionsMax && !this.#tryMakeRoom()) return false;
+  tryMakeRoom(): boolean {
+    if (this.size >= this.#sessionsMax) this.deleteExpiredSessions(bounds.expiredRecordsPerInsert);
+    return this.size < this.#sessionsMax;
+  }
+
+  add(subId: string, tenant: Tenant): void {
     if (!parseSubIdHex(subId, this.#lookupId)) throw new TypeError('invalid sub_id');
-    const shard = this.#shardFor(this.#lookupId);
-    if (shard === undefined) return false;
-    if (shard.add(this.#lookupId, tenant)) this.#size++;
-    return true;
+    const { records, tenants, fieldsMax } = this.#memory;
+    if (records.find(this.#lookupId) >= 0) return;
+    const position = records.add(this.#lookupId);
+    const words = records.getChunk(position);
+    const offset = records.getOffset(position);
+    words[offset + tenantWord] = tenants.internValue(tenant);
+    words[offset + rankingWord] = noRanking;
+    words.fill(absentValue, offset + fieldsWord, offset + fieldsWord + fieldsMax);
   }
 
-  delete(subId: string): void {
-    if (parseSubIdHex(subId, this.#lookupId) && this.#shardFor(this.#lookupId)?.delete(this.#lookupId)) this.#size--;
+  /** Deletes the oldest sessions that have expired, at most `sessionsMax` sessions. */
+  deleteExpiredSessions(sessionsMax: number = bounds.expiredSessionsPerSweep): void {
+    const { records, tenants, widgetUsages } = this.#memory;
+    const expiredMs = this.#clock.wallMs() - this.#sessionTtlMs;
+    for (let i = 0; i < sessionsMax && records.size > 0; i++) {
+      const position = records.oldestPosition;
+      const words = records.getChunk(position);
+      const offset = records.getOffset(position);
+      if (subIdCreatedMs(words[offset]!, words[offset + 1]!) > expiredMs) return;
+      deleteRanking(this.#memory, words, offset);
+      tenants.releaseValue(words[offset + tenantWord]!);
+      if (widgetUsages.size > 0) widgetUsages.delete(position);
+      records.removeOldest();
+    }
   }
 
-  /** Deletes the expired sessions of one shard; the next call continues with the next shard. */
-  sweepNextShard(): void {
-    const shard = this.#shards[this.#nextSweepShard];
-    if (shard === undefined) return;
-    this.#size -= shard.deleteSessionsCreatedUntil(this.#clock.wallMs() - this.#sessionTtlMs);
-    this.#nextSweepShard = (this.#nextSweepShard + 1) % this.#shards.length;
-  }
-
-  /** Clears the store. After `close`, the method `add` returns false. */
   close(): void {
     clearInterval(this.#sweepTimer);
-    this.#shards.length = 0;
-    this.#size = 0;
-  }
-
-  /** Deletes expired sessions to make room for a session. For a short time after a call that found no room, returns false immediately. */
-  #tryMakeRoom(): boolean {
-    const nowMs = this.#clock.monotonicMs();
-    if (nowMs - this.#lastFailedSweepMs < bounds.sessionStoreFullCheckIntervalMs) return false;
-    for (let i = 0; i < this.#shards.length; i++) {
-      this.sweepNextShard();
-      if (this.#size < this.#sessionsMax) return true;
-    }
-    this.#lastFailedSweepMs = nowMs;
-    return false;
-  }
-
-  #shardFor(id: Int32Array): SessionShard | undefined {
-    return this.#shards[this.#shardByHash[id[shardHashWord]! & (shardHashCount - 1)]!];
   }
 }
 
-/** Returns the share of new sessions, from 0 to 1, that go to shards numbered below `shard`. The share of a shard grows with its number. */
-function cumulativeShare(shard: number, shardCount: number): number {
-  const x = shard / shardCount;
-  return x * (1 - shardSizeSpread / 2) + (x * x * shardSizeSpread) / 2;
+function deleteRanking({ rankings }: SessionMemory, words: Int32Array, offset: number): void {
+  const ranking = words[offset + rankingWord]!;
+  if (ranking === noRanking) return;
+  rankings.releaseRanking(ranking);
+  words[offset + rankingWord] = noRanking;
+}
+
+/** Gives access to the record of one session. Each lookup creates a new `StoredSession`. */
+class StoredSession implements Session {
+  readonly tenant: Tenant;
+  readonly createdMs: number;
+  readonly #memory: SessionMemory;
+  readonly #position: number;
+  readonly #words: Int32Array;
+  readonly #offset: number;
+
+  constructor(memory: SessionMemory, position: number) {
+    const words = memory.records.getChunk(position);
+    const offset = memory.records.getOffset(position);
+    this.tenant = memory.tenants.get(words[offset + tenantWord]!);
+    this.createdMs = subIdCreatedMs(words[offset]!, words[offset + 1]!);
+    this.#memory = memory;
+    this.#position = position;
+    this.#words = words;
+    this.#offset = offset;
+  }
+
+  get pocketFields(): Readonly<FieldVector> {
+    const { vertical } = this.tenant;
+    if (this.#isDeleted) return emptyFieldVector(vertical);
+    const start = this.#offset + fieldsWord;
+    const fields: FieldVector = [];
+    for (let field = 0; field < vertical.fields.length; field++) fields.push(this.#words[start + field]!);
+    return fields;
+  }
+
+  get fieldsRevision(): number {
+    return this.#isDeleted ? 0 : this.#words[this.#offset + revisionWord]!;
+  }
+
+  get cachedRanking(): CachedRanking | null {
+    const ranking = this.#isDeleted ? noRanking : this.#words[this.#offset + rankingWord]!;
+    return ranking === noRanking ? null : this.#memory.rankings.readRanking(ranking);
+  }
+
+  get widgetUsage(): WidgetUsage {
+    const { widgetUsages } = this.#memory;
+    const usage = widgetUsages.get(this.#position) ?? new WidgetUsage();
+    if (!this.#isDeleted) widgetUsages.set(this.#position, usage);
+    return usage;
+  }
+
+  /** Throws a RangeError, without changing a field, if a field index is too large. */
+  mergeFields(changes: readonly number[]): Readonly<FieldVector> | null {
+    const { fieldsMax } = this.#memory;
+    for (let i = 0; i < changes.length; i += 2) {
+      if (changes[i]! >>> 0 !== changes[i] || changes[i]! >= fieldsMax)
+        throw new RangeError('field index out of range');
+    }
+    if (this.#isDeleted) return null;
+    const start = this.#offset + fieldsWord;
+    for (let i = 0; i < changes.length; i += 2) this.#words[start + changes[i]!] = changes[i + 1]!;
+    this.#words[this.#offset + revisionWord]!++;
+    deleteRanking(this.#memory, this.#words, this.#offset);
+    return this.pocketFields;
+  }
+
+  cacheRanking(ranked: CachedRanking, revision: number): void {
+    if (this.#isDeleted || this.fieldsRevision !== revision) return;
+    deleteRanking(this.#memory, this.#words, this.#offset);
+    this.#words[this.#offset + rankingWord] = this.#memory.rankings.storeRanking(ranked);
+  }
+
+  get #isDeleted(): boolean {
+    return this.#position < this.#memory.records.oldestPosition;
+  }
 }

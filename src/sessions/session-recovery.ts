@@ -84,7 +84,7 @@ export class SessionRecovery implements LedgerSubscriber {
     if (tenant === null) return;
     const { sessions, onIdempotentSession } = this.#options;
     // If the maximum number of sessions was reduced since the last start, the store may be full, and the newest sessions are not restored.
-    sessions.add(formatSubId(sub), tenant);
+    if (sessions.tryMakeRoom()) sessions.add(formatSubId(sub), tenant);
     const digests = parseIdempotencyDigests(key, payload);
     if (digests !== null) onIdempotentSession(digests, sub);
   }

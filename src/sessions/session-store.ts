@@ -52,13 +52,15 @@ export interface CachedRanking {
 export interface SessionStore {
   /** Finds a session. The session may have expired. `subId` may be any text. */
   get(subId: string): Session | undefined;
+  /** Deletes a few expired sessions if the store is full. Returns whether the store has room for another session. */
+  tryMakeRoom(): boolean;
   /**
-   * Adds a session without pocket fields, unless the store already contains the session. The creation time is part of the sub_id. Returns
-   * false if the store is full. Throws a TypeError for an invalid sub_id.
+   * Adds a session without pocket fields, unless the store already contains the session. The creation time is part of the sub_id. Call
+   * `tryMakeRoom` before. Throws a TypeError for an invalid sub_id, and a RangeError if the store is full.
    */
-  add(subId: string, tenant: Tenant): boolean;
-  delete(subId: string): void;
+  add(subId: string, tenant: Tenant): void;
   /** Number of sessions, including expired sessions that are not deleted yet. */
   readonly size: number;
+  /** Stops the deletion of expired sessions. */
   close(): void;
 }

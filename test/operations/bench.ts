@@ -10,13 +10,9 @@ import type { TemporaryLedger } from '../support/temporary-logs.ts';
 export const sessionTtlMs = 4 * 60 * 60 * 1000;
 
 /** Opens a session store for personal loans until the end of the test. */
-export function openSessionStore(
-  t: TestContext,
-  clock: ManualClock,
-  { sessionsMax = 1_000, shardCount = 1 } = {},
-): MemorySessionStore {
+export function openSessionStore(t: TestContext, clock: ManualClock, { sessionsMax = 1_000 } = {}): MemorySessionStore {
   const fieldsMax = liveTenant.vertical.fields.length;
-  const options = { clock, sessionTtlMs, fieldsMax, sessionsMax, shardCount, sweepIntervalMs: 60_000 };
+  const options = { clock, sessionTtlMs, fieldsMax, sessionsMax };
   const sessions = new MemorySessionStore(options);
   runAfterTest(t, () => sessions.close());
   return sessions;

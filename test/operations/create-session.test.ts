@@ -32,7 +32,7 @@ class Bench {
   private constructor(t: TestContext, ledger: TemporaryLedger, sessionsMax: number, tagsMax: number) {
     const { clock, subIds } = this;
     this.ledger = ledger;
-    this.sessions = openSessionStore(t, clock, { sessionsMax, shardCount: 4 });
+    this.sessions = openSessionStore(t, clock, { sessionsMax });
     const referrerTags = new ReferrerTags(tagsMax);
     referrerTags.enableTagCountLimit();
     const secrets = secretSetOf('ours');

@@ -154,7 +154,7 @@ for (const { threads, explain, what } of [
       const showing = show(explain);
       assert(showing instanceof Promise);
       clock.advance(sessionTtlMs);
-      sessions.sweepNextShard();
+      sessions.deleteExpiredSessions();
       assert.equal(sessions.size, 0);
       assert(viewOf(await showing).offers.length > 0);
       assert.equal(session.cachedRanking, null);

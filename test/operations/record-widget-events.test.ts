@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { type AppendedRecord, LogUnavailableError } from '../../src/event-log/event-log.ts';
-import { int32sPerSubId, parseSubIdHex, SubIds } from '../../src/ids/sub-id.ts';
+import { SubIds } from '../../src/ids/sub-id.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { LedgerRecord, WidgetEventsReportedRecord } from '../../src/ledger/ledger-record.ts';
 import { recordWidgetEvents } from '../../src/operations/record-widget-events.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
-import { InternTable } from '../../src/sessions/intern-table.ts';
-import { RankingArena } from '../../src/sessions/ranking-arena.ts';
-import { SessionShard } from '../../src/sessions/session-shard.ts';
 import { widgetLoadId } from '../support/api-caller.ts';
 import { liveTenant, secretSetOf } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { openSessionStore } from './bench.ts';
 
 /** A log whose failures a test controls. */
 class FailingLog implements Pick<Ledger, 'append' | 'durablePosition'> {
@@ -34,19 +32,14 @@ class FailingLog implements Pick<Ledger, 'append' | 'durablePosition'> {
   }
 }
 
-function setUp() {
+function setUp(t: TestContext) {
   const clock = new ManualClock();
   const ledger = new FailingLog();
   const subIds = new SubIds(secretSetOf('reports'), new RandomBytesPool());
   const subId = subIds.createSubId(clock.wallMs(), 1, 1, 'live');
-  const part = new SessionShard({
-    ...{ tenants: new InternTable(), rankings: new RankingArena() },
-    fieldsMax: liveTenant.vertical.fields.length,
-  });
-  const id = new Int32Array(int32sPerSubId);
-  parseSubIdHex(subId, id);
-  part.add(id, liveTenant);
-  const session = part.get(id, subId)!;
+  const sessions = openSessionStore(t, clock);
+  sessions.add(subId, liveTenant);
+  const session = sessions.get(subId)!;
   const counted: string[] = [];
   const ports = {
     clock,
@@ -63,8 +56,8 @@ function setUp() {
 }
 
 describe('recordWidgetEvents', () => {
-  it('writes all new widget events of a request to one record', async () => {
-    const { ledger, report, counted } = setUp();
+  it('writes all new widget events of a request to one record', async (t) => {
+    const { ledger, report, counted } = setUp(t);
     assert.ok((await report('a', 'b')).ok);
     assert.ok((await report('b', 'c')).ok);
     const [first, second] = ledger.records;
@@ -81,8 +74,8 @@ describe('recordWidgetEvents', () => {
     assert.deepEqual(counted, ['offer_impression', 'offer_impression', 'offer_impression']);
   });
 
-  it('accepts a retry of widget events that the ledger rejected', async () => {
-    const { ledger, report, counted } = setUp();
+  it('accepts a retry of widget events that the ledger rejected', async (t) => {
+    const { ledger, report, counted } = setUp(t);
     ledger.isFull = true;
     const refused = await report('a');
     assert.ok(!refused.ok && refused.error.code === 'SERVICE_UNAVAILABLE');
@@ -93,8 +86,8 @@ describe('recordWidgetEvents', () => {
     assert.equal(counted.length, 1);
   });
 
-  it('a widget event that is repeated after a ledger timeout is recorded once', async () => {
-    const { ledger, report, counted } = setUp();
+  it('a widget event that is repeated after a ledger timeout is recorded once', async (t) => {
+    const { ledger, report, counted } = setUp(t);
     ledger.error = new LogUnavailableError('slow', new Promise(() => {}));
     assert.ok(!(await report('a')).ok);
     assert.ok(!(await report('a')).ok);
@@ -105,8 +98,8 @@ describe('recordWidgetEvents', () => {
     assert.equal(counted.length, 1);
   });
 
-  it('responds to a repeated request only after the record of the first request is durable', async () => {
-    const { ledger, report } = setUp();
+  it('responds to a repeated request only after the record of the first request is durable', async (t) => {
+    const { ledger, report } = setUp(t);
     const disk = Promise.withResolvers<void>();
     ledger.disk = disk.promise;
     const answered: string[] = [];
@@ -120,8 +113,8 @@ describe('recordWidgetEvents', () => {
     assert.equal(ledger.records.length, 1);
   });
 
-  it('a repeated request fails if the first request could not be recorded', async () => {
-    const { ledger, report } = setUp();
+  it('a repeated request fails if the first request could not be recorded', async (t) => {
+    const { ledger, report } = setUp(t);
     const disk = Promise.withResolvers<void>();
     ledger.disk = disk.promise;
     const both = [report('a'), report('a')];

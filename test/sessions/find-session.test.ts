@@ -9,7 +9,7 @@ import { liveTenant, secretSetOf, testTenant } from '../support/identities.ts';
 import { openSessionStore, sessionTtlMs } from './open-session-store.ts';
 
 function setUp(t: TestContext) {
-  const { clock, sessions } = openSessionStore(t, { shardCount: 4 });
+  const { clock, sessions } = openSessionStore(t);
   const subIds = new SubIds(secretSetOf('ours'), new RandomBytesPool());
   const onSessionMissing = t.mock.fn();
   /** Issues an id without a session in the store. */
@@ -94,7 +94,7 @@ describe('findSession', () => {
     const { clock, sessions, create, find, alerts } = setUp(t);
     const { id } = create();
     clock.advance(100 * sessionTtlMs);
-    for (let i = 0; i < 4; i++) sessions.sweepNextShard();
+    sessions.deleteExpiredSessions();
     assert.equal(sessions.size, 0);
     assert.equal(find(id), 'SUB_ID_EXPIRED');
     assert.equal(alerts(), 0);

@@ -1,105 +1,264 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
+import { bounds } from '../../src/bounds.ts';
 import { formatSubId } from '../../src/ids/sub-id.ts';
-import type { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
+import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
+import type { CachedRanking, Session } from '../../src/sessions/session-store.ts';
+import type { Tenant } from '../../src/verticals/tenant.ts';
+import { equipmentLeases } from '../support/equipment-leases.ts';
 import { liveTenant, subIdAt, testTenant } from '../support/identities.ts';
 import { subIdBytes } from '../support/ledger-records.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { collectGarbage, memoryBesideHeap } from './collect-garbage.ts';
 import { openSessionStore, sessionTtlMs } from './open-session-store.ts';
+import { rankedOf } from './ranked-of.ts';
+
+const leaseTenant: Tenant = { account: 7, vertical: equipmentLeases, mode: 'live' };
+const tenants = [liveTenant, testTenant, leaseTenant];
+const fieldsMax = Math.max(...tenants.map(({ vertical }) => vertical.fields.length));
 
 function openStore(t: TestContext, options: Parameters<typeof openSessionStore>[1] = {}) {
-  const { clock, sessions: store } = openSessionStore(t, options);
+  const { clock, sessions: store } = openSessionStore(t, { fieldsMax, ...options });
   return { clock, store, newId: () => subIdAt(clock.wallMs()) };
 }
 
 /** Adds sessions until the store is full. Returns their ids. */
 function fill(store: MemorySessionStore, newId: () => string): string[] {
   const ids: string[] = [];
-  for (let id = newId(); store.add(id, liveTenant); id = newId()) ids.push(id);
+  while (store.tryMakeRoom()) {
+    ids.push(newId());
+    store.add(ids.at(-1)!, liveTenant);
+  }
   return ids;
 }
 
+const emptyFields = ({ vertical }: Tenant): number[] => vertical.fields.map(() => -1);
+const load = Buffer.alloc(8, 1);
+
+/** Expected state of a session. */
+interface Expected {
+  readonly id: string;
+  readonly createdMs: number;
+  readonly tenant: Tenant;
+  /** Handle that was read when the session was added. */
+  readonly handle: Session;
+  fields: number[];
+  revision: number;
+  ranked: CachedRanking | null;
+  widgetUsed: boolean;
+}
+
+function assertIs(session: Session, expected: Expected): void {
+  assert.equal(session.tenant, expected.tenant);
+  assert.equal(session.createdMs, expected.createdMs);
+  assert.deepEqual(session.pocketFields, expected.fields);
+  assert.equal(session.fieldsRevision, expected.revision);
+  assert.deepEqual(session.cachedRanking, expected.ranked);
+  assert.equal(session.widgetUsage.shouldCountView(load), !expected.widgetUsed);
+}
+
+/** Asserts that the handle of a deleted session is empty and cannot be changed. */
+function assertDeleted({ handle, tenant, createdMs }: Expected): void {
+  assert.equal(handle.mergeFields([0, 99]), null);
+  for (const revision of [0, 1, handle.fieldsRevision]) handle.cacheRanking(rankedOf(), revision);
+  handle.widgetUsage.markViewCounted(load);
+  assert(handle.widgetUsage.shouldCountView(load));
+  assert.equal(handle.tenant, tenant);
+  assert.equal(handle.createdMs, createdMs);
+  assert.deepEqual(handle.pocketFields, emptyFields(tenant));
+  assert.equal(handle.cachedRanking, null);
+}
+
+const step = fc.record({
+  kind: fc.constantFrom('add', 'merge', 'rank', 'add', 'merge', 'rank', 'expire', 'add again', 'use widget'),
+  /** Selects a session. */
+  pick: fc.nat(9_999),
+  /** Number of added sessions. */
+  count: fc.integer({ min: 1, max: 24 }),
+  /** Time by which the wall clock was set back. */
+  backMs: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(50) }),
+  /** Whether to use the handle from the creation of the session. */
+  usesOldHandle: fc.boolean(),
+  changes: fc.array(fc.tuple(fc.nat(fieldsMax - 1), fc.integer({ min: -1, max: 2 ** 31 - 1 })), {
+    minLength: 1,
+    maxLength: 4,
+  }),
+  ranked: fc
+    .record({
+      total: fc.constantFrom(0, 1, 5, 20, 1_000),
+      offers: fc.array(fc.nat(32_767), { minLength: 1, maxLength: 4 }),
+      catalogVersion: fc.constantFrom('aaaaaaaaaaaa', 'bbbbbbbbbbbb', 'cccccccccccc'),
+      rankedOn: fc.nat(9999_12_31),
+      creditBand: fc.nat(6),
+      clickToken: fc.string({ unit: fc.constantFrom(...'AZaz09-_'), maxLength: bounds.clickTokenCharactersMax }),
+    })
+    .map(rankedOf),
+  /** Whether the ranking belongs to another revision of the fields. */
+  isLate: fc.boolean(),
+});
+type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** Applies random steps to a session store and to a simple model, which is a list of objects, and compares both. */
+class ModelComparison {
+  readonly #clock = new ManualClock();
+  readonly #store = new MemorySessionStore({ clock: this.#clock, sessionsMax: 10_000, sessionTtlMs, fieldsMax });
+  /** Expected sessions in the order of their addition. */
+  #sessions: Expected[] = [];
+  readonly #deleted: Expected[] = [];
+  #serial = 0;
+
+  apply(step: Step): void {
+    if (step.kind === 'add') this.#addMany(step);
+    else if (step.kind === 'add again') this.#addAgain(step.pick);
+    else if (step.kind === 'expire') this.#expire(step.pick);
+    else this.#change(step);
+    this.#compare(this.#deleted.slice(-8));
+  }
+
+  /** Lets all sessions expire and checks that nothing is left. */
+  end(): void {
+    this.#clock.advance(100);
+    this.#expire(this.#sessions.length - 1);
+    this.#compare(this.#deleted);
+    this.#store.close();
+  }
+
+  #change({ kind, pick, usesOldHandle, changes, ranked, isLate }: Step): void {
+    const expected = this.#sessions[pick % this.#sessions.length];
+    if (expected === undefined) return;
+    const session = usesOldHandle ? expected.handle : this.#store.get(expected.id)!;
+    if (kind === 'use widget') {
+      session.widgetUsage.markViewCounted(load);
+      expected.widgetUsed = true;
+    } else if (kind === 'merge') {
+      const fieldCount = expected.tenant.vertical.fields.length;
+      const inFields = changes.map(([field, value]) => [field % fieldCount, value] as const);
+      for (const [field, value] of inFields) expected.fields[field] = value;
+      expected.revision++;
+      expected.ranked = null;
+      const before = session.pocketFields;
+      const copy = [...before];
+      assert.deepEqual(session.mergeFields(inFields.flat()), expected.fields);
+      assert.deepEqual(before, copy);
+    } else {
+      // The store ignores a ranking of an earlier or later revision of the fields.
+      if (!isLate) expected.ranked = ranked;
+      session.cacheRanking(ranked, expected.revision + (isLate ? (pick % 2) * 2 - 1 : 0));
+    }
+    assertIs(session, expected);
+  }
+
+  #add(id: string, createdMs: number, tenant: Tenant): void {
+    assert.equal(this.#store.get(id), undefined);
+    assert(this.#store.tryMakeRoom());
+    this.#store.add(id, tenant);
+    const handle = this.#store.get(id)!;
+    this.#sessions.push({
+      ...{ id, createdMs, tenant, handle, fields: emptyFields(tenant), revision: 0 },
+      ...{ ranked: null, widgetUsed: false },
+    });
+  }
+
+  #addMany({ count, backMs }: Step): void {
+    for (let at = 0; at < count; at++) {
+      this.#clock.advance(3);
+      const createdMs = this.#clock.wallMs() - backMs;
+      const serial = this.#serial++;
+      this.#add(formatSubId(subIdBytes({ createdMs, serial })), createdMs, tenants[serial % 3]!);
+    }
+  }
+
+  #addAgain(pick: number): void {
+    const all = [...this.#sessions, ...this.#deleted];
+    const again = all[pick % all.length];
+    if (again === undefined) return;
+    const { id, createdMs, tenant } = again;
+    if (this.#sessions.some((each) => each.id === id)) this.#store.add(id, tenants[(pick + 1) % 3]!);
+    else this.#add(id, createdMs, tenant);
+  }
+
+  /** Selects a session, and deletes all sessions that are expired when the session expires, up to the first live session. */
+  #expire(pick: number): void {
+    const nowMs = this.#clock.wallMs();
+    const lastMs = this.#sessions[pick % this.#sessions.length]?.createdMs ?? 0;
+    const firstLive = this.#sessions.findIndex(({ createdMs }) => createdMs > lastMs);
+    this.#deleted.push(...this.#sessions.splice(0, firstLive < 0 ? this.#sessions.length : firstLive));
+    this.#clock.setWall(lastMs + sessionTtlMs);
+    this.#store.deleteExpiredSessions();
+    this.#clock.setWall(nowMs);
+  }
+
+  #compare(deleted: readonly Expected[]): void {
+    for (const expected of deleted) {
+      assertDeleted(expected);
+      if (!this.#sessions.some(({ id }) => id === expected.id)) assert.equal(this.#store.get(expected.id), undefined);
+    }
+    assert.equal(this.#store.size, this.#sessions.length);
+    for (const expected of this.#sessions) {
+      assertIs(this.#store.get(expected.id)!, expected);
+      assertIs(expected.handle, expected);
+    }
+  }
+}
+
 describe('MemorySessionStore', () => {
-  it('adding a session whose id is already stored changes nothing', (t) => {
-    const { store, newId } = openStore(t, { sessionsMax: 2 });
-    const id = newId();
-    assert(store.add(id, liveTenant));
-    store.get(id)!.mergeFields([0, 7]);
-    assert(store.add(id, testTenant));
-    assert.equal(store.get(id)!.tenant, liveTenant);
-    assert.equal(store.get(id)!.pocketFields[0], 7);
-    assert.equal(store.size, 1);
-    assert(store.add(newId(), liveTenant));
+  it('random operations on a session store have the same results as on a list of objects', () => {
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 80, size: 'max' }), (steps) => {
+        const comparison = new ModelComparison();
+        for (const each of steps) comparison.apply(each);
+        comparison.end();
+      }),
+      { numRuns: 200 },
+    );
   });
 
-  it('deleting a session twice frees the space of only one session', (t) => {
-    const { store, newId } = openStore(t, { sessionsMax: 5 });
-    const [first] = fill(store, newId);
-    store.delete(first!);
-    store.delete(first!);
-    assert.equal(store.get(first!), undefined);
-    assert.equal(store.size, 4);
-    assert(store.add(newId(), liveTenant));
-    assert.equal(store.add(newId(), liveTenant), false);
-  });
-
-  for (const [sessionsMax, shardCount] of [
-    [1, 1],
-    [10, 256],
-    [2_000, 256],
-    [20_000, 16],
-  ] as const) {
-    it(`a full store (${sessionsMax} sessions, ${shardCount} shards) rejects new sessions and deletes no live session`, (t) => {
-      const { clock, store, newId } = openStore(t, { sessionsMax, shardCount });
+  for (const sessionsMax of [1, 10, 20_000]) {
+    it(`a full store (${sessionsMax} sessions) rejects new sessions and deletes no live session`, (t) => {
+      const { clock, store, newId } = openStore(t, { sessionsMax });
       const ids = fill(store, newId);
       assert.equal(ids.length, sessionsMax);
-      assert.equal(store.size, sessionsMax);
       clock.advance(sessionTtlMs - 1);
-      for (let i = 0; i < shardCount; i++) store.sweepNextShard();
-      assert.equal(store.add(newId(), liveTenant), false);
+      store.deleteExpiredSessions();
+      assert.equal(store.tryMakeRoom(), false);
+      assert.throws(() => store.add(newId(), liveTenant), RangeError);
       for (const id of ids) assert(store.get(id) !== undefined);
     });
   }
 
-  it('stores the maximum number of sessions even if most ids are in one shard', (t) => {
-    const { clock, store, newId } = openStore(t, { sessionsMax: 500, shardCount: 16 });
-    for (let serial = 0; serial < 500; serial++) {
-      assert(store.add(formatSubId(subIdBytes({ createdMs: clock.wallMs(), serial })), liveTenant));
-    }
-    assert.equal(store.add(newId(), liveTenant), false);
-    assert.equal(store.size, 500);
-  });
-
   it('deletes a session exactly at its expiry time, even if the session was read just before', (t) => {
-    const { clock, store } = openStore(t, { shardCount: 1 });
+    const { clock, store } = openStore(t);
     const id = subIdAt(clock.wallMs() - 1_000);
     store.add(id, liveTenant);
     clock.advance(sessionTtlMs - 1_001);
-    store.sweepNextShard();
+    store.deleteExpiredSessions();
     assert(store.get(id) !== undefined);
     clock.advance(1);
-    store.sweepNextShard();
+    store.deleteExpiredSessions();
     assert.equal(store.get(id), undefined);
     assert.equal(store.size, 0);
   });
 
-  for (const shardCount of [1, 64, 256]) {
-    it(`a full store with ${shardCount} shards accepts new sessions immediately after the old sessions expired`, (t) => {
-      const { clock, store, newId } = openStore(t, { sessionsMax: 300, shardCount });
-      fill(store, newId);
-      clock.advance(sessionTtlMs + 1);
-      assert.equal(fill(store, newId).length, 300);
-      clock.advance(sessionTtlMs + 1);
-      for (let i = 0; i < shardCount; i++) store.sweepNextShard();
-      assert.equal(store.size, 0);
-    });
-  }
+  it('a full store accepts new sessions immediately after the old sessions expired', (t) => {
+    const { clock, store, newId } = openStore(t, { sessionsMax: 300 });
+    fill(store, newId);
+    clock.advance(sessionTtlMs + 1);
+    assert.equal(fill(store, newId).length, 300);
+  });
 
-  it('get and delete ignore an invalid id, and add throws for an invalid id', (t) => {
+  it('deletes many expired sessions in several steps', (t) => {
+    const { clock, store, newId } = openStore(t, { sessionsMax: bounds.expiredSessionsPerSweep + 5 });
+    fill(store, newId);
+    clock.advance(sessionTtlMs);
+    store.deleteExpiredSessions();
+    assert.equal(store.size, 5);
+  });
+
+  it('get ignores an invalid id, and add throws for an invalid id', (t) => {
     const { store } = openStore(t, { sessionsMax: 1 });
     const refuses = (text: string) => {
       assert.equal(store.get(text), undefined);
-      store.delete(text);
       assert.throws(() => store.add(text, liveTenant), TypeError);
       assert.equal(store.size, 0);
     };
@@ -109,16 +268,70 @@ describe('MemorySessionStore', () => {
     }
   });
 
-  it('the session store is empty after close', (t) => {
-    const { store, newId } = openStore(t, { sessionsMax: 10 });
-    const ids = fill(store, newId);
-    store.close();
-    store.close();
-    assert.equal(store.size, 0);
-    assert.equal(store.get(ids[0]!), undefined);
-    assert.equal(store.add(newId(), liveTenant), false);
-    store.delete(ids[0]!);
-    store.sweepNextShard();
-    assert.equal(store.size, 0);
+  it('when a session expires, its tenant object and its WidgetUsage object are freed', async (t) => {
+    const { clock, store, newId } = openStore(t);
+    const refs = [0, 1].flatMap(() => {
+      const tenant = { ...liveTenant };
+      const id = newId();
+      store.add(id, tenant);
+      clock.advance(1);
+      return [new WeakRef<object>(tenant), new WeakRef<object>(store.get(id)!.widgetUsage)];
+    });
+    const gone = () => refs.map((ref) => ref.deref() === undefined);
+    clock.advance(sessionTtlMs - 2);
+    store.deleteExpiredSessions();
+    await collectGarbage();
+    assert.deepEqual(gone(), [true, true, false, false]);
+    clock.advance(1);
+    store.deleteExpiredSessions();
+    await collectGarbage();
+    assert.deepEqual(gone(), [true, true, true, true]);
+  });
+
+  it('reuses the memory of replaced rankings, dropped rankings and rankings of expired sessions', async (t) => {
+    const { clock, store, newId } = openStore(t, { sessionsMax: 4_000 });
+    const before = await memoryBesideHeap();
+    const addRankedSessions = (): void => {
+      for (const id of fill(store, newId)) {
+        for (let revision = 0; revision < 2; revision++) {
+          for (let time = 0; time < 2; time++) store.get(id)!.cacheRanking(rankedOf(), revision);
+          store.get(id)!.mergeFields([0, 1]);
+        }
+        store.get(id)!.cacheRanking(rankedOf(), 2);
+      }
+      clock.advance(sessionTtlMs);
+    };
+    addRankedSessions();
+    const once = (await memoryBesideHeap()) - before;
+    for (let round = 0; round < 3; round++) addRankedSessions();
+    const taken = (await memoryBesideHeap()) - before;
+    assert.ok(taken < 1.5 * once, `${taken} bytes instead of ${once}`);
+  });
+
+  it('deletes the cached ranking if the next ranking is too large', (t) => {
+    const { store, newId } = openStore(t);
+    const id = newId();
+    store.add(id, liveTenant);
+    const session = store.get(id)!;
+    session.cacheRanking(rankedOf(), 0);
+    const tooLarge = rankedOf({ clickToken: 'v'.repeat(bounds.clickTokenCharactersMax + 1) });
+    assert.throws(() => session.cacheRanking(tooLarge, 0), RangeError);
+    assert.equal(session.cachedRanking, null);
+    assert.equal(session.mergeFields([0, 1])![0], 1);
+  });
+
+  it('mergeFields throws for an invalid field index, and changes no field', (t) => {
+    const { store, newId } = openStore(t);
+    const [first, second] = [newId(), newId()].map((id) => {
+      store.add(id, liveTenant);
+      return store.get(id)!;
+    });
+    for (const field of [-1, fieldsMax, fieldsMax + 1, Number.NaN, 0.5]) {
+      assert.throws(() => first!.mergeFields([0, 7, field, 8]), RangeError, String(field));
+    }
+    for (const session of [first!, second!]) {
+      assert.deepEqual(session.pocketFields, emptyFields(liveTenant));
+      assert.equal(session.fieldsRevision, 0);
+    }
   });
 });

@@ -6,11 +6,12 @@ import { ManualClock } from '../support/manual-clock.ts';
 export const sessionTtlMs = 4 * 60 * 60 * 1000;
 
 /** Opens a session store, which is closed after the test. */
-export function openSessionStore(t: TestContext, { sessionsMax = 1_000, shardCount = 16 } = {}) {
+export function openSessionStore(
+  t: TestContext,
+  { sessionsMax = 1_000, fieldsMax = liveTenant.vertical.fields.length } = {},
+) {
   const clock = new ManualClock();
-  const fieldsMax = liveTenant.vertical.fields.length;
-  const options = { clock, sessionsMax, sessionTtlMs, fieldsMax, shardCount, sweepIntervalMs: 60_000 };
-  const sessions = new MemorySessionStore(options);
+  const sessions = new MemorySessionStore({ clock, sessionsMax, sessionTtlMs, fieldsMax });
   t.after(() => sessions.close());
   return { clock, sessions };
 }

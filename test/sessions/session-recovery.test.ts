@@ -17,7 +17,7 @@ import {
 import { openSessionStore, sessionTtlMs } from './open-session-store.ts';
 
 function setUp(t: TestContext, { sessionsMax = 100 } = {}) {
-  const { clock, sessions } = openSessionStore(t, { sessionsMax, shardCount: 4 });
+  const { clock, sessions } = openSessionStore(t, { sessionsMax });
   const keyed: { readonly digests: IdempotencyDigests; readonly sub: Uint8Array }[] = [];
   const onIdempotentSession = (digests: IdempotencyDigests, sub: Uint8Array) => keyed.push({ digests, sub });
   const newRecovery = () =>

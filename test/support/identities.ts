@@ -29,10 +29,3 @@ export function subIdsAt(createdMs: number, count: number): string[] {
 export function subIdAt(createdMs: number): string {
   return subIdsAt(createdMs, 1)[0]!;
 }
-
-/** Converts an id from 32-bit words to text. */
-export function subIdOfWords(words: Int32Array): string {
-  const bytes = Buffer.alloc(subIdByteLength);
-  for (const [at, word] of words.entries()) bytes.writeInt32BE(word, at * 4);
-  return formatSubId(bytes);
-}
