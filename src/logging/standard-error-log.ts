@@ -1,6 +1,7 @@
-import { fstatSync, writeSync } from 'node:fs';
+import { fstatSync } from 'node:fs';
 import process from 'node:process';
 import { type Level, type Logger, pino } from 'pino';
+import sonicBoom from 'sonic-boom';
 import { bounds } from '../bounds.ts';
 import { errorSerializers } from './describe-error.ts';
 
@@ -14,111 +15,50 @@ interface ProcessLog {
  * Creates a log that writes JSON lines to standard error. Timestamps are ISO 8601 text on a terminal, and Unix milliseconds otherwise.
  *
  * A process that reads standard error slowly cannot block the service. If standard error is a pipe or a socket, lines are buffered up to a
- * limit, and lines above the limit are dropped and counted. If the process that reads standard error exits, logging stops, but the service
- * continues. If standard error is a file, lines are written synchronously, and are dropped if the disk is full.
+ * limit, and lines above the limit are dropped and counted. If standard error is a file, lines are written synchronously. Lines that cannot
+ * be written, for example because the disk is full, stay in the buffer, and are written with a later line.
  */
 export function createStandardErrorLog(level: Level | 'silent'): ProcessLog {
   const timestamp = process.stderr.isTTY ? pino.stdTimeFunctions.isoTime : pino.stdTimeFunctions.epochTime;
-  const dropped = new DroppedLines(timestamp);
-  const destination = isStandardErrorStream()
-    ? new StreamDestination(process.stderr, dropped)
-    : new FileDestination(dropped);
+  // The access to `process.stderr` above makes a pipe or socket non-blocking, so that no thread waits for its reader.
+  const stats = fstatSync(2);
+  const destination = new sonicBoom.SonicBoom({
+    fd: 2,
+    sync: !stats.isFIFO() && !stats.isSocket(),
+    maxLength: bounds.loggerBufferBytesMax,
+    // With the default 0, `flush` would not wait.
+    minLength: 1,
+  });
+  let droppedLines = 0;
+  destination.on('drop', () => {
+    droppedLines += 1;
+  });
+  // Without a listener, an error, such as that of a closed pipe, would terminate the process.
+  destination.on('error', () => {});
+  const write = (line: string): void => {
+    if (droppedLines === 0) return void destination.write(line);
+    // If the buffer is full because of an error, such as that of a full disk, only `flush` repeats the write.
+    destination.flush();
+    const droppedBefore = droppedLines;
+    droppedLines = 0;
+    destination.write(formatDroppedLines(droppedBefore, timestamp()) + line);
+    // The report is dropped together with the line.
+    if (droppedLines > 0) droppedLines += droppedBefore;
+  };
   return {
-    logger: pino({ level, base: null, timestamp, serializers: errorSerializers }, destination),
-    flush: () => destination.flush(),
+    logger: pino({ level, base: null, timestamp, serializers: errorSerializers }, { write }),
+    flush() {
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      const timer = setTimeout(() => resolve(false), bounds.loggerFlushTimeoutMs);
+      // If a write fails, `flush` calls the callback with the error.
+      destination.flush(() => resolve(true));
+      return promise.finally(() => clearTimeout(timer));
+    },
   };
 }
 
-/**
- * Whether lines are written through the stream `process.stderr`. If standard error is a file, lines are written to the file directly,
- * because the stream `process.stderr` stops writing after one error.
- */
-function isStandardErrorStream(): boolean {
-  const stats = fstatSync(2);
-  return stats.isFIFO() || stats.isSocket() || process.stderr.isTTY === true;
-}
-
-/** Counts dropped lines. A report with the number of dropped lines is written before the next log line. */
-class DroppedLines {
-  readonly #timestamp: () => string;
-  #lines = 0;
-
-  /** @param timestamp function that returns the text `,"time":...` for a log line */
-  constructor(timestamp: () => string) {
-    this.#timestamp = timestamp;
-  }
-
-  get lineCount(): number {
-    return this.#lines;
-  }
-
-  add(lines = 1): void {
-    this.#lines += lines;
-  }
-
-  /** Returns a log line with the number of dropped lines, or an empty string if the number is 0. Resets the number to 0. */
-  resetDroppedLineCounts(): string {
-    if (this.#lines === 0) return '';
-    const line = { lines: this.#lines, msg: 'log lines dropped: standard error was not writable' };
-    this.#lines = 0;
-    return `{"level":${pino.levels.values.warn}${this.#timestamp()},${JSON.stringify(line).slice(1)}\n`;
-  }
-}
-
-class StreamDestination {
-  readonly #stream: NodeJS.WriteStream;
-  readonly #dropped: DroppedLines;
-
-  constructor(stream: NodeJS.WriteStream, dropped: DroppedLines) {
-    this.#stream = stream;
-    this.#dropped = dropped;
-    // Without an error listener, an error of a closed pipe would terminate the process.
-    stream.on('error', () => {});
-  }
-
-  write(line: string): void {
-    const stream = this.#stream;
-    if (stream.destroyed) return;
-    if (stream.writableLength + line.length > bounds.loggerBufferBytesMax) this.#dropped.add();
-    else stream.write(this.#dropped.resetDroppedLineCounts() + line);
-  }
-
-  flush(): Promise<boolean> {
-    const stream = this.#stream;
-    if (stream.destroyed || stream.writableLength === 0) return Promise.resolve(true);
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(false), bounds.loggerFlushTimeoutMs);
-      stream.write('', () => {
-        clearTimeout(timer);
-        resolve(true);
-      });
-    });
-  }
-}
-
-class FileDestination {
-  readonly #dropped: DroppedLines;
-
-  constructor(dropped: DroppedLines) {
-    this.#dropped = dropped;
-  }
-
-  write(line: string): void {
-    const droppedBefore = this.#dropped.lineCount;
-    try {
-      writeFully(this.#dropped.resetDroppedLineCounts() + line);
-    } catch {
-      this.#dropped.add(droppedBefore + 1);
-    }
-  }
-
-  flush(): Promise<boolean> {
-    return Promise.resolve(true);
-  }
-}
-
-/** Writes the whole text. Repeats the system call after a partial write, which happens on a nearly full disk. */
-function writeFully(text: string): void {
-  const bytes = Buffer.from(text);
-  for (let written = 0; written < bytes.length; ) written += writeSync(2, bytes, written);
+/** @param time text `,"time":...` for a log line */
+function formatDroppedLines(lines: number, time: string): string {
+  const members = JSON.stringify({ lines, msg: 'log lines dropped: standard error was not writable' });
+  return `{"level":${pino.levels.values.warn}${time},${members.slice(1)}\n`;
 }

@@ -74,6 +74,7 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
   'csv-parse': ['src/cli/'],
   'jsonc-parser': ['src/cli/', 'src/confirmations/'],
   saxes: ['src/catalogs/find-svg-problem.ts'],
+  'sonic-boom': ['src/logging/'],
   'crawler-user-agents': ['src/user-agents/'],
 };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -11,8 +11,9 @@ import { fileURLToPath } from 'node:url';
 
 const program = fileURLToPath(new URL('programs/write-lines.ts', import.meta.url));
 
-async function startWriting(lines: number, stderr: 'pipe' | number = 'pipe') {
-  const child = spawn(process.execPath, [program, String(lines)], {
+async function startWriting(lines: number, stderr: 'pipe' | number = 'pipe', prefix: readonly string[] = []) {
+  const [command = '', ...args] = [...prefix, process.execPath, program, String(lines)];
+  const child = spawn(command, args, {
     stdio: ['pipe', 'pipe', stderr],
   }) as ChildProcessWithoutNullStreams;
   child.stdout.setEncoding('utf8');
@@ -83,4 +84,18 @@ test('writes all log lines to a file', async (t) => {
   const { end } = await startWriting(500, openSync(path, 'a'));
   assert.deepEqual(await end(), ['true', 0]);
   assert.equal(linesOf(readFileSync(path, 'utf8')).length, 501);
+});
+
+test('writes the buffered log lines to a file when the disk has space again, and logs the number of dropped lines', async (t) => {
+  if (spawnSync('prlimit', ['--version']).status !== 0) return t.skip('the prlimit command is missing');
+  const folder = mkdtempSync(join(tmpdir(), 'log-test-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'log');
+  const { child, end } = await startWriting(10_000, openSync(path, 'a'), ['prlimit', '--fsize=4096:']);
+  assert.equal(statSync(path).size, 4_096);
+  spawnSync('prlimit', [`--pid=${child.pid}`, '--fsize=unlimited:']);
+  assert.deepEqual(await end(), ['true', 0]);
+  const lines = linesOf(readFileSync(path, 'utf8'));
+  assert.deepEqual([lines.at(-2)?.lines, lines.at(-1)?.msg], [10_000 - (lines.length - 2), 'the last']);
+  assert.ok(lines.length > 3_000, `${lines.length}`);
 });
