@@ -2,14 +2,15 @@
  * Records requests of a partner and the responses of a real service, as examples for the OpenAPI document. The clock is fixed and random
  * values are replaced, so that each run records the same examples.
  */
+
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Vertical } from '../src/domain/vertical.ts';
 import { createMarketplace } from '../src/index.ts';
 import { placeholderUrls, type RecordedExamples } from '../src/openapi/recorded-examples.ts';
-import { createCatalogSources, exampleCatalogFile } from '../src/verticals/registry.ts';
-import type { Vertical } from '../src/verticals/vertical.ts';
+import { builtInVerticals } from '../src/verticals/built-in-verticals.ts';
 import { readExamplePayoutUsd } from '../test/support/example-payout.ts';
 import { sampleBorrowers } from '../test/support/sample-borrowers.ts';
 
@@ -32,7 +33,7 @@ export async function captureExamples(vertical: Vertical): Promise<RecordedExamp
       clock,
       urls: placeholderUrls,
       listen: { engine: 'node' },
-      catalogs: createCatalogSources(vertical, exampleCatalogFile(vertical)),
+      catalogs: builtInVerticals.createCatalogSources(vertical, builtInVerticals.exampleCatalogFile(vertical)),
     });
     try {
       return await recordPartnerFlow(marketplace, vertical, clock);

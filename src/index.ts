@@ -1,3 +1,4 @@
+import type { CatalogSource } from './catalogs/parse-catalog.ts';
 import './embedded/assert-node-version.ts';
 import { join, resolve } from 'node:path';
 import { isDate } from 'node:util/types';
@@ -12,7 +13,7 @@ import {
 } from './auth/rate-limits.ts';
 import type { AllowedOrigin, AllowOriginResult, RemoveOriginResult } from './auth/web-origin.ts';
 import { bounds } from './bounds.ts';
-import type { CatalogFileReload as CatalogReloadResult, CatalogSource } from './catalogs/catalog-store.ts';
+import type { CatalogFileReload as CatalogReloadResult } from './catalogs/catalog-store.ts';
 import type { PublicUrls } from './config/config.ts';
 import { resolveUrls } from './config/resolve-urls.ts';
 import { assertKnownOptionNames, assertObject } from './domain/assert-options.ts';
@@ -38,11 +39,13 @@ import type { ClickResult } from './operations/follow-click.ts';
 import { isSpeculativePurpose } from './operations/speculative-request.ts';
 import { startService } from './server/start-service.ts';
 import type { CertificateReload } from './tls/certificate.ts';
-import { exampleCatalogs } from './verticals/registry.ts';
+import { builtInVerticals } from './verticals/built-in-verticals.ts';
 
 export { InvalidCatalogError } from './catalogs/catalog-store.ts';
+export type { OfferView } from './catalogs/offer-view.ts';
 export type { ConfirmationStatus, RejectionReason } from './confirmations/confirmation.ts';
 export type { ConfirmationPayout } from './confirmations/payout-state.ts';
+export type { ConditionalField, FieldRoles, PocketField, Vertical } from './domain/vertical.ts';
 export type {
   AnalyticsPageQuery,
   AnalyticsQuery,
@@ -56,7 +59,8 @@ export type {
 export { DataMissingError, FolderMissingError } from './files/data-paths.ts';
 export { FolderInUseError } from './files/folder-lock.ts';
 export type { ReversalReason, UnbookedReason } from './ledger/ledger-record.ts';
-export type { MatchExplanation, MismatchCount, MismatchReason } from './matching/explain-offers.ts';
+export type { MatchExplanation, MismatchCount } from './matching/explain-offers.ts';
+export type { MismatchReason } from './matching/product-ranking.ts';
 export type {
   AnalyticsSummary,
   DailyAnalytics,
@@ -78,10 +82,8 @@ export type { CardOfferView, CardView } from './verticals/credit-cards/card-view
 export { creditCards } from './verticals/credit-cards/credit-cards.ts';
 export { mortgage } from './verticals/mortgage/mortgage.ts';
 export type { MortgageOfferView, MortgageView } from './verticals/mortgage/offer-view.ts';
-export type { OfferView } from './verticals/offer-view.ts';
 export type { LoanOfferView } from './verticals/personal-loans/offer-view.ts';
 export { personalLoans } from './verticals/personal-loans/personal-loans.ts';
-export type { ConditionalField, FieldRoles, PocketField, Vertical } from './verticals/vertical.ts';
 export type {
   AllowedOrigin,
   AllowOriginResult,
@@ -190,10 +192,10 @@ export interface Marketplace extends AsyncDisposable {
  * with the system error of a file or port, such as `EADDRINUSE`.
  */
 export async function createMarketplace(options: MarketplaceOptions): Promise<Marketplace> {
-  assertMarketplaceOptions(options);
+  assertMarketplaceOptions(options, builtInVerticals);
   const dataDir = resolve(options.dataDir);
   const clock = options.clock ?? systemClock;
-  const catalogs = options.catalogs ?? exampleCatalogs();
+  const catalogs = options.catalogs ?? builtInVerticals.listExampleCatalogs();
   const listen = options.listen ? options.listen : null;
   const threads = options.matcherThreads ?? 0;
   const host = listen?.host ?? '127.0.0.1';
@@ -208,6 +210,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
   const service = await startService({
     dataDir,
     secretFile: options.secretFile === undefined ? join(dataDir, 'secrets.json') : resolve(options.secretFile),
+    registry: builtInVerticals,
     catalogs,
     durability: options.durability ?? 'fsync',
     retentionDays: options.retentionDays ?? null,

@@ -1,11 +1,12 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { bounds } from '../src/bounds.ts';
-import type { CompiledCatalogData } from '../src/catalogs/compile-catalog.ts';
 import {
   type CatalogCompileJob,
   type CatalogCompileMessage,
   compileCatalogSource,
 } from '../src/catalogs/compile-catalog-in-thread.ts';
+import type { CompiledCatalogData } from '../src/catalogs/offer-view.ts';
+import { builtInVerticals } from '../src/verticals/built-in-verticals.ts';
 
 /** Entry point of the thread that `compileCatalogInThread` starts. The thread compiles one catalog and exits. */
 
@@ -14,7 +15,8 @@ const port = parentPort;
 const sendMessage = (message: CatalogCompileMessage) => port.postMessage(message);
 
 try {
-  const result = compileCatalogSource(workerData as CatalogCompileJob);
+  const job = workerData as CatalogCompileJob;
+  const result = compileCatalogSource(job, builtInVerticals.getProduct(job.vertical));
   if (result.kind === 'compiled') sendInChunks(result.parts, result.warnings);
   else sendMessage(result);
 } catch (error) {

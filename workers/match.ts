@@ -15,7 +15,7 @@ import type {
   MatchWorkerData,
   VersionedMatchTables,
 } from '../src/matching/match-thread.ts';
-import { getVerticalProduct } from '../src/verticals/registry.ts';
+import { builtInVerticals } from '../src/verticals/built-in-verticals.ts';
 
 /** Entry point of the worker that `MatchThread` starts. The worker processes its messages one after the other. */
 
@@ -23,7 +23,10 @@ if (parentPort === null) throw new Error('workers/match.ts must run in a worker 
 const port = parentPort;
 
 const { archiveFolder, verticals } = workerData as MatchWorkerData;
-const archive = new CatalogArchive(archiveFolder, verticals);
+const archive = new CatalogArchive(
+  archiveFolder,
+  verticals.map((vertical) => builtInVerticals.withProduct(vertical)),
+);
 const tablesByVersion = new LRUCache<string, MatchTables>({ max: bounds.matchWorkerCatalogsMax });
 
 port.on('message', (message: MatchThreadMessage) => port.postMessage(answer(message)));
@@ -49,7 +52,7 @@ function rankBatch(batch: Uint8Array): Uint8Array {
  * archived catalog.
  */
 function storeTables({ version, tables }: VersionedMatchTables): void {
-  getVerticalProduct(tables).buildRankingIndexes(tables);
+  builtInVerticals.getProduct(tables).buildRankingIndexes(tables);
   tablesByVersion.set(version, tables);
 }
 
@@ -59,7 +62,7 @@ function rankRequest(
 ): WorkerMatchResult {
   try {
     const tables = loadTables(catalogVersion);
-    return getVerticalProduct(tables).rankOffers(tables, borrower, today, unavailable);
+    return builtInVerticals.getProduct(tables).rankOffers(tables, borrower, today, unavailable);
   } catch (error) {
     return { failure: String(error) };
   }
@@ -69,7 +72,7 @@ function loadTables(catalogVersion: string): MatchTables {
   let tables = tablesByVersion.get(catalogVersion);
   if (tables === undefined) {
     const { catalog, vertical } = archive.loadCatalog(catalogVersion);
-    tables = getVerticalProduct(vertical).compileCatalogTables(catalog, vertical);
+    tables = builtInVerticals.getProduct(vertical).compileCatalogTables(catalog, vertical);
     storeTables({ version: catalogVersion, tables });
   }
   return tables;

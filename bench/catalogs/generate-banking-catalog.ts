@@ -1,9 +1,9 @@
-import type { OfferCriterion } from '../../src/catalogs/catalog-schema.ts';
 import { roundHalfUp } from '../../src/domain/money.ts';
+import { usStateCodes } from '../../src/domain/us-states.ts';
+import type { OfferCriterion } from '../../src/matching/match-tables.ts';
 import { computeTierYields, type InterestRules } from '../../src/verticals/banking/annual-yield.ts';
 import { banking } from '../../src/verticals/banking/banking.ts';
 import type { DepositCatalog, DepositOffer } from '../../src/verticals/banking/offer-schema.ts';
-import { usStateCodes } from '../../src/verticals/us-states.ts';
 import { pickRandomByWeight, type WeightedTable } from '../population/random.ts';
 import { uniqueLenderName } from './lender-kinds.ts';
 import { type RandomSource, randomBoolean, randomElement, randomInteger, seededRandom } from './seeded-random.ts';

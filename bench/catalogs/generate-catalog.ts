@@ -1,13 +1,13 @@
-import type { OfferCriterion } from '../../src/catalogs/catalog-schema.ts';
-import { getChoiceValues } from '../../src/verticals/field-vector.ts';
+import { getChoiceValues } from '../../src/domain/field-vector.ts';
+import { getContractAge } from '../../src/domain/us-states.ts';
+import type { PocketField, Vertical } from '../../src/domain/vertical.ts';
+import type { OfferCriterion } from '../../src/matching/match-tables.ts';
 import type {
   LoanCatalog,
   LoanCreditBand,
   LoanLender,
   LoanOffer,
 } from '../../src/verticals/personal-loans/offer-schema.ts';
-import { getContractAge } from '../../src/verticals/us-states.ts';
-import type { PocketField, Vertical } from '../../src/verticals/vertical.ts';
 import { pickRandomByWeight } from '../population/random.ts';
 import { type LenderKind, lenderKinds, uniqueLenderName } from './lender-kinds.ts';
 import { type RandomSource, randomBoolean, randomElement, randomInteger, seededRandom } from './seeded-random.ts';

@@ -1,4 +1,6 @@
-import type { OfferCriterion } from '../../src/catalogs/catalog-schema.ts';
+import { getChoiceValues } from '../../src/domain/field-vector.ts';
+import type { Vertical } from '../../src/domain/vertical.ts';
+import type { OfferCriterion } from '../../src/matching/match-tables.ts';
 import {
   balanceComputationMethods,
   baseRewardCategory,
@@ -7,8 +9,6 @@ import {
   type CreditBandTerms,
   purposeFieldName,
 } from '../../src/verticals/credit-cards/offer-schema.ts';
-import { getChoiceValues } from '../../src/verticals/field-vector.ts';
-import type { Vertical } from '../../src/verticals/vertical.ts';
 import type { GenerateCatalogOptions } from './generate-catalog.ts';
 import { uniqueLenderName } from './lender-kinds.ts';
 import { type RandomSource, randomBoolean, randomElement, randomInteger, seededRandom } from './seeded-random.ts';

@@ -1,8 +1,8 @@
-import type { OfferCriterion } from '../../src/catalogs/catalog-schema.ts';
-import { getChoiceValues } from '../../src/verticals/field-vector.ts';
+import { getChoiceValues } from '../../src/domain/field-vector.ts';
+import type { Vertical } from '../../src/domain/vertical.ts';
+import type { OfferCriterion } from '../../src/matching/match-tables.ts';
 import type { MortgageCatalog, MortgageLender, MortgageOffer } from '../../src/verticals/mortgage/offer-schema.ts';
 import type { PricePart } from '../../src/verticals/mortgage/price-parts.ts';
-import type { Vertical } from '../../src/verticals/vertical.ts';
 import { pickRandomByWeight } from '../population/random.ts';
 import type { GenerateCatalogOptions } from './generate-catalog.ts';
 import { uniqueLenderName } from './lender-kinds.ts';

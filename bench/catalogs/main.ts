@@ -1,7 +1,8 @@
 /** Prints a generated catalog. Example: `make catalog OFFERS=1000`. The same options give the same catalog. */
+
 import { parseArgs } from 'node:util';
 import { bounds } from '../../src/bounds.ts';
-import { availableVerticals } from '../../src/verticals/registry.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { parseIntegerOption, runBenchMain } from '../run-main.ts';
 import { catalogGenerators } from './catalog-generators.ts';
 
@@ -13,15 +14,13 @@ await runBenchMain(
         offers: { type: 'string', default: '1000' },
         lenders: { type: 'string' },
         seed: { type: 'string', default: '1' },
-        vertical: { type: 'string', default: availableVerticals()[0]!.segment },
+        vertical: { type: 'string', default: builtInVerticals.verticals[0]!.segment },
       },
     });
-    const vertical = availableVerticals().find(({ segment }) => segment === values.vertical);
+    const vertical = builtInVerticals.verticals.find(({ segment }) => segment === values.vertical);
     if (vertical === undefined) {
       throw new Error(
-        `--vertical must be one of: ${availableVerticals()
-          .map(({ segment }) => segment)
-          .join(', ')}`,
+        `--vertical must be one of: ${builtInVerticals.verticals.map(({ segment }) => segment).join(', ')}`,
       );
     }
     const generate = catalogGenerators[vertical.segment]!;

@@ -5,11 +5,11 @@ import {
   defaultKeyLimits,
   type RateLimitStatus,
 } from '../../src/auth/rate-limits.ts';
+import { emptyFieldVector, type FieldVector } from '../../src/domain/field-vector.ts';
+import { validatePocketFields } from '../../src/domain/pocket-fields.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import { SecretSet } from '../../src/secrets/secret-set.ts';
-import { emptyFieldVector, type FieldVector } from '../../src/verticals/field-vector.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { validatePocketFields } from '../../src/verticals/pocket-fields.ts';
 import {
   offerClickedRecord,
   offersViewedRecord,

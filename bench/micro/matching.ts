@@ -10,6 +10,7 @@ import {
   type WorkerMatchResult,
 } from '../../src/matching/match-batch.ts';
 import { createOfferUrls } from '../../src/operations/click-url.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { compileLoanTables, type LoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
 import { calculateLoanPrices } from '../../src/verticals/personal-loans/offer-view.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
@@ -121,7 +122,7 @@ export const matchBatchBenchmarks: readonly MicroBenchmark[] = [
 export const offerJsonBenchmarks: readonly MicroBenchmark[] = [5, 20].map((offersShown) => ({
   name: `verticals/personal-loans/offer-view: serialize ${offersShown} offers`,
   prepare: () => {
-    const catalog = compileCatalog(generateCatalog(200, 200), personalLoans, {
+    const catalog = compileCatalog(generateCatalog(200, 200), builtInVerticals.withProduct(personalLoans), {
       mode: 'live',
     });
     const ranked = createBorrowers(1_000, 7)

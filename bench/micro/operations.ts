@@ -1,5 +1,7 @@
 import { bounds } from '../../src/bounds.ts';
 import { systemClock } from '../../src/domain/clock.ts';
+import { validatePocketFields } from '../../src/domain/pocket-fields.ts';
+import type { Tenant } from '../../src/domain/tenant.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { type CreateSessionDeps, createSession, type SessionResponse } from '../../src/operations/create-session.ts';
@@ -9,8 +11,6 @@ import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import { ReferrerTags } from '../../src/sessions/referrer-tags.ts';
 import { DeviceClassifier } from '../../src/user-agents/device-classifier.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { validatePocketFields } from '../../src/verticals/pocket-fields.ts';
-import type { Tenant } from '../../src/verticals/tenant.ts';
 import { createRandomBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';
 import { createSecretSet, fixedCurrentDate } from './fixtures.ts';

@@ -1,8 +1,8 @@
 import { bounds } from '../../src/bounds.ts';
+import { validatePocketFields } from '../../src/domain/pocket-fields.ts';
+import type { Tenant } from '../../src/domain/tenant.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { validatePocketFields } from '../../src/verticals/pocket-fields.ts';
-import type { Tenant } from '../../src/verticals/tenant.ts';
 import { subIdsAt } from '../../test/support/identities.ts';
 import { createRandomBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';

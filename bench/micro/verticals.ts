@@ -1,4 +1,4 @@
-import { getVerticalProduct } from '../../src/verticals/registry.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { catalogGenerators } from '../catalogs/catalog-generators.ts';
 import { visitorPopulations } from '../population/visitor.ts';
 import { createBorrowers, fixedCurrentDate } from './fixtures.ts';
@@ -22,7 +22,7 @@ export const verticalRankingBenchmarks: readonly MicroBenchmark[] = visitorPopul
     name: `verticals/${population.vertical.segment}/${rankers[population.vertical.segment]}: rank ${offers.toLocaleString('en-US')} offers in all four orders`,
     prepare: () => {
       const { vertical } = population;
-      const product = getVerticalProduct(vertical);
+      const product = builtInVerticals.getProduct(vertical);
       const catalog = catalogGenerators[vertical.segment]!({ seed: 200, offers, vertical });
       const tables = product.compileCatalogTables(catalog, vertical);
       const rank = (borrower: readonly number[]) => product.rankOffers(tables, borrower, fixedCurrentDate, null).total;

@@ -1,4 +1,5 @@
 /** Measures how pacing changes the CPU time and the throughput of `GET /marketplace`; see `usage`. */
+
 import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,9 +9,9 @@ import { msPerDay } from '../../src/domain/calendar.ts';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
 import { dataPaths } from '../../src/files/data-paths.ts';
 import { type LedgerRecord, ledgerRecordKind } from '../../src/ledger/ledger-record.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { exampleCatalogFile } from '../../src/verticals/registry.ts';
 import { fullBenchScale, ProgressPrinter } from '../bench-part.ts';
 import { HttpCaller } from '../load/http-caller.ts';
 import { chooseLoadClients } from '../load/load-clients.ts';
@@ -114,7 +115,7 @@ async function withService<Result>(
 ): Promise<Result> {
   const { keys, connections } = fullBenchScale;
   let written: readonly WrittenSession[] = [];
-  const catalog = JSON.parse(readFileSync(exampleCatalogFile(personalLoans), 'utf8')) as LoanCatalog;
+  const catalog = JSON.parse(readFileSync(builtInVerticals.exampleCatalogFile(personalLoans), 'utf8')) as LoanCatalog;
   const paced = pacedOffer === null ? null : addBudget(catalog, pacedOffer);
   const owned = await createTemporaryFolder(folder, 'pacing-');
   const options: ServiceTargetOptions = {

@@ -1,7 +1,7 @@
+import type { Vertical } from '../../src/domain/vertical.ts';
 import { banking } from '../../src/verticals/banking/banking.ts';
 import { creditCards } from '../../src/verticals/credit-cards/credit-cards.ts';
 import { mortgage } from '../../src/verticals/mortgage/mortgage.ts';
-import type { Vertical } from '../../src/verticals/vertical.ts';
 import { createRandomBorrower } from './borrower.ts';
 import { pickRandomByWeight, type Random, wholeNumber } from './random.ts';
 

@@ -1,4 +1,4 @@
-import type { Vertical } from '../../src/verticals/vertical.ts';
+import type { Vertical } from '../../src/domain/vertical.ts';
 import type { HttpCaller } from '../load/http-caller.ts';
 import type { PreparedRequest } from '../load/prepared-request.ts';
 import type { RouteResult } from '../result/bench-result.ts';

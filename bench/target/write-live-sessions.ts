@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { bounds } from '../../src/bounds.ts';
 import { daysSinceEpoch, toCompactDate } from '../../src/domain/calendar.ts';
 import { systemClock } from '../../src/domain/clock.ts';
+import { validatePocketFields } from '../../src/domain/pocket-fields.ts';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
 import { dataPaths } from '../../src/files/data-paths.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
@@ -10,7 +11,6 @@ import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { openOrCreateSecretFile } from '../../src/secrets/secret-file.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { validatePocketFields } from '../../src/verticals/pocket-fields.ts';
 import { type Borrower, createRandomBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';
 

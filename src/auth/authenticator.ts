@@ -1,7 +1,7 @@
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ApiError, Failure } from '../domain/outcome.ts';
-import type { Vertical } from '../verticals/vertical.ts';
+import type { Vertical } from '../domain/vertical.ts';
 import type { ApiKey, KeyDirectory } from './api-key.ts';
 import { hashApiKey, parseBearerKey } from './api-key.ts';
 import type { Caller } from './key-usage.ts';

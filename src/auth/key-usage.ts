@@ -1,6 +1,6 @@
 import { bounds } from '../bounds.ts';
 import { dayStartMs, daysSinceEpoch } from '../domain/calendar.ts';
-import type { Tenant } from '../verticals/tenant.ts';
+import type { Tenant } from '../domain/tenant.ts';
 import {
   createRateLimitStatus,
   type KeyLimits,

@@ -1,13 +1,14 @@
 import { assertKnownOptionNames, assertObject } from '../domain/assert-options.ts';
-import { assertValidVertical } from '../verticals/assert-vertical.ts';
-import type { Vertical } from '../verticals/vertical.ts';
-import type { CatalogSource } from './catalog-store.ts';
+import type { Vertical } from '../domain/vertical.ts';
+import { assertValidVertical } from './assert-vertical.ts';
+import type { CatalogSource } from './parse-catalog.ts';
+import type { VerticalRegistry } from './vertical-registry.ts';
 
 /**
  * Checks the catalog sources. Throws a RangeError if a vertical does not have exactly one live and one test catalog, or if two verticals
  * have the same `segment`, `number` or `keyPrefix`. The content of each catalog is validated later, when the service reads the catalog.
  */
-export function assertCatalogSources(sources: readonly CatalogSource[]): void {
+export function assertCatalogSources(sources: readonly CatalogSource[], registry: VerticalRegistry): void {
   if (!Array.isArray(sources) || sources.length === 0) throw new RangeError('catalogs must name at least one catalog');
   const served = new Map<string, Vertical>();
   const seen = new Set<string>();
@@ -18,7 +19,7 @@ export function assertCatalogSources(sources: readonly CatalogSource[]): void {
       readonly text?: unknown;
       readonly file?: unknown;
     };
-    assertValidVertical(vertical);
+    assertValidVertical(vertical, registry);
     if (mode !== 'live' && mode !== 'test') throw new RangeError(`catalogs[${index}].mode must be live or test`);
     if ([text, file].filter((from) => typeof from === 'string' && from !== '').length !== 1) {
       throw new RangeError(`catalogs[${index}] must have either text or file`);

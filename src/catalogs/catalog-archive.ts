@@ -2,13 +2,12 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ApiKeyMode } from '../domain/mode.ts';
 import { createFolderDurably, writeFileDurably } from '../files/durable-files.ts';
-import type { Vertical } from '../verticals/vertical.ts';
 import type { CatalogFile } from './catalog-schema.ts';
 import { canonicalJson, catalogVersionPattern, computeCatalogVersion } from './catalog-version.ts';
 import { type CatalogText, type ParsedCatalog, parseCatalog, parseCatalogSource } from './parse-catalog.ts';
+import type { VerticalWithProduct } from './product.ts';
 
-interface ArchivedCatalog {
-  readonly vertical: Vertical;
+interface ArchivedCatalog extends VerticalWithProduct {
   readonly mode: ApiKeyMode;
   readonly catalog: CatalogFile;
 }
@@ -25,9 +24,9 @@ class CatalogArchiveError extends Error {
  */
 export class CatalogArchive {
   readonly folder: string;
-  readonly #verticals: readonly Vertical[];
+  readonly #verticals: readonly VerticalWithProduct[];
 
-  constructor(folder: string, verticals: readonly Vertical[]) {
+  constructor(folder: string, verticals: readonly VerticalWithProduct[]) {
     this.folder = folder;
     this.#verticals = verticals;
   }
@@ -54,7 +53,12 @@ export class CatalogArchive {
    *
    * @param today current UTC day in days since the Unix epoch; undefined if offers may have an `as_of` in the future
    */
-  parseSource(source: CatalogText, vertical: Vertical, mode: ApiKeyMode, today: number | undefined): ParsedCatalog {
+  parseSource(
+    source: CatalogText,
+    vertical: VerticalWithProduct,
+    mode: ApiKeyMode,
+    today: number | undefined,
+  ): ParsedCatalog {
     const parsed = parseCatalogSource(source, vertical, today);
     if (parsed.ok) return parsed;
     const stored = parseCatalogSource(source, vertical, today, true);
@@ -62,7 +66,7 @@ export class CatalogArchive {
     return isStored ? stored : parsed;
   }
 
-  storeCatalog(version: string, { vertical, mode, catalog }: ArchivedCatalog): void {
+  storeCatalog(version: string, { vertical, mode, catalog }: Omit<ArchivedCatalog, 'product'>): void {
     const text = canonicalJson({ vertical: vertical.segment, mode, catalog });
     if (this.#readCatalogText(version) !== text) writeFileDurably(this.#catalogFilePath(version), text);
   }
@@ -76,17 +80,17 @@ export class CatalogArchive {
     } catch (error) {
       throw new CatalogArchiveError(`catalog ${version} cannot be read: ${(error as Error).message}`);
     }
-    const vertical = this.#verticals.find(({ segment }) => segment === file?.vertical);
+    const found = this.#verticals.find(({ vertical }) => vertical.segment === file?.vertical);
     const mode = file?.mode;
-    if (vertical === undefined || (mode !== 'live' && mode !== 'test')) {
+    if (found === undefined || (mode !== 'live' && mode !== 'test')) {
       throw new CatalogArchiveError(`catalog ${version} is for a vertical or mode that is not served`);
     }
-    const parsed = parseCatalog(JSON.stringify(file.catalog), vertical, undefined, true);
+    const parsed = parseCatalog(JSON.stringify(file.catalog), found, undefined, true);
     if (!parsed.ok) throw new CatalogArchiveError(`catalog ${version} is not valid: ${parsed.errors[0]}`);
     if (computeCatalogVersion(parsed.catalog, mode) !== version) {
       throw new CatalogArchiveError(`catalog ${version} is damaged: its content has another version`);
     }
-    return { vertical, mode, catalog: parsed.catalog };
+    return { ...found, mode, catalog: parsed.catalog };
   }
 
   markCatalogReplaced(version: string, wallMs: number): void {

@@ -120,4 +120,3 @@ const anyCatalog = catalogSchema({}, anyLender);
 export type CatalogFile = Static<typeof anyCatalog>;
 export type CatalogLender = CatalogFile['lenders'][number];
 export type CatalogOffer = Static<typeof anyOffer>;
-export type OfferCriterion = CatalogOffer['criteria'][number];

@@ -1,3 +1,5 @@
+import { absentValue, findFieldIndex, getChoiceValues, listAllowedValues } from '../domain/field-vector.ts';
+import type { PocketField, Vertical } from '../domain/vertical.ts';
 import {
   encodeChoiceValue,
   listOffersSortedById,
@@ -5,8 +7,6 @@ import {
   meetsOfferCriteria,
 } from '../matching/match-tables.ts';
 import { hasOffer } from '../matching/offer-set.ts';
-import { absentValue, findFieldIndex, getChoiceValues, listAllowedValues } from '../verticals/field-vector.ts';
-import type { PocketField, Vertical } from '../verticals/vertical.ts';
 import type { CatalogFile, CatalogOffer } from './catalog-schema.ts';
 
 export interface NumberSummary {

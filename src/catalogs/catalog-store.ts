@@ -2,25 +2,21 @@ import { bounds } from '../bounds.ts';
 import { daysSinceEpoch } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
-import type { CompiledOffer } from '../verticals/offer-view.ts';
-import { isBuiltInCatalogFile } from '../verticals/registry.ts';
-import type { Vertical } from '../verticals/vertical.ts';
 import { CatalogArchive } from './catalog-archive.ts';
-import type { CatalogFile } from './catalog-schema.ts';
 import { CompiledCatalog, compileCatalog } from './compile-catalog.ts';
 import {
   type CatalogCompileJob,
   type CatalogCompileResult,
   compileCatalogInThread,
 } from './compile-catalog-in-thread.ts';
-import type { CatalogText } from './parse-catalog.ts';
-
-/** Source of the catalog for a vertical and mode: the text of the catalog or the path of its file. */
-export type CatalogSource = { readonly vertical: Vertical; readonly mode: ApiKeyMode } & CatalogText;
+import type { CompiledOffer } from './offer-view.ts';
+import type { CatalogSource } from './parse-catalog.ts';
+import type { VerticalRegistry } from './vertical-registry.ts';
 
 interface CatalogStoreOptions {
   /** Folder of the `CatalogArchive`. The store creates the archive folder if the folder does not exist. */
   readonly archiveFolder: string;
+  readonly registry: VerticalRegistry;
   readonly clock: Clock;
   /** Sources of the catalogs, one for each vertical and mode served. */
   readonly catalogs: readonly CatalogSource[];
@@ -93,16 +89,21 @@ export class CatalogStore {
 
   /** Loads all catalogs. Throws `InvalidCatalogError`, or the error of the system call if the archive folder cannot be written. */
   constructor(options: CatalogStoreOptions) {
+    const { registry } = options;
     const verticals = [...new Set(options.catalogs.map(({ vertical }) => vertical))];
     this.#options = options;
-    this.archive = new CatalogArchive(options.archiveFolder, verticals);
+    this.archive = new CatalogArchive(
+      options.archiveFolder,
+      verticals.map((vertical) => registry.withProduct(vertical)),
+    );
     this.archive.createFolder();
     for (const source of options.catalogs) {
       const latestAsOf = this.#findLatestAsOf(source);
-      const read = this.archive.parseSource(source, source.vertical, source.mode, latestAsOf);
+      const vertical = registry.withProduct(source.vertical);
+      const read = this.archive.parseSource(source, vertical, source.mode, latestAsOf);
       if (!read.ok) throw new InvalidCatalogError(source, read.errors);
       if (read.warnings.length > 0) options.onWarnings?.(source, read.warnings);
-      const current = this.#compileCatalog(read.catalog, source);
+      const current = compileCatalog(read.catalog, vertical, source);
       this.archive.storeCatalog(current.version, { ...source, catalog: read.catalog });
       this.archive.markCatalogAsCurrent(current.version);
       this.#served.push({ source, current });
@@ -198,7 +199,7 @@ export class CatalogStore {
    * whose clock is behind starts.
    */
   #findLatestAsOf(source: CatalogSource): number | undefined {
-    if ('file' in source && isBuiltInCatalogFile(source.vertical, source.file)) return undefined;
+    if ('file' in source && this.#options.registry.isBuiltInCatalogFile(source.vertical, source.file)) return undefined;
     return daysSinceEpoch(this.#options.clock.wallMs());
   }
 
@@ -220,7 +221,7 @@ export class CatalogStore {
     if (compiled.kind === 'invalid') return { ok: false, errors: compiled.errors };
     if (compiled.kind === 'unchanged') return { ok: true, version: old.version, changed: false, warnings: [] };
     const { parts, warnings } = compiled;
-    return await this.#activateCatalog(served, new CompiledCatalog(parts, vertical, { mode }), warnings);
+    return await this.#activateCatalog(served, new CompiledCatalog(parts, old, { mode }), warnings);
   }
 
   /** Activates a catalog that is already in the archive. If the activation fails, removes the new catalog from the archive. */
@@ -253,10 +254,6 @@ export class CatalogStore {
     return { ok: true, version, changed: true, warnings };
   }
 
-  #compileCatalog(catalog: CatalogFile, { vertical, mode }: { vertical: Vertical; mode: ApiKeyMode }): CompiledCatalog {
-    return compileCatalog(catalog, vertical, { mode });
-  }
-
   #isCurrentVersion(version: string): boolean {
     return this.#served.some(({ current }) => current.version === version);
   }
@@ -287,7 +284,7 @@ export class CatalogStore {
       if (markedMs === null) this.archive.markCatalogReplaced(version, replacedMs);
       try {
         const archived = this.archive.loadCatalog(version);
-        this.#replaced.set(version, { compiled: this.#compileCatalog(archived.catalog, archived), replacedMs });
+        this.#replaced.set(version, { compiled: compileCatalog(archived.catalog, archived, archived), replacedMs });
       } catch (error) {
         this.#options.onArchiveError?.((error as Error).message);
       }

@@ -1,7 +1,6 @@
-import { getChoiceValues } from '../verticals/field-vector.ts';
-import { getVerticalProduct } from '../verticals/registry.ts';
-import { getContractAge } from '../verticals/us-states.ts';
-import type { Vertical } from '../verticals/vertical.ts';
+import { getChoiceValues } from '../domain/field-vector.ts';
+import { getContractAge } from '../domain/us-states.ts';
+import type { Vertical } from '../domain/vertical.ts';
 import type { CatalogErrors, CatalogValuePath } from './catalog-errors.ts';
 import type { CatalogOffer } from './catalog-schema.ts';
 
@@ -16,7 +15,6 @@ export function checkAgeCriteria(
   vertical: Vertical,
   errors: CatalogErrors,
 ): void {
-  if (!getVerticalProduct(vertical).isCredit) return;
   const allowed = findLowestContractAge(criteria, vertical);
   for (const [index, criterion] of criteria.entries()) {
     const criterionPath = [...path, 'criteria', index];
@@ -36,17 +34,14 @@ export function checkAgeCriteria(
 
 const retired = 'retired';
 
-/** Reports a minimum age of a state rule that is above the age of capacity in this state. */
-export function checkAgeOfStateRule(
-  state: string,
-  minAge: number,
-  path: CatalogValuePath,
-  vertical: Vertical,
-  errors: CatalogErrors,
-): void {
-  const age = getContractAge(state);
-  if (!getVerticalProduct(vertical).isCredit || age === null || minAge <= age) return;
-  errors.addUnlessStored(path, describeHighestAge(age, state));
+/** Reports minimum ages in the `state_rules` of a catalog that are above the age of capacity in their state. Ignores schema errors. */
+export function checkAgesOfStateRules(rules: unknown, errors: CatalogErrors): void {
+  if (typeof rules !== 'object' || rules === null || Array.isArray(rules)) return;
+  for (const [state, rule] of Object.entries(rules)) {
+    const age = getContractAge(state);
+    if (age === null || typeof rule?.min_age !== 'number' || rule.min_age <= age) continue;
+    errors.addUnlessStored(['state_rules', state, 'min_age'], describeHighestAge(age, state));
+  }
 }
 
 /** Finds the lowest age of capacity in the US states in which an offer is shown. Returns null if the offer is shown in no US state. */

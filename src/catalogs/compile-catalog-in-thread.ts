@@ -1,12 +1,13 @@
 import { Worker } from 'node:worker_threads';
 import { bounds } from '../bounds.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
-import type { CompiledOffer } from '../verticals/offer-view.ts';
-import type { Vertical } from '../verticals/vertical.ts';
+import type { Vertical } from '../domain/vertical.ts';
 import { CatalogArchive } from './catalog-archive.ts';
 import { computeCatalogVersion } from './catalog-version.ts';
-import { type CompiledCatalogData, compileCatalogData } from './compile-catalog.ts';
+import { compileCatalogData } from './compile-catalog.ts';
+import type { CompiledCatalogData, CompiledOffer } from './offer-view.ts';
 import type { CatalogText } from './parse-catalog.ts';
+import type { VerticalProduct } from './product.ts';
 
 export interface CatalogCompileJob {
   readonly source: CatalogText;
@@ -26,15 +27,16 @@ export type CatalogCompileResult =
   | { readonly kind: 'invalid'; readonly errors: readonly string[] };
 
 /** Reads, validates, compiles and archives a catalog in the calling thread. Throws if the archive cannot be written. */
-export function compileCatalogSource(job: CatalogCompileJob): CatalogCompileResult {
-  const { source, vertical, mode, today, currentVersion, archiveFolder } = job;
+export function compileCatalogSource(job: CatalogCompileJob, product: VerticalProduct): CatalogCompileResult {
+  const { source, mode, today, currentVersion, archiveFolder } = job;
+  const vertical = { vertical: job.vertical, product };
   const archive = new CatalogArchive(archiveFolder, [vertical]);
   const parsed = archive.parseSource(source, vertical, mode, today);
   if (!parsed.ok) return { kind: 'invalid', errors: parsed.errors };
   const { catalog, warnings } = parsed;
   if (computeCatalogVersion(catalog, mode) === currentVersion) return { kind: 'unchanged' };
   const parts = compileCatalogData(catalog, vertical, mode);
-  archive.storeCatalog(parts.version, { vertical, mode, catalog });
+  archive.storeCatalog(parts.version, { ...vertical, mode, catalog });
   return { kind: 'compiled', parts, warnings };
 }
 

@@ -1,11 +1,11 @@
 import type { ApiKeyMode } from '../domain/mode.ts';
+import type { Vertical } from '../domain/vertical.ts';
 import { listOffersSortedById, type MatchTables } from '../matching/match-tables.ts';
-import { type CompiledOffer, compileOffer, type OfferRenderer } from '../verticals/offer-view.ts';
-import { getVerticalProduct } from '../verticals/registry.ts';
-import type { Vertical } from '../verticals/vertical.ts';
 import type { CatalogFile } from './catalog-schema.ts';
 import { computeCatalogVersion } from './catalog-version.ts';
 import { compileMaxAgeDays } from './offer-limits.ts';
+import { type CompiledCatalogData, type CompiledOffer, compileOffer, type OfferRenderer } from './offer-view.ts';
+import type { VerticalProduct, VerticalWithProduct } from './product.ts';
 
 /**
  * Returns a copy of a value in which all typed arrays use shared memory, so that other threads can use the arrays without copying. Accepts
@@ -38,25 +38,11 @@ interface CompileCatalogOptions {
   readonly mode: ApiKeyMode;
 }
 
-/** Compiled catalog without class instances, so that it can be sent to another thread. */
-export interface CompiledCatalogData {
-  readonly version: string;
-  /** Short advertiser disclosure that the API returns with the offers. */
-  readonly disclosure: string;
-  /** Offers, sorted by id. A ranking refers to each offer by its index in this array. */
-  readonly offers: readonly CompiledOffer[];
-  /**
-   * Maximum age of an offer's figures in days; offers with older figures are not shown (docs/contract.md#outdated-offers). Null for no
-   * maximum.
-   */
-  readonly maxAgeDays: number | null;
-  readonly tables: MatchTables;
-}
-
 /** One version of a catalog, compiled for matching, responses and clicks. A compiled catalog is immutable except for its logo hashes. */
 export class CompiledCatalog implements CompiledCatalogData {
   readonly version: string;
   readonly vertical: Vertical;
+  readonly product: VerticalProduct;
   readonly mode: ApiKeyMode;
   readonly disclosure: string;
   readonly offers: readonly CompiledOffer[];
@@ -68,11 +54,12 @@ export class CompiledCatalog implements CompiledCatalogData {
 
   constructor(
     { version, disclosure, offers, maxAgeDays, tables }: CompiledCatalogData,
-    vertical: Vertical,
+    { vertical, product }: VerticalWithProduct,
     options: CompileCatalogOptions,
   ) {
     this.version = version;
     this.vertical = vertical;
+    this.product = product;
     this.mode = options.mode;
     this.disclosure = disclosure;
     this.offers = offers;
@@ -83,7 +70,7 @@ export class CompiledCatalog implements CompiledCatalogData {
 
   /** Returns the renderer of the offers. `logosUrl` is the base URL of the logos and must be the same in every call. */
   offerRenderer(logosUrl: string): OfferRenderer {
-    this.#offerRenderer ??= getVerticalProduct(this.vertical).createOfferRenderer(this, logosUrl, this.#logoHashes);
+    this.#offerRenderer ??= this.product.createOfferRenderer(this, logosUrl, this.#logoHashes);
     return this.#offerRenderer;
   }
 
@@ -133,14 +120,17 @@ export class CompiledCatalog implements CompiledCatalogData {
 /** Compiles a catalog that `parseCatalog` accepted for the vertical. */
 export function compileCatalog(
   catalog: CatalogFile,
-  vertical: Vertical,
+  vertical: VerticalWithProduct,
   options: CompileCatalogOptions,
 ): CompiledCatalog {
   return new CompiledCatalog(compileCatalogData(catalog, vertical, options.mode), vertical, options);
 }
 
-export function compileCatalogData(catalog: CatalogFile, vertical: Vertical, mode: ApiKeyMode): CompiledCatalogData {
-  const product = getVerticalProduct(vertical);
+export function compileCatalogData(
+  catalog: CatalogFile,
+  { vertical, product }: VerticalWithProduct,
+  mode: ApiKeyMode,
+): CompiledCatalogData {
   return {
     version: computeCatalogVersion(catalog, mode),
     disclosure: catalog.disclosure,

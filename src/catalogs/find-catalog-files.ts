@@ -1,10 +1,10 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { OperatorError } from '../domain/operator-error.ts';
+import type { Vertical } from '../domain/vertical.ts';
 import { describeOpenError } from '../files/regular-file.ts';
-import { availableVerticals } from '../verticals/registry.ts';
-import type { Vertical } from '../verticals/vertical.ts';
 import { parseCatalogJson, readCatalogText } from './parse-catalog.ts';
+import type { VerticalRegistry } from './vertical-registry.ts';
 
 interface CatalogFileOfVertical {
   readonly vertical: Vertical;
@@ -15,13 +15,13 @@ interface CatalogFileOfVertical {
  * Returns the vertical that a parsed catalog names. For an unknown name, returns the first available vertical; the validation of this
  * vertical then reports the unknown name.
  */
-export function findVerticalOfCatalog(value: unknown): Vertical {
-  return findNamedVertical(value) ?? availableVerticals()[0]!;
+export function findVerticalOfCatalog(value: unknown, { verticals }: VerticalRegistry): Vertical {
+  return findNamedVertical(value, verticals) ?? verticals[0]!;
 }
 
-function findNamedVertical(value: unknown): Vertical | undefined {
+function findNamedVertical(value: unknown, verticals: readonly Vertical[]): Vertical | undefined {
   const segment = (value as { vertical?: unknown } | null)?.vertical;
-  return availableVerticals().find((vertical) => vertical.segment === segment);
+  return verticals.find((vertical) => vertical.segment === segment);
 }
 
 /**
@@ -31,18 +31,18 @@ function findNamedVertical(value: unknown): Vertical | undefined {
  *
  * @throws OperatorError if a folder contains no catalog, two catalogs of one vertical, or a catalog that is not a readable JSON file
  */
-export function findCatalogFiles(path: string): CatalogFileOfVertical[] {
+export function findCatalogFiles(path: string, registry: VerticalRegistry): CatalogFileOfVertical[] {
   if (!isFolder(path)) {
     const read = readCatalogText(path);
     const parsed = read.ok ? parseCatalogJson(read.text) : null;
-    return [{ vertical: findVerticalOfCatalog(parsed?.ok ? parsed.value : null), file: path }];
+    return [{ vertical: findVerticalOfCatalog(parsed?.ok ? parsed.value : null, registry), file: path }];
   }
   const files = listCatalogFileNames(path).map((name) => join(path, name));
   if (files.length === 0)
     throw new OperatorError(`the folder ${path} contains no catalog (see SVC_CATALOG): no file name ends with .json`);
   const found = new Map<Vertical, string>();
   for (const file of files) {
-    const vertical = readVerticalOfFile(file);
+    const vertical = readVerticalOfFile(file, registry);
     const other = found.get(vertical);
     if (other !== undefined) {
       throw new OperatorError(
@@ -74,14 +74,14 @@ function listCatalogFileNames(folder: string): string[] {
   }
 }
 
-function readVerticalOfFile(file: string): Vertical {
+function readVerticalOfFile(file: string, { verticals }: VerticalRegistry): Vertical {
   const read = readCatalogText(file);
   if (!read.ok) throw unusableFile(file, read.problem);
   const parsed = parseCatalogJson(read.text);
   if (!parsed.ok) throw unusableFile(file, parsed.errors.listed[0]!.problem);
-  const vertical = findNamedVertical(parsed.value);
+  const vertical = findNamedVertical(parsed.value, verticals);
   if (vertical !== undefined) return vertical;
-  const names = availableVerticals().map(({ segment }) => segment);
+  const names = verticals.map(({ segment }) => segment);
   throw unusableFile(file, `must have the member vertical with one of ${names.join(', ')}`);
 }
 

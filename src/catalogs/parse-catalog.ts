@@ -1,10 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import { Settings } from 'typebox/system';
 import { bounds } from '../bounds.ts';
+import type { ApiKeyMode } from '../domain/mode.ts';
+import type { Vertical } from '../domain/vertical.ts';
 import { readRegularFile } from '../files/regular-file.ts';
-import type { Vertical } from '../verticals/vertical.ts';
 import { CatalogErrors, type CatalogValuePath } from './catalog-errors.ts';
 import type { CatalogFile } from './catalog-schema.ts';
+import type { VerticalProduct, VerticalWithProduct } from './product.ts';
 import { catalogValidators, checkBudgetsCoverClicks, validateSemantics } from './validate-catalog.ts';
 
 /** Reads the text of a catalog file. Fails if the file is not UTF-8, is too large or cannot be read. */
@@ -128,10 +130,13 @@ export type ParsedCatalog = CatalogResult<readonly string[]>;
 
 export type CatalogText = { readonly text: string } | { readonly file: string };
 
+/** Source of the catalog for a vertical and mode: the text of the catalog or the path of its file. */
+export type CatalogSource = { readonly vertical: Vertical; readonly mode: ApiKeyMode } & CatalogText;
+
 /** Reads a catalog and parses the text with `parseCatalog`. */
 export function parseCatalogSource(
   source: CatalogText,
-  vertical: Vertical,
+  vertical: VerticalWithProduct,
   today: number | undefined,
   isStored = false,
 ): ParsedCatalog {
@@ -148,7 +153,12 @@ export function parseCatalogSource(
  * `as_of` can be any date
  * @param isStored whether the catalog is in the archive of the data folder, so that rules of later versions cause only warnings
  */
-export function parseCatalog(text: string, vertical: Vertical, today?: number, isStored = false): ParsedCatalog {
+export function parseCatalog(
+  text: string,
+  vertical: VerticalWithProduct,
+  today?: number,
+  isStored = false,
+): ParsedCatalog {
   const parsed = parseCatalogJson(text);
   const validated = parsed.ok ? validateCatalogValue(parsed.value, vertical, today, isStored) : parsed;
   return validated.ok
@@ -181,15 +191,15 @@ export function parseCatalogJson(
  */
 export function validateCatalogValue(
   value: unknown,
-  vertical: Vertical,
+  vertical: VerticalWithProduct,
   today: number = Number.POSITIVE_INFINITY,
   isStored = false,
 ): CatalogResult<CatalogErrors> {
   const errors = new CatalogErrors(isStored);
   checkListSizes(value, errors);
   if (errors.count > 0) return { ok: false, errors };
-  const hasValidShape = catalogValidators(vertical).catalogValidator.Check(value);
-  if (!hasValidShape) checkShape(value, vertical, errors);
+  const hasValidShape = catalogValidators(vertical.product).catalogValidator.Check(value);
+  if (!hasValidShape) checkShape(value, vertical.product, errors);
   validateSemantics(value, vertical, today, errors);
   if (hasValidShape && errors.count === 0) checkBudgetsCoverClicks(value as CatalogFile, vertical, errors);
   return hasValidShape && errors.count === 0
@@ -198,12 +208,12 @@ export function validateCatalogValue(
 }
 
 /** Validates a catalog against the schema. Stops when `errors.isIncomplete` is true. */
-function checkShape(value: unknown, vertical: Vertical, errors: CatalogErrors): void {
+function checkShape(value: unknown, product: VerticalProduct, errors: CatalogErrors): void {
   // By default, TypeBox stops after eight errors. `maxErrors` is a global setting of TypeBox, so its old value is restored afterwards.
   const { maxErrors } = Settings.Get();
   Settings.Set({ maxErrors: shapeErrorsMax });
   try {
-    for (const { part, path, validator } of schemaParts(value, vertical)) {
+    for (const { part, path, validator } of schemaParts(value, product)) {
       if (!validator.Check(part)) addShapeErrors(part, path, validator, errors);
       if (errors.isIncomplete) break;
     }
@@ -219,9 +229,9 @@ type PartValidator = ReturnType<typeof catalogValidators>['fileValidator'];
 
 function* schemaParts(
   value: unknown,
-  vertical: Vertical,
+  product: VerticalProduct,
 ): Generator<{ part: unknown; path: CatalogValuePath; validator: PartValidator }> {
-  const { fileValidator, lenderValidator, offerValidator } = catalogValidators(vertical);
+  const { fileValidator, lenderValidator, offerValidator } = catalogValidators(product);
   yield { part: value, path: [], validator: fileValidator };
   for (const [lenderAt, lender] of arrayMember(value, 'lenders').entries()) {
     const path = ['lenders', lenderAt];

@@ -1,13 +1,11 @@
 import Type, { type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { parseIsoDate } from '../domain/calendar.ts';
+import { getChoiceValues, listAllowedValues } from '../domain/field-vector.ts';
 import { usdToMicros } from '../domain/money.ts';
 import { isPrintable } from '../domain/text.ts';
-import { listOffersSortedById } from '../matching/match-tables.ts';
-import { getChoiceValues, listAllowedValues } from '../verticals/field-vector.ts';
-import type { VerticalProduct } from '../verticals/product.ts';
-import { getVerticalProduct } from '../verticals/registry.ts';
-import type { PocketField, Vertical } from '../verticals/vertical.ts';
+import type { PocketField, Vertical } from '../domain/vertical.ts';
+import { listOffersSortedById, type OfferCriterion } from '../matching/match-tables.ts';
 import {
   type CatalogErrors,
   type CatalogValuePath,
@@ -21,9 +19,9 @@ import {
   catalogSchema,
   exampleLandingUrl,
   lenderSchema,
-  type OfferCriterion,
 } from './catalog-schema.ts';
-import { checkAgeCriteria, checkAgeOfStateRule } from './check-age-rules.ts';
+import { checkAgeCriteria, checkAgesOfStateRules } from './check-age-rules.ts';
+import type { VerticalProduct, VerticalWithProduct } from './product.ts';
 
 const compileSchema = (schema: TSchema) => Compile(schema);
 
@@ -42,9 +40,8 @@ function compileValidators({ schema: { fileMembers, lenderMembers, offer } }: Ve
 
 const validatorsByProduct = new Map<VerticalProduct, ReturnType<typeof compileValidators>>();
 
-/** Returns the validators of the vertical's product, and compiles them at the first call. */
-export function catalogValidators(vertical: Vertical): ReturnType<typeof compileValidators> {
-  const product = getVerticalProduct(vertical);
+/** Returns the validators of a product, and compiles them at the first call. */
+export function catalogValidators(product: VerticalProduct): ReturnType<typeof compileValidators> {
   let validators = validatorsByProduct.get(product);
   if (validators === undefined) {
     validators = compileValidators(product);
@@ -60,7 +57,12 @@ type WithStateRules<Part> = Part & { readonly state_rules?: unknown };
  * Reports errors that a schema cannot detect: values that are not allowed for their field, limits that contradict each other, and repeated
  * names. Skips parts of the catalog that do not match the schema.
  */
-export function validateSemantics(value: unknown, vertical: Vertical, today: number, errors: CatalogErrors): void {
+export function validateSemantics(
+  value: unknown,
+  { vertical, product }: VerticalWithProduct,
+  today: number,
+  errors: CatalogErrors,
+): void {
   const catalog = value as WithStateRules<CatalogFile>;
   if (typeof value !== 'object' || value === null) return;
   if (typeof catalog.vertical === 'string' && catalog.vertical !== vertical.segment) {
@@ -73,10 +75,10 @@ export function validateSemantics(value: unknown, vertical: Vertical, today: num
     else if (!isPrintable(disclosure)) errors.addUnlessStored(['disclosure'], invisibleProblem);
   }
   validateUsStateRules(catalog.state_rules, ['state_rules'], vertical, errors);
+  if (product.isCredit) checkAgesOfStateRules(catalog.state_rules, errors);
   if (!Array.isArray(catalog.lenders)) return;
 
-  const product = getVerticalProduct(vertical);
-  const { offerValidator } = catalogValidators(vertical);
+  const { offerValidator } = catalogValidators(product);
   const ids = new Map<string, CatalogValuePath>();
   const names = new Map<string, CatalogValuePath>();
   const offers: CatalogOffer[] = [];
@@ -98,6 +100,7 @@ export function validateSemantics(value: unknown, vertical: Vertical, today: num
       checkUnique(ids, offer.id, [...path, 'id'], errors);
       if (offer.name !== undefined) checkUnique(productNames, offer.name, [...path, 'name'], errors);
       checkOffer(offer, path, vertical, today, errors);
+      if (product.isCredit) checkAgeCriteria(offer, path, vertical, errors);
       product.validateOffer(offer, path, vertical, errors, lender);
       offers.push(offer);
     }
@@ -113,9 +116,6 @@ function validateUsStateRules(rules: unknown, path: CatalogValuePath, vertical: 
     if (!states.includes(state)) errors.add([...path, state], `is not a value of ${vertical.roles.state}`);
     if (rule?.min_age !== undefined && vertical.roles.birthdate === undefined) {
       errors.add([...path, state, 'min_age'], 'is not allowed, because the vertical has no birthdate field');
-    } else if (path.length === 1 && typeof rule?.min_age === 'number') {
-      // Only rules of the whole catalog may contain ages.
-      checkAgeOfStateRule(state, rule.min_age, [...path, state, 'min_age'], vertical, errors);
     }
   }
 }
@@ -154,7 +154,6 @@ function checkOffer(
   for (const [index, criterion] of offer.criteria.entries()) {
     checkCriterion(criterion, [...path, 'criteria', index], vertical, errors);
   }
-  checkAgeCriteria(offer, path, vertical, errors);
 }
 
 function checkBudget(budget: CatalogOffer['budget'], path: CatalogValuePath, errors: CatalogErrors): void {
@@ -171,7 +170,11 @@ function checkBudget(budget: CatalogOffer['budget'], path: CatalogValuePath, err
  * Reports each budget of a valid catalog that is below the largest revenue that a click of its offer can book, because such a click would
  * never book anything.
  */
-export function checkBudgetsCoverClicks(catalog: CatalogFile, vertical: Vertical, errors: CatalogErrors): void {
+export function checkBudgetsCoverClicks(
+  catalog: CatalogFile,
+  { vertical, product }: VerticalWithProduct,
+  errors: CatalogErrors,
+): void {
   const paths = new Map<string, CatalogValuePath>();
   const lenders = catalog.lenders.flatMap((lender, lenderIndex) => {
     const offers = lender.offers.filter(({ id, budget }, offerIndex) => {
@@ -182,7 +185,7 @@ export function checkBudgetsCoverClicks(catalog: CatalogFile, vertical: Vertical
   });
   if (lenders.length === 0) return;
   const withBudgets = { ...catalog, lenders };
-  const { bandCount, expectedRevenueMicros } = getVerticalProduct(vertical).compileCatalogTables(withBudgets, vertical);
+  const { bandCount, expectedRevenueMicros } = product.compileCatalogTables(withBudgets, vertical);
   for (const [index, { offer }] of listOffersSortedById(withBudgets).entries()) {
     const clickMicros = Math.max(...expectedRevenueMicros.subarray(index * bandCount, (index + 1) * bandCount));
     for (const member of ['per_day_usd', 'per_month_usd'] as const) {

@@ -23,9 +23,11 @@ const args = process.argv.slice(2);
 const optionsEnd = args.indexOf('--');
 const wantsJson = (optionsEnd < 0 ? args : args.slice(0, optionsEnd)).includes('--json');
 
+const loadRegistry = async () => (await import('../verticals/built-in-verticals.ts')).builtInVerticals;
+
 // `process.exit` is not called, because the process could end before a slow reader has received all output.
 try {
-  const root = await createProgram(packageVersion, { quiet: wantsJson, args });
+  const root = await createProgram(packageVersion, loadRegistry, { quiet: wantsJson, args });
   await root.parseAsync(normalizeArguments(root, args), { from: 'user' });
 } catch (error) {
   process.exitCode = exitCodeOf(error);

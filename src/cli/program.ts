@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import { Command } from 'commander';
+import type { VerticalRegistry } from '../catalogs/vertical-registry.ts';
 import { escapeInvisibleCharacters, nearestWord } from '../domain/text.ts';
 import { attachHelp, formatHelp } from './command.ts';
 
@@ -7,7 +8,7 @@ import { attachHelp, formatHelp } from './command.ts';
 const commandModules: readonly (readonly [
   name: string,
   summary: string,
-  load: () => Promise<{ createCommand(): Command }>,
+  load: () => Promise<{ createCommand(registry: VerticalRegistry): Command }>,
 ])[] = [
   ['serve', 'run the service', () => import('./commands/serve.ts')],
   ['check-config', 'check the settings and print their values', () => import('./commands/check-config.ts')],
@@ -79,10 +80,11 @@ function failUnknownCommand(command: Command, word: string): never {
 
 /**
  * Creates the command line program. If `args` is given, only the commands that `args` names are loaded; all other commands have a name and
- * a summary but no options. If `quiet` is true, commander throws errors but does not print them.
+ * a summary but no options. `loadRegistry` is called only if a command is loaded. If `quiet` is true, commander throws errors but does not print them.
  */
 export async function createProgram(
   version: string,
+  loadRegistry: () => Promise<VerticalRegistry>,
   { quiet = false, args }: { readonly quiet?: boolean; readonly args?: readonly string[] } = {},
 ): Promise<Command> {
   const root = new Command('marketplace')
@@ -90,7 +92,7 @@ export async function createProgram(
     .version(version, '-V, --version', 'print the version');
   for (const [name, summary, load] of commandModules) {
     const isNeeded = args === undefined || args.includes(name);
-    const command = isNeeded ? (await load()).createCommand() : new Command(name);
+    const command = isNeeded ? (await load()).createCommand(await loadRegistry()) : new Command(name);
     root.addCommand(command.summary(summary));
   }
   attachHelp(root, {

@@ -2,7 +2,8 @@ import type { BaseLogger } from 'pino';
 import { assertRateLimits, type KeyLimits } from '../auth/rate-limits.ts';
 import { bounds } from '../bounds.ts';
 import { assertCatalogSources } from '../catalogs/assert-catalog-sources.ts';
-import type { CatalogSource } from '../catalogs/catalog-store.ts';
+import type { CatalogSource } from '../catalogs/parse-catalog.ts';
+import type { VerticalRegistry } from '../catalogs/vertical-registry.ts';
 import {
   type DurabilityMode,
   durabilityModes,
@@ -177,7 +178,7 @@ const clockMethods = ['wallMs', 'monotonicMs'];
  * Validates the options. Throws a RangeError for an unknown option name and for an invalid path, number, URL or choice. Does not validate
  * catalogs or file contents.
  */
-export function assertMarketplaceOptions(argument: MarketplaceOptions): void {
+export function assertMarketplaceOptions(argument: MarketplaceOptions, registry: VerticalRegistry): void {
   assertObject('the argument of createMarketplace', argument);
   assertKnownOptionNames('', argument, marketplaceOptionNames);
   const { listen, ...options } = argument;
@@ -202,7 +203,7 @@ export function assertMarketplaceOptions(argument: MarketplaceOptions): void {
   if (options.limits) assertObject('limits', options.limits);
   assertRateLimits(options.limits ?? {});
   assertOneOf('durability', options.durability, durabilityModes);
-  if (options.catalogs !== undefined) assertCatalogSources(options.catalogs);
+  if (options.catalogs !== undefined) assertCatalogSources(options.catalogs, registry);
   const { corsOrigins = [] } = options;
   if (!Array.isArray(corsOrigins) || corsOrigins.length > bounds.corsOriginsMax || !corsOrigins.every(isHttpOrigin)) {
     throw new RangeError(

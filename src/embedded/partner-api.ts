@@ -1,6 +1,7 @@
 import type { AdmittedCaller, Authenticator } from '../auth/authenticator.ts';
 import type { Caller, OperationName } from '../auth/key-usage.ts';
 import { bounds } from '../bounds.ts';
+import type { OfferUrls } from '../catalogs/offer-view.ts';
 import type { PublicUrls } from '../config/config.ts';
 import { assertKnownOptionNames } from '../domain/assert-options.ts';
 import { errorTable, type RequestParamName } from '../domain/errors.ts';
@@ -14,7 +15,7 @@ import {
   serviceUnavailable,
   successOutcome,
 } from '../domain/outcome.ts';
-import type { SortOrder } from '../matching/matcher.ts';
+import type { SortOrder, Vertical } from '../domain/vertical.ts';
 import type {
   AnalyticsSummary,
   DailyAnalytics,
@@ -35,8 +36,6 @@ import {
 } from '../operations/ignored-names.ts';
 import type { AnalyticsRequest, AnalyticsResponse } from '../operations/query-analytics.ts';
 import type { InputsResponse } from '../operations/submit-inputs.ts';
-import type { OfferUrls } from '../verticals/offer-view.ts';
-import type { Vertical } from '../verticals/vertical.ts';
 
 /** An error of the API, with its HTTP status and the members of its JSON body. */
 export interface PartnerApiError extends ErrorBody {

@@ -1,7 +1,7 @@
 import type { ApiKeyMode } from '../domain/mode.ts';
+import type { Tenant } from '../domain/tenant.ts';
 import type { RandomBytesPool } from '../secrets/random-pool.ts';
 import type { SecretSet } from '../secrets/secret-set.ts';
-import type { Tenant } from '../verticals/tenant.ts';
 import { TokenSigner } from './signed-token.ts';
 
 /**

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Encoder } from '@msgpack/msgpack';
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
+import type { Vertical } from '../domain/vertical.ts';
 import { LogUnavailableError } from '../event-log/event-log.ts';
 import {
   createEventLog,
@@ -16,7 +17,6 @@ import { nodeFileSystem } from '../event-log/log-files.ts';
 import { logSizeBytes } from '../event-log/verify-log.ts';
 import type { JournalLogEnd } from '../files/data-inventory.ts';
 import type { SecretSet } from '../secrets/secret-set.ts';
-import type { Vertical } from '../verticals/vertical.ts';
 import type { SessionJournal } from './journal.ts';
 import { JournalCipher, type JournalRecord, journalRecordKinds, keySaltLength } from './journal-format.ts';
 import { formatPocketFieldEncodings, JournalLogReader } from './journal-log-reader.ts';

@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { bounds } from '../bounds.ts';
+import { findFieldIndex } from '../domain/field-vector.ts';
+import type { PocketField, Vertical } from '../domain/vertical.ts';
 import { RecordDecoder } from '../event-log/log-format.ts';
 import { LogDamagedError } from '../event-log/segment-reader.ts';
 import { decodeSubId, subIdByteLength } from '../ids/sub-id.ts';
 import type { SecretSet } from '../secrets/secret-set.ts';
-import { findFieldIndex } from '../verticals/field-vector.ts';
-import type { PocketField, Vertical } from '../verticals/vertical.ts';
 import { JournalCipher, journalRecordKinds } from './journal-format.ts';
 
 /**

@@ -1,6 +1,7 @@
 import { bounds } from '../bounds.ts';
+import { sortOrderNames } from '../domain/vertical.ts';
 import type { MatchTables } from './match-tables.ts';
-import { type RankedOffers, sortOrderNames } from './matcher.ts';
+import type { RankedOffers } from './matcher.ts';
 import { countOffers, hasOffer, type OfferSet, subtractOffers } from './offer-set.ts';
 import { TopOffers } from './top-offers.ts';
 

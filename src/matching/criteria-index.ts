@@ -1,5 +1,5 @@
 import { completedYearsBetween } from '../domain/calendar.ts';
-import { absentValue, type FieldVector } from '../verticals/field-vector.ts';
+import { absentValue, type FieldVector } from '../domain/field-vector.ts';
 import type { OfferFilterTables } from './match-tables.ts';
 import { intersectOffers, type OfferSet } from './offer-set.ts';
 import { RangeIndex } from './range-index.ts';

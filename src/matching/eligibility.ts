@@ -1,15 +1,16 @@
 import { completedYearsBetween } from '../domain/calendar.ts';
-import { absentValue, type FieldVector } from '../verticals/field-vector.ts';
-import { getVerticalProduct } from '../verticals/registry.ts';
+import { absentValue, type FieldVector } from '../domain/field-vector.ts';
 import type { MatchTables } from './match-tables.ts';
 import type { UnavailableOffers } from './matcher.ts';
 import { lowestBitIndex } from './offer-set.ts';
+import type { ProductRanking } from './product-ranking.ts';
 
 /**
  * Returns the number of available offers that match the borrower: `total` minus the number of unavailable offers that match. `total` is the
  * number of matching offers in a ranking, and `borrower` and `today` are the values with which the ranking was computed.
  */
 export function countAvailableOffers(
+  product: Pick<ProductRanking, 'createAvailabilityCheck'>,
   tables: MatchTables,
   total: number,
   borrower: Readonly<FieldVector>,
@@ -17,7 +18,7 @@ export function countAvailableOffers(
   { bits: unavailable }: UnavailableOffers,
 ): number {
   if (unavailable === null || total === 0) return total;
-  const hasPrice = getVerticalProduct(tables).createAvailabilityCheck(tables, borrower)!;
+  const hasPrice = product.createAvailabilityCheck(tables, borrower)!;
   const allowedSets = tables.choiceFilters.map(({ field, allowed }) => allowed.get(borrower[field]!)!);
   let available = total;
   for (let word = 0; word < unavailable.length; word++) {

@@ -1,31 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
 import { completedYearsBetween } from '../domain/calendar.ts';
-import { absentValue, type FieldVector } from '../verticals/field-vector.ts';
-import { getVerticalProduct } from '../verticals/registry.ts';
-import type { Vertical } from '../verticals/vertical.ts';
+import { absentValue, type FieldVector } from '../domain/field-vector.ts';
+import type { Vertical } from '../domain/vertical.ts';
 import { type MatchTables, meetsStateMinimumAge } from './match-tables.ts';
 import { hasOffer } from './offer-set.ts';
-
-/** Reasons why an offer is not shown to a borrower, with the names that the API returns (docs/api.md). */
-export const mismatchReasons = [
-  'not_told',
-  'not_accepted',
-  'amount_too_low',
-  'amount_too_high',
-  'amount_too_low_in_state',
-  'apr_above_cap',
-  'debt_to_income',
-  'loan_to_value_too_high',
-  'outdated',
-  'daily_cap',
-  'budget',
-  'paced',
-] as const;
-export type MismatchReason = (typeof mismatchReasons)[number];
-
-/** Called for each reason that excludes an offer. `field` is the position of the mismatched pocket field, or -1 if there is none. */
-export type MismatchCallback = (reason: MismatchReason, field: number) => void;
+import type { MismatchCallback, MismatchReason, ProductRanking } from './product-ranking.ts';
 
 export interface MismatchCount {
   readonly reason: MismatchReason;
@@ -55,6 +35,7 @@ export interface MatchExplanation {
  * promise resolves.
  */
 export async function explainOffers(
+  product: Pick<ProductRanking, 'createMismatchFinder'>,
   tables: MatchTables,
   vertical: Vertical,
   borrower: Readonly<FieldVector>,
@@ -62,7 +43,7 @@ export async function explainOffers(
   /** Lists the reasons why an offer is unavailable to all borrowers, such as its daily cap; null if all offers are available. */
   listUnavailabilityReasons: ((offer: number) => readonly MismatchReason[]) | null,
 ): Promise<MatchExplanation> {
-  const findPriceMismatches = getVerticalProduct(tables).createMismatchFinder(tables, borrower);
+  const findPriceMismatches = product.createMismatchFinder(tables, borrower);
   const counts = new Map<string, { -readonly [Name in keyof MismatchCount]: MismatchCount[Name] }>();
   const isOfAge = meetsStateMinimumAge(tables, borrower, today);
   let matched = 0;

@@ -1,6 +1,7 @@
 import { Decoder, Encoder } from '@msgpack/msgpack';
 import { bounds } from '../bounds.ts';
-import { packOfferBytes, type RankedOffers, type Ranking, sortOrderNames } from './matcher.ts';
+import { sortOrderNames } from '../domain/vertical.ts';
+import { packOfferBytes, type RankedOffers, type Ranking } from './matcher.ts';
 
 /**
  * Messages between the main thread and a matching thread, in msgpack. A message contains a batch of requests, or the results of a batch:

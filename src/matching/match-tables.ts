@@ -1,5 +1,4 @@
 import { bounds } from '../bounds.ts';
-import type { CatalogLender, CatalogOffer, OfferCriterion } from '../catalogs/catalog-schema.ts';
 import { completedYearsBetween } from '../domain/calendar.ts';
 import {
   absentValue,
@@ -7,8 +6,8 @@ import {
   findFieldIndex,
   getChoiceValues,
   listAllowedValues,
-} from '../verticals/field-vector.ts';
-import type { PocketField, Vertical } from '../verticals/vertical.ts';
+} from '../domain/field-vector.ts';
+import type { PocketField, Vertical } from '../domain/vertical.ts';
 import { addOffer, emptyOfferSet, type OfferSet } from './offer-set.ts';
 
 /**
@@ -57,17 +56,35 @@ interface AgeFilter {
   readonly minYears: Uint8Array;
 }
 
+/** Condition on a pocket field that a borrower must meet to get an offer (docs/catalog.md). */
+export interface OfferCriterion {
+  readonly field: string;
+  readonly in?: unknown[];
+  readonly not_in?: unknown[];
+  readonly min?: number;
+  readonly max?: number;
+  readonly min_age?: number;
+}
+
+/** Members of an offer in a catalog file that the common tables are compiled from. */
+export interface MatchableOffer {
+  readonly id: string;
+  readonly criteria: readonly OfferCriterion[];
+  readonly daily_cap?: number;
+  readonly budget?: object;
+}
+
 /** Lists the offers of a catalog with their lenders, in ascending order of the offer ids. */
-export function listOffersSortedById<
-  Lender extends { readonly offers: readonly CatalogOffer[] } = CatalogLender,
->(catalog: { readonly lenders: readonly Lender[] }): { lender: Lender; offer: Lender['offers'][number] }[] {
+export function listOffersSortedById<Lender extends { readonly offers: readonly MatchableOffer[] }>(catalog: {
+  readonly lenders: readonly Lender[];
+}): { lender: Lender; offer: Lender['offers'][number] }[] {
   return catalog.lenders
     .flatMap((lender) => lender.offers.map((offer) => ({ lender, offer })))
     .sort((one, other) => (one.offer.id < other.offer.id ? -1 : 1));
 }
 
 /** Compiles the tables that all products have, except the expected revenue of clicks. */
-export function compileCommonTables<Offer extends CatalogOffer>(
+export function compileCommonTables<Offer extends MatchableOffer>(
   { name, bandCount }: { readonly name: string; readonly bandCount: number },
   offers: readonly Offer[],
   stateRules: Readonly<Record<string, { readonly min_age?: number }>> | undefined,
@@ -90,7 +107,7 @@ export function compileCommonTables<Offer extends CatalogOffer>(
 /**
  * Returns the number of offers in each sort order of a ranking; includes spare offers if offers can become unavailable several times a day.
  */
-function countRankedOffers(offers: readonly CatalogOffer[]): number {
+function countRankedOffers(offers: readonly MatchableOffer[]): number {
   const canClose = offers.some(({ daily_cap, budget }) => daily_cap !== undefined || budget !== undefined);
   return canClose ? bounds.offersRankedMax : bounds.offersShownMax;
 }
@@ -101,7 +118,7 @@ export interface ChoiceFieldRule<Offer> {
   readonly admits: (offer: Offer, value: unknown, field: PocketField) => boolean;
 }
 
-function compileFilters<Offer extends CatalogOffer>(
+function compileFilters<Offer extends MatchableOffer>(
   offers: readonly Offer[],
   vertical: Vertical,
   rules: readonly ChoiceFieldRule<Offer>[],
@@ -120,7 +137,7 @@ function compileFilters<Offer extends CatalogOffer>(
   return { choiceFilters, rangeFilters, ageFilters };
 }
 
-function choiceFilter<Offer extends CatalogOffer>(
+function choiceFilter<Offer extends MatchableOffer>(
   position: number,
   field: PocketField,
   offers: readonly Offer[],
@@ -143,7 +160,7 @@ function choiceFilter<Offer extends CatalogOffer>(
 }
 
 /** Whether a value of a choice field meets an offer's criteria; a missing value meets none (docs/contract.md#eligibility). */
-export function meetsOfferCriteria(offer: CatalogOffer, field: PocketField, value: unknown): boolean {
+export function meetsOfferCriteria(offer: MatchableOffer, field: PocketField, value: unknown): boolean {
   return offer.criteria.every(
     (criterion) =>
       criterion.field !== field.name ||

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { bounds } from '../bounds.ts';
-import type { Vertical } from '../verticals/vertical.ts';
+import type { Vertical } from '../domain/vertical.ts';
 import { decodeMatchResults, encodeMatchBatch, type MatchBatch, type MatchResult } from './match-batch.ts';
 import type { MatchTables } from './match-tables.ts';
 

@@ -1,5 +1,5 @@
 import type { CancelSignal } from '../domain/async.ts';
-import type { FieldVector } from '../verticals/field-vector.ts';
+import type { FieldVector } from '../domain/field-vector.ts';
 import { countOffers, type OfferSet } from './offer-set.ts';
 
 /**
@@ -75,10 +75,6 @@ export interface MatchRequest {
   /** Signal that cancels the request while the request is in the queue; null if the request is never cancelled. */
   readonly signal?: CancelSignal | null;
 }
-
-/** Sort orders of a response (docs/contract.md#sort-orders), in the sequence in which a ranking contains them. */
-export const sortOrderNames = ['recommended', 'lowest_apr', 'highest_amount', 'svc_revenue'] as const;
-export type SortOrder = (typeof sortOrderNames)[number];
 
 export interface Ranking {
   readonly catalogVersion: string;

@@ -1,12 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { bounds } from '../bounds.ts';
-import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import type { CancelSignal } from '../domain/async.ts';
-import type { Vertical } from '../verticals/vertical.ts';
+import type { Vertical } from '../domain/vertical.ts';
 import type { MatchRequestTuple, MatchResult } from './match-batch.ts';
 import { MatchThread, type VersionedMatchTables } from './match-thread.ts';
 import type { Matcher, MatchRequest, Ranking } from './matcher.ts';
+import type { MatchCatalogs } from './product-ranking.ts';
 
 /**
  * Error with the message of an exception in a matching thread. The message may quote submitted data, which must not be logged:
@@ -20,7 +20,7 @@ export interface PoolMatcherOptions {
    * Store of the active catalogs. The pool sends the active catalogs to each new thread. If the pool has not sent a catalog version, worker
    * threads load the version from the archive.
    */
-  readonly catalogs: CatalogStore;
+  readonly catalogs: MatchCatalogs;
   readonly verticals: readonly Vertical[];
   /** Called if a worker thread exited unexpectedly or could not be started; the pool then starts a new thread. */
   readonly onThreadError?: (error: unknown) => void;

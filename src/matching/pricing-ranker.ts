@@ -1,4 +1,4 @@
-import type { FieldVector } from '../verticals/field-vector.ts';
+import type { FieldVector } from '../domain/field-vector.ts';
 import { BestOffers, emptyRanking } from './best-offers.ts';
 import { CriteriaIndex } from './criteria-index.ts';
 import { type MatchTables, meetsStateMinimumAge } from './match-tables.ts';

@@ -1,5 +1,4 @@
 import { bounds } from '../bounds.ts';
-import { getVerticalProduct } from '../verticals/registry.ts';
 import { type Matcher, packOffers } from './matcher.ts';
 import { type PoolMatcherOptions, WorkerPoolMatcher } from './pool-matcher.ts';
 
@@ -28,17 +27,12 @@ export async function startMatcher(options: StartMatcherOptions): Promise<Matche
       const { catalogVersion, borrower, today, unavailable = null } = request;
       if (closed) return null;
       const compiled = catalogs.findCatalogByVersion(catalogVersion);
-      if (pool !== null && !(compiled !== null && compiled.offers.length <= inThreadOffersMax)) {
+      if (pool !== null && !(compiled !== null && compiled.tables.offerCount <= inThreadOffersMax)) {
         return pool.match(request);
       }
       if (compiled === null) throw new Error(`no catalog of version ${catalogVersion}`);
-      const { tables } = compiled;
-      const { total, availableOnly, orders } = getVerticalProduct(tables).rankOffers(
-        tables,
-        borrower,
-        today,
-        unavailable,
-      );
+      const { tables, product } = compiled;
+      const { total, availableOnly, orders } = product.rankOffers(tables, borrower, today, unavailable);
       return { catalogVersion, total, availableOnly, orders: packOffers(orders) };
     },
     async close() {

@@ -1,4 +1,6 @@
 import Type, { type TSchema } from 'typebox';
+import type { VerticalWithProduct } from '../catalogs/product.ts';
+import type { Vertical } from '../domain/vertical.ts';
 import {
   analyticsRowsSchema,
   analyticsSummarySchema,
@@ -9,7 +11,6 @@ import { sessionRequestSchema, sessionSchema } from '../operations/create-sessio
 import { widgetEmbedSchema } from '../operations/embed-widget.ts';
 import { createMarketplaceResponseSchema } from '../operations/get-marketplace.ts';
 import { submitInputsRequestSchema, submitInputsResponseSchema } from '../operations/submit-inputs.ts';
-import type { Vertical } from '../verticals/vertical.ts';
 import {
   jsonContent,
   type OpenApiContent,
@@ -44,10 +45,10 @@ const keyErrors = [
 const bodyErrors = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
 
 /** Returns the OpenAPI descriptions of the API operations, by path below `/v1/<vertical>`. */
-export function apiPaths(vertical: Vertical, samples: Samples): Readonly<Record<string, PathItem>> {
+export function apiPaths(vertical: VerticalWithProduct, samples: Samples): Readonly<Record<string, PathItem>> {
   return {
     '/session': createSession(samples),
-    '/inputs': submitInputs(vertical, samples),
+    '/inputs': submitInputs(vertical.vertical, samples),
     '/marketplace': getMarketplace(vertical, samples),
     '/analytics': queryAnalytics(samples),
     '/tags': listTags(samples),
@@ -103,8 +104,8 @@ function submitInputs(vertical: Vertical, samples: Samples): PathItem {
   };
 }
 
-function getMarketplace(vertical: Vertical, samples: Samples): PathItem {
-  const { required } = vertical;
+function getMarketplace(vertical: VerticalWithProduct, samples: Samples): PathItem {
+  const { required } = vertical.vertical;
   return {
     get: {
       operationId: 'getMarketplace',

@@ -1,12 +1,12 @@
 import Type from 'typebox';
 import { bounds } from '../bounds.ts';
+import type { VerticalWithProduct } from '../catalogs/product.ts';
 import type { PublicUrls } from '../config/config.ts';
 import type { ErrorCode, RequestParamName } from '../domain/errors.ts';
 import { clickPath } from '../operations/click-url.ts';
 import { widgetBeaconSchema } from '../operations/record-widget-events.ts';
 import { constantSchema, urlSchema } from '../operations/schema-parts.ts';
 import { createWidgetOffersSchema } from '../operations/show-widget-offers.ts';
-import type { Vertical } from '../verticals/vertical.ts';
 import type {
   OpenApiContent,
   OpenApiHeaders,
@@ -59,7 +59,7 @@ function browserResponse(description: string, headers: OpenApiHeaders, content?:
  * API responses, and do not request them.
  */
 export function browserPathItems(
-  vertical: Vertical,
+  vertical: VerticalWithProduct,
   urls: Pick<PublicUrls, 'click' | 'widget'>,
 ): Readonly<Record<string, PathItem>> {
   const { path: widgetPath, servers: widgetServers } = widgetServer(urls);
@@ -168,7 +168,7 @@ const widgetStatuses: ErrorStatusDescriptions = {
 
 /** Returns the OpenAPI descriptions of the paths that the widget script requests. */
 export function widgetPaths(
-  vertical: Vertical,
+  vertical: VerticalWithProduct,
   urls: Pick<PublicUrls, 'widget'>,
   samples: RecordedExamples | null,
 ): Readonly<Record<string, PathItem>> {

@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import type { VerticalWithProduct } from '../catalogs/product.ts';
 import type { PublicUrls } from '../config/config.ts';
 import { memoizeAsync } from '../domain/async.ts';
 import { type CompressedFile, contentHash } from '../domain/compressed-file.ts';
+import type { Vertical } from '../domain/vertical.ts';
 import type { DocsFile } from '../http/routes/static-routes.ts';
-import type { Vertical } from '../verticals/vertical.ts';
 import { openApiDocumentPath, openApiText, verticalTitle } from './openapi-document.ts';
 
 const gzipAsync = promisify(gzip);
@@ -89,7 +90,11 @@ export const loadDocsAssets = memoizeAsync(async (): Promise<readonly DocsFile[]
 });
 
 /** Returns the files of the API documentation: OpenAPI documents, pages and assets. */
-export async function prepareDocsFiles(verticals: readonly Vertical[], urls: PublicUrls): Promise<readonly DocsFile[]> {
+export async function prepareDocsFiles(
+  withProducts: readonly VerticalWithProduct[],
+  urls: PublicUrls,
+): Promise<readonly DocsFile[]> {
+  const verticals = withProducts.map(({ vertical }) => vertical);
   const assets = await loadDocsAssets();
   const base = new URL(urls.public).pathname.replace(/\/$/, '');
   /** Returns the URL paths of all assets of a kind. Each path has a query parameter `v` with the hash of the asset's content. */
@@ -101,8 +106,8 @@ export async function prepareDocsFiles(verticals: readonly Vertical[], urls: Pub
     file: await compressFile(docsPageHtml(vertical, verticals, base, pathsOf('style'), pathsOf('script'))),
   });
   const files = [...assets, await page(docsPath, verticals[0]!)];
-  for (const vertical of verticals) {
-    const document = await compressFile(openApiText(vertical, urls));
+  for (const { vertical, product } of withProducts) {
+    const document = await compressFile(openApiText({ vertical, product }, urls));
     files.push({ path: openApiDocumentPath(vertical), kind: 'document', file: document });
     files.push(await page(docsPathOf(vertical), vertical));
   }

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { bounds } from '../bounds.ts';
+import type { VerticalWithProduct } from '../catalogs/product.ts';
 import type { PublicUrls } from '../config/config.ts';
-import type { Vertical } from '../verticals/vertical.ts';
+import type { Vertical } from '../domain/vertical.ts';
 import { apiPaths } from './api-paths.ts';
 import { browserPathItems, widgetPaths } from './browser-paths.ts';
 import type { OpenApiDocument } from './openapi-types.ts';
@@ -43,12 +44,13 @@ export function verticalTitle({ segment }: Pick<Vertical, 'segment'>): string {
 }
 
 /** Creates the OpenAPI 3.1 document of one vertical as a JSON-serializable object. */
-export function openApiDocument(vertical: Vertical, urls: PublicUrls): OpenApiDocument {
+export function openApiDocument(withProduct: VerticalWithProduct, urls: PublicUrls): OpenApiDocument {
+  const { vertical } = withProduct;
   const samples = readRecordedExamples(vertical.segment, urls);
   const paths = {
-    ...apiPaths(vertical, samples),
-    ...browserPathItems(vertical, urls),
-    ...widgetPaths(vertical, urls, samples),
+    ...apiPaths(withProduct, samples),
+    ...browserPathItems(withProduct, urls),
+    ...widgetPaths(withProduct, urls, samples),
   };
   const { described, schemas } = extractComponents({ paths, responses: sharedErrorResponses });
   return {
@@ -88,7 +90,7 @@ export function openApiDocument(vertical: Vertical, urls: PublicUrls): OpenApiDo
   };
 }
 
-export function openApiText(vertical: Vertical, urls: PublicUrls): string {
+export function openApiText(vertical: VerticalWithProduct, urls: PublicUrls): string {
   return `${JSON.stringify(openApiDocument(vertical, urls), null, 2)}\n`;
 }
 

@@ -1,7 +1,8 @@
 import Type from 'typebox';
 import { bounds } from '../bounds.ts';
+import type { VerticalWithProduct } from '../catalogs/product.ts';
+import { sortOrderNames } from '../domain/vertical.ts';
 import type { WidgetLinkParameters, WidgetPageParameters } from '../http/routes/widget-routes.ts';
-import { sortOrderNames } from '../matching/matcher.ts';
 import type { MarketplaceRequest } from '../operations/get-marketplace.ts';
 import type { TagsRequest } from '../operations/list-tags.ts';
 import type { AnalyticsRequest } from '../operations/query-analytics.ts';
@@ -12,8 +13,6 @@ import {
   subIdSchema,
   widgetLoadIdSchema,
 } from '../operations/schema-parts.ts';
-import { getVerticalProduct } from '../verticals/registry.ts';
-import type { Vertical } from '../verticals/vertical.ts';
 import type { OpenApiParameter } from './openapi-types.ts';
 
 type ParameterDescription = Omit<OpenApiParameter, 'name' | 'in'>;
@@ -22,9 +21,9 @@ function queryParameters(parameters: Readonly<Record<string, ParameterDescriptio
   return Object.entries(parameters).map(([name, parameter]) => ({ name, in: 'query', ...parameter }));
 }
 
-function describeSortOrders(vertical: Vertical): string {
+function describeSortOrders({ vertical, product }: VerticalWithProduct): string {
   const { sortOrders = sortOrderNames } = vertical;
-  const { sortOrderDescriptions } = getVerticalProduct(vertical);
+  const { sortOrderDescriptions } = product;
   const meanings = sortOrders.map((order) => `\`${order}\`: ${sortOrderDescriptions[order]}`);
   const refused = sortOrderNames
     .filter((order) => !sortOrders.includes(order))
@@ -32,18 +31,18 @@ function describeSortOrders(vertical: Vertical): string {
   return `Order of the offers. ${meanings.join('; ')}.${refused.join('')}`;
 }
 
-const selectionParameters = (vertical: Vertical) => ({
+const selectionParameters = (vertical: VerticalWithProduct) => ({
   max_offers: {
     description: 'Maximum number of offers in the response.',
     schema: Type.Integer({ minimum: 1, maximum: bounds.offersShownMax, default: bounds.offersShownDefault }),
   },
   sort: {
     description: describeSortOrders(vertical),
-    schema: stringEnum(vertical.sortOrders ?? sortOrderNames, { default: 'recommended' }),
+    schema: stringEnum(vertical.vertical.sortOrders ?? sortOrderNames, { default: 'recommended' }),
   },
 });
 
-export const marketplaceParameters = (vertical: Vertical) =>
+export const marketplaceParameters = (vertical: VerticalWithProduct) =>
   queryParameters({
     sub_id: { required: true, description: 'The session.', schema: subIdSchema },
     format: {
@@ -119,7 +118,7 @@ const widgetCredentialParameters = {
 
 export const widgetEventsParameters = queryParameters(widgetCredentialParameters);
 
-export const widgetPageParameters = (vertical: Vertical) =>
+export const widgetPageParameters = (vertical: VerticalWithProduct) =>
   queryParameters({
     ...widgetCredentialParameters,
     ...selectionParameters(vertical),
@@ -136,7 +135,7 @@ export const widgetPageParameters = (vertical: Vertical) =>
     },
   } satisfies Record<keyof WidgetPageParameters, ParameterDescription>);
 
-export const widgetOffersParameters = (vertical: Vertical) =>
+export const widgetOffersParameters = (vertical: VerticalWithProduct) =>
   queryParameters({
     ...widgetCredentialParameters,
     load: { required: true, description: 'The id of the widget load.', schema: widgetLoadIdSchema },

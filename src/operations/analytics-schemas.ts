@@ -1,7 +1,7 @@
 import Type, { type TSchema } from 'typebox';
 import { bounds } from '../bounds.ts';
+import { nullableSchema } from '../domain/nullable-schema.ts';
 import { deviceClasses, unbookedReasons, widgetEventTypes } from '../ledger/ledger-record.ts';
-import { nullableSchema } from '../verticals/nullable-schema.ts';
 import {
   constantSchema,
   dictionarySchema,

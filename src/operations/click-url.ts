@@ -1,7 +1,7 @@
 import { bounds } from '../bounds.ts';
+import type { OfferUrls } from '../catalogs/offer-view.ts';
 import { parseQueryParameters } from '../domain/query-string.ts';
 import { copyToFlatString } from '../domain/text.ts';
-import type { OfferUrls } from '../verticals/offer-view.ts';
 import type { ClickRequest } from './follow-click.ts';
 import { isNavigation } from './speculative-request.ts';
 

@@ -11,6 +11,7 @@ import {
   serviceUnavailable,
   successOutcome,
 } from '../domain/outcome.ts';
+import type { Tenant } from '../domain/tenant.ts';
 import { exceedsCodePointLimit, isVisibleAscii } from '../domain/text.ts';
 import type { AppendedRecord } from '../event-log/event-log.ts';
 import { decodeSubId, formatSubId, type SubIds } from '../ids/sub-id.ts';
@@ -21,7 +22,6 @@ import type { ReferrerTagReservation, ReferrerTags } from '../sessions/referrer-
 import { isReferrerTag } from '../sessions/referrer-tags.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import type { DeviceClassifier } from '../user-agents/device-classifier.ts';
-import type { Tenant } from '../verticals/tenant.ts';
 import { awaitDurableRecord } from './await-durable.ts';
 import {
   ignoredParametersProperty,

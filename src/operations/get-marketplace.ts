@@ -1,16 +1,17 @@
 import Type from 'typebox';
 import { bounds } from '../bounds.ts';
+import type { OfferUrls } from '../catalogs/offer-view.ts';
+import type { VerticalWithProduct } from '../catalogs/product.ts';
 import type { CancelSignal } from '../domain/async.ts';
 import { formatIsoTimestamp } from '../domain/calendar.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
 import { failureOutcome, invalidRequest, type Outcome, successOutcome } from '../domain/outcome.ts';
+import { computeMatchReadiness } from '../domain/pocket-fields.ts';
 import { parseCount } from '../domain/query-string.ts';
-import { type SortOrder, sortOrderNames } from '../matching/matcher.ts';
+import type { Tenant } from '../domain/tenant.ts';
+import type { Vertical } from '../domain/vertical.ts';
+import { type SortOrder, sortOrderNames } from '../domain/vertical.ts';
 import { type FindSessionDeps, findSession } from '../sessions/find-session.ts';
-import type { OfferUrls } from '../verticals/offer-view.ts';
-import { computeMatchReadiness } from '../verticals/pocket-fields.ts';
-import type { Tenant } from '../verticals/tenant.ts';
-import type { Vertical } from '../verticals/vertical.ts';
 import type { RequestParameters } from './ignored-names.ts';
 import { explanationSchema, offersProperties } from './offer-schemas.ts';
 import { ignoredParametersProperty, type ValueOf } from './schema-parts.ts';
@@ -124,7 +125,7 @@ export function getMarketplace(
 /** JSON response with offers (docs/contract.md#envelope). */
 export type MarketplaceResponse = ValueOf<ReturnType<typeof createMarketplaceResponseSchema>>;
 
-export function createMarketplaceResponseSchema(vertical: Vertical) {
+export function createMarketplaceResponseSchema(vertical: VerticalWithProduct) {
   return Type.Object(
     { ...offersProperties(vertical), explain: Type.Optional(explanationSchema), ...ignoredParametersProperty },
     { title: 'Marketplace' },

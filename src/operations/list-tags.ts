@@ -1,8 +1,8 @@
 import type { Analytics } from '../analytics/analytics.ts';
 import type { CancelSignal } from '../domain/async.ts';
 import { invalidRequest, type Outcome } from '../domain/outcome.ts';
+import type { Tenant } from '../domain/tenant.ts';
 import type { TagCursors } from '../ids/tag-cursor.ts';
-import type { Tenant } from '../verticals/tenant.ts';
 import { toTagView } from './analytics-responses.ts';
 import type { TagsResponse } from './analytics-schemas.ts';
 import type { RequestParameters } from './ignored-names.ts';

@@ -1,12 +1,12 @@
 import Type, { type TSchema } from 'typebox';
 import { bounds } from '../bounds.ts';
 import { offerIdPattern } from '../catalogs/catalog-schema.ts';
-import { type MatchExplanation, mismatchReasons } from '../matching/explain-offers.ts';
-import { sortOrderNames } from '../matching/matcher.ts';
-import { nullableSchema } from '../verticals/nullable-schema.ts';
-import type { OfferView } from '../verticals/offer-view.ts';
-import { getVerticalProduct } from '../verticals/registry.ts';
-import type { Vertical } from '../verticals/vertical.ts';
+import type { OfferView } from '../catalogs/offer-view.ts';
+import type { VerticalProduct, VerticalWithProduct } from '../catalogs/product.ts';
+import { nullableSchema } from '../domain/nullable-schema.ts';
+import { sortOrderNames } from '../domain/vertical.ts';
+import type { MatchExplanation } from '../matching/explain-offers.ts';
+import { mismatchReasons } from '../matching/product-ranking.ts';
 import {
   defineSchema,
   isoDateSchema,
@@ -63,8 +63,8 @@ const nullSchema = Type.Unsafe<null>({
 });
 
 /** Creates the schema of an offer of one vertical, in which each member has the types that the vertical's product uses. */
-function createOfferSchema(vertical: Vertical): typeof anyOfferSchema {
-  const { offerViewMembers, nullOfferMembers } = getVerticalProduct(vertical);
+function createOfferSchema(product: VerticalProduct): typeof anyOfferSchema {
+  const { offerViewMembers, nullOfferMembers } = product;
   const properties: Record<string, TSchema> = { ...anyOfferSchema.properties };
   for (const [name, schema] of Object.entries(loanFigures)) {
     properties[name] = nullOfferMembers.some((member) => member === name) ? nullSchema : schema;
@@ -102,12 +102,12 @@ export const explanationSchema = defineSchema<MatchExplanation>()(
 );
 
 /** Returns the schemas of the members that all responses with offers have in common. */
-export const offersProperties = (vertical: Vertical) => ({
+export const offersProperties = ({ vertical, product }: VerticalWithProduct) => ({
   sub_id: subIdSchema,
   match_quality: stringEnum(['high', 'partial', 'none'], {
     description: '`high` with three offers and `match_readiness` `high`, `none` without offers, or `partial`.',
   }),
-  offers: Type.Array(createOfferSchema(vertical), {
+  offers: Type.Array(createOfferSchema(product), {
     maxItems: bounds.offersShownMax,
     description: 'The best offers, in order.',
   }),

@@ -1,7 +1,7 @@
 import Type, { type TSchema } from 'typebox';
 import { bounds } from '../bounds.ts';
-import { nullableSchema } from '../verticals/nullable-schema.ts';
-import type { PocketField, Vertical } from '../verticals/vertical.ts';
+import { nullableSchema } from '../domain/nullable-schema.ts';
+import type { PocketField, Vertical } from '../domain/vertical.ts';
 
 /** Returns the schema of `fields` in the request body of `POST /inputs` for a vertical (docs/contract.md#verticals). */
 export function pocketFieldsSchema(vertical: Vertical): TSchema {

@@ -13,10 +13,10 @@ import {
   successOutcome,
 } from '../domain/outcome.ts';
 import { parseCount } from '../domain/query-string.ts';
+import type { Tenant } from '../domain/tenant.ts';
 import type { PageCursors, PagePosition } from '../ids/page-cursor.ts';
 import { belongsToTenant, decodeSubId, type SubIds } from '../ids/sub-id.ts';
 import { isReferrerTag } from '../sessions/referrer-tags.ts';
-import type { Tenant } from '../verticals/tenant.ts';
 import { type DayRange, formatDateRange, toDayView, toSessionRowView, toSummaryView } from './analytics-responses.ts';
 import type {
   AnalyticsSummary,

@@ -1,35 +1,29 @@
 import { bounds } from '../bounds.ts';
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
+import type { OfferList } from '../catalogs/offer-view.ts';
 import type { OfferAvailability } from '../clicks/offer-availability.ts';
 import type { CancelSignal, SerialQueue } from '../domain/async.ts';
 import { daysSinceEpoch, toCompactDate } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
+import { type FieldVector, findFieldIndex } from '../domain/field-vector.ts';
 import { type Outcome, serviceUnavailable, successOutcome } from '../domain/outcome.ts';
+import type { MatchReadiness } from '../domain/pocket-fields.ts';
+import { type SortOrder, sortOrderNames } from '../domain/vertical.ts';
 import type { ClickTokenCipher } from '../ids/click-tokens.ts';
 import type { SubIds } from '../ids/sub-id.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { ledgerRecordKind, type OffersViewedRecord } from '../ledger/ledger-record.ts';
 import { countAvailableOffers } from '../matching/eligibility.ts';
 import { explainOffers, type MatchExplanation } from '../matching/explain-offers.ts';
-import {
-  type Matcher,
-  type Ranking,
-  readPackedOffer,
-  type SortOrder,
-  sortOrderNames,
-  type UnavailableOffers,
-} from '../matching/matcher.ts';
+import { type Matcher, type Ranking, readPackedOffer, type UnavailableOffers } from '../matching/matcher.ts';
 import { hasOffer } from '../matching/offer-set.ts';
 import type { CachedRanking, Session } from '../sessions/session-store.ts';
 import type { WidgetUsage } from '../sessions/widget-usage.ts';
-import { type FieldVector, findFieldIndex } from '../verticals/field-vector.ts';
-import type { OfferList } from '../verticals/offer-view.ts';
-import type { MatchReadiness } from '../verticals/pocket-fields.ts';
-import { getVerticalProduct } from '../verticals/registry.ts';
 
 /** Selected and priced offers of one response. HTTP routes render the offers as JSON; the embedded API returns objects. */
 export interface OffersResult extends OfferList {
+  readonly catalog: CompiledCatalog;
   readonly sort: SortOrder;
   readonly matchQuality: 'high' | 'partial' | 'none';
   /** Number of matching offers, including those that are not shown. */
@@ -131,10 +125,10 @@ interface SelectedOffers {
 function selectOffers(
   { ranking: { total: matching, orders }, rankedOn }: CachedRanking,
   { sort, maxOffers, borrower }: ShowOffersRequest,
-  { tables }: CompiledCatalog,
+  { tables, product }: CompiledCatalog,
   unavailable: UnavailableOffers,
 ): SelectedOffers | null {
-  const total = countAvailableOffers(tables, matching, borrower, rankedOn, unavailable);
+  const total = countAvailableOffers(product, tables, matching, borrower, rankedOn, unavailable);
   const { bits } = unavailable;
   const count = Math.min(total, maxOffers);
   const orderLength = orders.length / sortOrderNames.length;
@@ -158,7 +152,7 @@ function createResult(
   explanation: MatchExplanation | null,
 ): Outcome<OffersResult> {
   const { subId, sort } = request;
-  const offers = getVerticalProduct(catalog.vertical).priceOffers(catalog, indexes, request.borrower);
+  const offers = catalog.product.priceOffers(catalog, indexes, request.borrower);
   if (request.countsAsView) recordView(deps, request, nowMs, catalog, indexes);
   return successOutcome({
     catalog,
@@ -184,7 +178,7 @@ function rankAndAnswer(
   const { catalog, today } = context;
   const listReasons = (offer: number) => deps.availability.listUnavailabilityReasons(catalog, offer);
   const explaining = deps.explanations.run(
-    () => explainOffers(catalog.tables, session.tenant.vertical, request.borrower, today, listReasons),
+    () => explainOffers(catalog.product, catalog.tables, session.tenant.vertical, request.borrower, today, listReasons),
     request.signal,
   );
   if (explaining === null) return serviceUnavailable(bounds.retryAfterSeconds);

@@ -1,6 +1,9 @@
 import Type from 'typebox';
+import type { VerticalWithProduct } from '../catalogs/product.ts';
 import type { CancelSignal } from '../domain/async.ts';
 import type { Clock } from '../domain/clock.ts';
+import { absentValue, findFieldIndex } from '../domain/field-vector.ts';
+import { nullableSchema } from '../domain/nullable-schema.ts';
 import {
   failureOutcome,
   failureOutcomeWithCode,
@@ -8,14 +11,11 @@ import {
   type Outcome,
   successOutcome,
 } from '../domain/outcome.ts';
+import { computeMatchReadiness } from '../domain/pocket-fields.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import type { WidgetTokens } from '../ids/widget-token.ts';
 import { type FindSessionDeps, parseSubIdAndFindSession, requireLiveSession } from '../sessions/find-session.ts';
 import type { Session } from '../sessions/session-store.ts';
-import { absentValue, findFieldIndex } from '../verticals/field-vector.ts';
-import { nullableSchema } from '../verticals/nullable-schema.ts';
-import { computeMatchReadiness } from '../verticals/pocket-fields.ts';
-import type { Vertical } from '../verticals/vertical.ts';
 import { parseWidgetLoadId } from '../widgets/widget-beacon.ts';
 import { createEmbedPolicy, type EmbedPolicy } from '../widgets/widget-embedding.ts';
 import { type MarketplaceRequest, parseSortAndLimit } from './get-marketplace.ts';
@@ -73,7 +73,7 @@ interface WidgetOffersRequest extends Pick<MarketplaceRequest, 'max_offers' | 's
 /** The response of `GET /w/offers`: an API response with offers, without `explain` and `ignored`, and with two more members. */
 export type WidgetOffersResponse = ValueOf<ReturnType<typeof createWidgetOffersSchema>>;
 
-export function createWidgetOffersSchema(vertical: Vertical) {
+export function createWidgetOffersSchema(vertical: VerticalWithProduct) {
   return Type.Object(
     {
       loan_amount: nullableSchema(

@@ -1,5 +1,6 @@
 import Type, { type TSchema } from 'typebox';
 import { bounds } from '../bounds.ts';
+import type { VerticalRegistry } from '../catalogs/vertical-registry.ts';
 import { isJsonObject } from '../domain/assert-options.ts';
 import { daysSinceEpoch, toCompactDate } from '../domain/calendar.ts';
 import {
@@ -10,22 +11,18 @@ import {
   type Outcome,
   successOutcome,
 } from '../domain/outcome.ts';
+import { computeMatchReadiness, findConflictingField, validatePocketFields } from '../domain/pocket-fields.ts';
+import type { Tenant } from '../domain/tenant.ts';
 import { exceedsCodePointLimit } from '../domain/text.ts';
+import type { Vertical } from '../domain/vertical.ts';
 import { LogUnavailableError } from '../event-log/event-log.ts';
 import type { SessionJournal } from '../journal/journal.ts';
 import { type FindSessionDeps, findSession } from '../sessions/find-session.ts';
-import {
-  canFieldsConflict,
-  computeMatchReadiness,
-  findConflictingField,
-  validatePocketFields,
-} from '../verticals/pocket-fields.ts';
-import type { Tenant } from '../verticals/tenant.ts';
-import type { Vertical } from '../verticals/vertical.ts';
 import { pocketFieldsSchema } from './pocket-fields-schema.ts';
 import { ignoredParametersProperty, stringEnum, subIdSchema, type ValueOf } from './schema-parts.ts';
 
 export interface SubmitInputsDeps extends FindSessionDeps {
+  readonly registry: Pick<VerticalRegistry, 'getProduct'>;
   readonly journal: SessionJournal;
   readonly pendingChanges: PendingFieldChanges;
 }
@@ -98,10 +95,11 @@ export async function submitInputs(
   if (submission.invalid.length > 0) {
     return failureOutcome({ code: 'INVALID_FIELD_VALUE', fieldsInvalid: submission.invalid });
   }
-  const canConflict = canFieldsConflict(tenant.vertical);
+  const product = deps.registry.getProduct(tenant.vertical);
+  const canConflict = product.findConflictingFields !== undefined;
   if (canConflict) {
     const earlier = [session.pocketFields, ...deps.pendingChanges.listPendingChanges(subId)] as const;
-    const conflicting = findConflictingField(tenant.vertical, earlier, submission.changes);
+    const conflicting = findConflictingField(product, tenant.vertical, earlier, submission.changes);
     if (conflicting !== null) return failureOutcome({ code: 'INVALID_FIELD_VALUE', fieldsInvalid: [conflicting] });
   }
   if (submission.changes.length > 0) {

@@ -5,10 +5,10 @@ import { keyFilePath } from '../auth/key-file.ts';
 import { KeyRegistry } from '../auth/key-registry.ts';
 import { SqliteKeyDirectory } from '../auth/sqlite-key-directory.ts';
 import { bounds } from '../bounds.ts';
-import type { CatalogSource } from '../catalogs/catalog-store.ts';
+import type { CatalogSource } from '../catalogs/parse-catalog.ts';
+import type { VerticalRegistry } from '../catalogs/vertical-registry.ts';
 import { describeError } from '../logging/describe-error.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { exampleCatalogFile } from '../verticals/registry.ts';
 import { assertKeyFileIsCurrent, type FolderEvidence, findKnownKeyNumbers } from './check-data-folder.ts';
 import type { CleanupStack } from './lifecycle.ts';
 import type { Service, ServiceOptions } from './service.ts';
@@ -69,12 +69,12 @@ export async function createAuthenticator(
  * and in one line for all keys that are loaded in one turn of the event loop.
  */
 function createExampleCatalogWarning(
-  { catalogs, clock, logger }: ServiceOptions,
+  { catalogs, registry, clock, logger }: ServiceOptions,
   cleanup: CleanupStack,
 ): (key: ApiKey) => void {
   const unwarned = new Set(
     catalogs
-      .filter((source) => source.mode === 'live' && isExampleCatalog(source))
+      .filter((source) => source.mode === 'live' && isExampleCatalog(source, registry))
       .map(({ vertical }) => vertical.segment),
   );
   let verticals: string[] = [];
@@ -91,6 +91,6 @@ function createExampleCatalogWarning(
   };
 }
 
-function isExampleCatalog(source: CatalogSource): boolean {
-  return 'file' in source && source.file === exampleCatalogFile(source.vertical);
+function isExampleCatalog(source: CatalogSource, registry: VerticalRegistry): boolean {
+  return 'file' in source && source.file === registry.exampleCatalogFile(source.vertical);
 }

@@ -1,12 +1,8 @@
 import { join } from 'node:path';
-import {
-  type CatalogFileReload,
-  type CatalogReloadResult,
-  type CatalogSource,
-  CatalogStore,
-} from '../catalogs/catalog-store.ts';
+import { type CatalogFileReload, type CatalogReloadResult, CatalogStore } from '../catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import { LogoService, type LogoSource } from '../catalogs/logo-service.ts';
+import type { CatalogSource } from '../catalogs/parse-catalog.ts';
 import { logoFolder } from '../catalogs/read-logos.ts';
 import type { OfferAvailability } from '../clicks/offer-availability.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
@@ -66,9 +62,10 @@ export class CatalogStatusTracker {
   }
 }
 
-export function openCatalogStore({ dataDir, clock, logger, catalogs }: ServiceOptions): CatalogStore {
+export function openCatalogStore({ dataDir, clock, logger, catalogs, registry }: ServiceOptions): CatalogStore {
   return new CatalogStore({
     archiveFolder: join(dataDir, 'catalogs'),
+    registry,
     clock,
     catalogs,
     onArchiveError: (error) =>

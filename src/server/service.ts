@@ -3,23 +3,27 @@ import type { Authenticator } from '../auth/authenticator.ts';
 import type { EmbedOriginRegistry } from '../auth/embed-origin-registry.ts';
 import type { KeyRegistry } from '../auth/key-registry.ts';
 import type { KeyLimits } from '../auth/rate-limits.ts';
-import type { CatalogFileReload, CatalogSource } from '../catalogs/catalog-store.ts';
+import type { CatalogFileReload } from '../catalogs/catalog-store.ts';
+import type { CatalogSource } from '../catalogs/parse-catalog.ts';
+import type { VerticalRegistry } from '../catalogs/vertical-registry.ts';
 import type { DurabilityMode, HttpEngineSetting, ListenAddress, MatcherConfig, PublicUrls } from '../config/config.ts';
 import type { CancelSignal } from '../domain/async.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Outcome } from '../domain/outcome.ts';
+import type { Vertical } from '../domain/vertical.ts';
 import type { LogoSource } from '../http/routes/static-routes.ts';
 import type { ApiOperations } from '../operations/api-operations.ts';
 import type { ConfirmationsResponse } from '../operations/confirm-revenue.ts';
 import type { ClickRequest, ClickResult } from '../operations/follow-click.ts';
 import type { CertificateFiles, CertificateReload, TlsVersion } from '../tls/certificate.ts';
-import type { Vertical } from '../verticals/vertical.ts';
 import type { DrainSettings } from './lifecycle.ts';
 
 /** Settings of a service as plain values. Both `Config` and the options of the embedded API are converted to `ServiceOptions`. */
 export interface ServiceOptions {
   readonly dataDir: string;
   readonly secretFile: string;
+  /** Verticals of this release, with the products of all catalogs. */
+  readonly registry: VerticalRegistry;
   /** Catalog sources: one live and one test catalog for each vertical. */
   readonly catalogs: readonly CatalogSource[];
   readonly durability: DurabilityMode;

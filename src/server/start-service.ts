@@ -26,7 +26,6 @@ import { followClick } from '../operations/follow-click.ts';
 import { PendingFieldChanges } from '../operations/submit-inputs.ts';
 import { RandomBytesPool } from '../secrets/random-pool.ts';
 import { DeviceClassifier } from '../user-agents/device-classifier.ts';
-import { availableVerticals } from '../verticals/registry.ts';
 import { readWidgetScript } from '../widgets/widget-embedding.ts';
 import { CleanupStack, ServiceLifecycle } from './lifecycle.ts';
 import { createAuthenticator } from './open-auth.ts';
@@ -137,6 +136,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
     idempotencyKeys,
     referrerTags,
     journal,
+    registry: options.registry,
     pendingChanges: new PendingFieldChanges(),
     analytics,
     pageCursors: new PageCursors(secrets),
@@ -179,7 +179,12 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
           operations,
           cors: new CorsPolicy(options.corsOrigins),
           offerUrls,
-          docsHandlers: docsRoutes(await prepareDocsFiles(verticals, urls)),
+          docsHandlers: docsRoutes(
+            await prepareDocsFiles(
+              verticals.map((vertical) => options.registry.withProduct(vertical)),
+              urls,
+            ),
+          ),
         }),
         click: clickRoutes({ ...clickDeps, onPrefetch: () => metrics.countUncountedClick('prefetch') }),
         widget: widgetRoutes({
@@ -276,6 +281,6 @@ function listVerticalNumbers(
   options: ServiceOptions,
   rule: 'clicksConfirmRevenue' | 'flatPayout',
 ): ReadonlySet<number> {
-  const verticals = [...availableVerticals(), ...servedVerticals(options)];
+  const verticals = [...options.registry.verticals, ...servedVerticals(options)];
   return new Set(verticals.filter((vertical) => vertical[rule] === true).map(({ number }) => number));
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../domain/clock.ts';
 import { failureOutcomeWithCode, type Outcome, successOutcome } from '../domain/outcome.ts';
+import { isSameTenant, type Tenant } from '../domain/tenant.ts';
 import { belongsToTenant, decodeSubId, type SubIdParts, type SubIds } from '../ids/sub-id.ts';
-import { isSameTenant, type Tenant } from '../verticals/tenant.ts';
 import type { Session, SessionStore } from './session-store.ts';
 
 interface ResolveSubIdDeps {

@@ -1,8 +1,8 @@
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
+import { absentValue, emptyFieldVector, type FieldVector } from '../domain/field-vector.ts';
+import type { Tenant } from '../domain/tenant.ts';
 import { int32sPerSubId, parseSubIdHex, subIdCreatedMs } from '../ids/sub-id.ts';
-import { absentValue, emptyFieldVector, type FieldVector } from '../verticals/field-vector.ts';
-import type { Tenant } from '../verticals/tenant.ts';
 import { InternTable } from './intern-table.ts';
 import { RankingArena } from './ranking-arena.ts';
 import { RecordRing } from './record-ring.ts';

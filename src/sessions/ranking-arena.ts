@@ -1,5 +1,6 @@
 import { bounds } from '../bounds.ts';
-import { packOfferBytes, sortOrderNames } from '../matching/matcher.ts';
+import { sortOrderNames } from '../domain/vertical.ts';
+import { packOfferBytes } from '../matching/matcher.ts';
 import { InternTable } from './intern-table.ts';
 import type { CachedRanking } from './session-store.ts';
 

@@ -1,5 +1,5 @@
 import type { ApiKeyMode } from '../domain/mode.ts';
-import type { Tenant } from '../verticals/tenant.ts';
+import type { Tenant } from '../domain/tenant.ts';
 
 const referrerTagPattern = /^[a-z0-9_-]{3,64}$/;
 

@@ -2,6 +2,8 @@ import { bounds } from '../bounds.ts';
 import { dayStartMs, daysSinceEpoch } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
+import type { Tenant } from '../domain/tenant.ts';
+import type { Vertical } from '../domain/vertical.ts';
 import { decodeSubId, formatSubId } from '../ids/sub-id.ts';
 import type { LedgerSubscriber } from '../ledger/ledger.ts';
 import {
@@ -10,8 +12,6 @@ import {
   type SessionCreatedRecord,
   widgetIdLength,
 } from '../ledger/ledger-record.ts';
-import type { Tenant } from '../verticals/tenant.ts';
-import type { Vertical } from '../verticals/vertical.ts';
 import { type IdempotencyDigests, parseIdempotencyDigests } from './idempotency-keys.ts';
 import type { SessionStore } from './session-store.ts';
 

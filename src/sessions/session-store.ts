@@ -1,6 +1,6 @@
+import type { FieldVector } from '../domain/field-vector.ts';
+import type { Tenant } from '../domain/tenant.ts';
 import type { Ranking } from '../matching/matcher.ts';
-import type { FieldVector } from '../verticals/field-vector.ts';
-import type { Tenant } from '../verticals/tenant.ts';
 import type { WidgetUsage } from './widget-usage.ts';
 
 /**

@@ -3,7 +3,7 @@ import { bounds } from '../bounds.ts';
 import type { CompressedFile } from '../domain/compressed-file.ts';
 import { contentHash } from '../domain/compressed-file.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
-import type { SortOrder } from '../matching/matcher.ts';
+import type { SortOrder } from '../domain/vertical.ts';
 
 /** Total height of the widget's title, sort control and disclosure in px, at the maximum width and the default font size. */
 const frameHeightPx = 138;

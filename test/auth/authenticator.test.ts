@@ -7,8 +7,8 @@ import type { OperationName } from '../../src/auth/key-usage.ts';
 import { defaultKeyLimits } from '../../src/auth/rate-limits.ts';
 import { bounds } from '../../src/bounds.ts';
 import { daysSinceEpoch, msPerDay } from '../../src/domain/calendar.ts';
+import type { Vertical } from '../../src/domain/vertical.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import type { Vertical } from '../../src/verticals/vertical.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { issueKey, type KeyOptions, noonMs, openAuth, revokeKey } from './support.ts';
 

@@ -9,8 +9,8 @@ import { KeyRegistry } from '../../src/auth/key-registry.ts';
 import { defaultLimitOverrides, type KeyLimitOverrides, type KeyLimits } from '../../src/auth/rate-limits.ts';
 import { SqliteKeyDirectory } from '../../src/auth/sqlite-key-directory.ts';
 import type { ApiKeyMode } from '../../src/domain/mode.ts';
+import type { KnownVertical } from '../../src/domain/vertical.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import type { KnownVertical } from '../../src/verticals/registry.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 /** The time of a new `ManualClock`. */

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertCatalogSources } from '../../src/catalogs/assert-catalog-sources.ts';
-import type { CatalogSource } from '../../src/catalogs/catalog-store.ts';
+import type { CatalogSource } from '../../src/catalogs/parse-catalog.ts';
+import type { Vertical } from '../../src/domain/vertical.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import type { Vertical } from '../../src/verticals/vertical.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
 const of = (vertical: Vertical): CatalogSource[] => [
@@ -15,8 +16,14 @@ const [live, sandbox] = both as [CatalogSource, CatalogSource];
 const boats: Vertical = { ...personalLoans, number: 99, segment: 'boat-loans', keyPrefix: 'svc_bt_' };
 
 test('accepts live and test catalog sources whose verticals are equal copies instead of the same object', () => {
-  assertCatalogSources(allFixtures.flatMap(({ catalogs }) => catalogs));
-  assertCatalogSources([...of(personalLoans), { ...live, vertical: boats }, { ...sandbox, vertical: { ...boats } }]);
+  assertCatalogSources(
+    allFixtures.flatMap(({ catalogs }) => catalogs),
+    builtInVerticals,
+  );
+  assertCatalogSources(
+    [...of(personalLoans), { ...live, vertical: boats }, { ...sandbox, vertical: { ...boats } }],
+    builtInVerticals,
+  );
 });
 
 const wrong: readonly (readonly [told: RegExp, sources: unknown])[] = [
@@ -46,6 +53,9 @@ const wrong: readonly (readonly [told: RegExp, sources: unknown])[] = [
 
 for (const [at, [told, sources]] of wrong.entries()) {
   test(`rejects invalid catalog sources (case ${at + 1}): ${told.source}`, () => {
-    assert.throws(() => assertCatalogSources(sources as never), { name: 'RangeError', message: told });
+    assert.throws(() => assertCatalogSources(sources as never, builtInVerticals), {
+      name: 'RangeError',
+      message: told,
+    });
   });
 }

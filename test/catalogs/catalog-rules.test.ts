@@ -10,8 +10,8 @@ import { computeCatalogVersion } from '../../src/catalogs/catalog-version.ts';
 import { compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { compileCatalogInThread } from '../../src/catalogs/compile-catalog-in-thread.ts';
 import { parseCatalog } from '../../src/catalogs/parse-catalog.ts';
-import { availableVerticals, createCatalogSources, exampleCatalogFile } from '../../src/verticals/registry.ts';
-import type { Vertical } from '../../src/verticals/vertical.ts';
+import type { Vertical } from '../../src/domain/vertical.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 /** Members of the example catalogs that tests change. */
@@ -47,7 +47,9 @@ function catalogWith(
   isWanted: (offer: ChangeableOffer) => boolean = () => true,
   mode: 'live' | 'test' = 'live',
 ): ChangeableCatalog {
-  const source = createCatalogSources(vertical, exampleCatalogFile(vertical)).find((each) => each.mode === mode)!;
+  const source = builtInVerticals
+    .createCatalogSources(vertical, builtInVerticals.exampleCatalogFile(vertical))
+    .find((each) => each.mode === mode)!;
   assert.ok('file' in source);
   const catalog = JSON.parse(readFileSync(source.file, 'utf8')) as ChangeableCatalog;
   const lender = catalog.lenders.find(({ offers }) => offers.some(isWanted))!;
@@ -56,22 +58,22 @@ function catalogWith(
   return catalog;
 }
 
-const verticalOf = (segment: string): Vertical => availableVerticals().find((each) => each.segment === segment)!;
+const verticalOf = (segment: string): Vertical => builtInVerticals.verticals.find((each) => each.segment === segment)!;
 
 /** Asserts that a new catalog is refused with one error, and that a stored catalog is accepted with one warning. */
 function assertRefusedUnlessStored(catalog: ChangeableCatalog, vertical: Vertical, line: RegExp): void {
   const text = JSON.stringify(catalog);
-  const parsed = parseCatalog(text, vertical);
+  const parsed = parseCatalog(text, builtInVerticals.withProduct(vertical));
   assert.ok(!parsed.ok, `accepted, but expected ${line}`);
   assert.equal(parsed.errors.length, 1, parsed.errors.join('\n'));
   assert.match(parsed.errors[0]!, line);
-  const stored = parseCatalog(text, vertical, undefined, true);
+  const stored = parseCatalog(text, builtInVerticals.withProduct(vertical), undefined, true);
   assert.ok(stored.ok);
   assert.deepEqual(stored.warnings, parsed.errors);
 }
 
 function warningsOf(catalog: ChangeableCatalog, vertical: Vertical): readonly string[] {
-  const parsed = parseCatalog(JSON.stringify(catalog), vertical);
+  const parsed = parseCatalog(JSON.stringify(catalog), builtInVerticals.withProduct(vertical));
   assert.ok(parsed.ok, parsed.ok ? '' : parsed.errors.join('\n'));
   return parsed.warnings;
 }
@@ -132,7 +134,7 @@ describe('text that visitors see has no character that hides or reorders other c
     test(`rejects a ${name} in catalogs and account names`, () => {
       assert.ok(!isValidAccountName(`a${character}b`));
       for (const [place, { put, line, only }] of Object.entries(places)) {
-        for (const vertical of availableVerticals()) {
+        for (const vertical of builtInVerticals.verticals) {
           if (only !== undefined && only !== vertical.segment) continue;
           // The text of a bank must contain the name of the bank, so a changed name has a second error.
           if (vertical.segment === 'banking' && place === 'lender') continue;
@@ -180,7 +182,7 @@ describe('text that visitors see has no character that hides or reorders other c
 describe('credit offers do not depend on age beyond the capacity to contract', () => {
   const age = (min_age: number) => ({ field: 'birthdate', min_age });
   const states = (condition: 'in' | 'not_in', ...codes: string[]) => ({ field: 'state', [condition]: codes });
-  for (const vertical of availableVerticals().filter(({ segment }) => segment !== 'find-advisor')) {
+  for (const vertical of builtInVerticals.verticals.filter(({ segment }) => segment !== 'find-advisor')) {
     const isCredit = vertical.segment !== 'banking';
     for (const [criteria, limit] of [
       [[age(18)], null],
@@ -333,10 +335,13 @@ describe('warnings about the text of an offer', () => {
   });
 
   test('the example and sandbox catalogs have no warnings', () => {
-    for (const vertical of availableVerticals()) {
-      for (const source of createCatalogSources(vertical, exampleCatalogFile(vertical))) {
+    for (const vertical of builtInVerticals.verticals) {
+      for (const source of builtInVerticals.createCatalogSources(
+        vertical,
+        builtInVerticals.exampleCatalogFile(vertical),
+      )) {
         assert.ok('file' in source);
-        const parsed = parseCatalog(readFileSync(source.file, 'utf8'), vertical);
+        const parsed = parseCatalog(readFileSync(source.file, 'utf8'), builtInVerticals.withProduct(vertical));
         assert.deepEqual(parsed.ok ? parsed.warnings : parsed.errors, []);
       }
     }
@@ -344,7 +349,7 @@ describe('warnings about the text of an offer', () => {
 });
 
 describe('a budget covers the largest click of its offer', () => {
-  for (const vertical of availableVerticals()) {
+  for (const vertical of builtInVerticals.verticals) {
     for (const mode of ['live', 'test'] as const) {
       test(`${vertical.segment}, ${mode} catalog`, () => {
         const isWanted = ({ payout_usd }: ChangeableOffer) => payout_usd > 0;
@@ -359,9 +364,9 @@ describe('a budget covers the largest click of its offer', () => {
             mode,
           );
         const catalog = withBudget();
-        const parsed = parseCatalog(JSON.stringify(catalog), vertical);
+        const parsed = parseCatalog(JSON.stringify(catalog), builtInVerticals.withProduct(vertical));
         assert.ok(parsed.ok);
-        const compiled = compileCatalog(parsed.catalog, vertical, { mode });
+        const compiled = compileCatalog(parsed.catalog, builtInVerticals.withProduct(vertical), { mode });
         const { id } = catalog.lenders[0]!.offers.find(isWanted)!;
         const { maxMicros } = compiled.computeClickValueRange(compiled.findOfferIndex(id));
         const most = Math.ceil(maxMicros / 10_000) / 100;
@@ -398,6 +403,7 @@ describe('a stored catalog', () => {
     writeFileSync(file, text);
     const warnings: [file: string, warning: string][] = [];
     const store = new CatalogStore({
+      registry: builtInVerticals,
       archiveFolder: join(folder, 'catalogs'),
       clock: new ManualClock(),
       catalogs: [{ vertical, mode: 'live', file }],
@@ -411,7 +417,7 @@ describe('a stored catalog', () => {
 
   /** Stores a catalog in the data folder, as a version of the service before these rules did. */
   function storeRefusedCatalog(folder: string): string {
-    const archive = new CatalogArchive(join(folder, 'catalogs'), [vertical]);
+    const archive = new CatalogArchive(join(folder, 'catalogs'), [builtInVerticals.withProduct(vertical)]);
     archive.createFolder();
     const catalog = JSON.parse(refused);
     const version = computeCatalogVersion(catalog, 'live');

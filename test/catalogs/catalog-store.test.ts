@@ -7,18 +7,14 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { bounds } from '../../src/bounds.ts';
-import {
-  type CatalogReloadResult,
-  type CatalogSource,
-  CatalogStore,
-  InvalidCatalogError,
-} from '../../src/catalogs/catalog-store.ts';
+import { type CatalogReloadResult, CatalogStore, InvalidCatalogError } from '../../src/catalogs/catalog-store.ts';
 import { computeCatalogVersion } from '../../src/catalogs/catalog-version.ts';
 import { compileCatalogInThread, compileCatalogSource } from '../../src/catalogs/compile-catalog-in-thread.ts';
+import type { CatalogSource } from '../../src/catalogs/parse-catalog.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { mortgage } from '../../src/verticals/mortgage/mortgage.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { exampleCatalogFile, exampleCatalogs } from '../../src/verticals/registry.ts';
 import { catalogOf, plainOffer } from '../matching/loan-fixtures.ts';
 import { equipmentLeaseCatalog, equipmentLeases } from '../support/equipment-leases.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -54,9 +50,10 @@ const idsOf = (catalog: { offers: readonly { id: string }[] }) => catalog.offers
 function open(catalogs: CatalogSource[], options: Partial<ConstructorParameters<typeof CatalogStore>[0]> = {}) {
   return new CatalogStore({
     archiveFolder,
+    registry: builtInVerticals,
     clock,
     catalogs,
-    compile: async (job) => compileCatalogSource(job),
+    compile: async (job) => compileCatalogSource(job, builtInVerticals.getProduct(job.vertical)),
     ...options,
   });
 }
@@ -219,7 +216,10 @@ test('compiles a catalog in a thread, and reports a catalog that needs too much 
     archiveFolder,
   } as const;
   const { signal } = new AbortController();
-  assert.deepEqual(await compileCatalogInThread(job, signal), compileCatalogSource(job));
+  assert.deepEqual(
+    await compileCatalogInThread(job, signal),
+    compileCatalogSource(job, builtInVerticals.getProduct(job.vertical)),
+  );
   assert.deepEqual(await compileCatalogInThread(job, signal, 8), {
     kind: 'invalid',
     errors: ['catalog: needs more than 8 MB of memory'],
@@ -391,12 +391,12 @@ test('runs concurrent reloads one after the other', async () => {
 
 test('opens the built-in catalogs if the clock is behind their dates, and no other file with such dates', async () => {
   clock.setWall(Date.UTC(2020, 0, 1));
-  const store = open(exampleCatalogs());
-  for (const { vertical, mode } of exampleCatalogs()) {
+  const store = open(builtInVerticals.listExampleCatalogs());
+  for (const { vertical, mode } of builtInVerticals.listExampleCatalogs()) {
     assert.ok((await store.reloadCatalog(vertical.number, mode)).ok, vertical.segment);
   }
   const copy = join(folder, 'copy.json');
-  copyFileSync(exampleCatalogFile(mortgage), copy);
+  copyFileSync(builtInVerticals.exampleCatalogFile(mortgage), copy);
   assert.throws(() => open([{ vertical: mortgage, mode: 'live', file: copy }]), /as_of: must not be in the future/);
   clock.setWall(Date.UTC(2026, 11, 1));
   open([{ vertical: mortgage, mode: 'live', file: copy }]);

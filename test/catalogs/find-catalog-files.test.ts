@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { findCatalogFiles } from '../../src/catalogs/find-catalog-files.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 
 function createFolder(t: TestContext): string {
@@ -20,7 +21,7 @@ function writeCatalog(folder: string, name: string, vertical: string): string {
 
 test('finds the vertical of a single catalog file', (t) => {
   const file = writeCatalog(createFolder(t), 'offers.json', 'personal-loans');
-  assert.deepEqual(findCatalogFiles(file), [{ vertical: personalLoans, file }]);
+  assert.deepEqual(findCatalogFiles(file, builtInVerticals), [{ vertical: personalLoans, file }]);
 });
 
 test('finds one catalog for each vertical in a folder, and ignores other files', (t) => {
@@ -43,7 +44,7 @@ test('finds one catalog for each vertical in a folder, and ignores other files',
   mkdirSync(join(folder, '..2026_11_27'));
   symlinkSync('..2026_11_27', join(folder, '..data'));
   assert.deepEqual(
-    findCatalogFiles(folder).map(({ vertical, file }) => [vertical.segment, file]),
+    findCatalogFiles(folder, builtInVerticals).map(({ vertical, file }) => [vertical.segment, file]),
     [
       ['banking', banking],
       ['personal-loans', loans],
@@ -53,10 +54,13 @@ test('finds one catalog for each vertical in a folder, and ignores other files',
 
 test('rejects a folder without catalogs, and a folder with two catalogs of one vertical', (t) => {
   const folder = createFolder(t);
-  assert.throws(() => findCatalogFiles(folder), /contains no catalog/);
+  assert.throws(() => findCatalogFiles(folder, builtInVerticals), /contains no catalog/);
   const one = writeCatalog(folder, 'one.json', 'personal-loans');
   const two = writeCatalog(folder, 'two.json', 'personal-loans');
-  assert.throws(() => findCatalogFiles(folder), new RegExp(`${one} and ${two} are both catalogs of personal-loans`));
+  assert.throws(
+    () => findCatalogFiles(folder, builtInVerticals),
+    new RegExp(`${one} and ${two} are both catalogs of personal-loans`),
+  );
 });
 
 test('rejects a folder with a file that is no catalog, and names the file and the reason', (t) => {
@@ -73,7 +77,7 @@ test('rejects a folder with a file that is no catalog, and names the file and th
     const file = join(folder, 'b.json');
     writeFileSync(file, content);
     assert.throws(
-      () => findCatalogFiles(folder),
+      () => findCatalogFiles(folder, builtInVerticals),
       ({ message }: Error) => message.startsWith(`the catalog ${file} cannot be used`) && reason.test(message),
     );
   }

@@ -5,7 +5,7 @@ import type { Browser } from 'playwright-core';
 import { bounds } from '../../src/bounds.ts';
 import { findSvgProblem } from '../../src/catalogs/find-svg-problem.ts';
 import { logoFolder, renderMonogram } from '../../src/catalogs/read-logos.ts';
-import { exampleCatalogs } from '../../src/verticals/registry.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { startChromium } from '../support/chromium.ts';
 
 const xmlns = 'xmlns="http://www.w3.org/2000/svg"';
@@ -209,7 +209,7 @@ describe('findSvgProblem', () => {
 
   test('Chromium shows all example logos and a monogram', async () => {
     const texts = [renderMonogram('A & B')];
-    for (const source of exampleCatalogs()) {
+    for (const source of builtInVerticals.listExampleCatalogs()) {
       if (!('file' in source)) continue;
       const { lenders } = JSON.parse(readFileSync(source.file, 'utf8')) as { lenders: { logo: string }[] };
       texts.push(...lenders.map(({ logo }) => readFileSync(`${logoFolder(source.file)}/${logo}`, 'utf8')));

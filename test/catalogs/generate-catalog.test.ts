@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { generateCatalog } from '../../bench/catalogs/generate-catalog.ts';
 import { parseCatalog } from '../../src/catalogs/parse-catalog.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
 
@@ -9,7 +10,7 @@ for (const vertical of [personalLoans, equipmentLeases]) {
   test(`a generated catalog of ${vertical.segment} is valid and uses every property of the catalog format`, () => {
     const catalog = generateCatalog({ seed: 1, offers: 300, vertical, lenders: 70 });
     const text = JSON.stringify(catalog);
-    const parsed = parseCatalog(text, vertical);
+    const parsed = parseCatalog(text, builtInVerticals.withProduct(vertical));
     assert.ok(parsed.ok, parsed.ok ? '' : parsed.errors.join('\n'));
     const offers = catalog.lenders.flatMap((lender) => lender.offers);
     assert.deepEqual([offers.length, catalog.lenders.length], [300, 70]);

@@ -7,16 +7,20 @@ import { Settings } from 'typebox/system';
 import { bounds } from '../../src/bounds.ts';
 import { compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { parseCatalog, readCatalogText } from '../../src/catalogs/parse-catalog.ts';
+import type { Vertical } from '../../src/domain/vertical.ts';
 import { subIdByteLength } from '../../src/ids/sub-id.ts';
 import { ledgerRecordKind, parseLedgerRecord } from '../../src/ledger/ledger-record.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import type { Vertical } from '../../src/verticals/vertical.ts';
 import { catalogOf, plainBand, plainOffer } from '../matching/loan-fixtures.ts';
 import { equipmentLeaseCatalog, equipmentLeases } from '../support/equipment-leases.ts';
 
 function errorsOf(catalog: unknown, vertical = personalLoans): readonly string[] {
-  const parsed = parseCatalog(typeof catalog === 'string' ? catalog : JSON.stringify(catalog), vertical);
+  const parsed = parseCatalog(
+    typeof catalog === 'string' ? catalog : JSON.stringify(catalog),
+    builtInVerticals.withProduct(vertical),
+  );
   return parsed.ok ? [] : parsed.errors;
 }
 
@@ -34,7 +38,11 @@ const at = 'lenders[0].offers[0]';
 
 test('returns a valid catalog unchanged', () => {
   const catalog = catalogOf([plainOffer()]);
-  assert.deepEqual(parseCatalog(JSON.stringify(catalog), personalLoans), { ok: true, catalog, warnings: [] });
+  assert.deepEqual(parseCatalog(JSON.stringify(catalog), builtInVerticals.withProduct(personalLoans)), {
+    ok: true,
+    catalog,
+    warnings: [],
+  });
 });
 
 test('accepts any positive daily cap', () => {
@@ -269,7 +277,7 @@ test('the longest lender names and the largest payouts fit into ledger records',
   const largest = catalogOf([plainOffer({ id, payout_usd: bounds.payoutUsdMax, bands })]);
   largest.lenders[0]!.name = name;
   assert.deepEqual(errorsOf(largest), []);
-  const compiled = compileCatalog(largest, personalLoans, { mode: 'live' });
+  const compiled = compileCatalog(largest, builtInVerticals.withProduct(personalLoans), { mode: 'live' });
   const now = 1_785_542_400_000;
   const { lenderName } = compiled.offers[0]!;
   const value = compiled.clickValueMicros(0, 4);

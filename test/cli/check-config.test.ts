@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { settingNames } from '../../src/config/env.ts';
-import { availableVerticals, exampleCatalogFile } from '../../src/verticals/registry.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { runMarketplace } from './run-marketplace.ts';
 import { createFolder } from './sample-data-folder.ts';
 
@@ -72,7 +72,9 @@ test('warns about live keys that get offers of an example catalog, and changes n
   const id = await createKey('banking', 'live');
   await createKey('mortgage', 'live');
   assert.deepEqual(await warningsWith(), warning('mortgage, banking'));
-  const bankingFile = exampleCatalogFile(availableVerticals().find(({ segment }) => segment === 'banking')!);
+  const bankingFile = builtInVerticals.exampleCatalogFile(
+    builtInVerticals.verticals.find(({ segment }) => segment === 'banking')!,
+  );
   assert.deepEqual(await warningsWith({ SVC_CATALOG: bankingFile }), warning('banking'));
   assert.deepEqual(await warningsWith({ SVC_CATALOG: '/etc/offers.json' }), []);
   await runMarketplace(['keys', 'revoke', id], settings);

@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { getCommandHelp } from '../../src/cli/command.ts';
 import { createProgram, flattenCommands, fullCommandName } from '../../src/cli/program.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { generateCatalog } from '../support/random-catalog.ts';
 import { createSampleData, ok } from './sample-data-folder.ts';
 
 /** Names of the JSON members in the help of each command. */
 const documentedMembers = new Map<string, readonly string[]>();
-for (const command of flattenCommands(await createProgram('0.0.0'))) {
+for (const command of flattenCommands(await createProgram('0.0.0', async () => builtInVerticals))) {
   const { json } = getCommandHelp(command);
   if (json === undefined) continue;
   const members = json.slice(json.lastIndexOf(': ') + 2).split(', ');

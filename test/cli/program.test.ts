@@ -5,10 +5,11 @@ import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { exitCodesOf } from '../../src/cli/command.ts';
 import { createProgram, flattenCommands, fullCommandName } from '../../src/cli/program.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { runMarketplace } from './run-marketplace.ts';
 
-const commands = flattenCommands(await createProgram('0.0.0'));
+const commands = flattenCommands(await createProgram('0.0.0', async () => builtInVerticals));
 const checkout = fileURLToPath(new URL('../..', import.meta.url));
 
 function printedHelp(command: Command): string {

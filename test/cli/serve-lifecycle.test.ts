@@ -13,7 +13,7 @@ import { startServer } from '../../src/cli/commands/serve.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { readEnv } from '../../src/config/env.ts';
 import { lockFolder } from '../../src/files/folder-lock.ts';
-import { availableVerticals, exampleCatalogFile } from '../../src/verticals/registry.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
@@ -148,9 +148,9 @@ test('does not warn about live keys that get offers of other catalogs, and names
   const settings = { SVC_DATA_DIR: join(folder, 'data'), SVC_CATALOG: join(folder, 'catalogs') };
   mkdirSync(settings.SVC_CATALOG);
   const files = new Map<string, string>();
-  for (const vertical of availableVerticals()) {
+  for (const vertical of builtInVerticals.verticals) {
     const file = join(settings.SVC_CATALOG, `${vertical.segment}.json`);
-    copyFileSync(exampleCatalogFile(vertical), file);
+    copyFileSync(builtInVerticals.exampleCatalogFile(vertical), file);
     files.set(vertical.segment, file);
   }
   const served = new ServedProcess(t, settings);
@@ -256,7 +256,7 @@ test('a second server on the same data folder cannot start until the first proce
   const served = new ServedProcess(t, { SVC_DATA_DIR: folder });
   const operations = operationsOf(t, (await served.ports()).operations);
   const { config } = loadConfig(readEnv({ SVC_DATA_DIR: folder }));
-  await assert.rejects(startServer(config, pino({ level: 'silent' }), new AbortController().signal), {
+  await assert.rejects(startServer(config, builtInVerticals, pino({ level: 'silent' }), new AbortController().signal), {
     message: `${folder} is in use by another instance of this service; stop it first`,
   });
   assert.equal((await operations.send({ path: '/readyz' })).status, 200);

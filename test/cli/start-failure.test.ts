@@ -9,6 +9,7 @@ import { startServer } from '../../src/cli/commands/serve.ts';
 import { toStartupError } from '../../src/cli/commands/start-error.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { readEnv } from '../../src/config/env.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { createSelfSignedCertificate, writeCertificate } from '../support/self-signed.ts';
 import { runMarketplace } from './run-marketplace.ts';
 import { createFolder } from './sample-data-folder.ts';
@@ -24,7 +25,7 @@ function settingsOf(folder: string, wrong: Settings): Settings {
 async function startError(settings: Settings): Promise<string> {
   const start = async () => {
     const { config } = loadConfig(readEnv(settings));
-    return startServer(config, pino({ level: 'silent' }), new AbortController().signal);
+    return startServer(config, builtInVerticals, pino({ level: 'silent' }), new AbortController().signal);
   };
   const error = await start().then(() => assert.fail('the server started'), String);
   assert.match(error, /^(CommandLineError|ConfigError|[A-Z]\w+Error): [^\n]+$/);

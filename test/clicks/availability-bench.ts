@@ -2,10 +2,11 @@ import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile
 import { decodeSnapshot, encodeSnapshot } from '../../src/clicks/booked-revenue-snapshot.ts';
 import { type ClickDecision, toClickRecordItems } from '../../src/clicks/click-decision.ts';
 import { OfferAvailability } from '../../src/clicks/offer-availability.ts';
+import type { Vertical } from '../../src/domain/vertical.ts';
 import type { LedgerRecord, OfferClickedRecord } from '../../src/ledger/ledger-record.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import type { LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import type { Vertical } from '../../src/verticals/vertical.ts';
 import { catalogOf, plainBand, plainOffer } from '../matching/loan-fixtures.ts';
 import { offerClickedRecord, offersViewedRecord, subIdBytes } from '../support/ledger-records.ts';
 
@@ -25,7 +26,7 @@ export function catalogWithOffers(
     '750-799': plainBand({ confirm_rate: clickUsd.high / 100 }),
   };
   const listed = Object.entries(offers).map(([id, changes]) => plainOffer({ id, payout_usd: 100, bands, ...changes }));
-  return compileCatalog(catalogOf(listed), vertical, { mode: 'live' });
+  return compileCatalog(catalogOf(listed), builtInVerticals.withProduct(vertical), { mode: 'live' });
 }
 
 /** Runs the availability of offers like the service: appends every record to a ledger, then applies the record. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import { OfferAvailability } from '../../src/clicks/offer-availability.ts';
+import type { Vertical } from '../../src/domain/vertical.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import type { Vertical } from '../../src/verticals/vertical.ts';
 import { offersViewedRecord } from '../support/ledger-records.ts';
 import { AvailabilityBench, catalogWithOffers } from './availability-bench.ts';
 

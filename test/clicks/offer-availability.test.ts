@@ -15,6 +15,7 @@ import { daysSinceEpoch, msPerDay } from '../../src/domain/calendar.ts';
 import type { ApiKeyMode } from '../../src/domain/mode.ts';
 import type { LedgerRecord, OfferClickedRecord } from '../../src/ledger/ledger-record.ts';
 import { allOffersAvailable } from '../../src/matching/matcher.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { catalogOf, plainOffer } from '../matching/loan-fixtures.ts';
 import {
@@ -38,7 +39,7 @@ function catalogWith(caps: Caps, mode: ApiKeyMode = 'live'): CompiledCatalog {
     const cap = caps[id] ?? null;
     return cap === 'gone' ? [] : [plainOffer({ id, ...(cap === null ? {} : { daily_cap: cap }) })];
   });
-  return compileCatalog(catalogOf(offers), personalLoans, { mode });
+  return compileCatalog(catalogOf(offers), builtInVerticals.withProduct(personalLoans), { mode });
 }
 
 /** Runs the availability of offers like the service: appends every record to the ledger, then applies the record. */

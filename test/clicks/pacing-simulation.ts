@@ -5,6 +5,7 @@ import { OfferAvailability } from '../../src/clicks/offer-availability.ts';
 import { daysSinceEpoch, msPerDay } from '../../src/domain/calendar.ts';
 import type { OfferClickedRecord } from '../../src/ledger/ledger-record.ts';
 import { hasOffer } from '../../src/matching/offer-set.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { catalogOf, plainBand, plainOffer } from '../matching/loan-fixtures.ts';
 import { offerClickedRecord, offersViewedRecord, subIdBytes } from '../support/ledger-records.ts';
@@ -52,7 +53,7 @@ function createCatalog(): CompiledCatalog {
     offer('per-day-and-month', { per_day_usd: dayBudgetUsd, per_month_usd: monthBudgetUsd }),
     offer(unlimitedOffer, null),
   ];
-  return compileCatalog(catalogOf(offers), personalLoans, { mode: 'live' });
+  return compileCatalog(catalogOf(offers), builtInVerticals.withProduct(personalLoans), { mode: 'live' });
 }
 
 /** Returns the part of a day's sessions that comes before a moment of the day on average. */

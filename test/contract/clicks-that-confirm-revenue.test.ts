@@ -5,8 +5,8 @@ import { bounds } from '../../src/bounds.ts';
 import { dataPaths } from '../../src/files/data-paths.ts';
 import type { OfferView } from '../../src/index.ts';
 import { banking } from '../../src/verticals/banking/banking.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { creditCards } from '../../src/verticals/credit-cards/credit-cards.ts';
-import { exampleCatalogFile, exampleCatalogs } from '../../src/verticals/registry.ts';
 import { describeService } from '../support/contract-suite.ts';
 import { sampleBorrowers } from '../support/sample-borrowers.ts';
 
@@ -17,7 +17,7 @@ describeService(
   'clicks that confirm their own revenue',
   (on) => {
     for (const vertical of [creditCards, banking]) {
-      const catalog = JSON.parse(readFileSync(exampleCatalogFile(vertical), 'utf8')) as {
+      const catalog = JSON.parse(readFileSync(builtInVerticals.exampleCatalogFile(vertical), 'utf8')) as {
         readonly lenders: readonly {
           readonly offers: readonly { readonly id: string; readonly payout_usd: number }[];
         }[];
@@ -98,5 +98,5 @@ describeService(
       }
     }
   },
-  { catalogs: exampleCatalogs() },
+  { catalogs: builtInVerticals.listExampleCatalogs() },
 );

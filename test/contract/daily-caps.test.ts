@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sortOrderNames } from '../../src/domain/vertical.ts';
 import type { MarketplaceResponse } from '../../src/index.ts';
-import { sortOrderNames } from '../../src/matching/matcher.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
 import { cappedCatalogs } from '../support/changeable-catalogs.ts';
 import { describePersonalLoans, type ServiceUnderTest } from '../support/contract-suite.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ApiKeyMode } from '../../src/domain/mode.ts';
+import { type SortOrder, sortOrderNames } from '../../src/domain/vertical.ts';
 import type { MarketplaceResponse, OfferView } from '../../src/index.ts';
-import { type SortOrder, sortOrderNames } from '../../src/matching/matcher.ts';
 import type { IgnoredParameters } from '../../src/operations/ignored-names.ts';
 import { assertError, assertOk, assertTimestamp, type ErrorBody, parseJson } from '../support/api-caller.ts';
 import { describeEveryVertical } from '../support/contract-suite.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { sortOrderNames } from '../../src/matching/matcher.ts';
+import { sortOrderNames } from '../../src/domain/vertical.ts';
 import { openApiText } from '../../src/openapi/openapi-document.ts';
-import { availableVerticals, exampleCatalogs } from '../../src/verticals/registry.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { ApiCaller, assertError, WidgetCaller, widgetLoadId } from '../support/api-caller.ts';
 import { describeService } from '../support/contract-suite.ts';
 import { readExamplePayoutUsd } from '../support/example-payout.ts';
@@ -43,13 +43,13 @@ describeService(
   'verticals with example catalogs',
   (on) => {
     const issueKey = (segment: string, options: ApiKeyOptions = {}) => {
-      const vertical = availableVerticals().find((each) => each.segment === segment)!;
+      const vertical = builtInVerticals.verticals.find((each) => each.segment === segment)!;
       return on.running().issueKey({ vertical } as never, options).key;
     };
     const callerOf = (segment: string, options: ApiKeyOptions = {}) =>
       new ApiCaller(on.running().http, segment, issueKey(segment, options));
 
-    for (const vertical of availableVerticals()) {
+    for (const vertical of builtInVerticals.verticals) {
       const { segment } = vertical;
       const fields = sampleBorrowers[segment]!;
       const figures = figuresMembers[segment];
@@ -174,7 +174,7 @@ describeService(
 
         test('rejects keys of every other vertical on every operation', async () => {
           const { sub_id: subId } = await callerOf(segment).createSession('foreign');
-          for (const other of availableVerticals().filter((each) => each.segment !== segment)) {
+          for (const other of builtInVerticals.verticals.filter((each) => each.segment !== segment)) {
             const caller = new ApiCaller(on.running().http, segment, issueKey(other.segment));
             const answers = [
               await caller.post('session', { referrer_tag: 'foreign' }),
@@ -229,9 +229,14 @@ describeService(
       });
 
       test('is not in any list of allowed sort orders in the OpenAPI document', () => {
-        const { mortgage } = Object.fromEntries(availableVerticals().map((each) => [each.segment, each]));
+        const { mortgage } = Object.fromEntries(builtInVerticals.verticals.map((each) => [each.segment, each]));
         const url = 'https://api.example';
-        const text = openApiText(mortgage!, { public: url, click: url, widget: url, cdn: url });
+        const text = openApiText(builtInVerticals.withProduct(mortgage!), {
+          public: url,
+          click: url,
+          widget: url,
+          cdn: url,
+        });
         const lists = text.match(/"enum": ?\[[^\]]*"lowest_apr"[^\]]*\]/g) ?? [];
         assert.ok(lists.length >= 2, `${lists.length} lists`);
         for (const list of lists) assert.deepEqual(JSON.parse(`{${list}}`).enum, names);
@@ -292,5 +297,5 @@ describeService(
       assertError(answer, 'NOT_FOUND');
     });
   },
-  { catalogs: exampleCatalogs() },
+  { catalogs: builtInVerticals.listExampleCatalogs() },
 );

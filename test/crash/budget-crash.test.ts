@@ -8,7 +8,7 @@ import { dataPaths } from '../../src/files/data-paths.ts';
 import type { AnalyticsSummary } from '../../src/index.ts';
 import { unbookedReasons } from '../../src/ledger/ledger-record.ts';
 import { banking } from '../../src/verticals/banking/banking.ts';
-import { exampleCatalogFile } from '../../src/verticals/registry.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { createFolder } from '../cli/sample-data-folder.ts';
 import { ServedProcess } from '../cli/served-process.ts';
 import { ApiCaller } from '../support/api-caller.ts';
@@ -37,7 +37,7 @@ type LimitedOffer = (typeof limitedOffers)[number] & { readonly key: string; rea
 
 /** Writes the example catalog of the vertical, with a budget that is half a click larger than `clicksPerBudget` clicks. */
 function writeCatalog(folder: string, { vertical, offerId, clickMicros }: (typeof limitedOffers)[number]): void {
-  const catalog = JSON.parse(readFileSync(exampleCatalogFile(vertical), 'utf8'));
+  const catalog = JSON.parse(readFileSync(builtInVerticals.exampleCatalogFile(vertical), 'utf8'));
   const usd = Math.floor((clicksPerBudget + 0.5) * clickMicros) / 1_000_000;
   for (const { offers } of catalog.lenders) {
     for (const offer of offers) if (offer.id === offerId) offer.budget = { per_month_usd: usd, pacing: 'asap' };

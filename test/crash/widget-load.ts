@@ -7,8 +7,8 @@ import {
   wholeNumber,
 } from '../../bench/population/random.ts';
 import { bounds } from '../../src/bounds.ts';
+import { sortOrderNames } from '../../src/domain/vertical.ts';
 import { widgetEventTypes } from '../../src/ledger/ledger-record.ts';
-import { sortOrderNames } from '../../src/matching/matcher.ts';
 import type { HttpResponse } from '../support/http-client.ts';
 import { drawOne, type LoadOptions } from './expectations.ts';
 import { isReady, offerLink } from './personal-loans-rules.ts';

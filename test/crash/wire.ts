@@ -1,5 +1,6 @@
 import assert, { AssertionError } from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { SortOrder } from '../../src/domain/vertical.ts';
 import type {
   AnalyticsSummary,
   ConfirmationsResponse,
@@ -9,7 +10,6 @@ import type {
   SessionRowsResponse,
   WidgetEmbedResponse,
 } from '../../src/index.ts';
-import type { SortOrder } from '../../src/matching/matcher.ts';
 import type { InputsResponse } from '../../src/operations/submit-inputs.ts';
 import { ApiCaller, WidgetCaller, type WidgetOffersResponse } from '../support/api-caller.ts';
 import { HttpClient, type HttpResponse } from '../support/http-client.ts';

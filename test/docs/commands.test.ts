@@ -8,6 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { getCommandHelp } from '../../src/cli/command.ts';
 import { createProgram, flattenCommands, fullCommandName } from '../../src/cli/program.ts';
 import { createMarketplace } from '../../src/index.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { ok } from '../cli/sample-data-folder.ts';
 import { type ServedMarketplace, serveMarketplace } from '../cli/served-process.ts';
 import { documents } from '../support/documents.ts';
@@ -153,7 +154,7 @@ function assertTextShown(shown: string, actual: string): void {
   assert.match(actual, new RegExp(`^${pattern.join('.*')}$`));
 }
 
-const program = await createProgram('');
+const program = await createProgram('', async () => builtInVerticals);
 const commands = flattenCommands(program).filter((command) => command.commands.length === 0);
 
 test('the examples in the help of marketplace are valid commands', async () => {

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, CommanderError } from 'commander';
 import { createProgram, flattenCommands } from '../../src/cli/program.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { checkout } from './run-commands.ts';
 
 /** Ways to start the program, and its arguments. */
@@ -26,7 +27,7 @@ const targets: ReadonlySet<string> = new Set(
 
 /** Accepts a name alone, such as `keys create`, and parses anything longer like the program. */
 async function commandLineProblem(words: readonly string[]): Promise<string | null> {
-  const root = await createProgram('0.0.0', { quiet: true });
+  const root = await createProgram('0.0.0', async () => builtInVerticals, { quiet: true });
   for (const each of flattenCommands(root)) {
     each.configureOutput({ writeOut: () => {}, writeErr: () => {} });
     if (each.commands.length === 0) each.action(() => {});

@@ -8,7 +8,7 @@ import { createPageServer } from '../../examples/landing-page/page-server.ts';
 import type { Product } from '../../examples/landing-page/products/product.ts';
 import { products } from '../../examples/landing-page/products/products.ts';
 import { apiKeyName, readSettings } from '../../examples/landing-page/settings.ts';
-import { availableVerticals, exampleCatalogs } from '../../src/verticals/registry.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { type ApiKeyOptions, RunningMarketplace, type StartOptions } from '../support/running-marketplace.ts';
@@ -47,7 +47,10 @@ export function useMarketplace(): void {
 }
 
 async function startMarketplace(options?: StartOptions): Promise<RunningMarketplace> {
-  const market = await RunningMarketplace.start('uws', { catalogs: exampleCatalogs(), ...options });
+  const market = await RunningMarketplace.start('uws', {
+    catalogs: builtInVerticals.listExampleCatalogs(),
+    ...options,
+  });
   // The page requests analytics up to the current day of its own clock.
   market.clock.setWall(Date.now());
   return market;
@@ -59,7 +62,7 @@ export async function startLandingPage(t: TestContext, wanted: Wanted = {}): Pro
   if (market !== shared) runAfterTest(t, () => market.close());
   const account = `landing page ${++pages}`;
   const { segment = 'personal-loans' } = wanted;
-  const fixture = { vertical: availableVerticals().find((vertical) => vertical.segment === segment)! };
+  const fixture = { vertical: builtInVerticals.verticals.find((vertical) => vertical.segment === segment)! };
   const { key } = market.issueKey(fixture, { account, ...wanted.key });
   const settings = readSettings({ [apiKeyName(segment)]: key, API_URL: apiUrlOf(market), ...wanted.settings });
   let logged = '';

@@ -7,7 +7,7 @@ import { resultsPage } from '../../examples/landing-page/pages/results-page.ts';
 import { fieldsOf } from '../../examples/landing-page/products/product.ts';
 import { products } from '../../examples/landing-page/products/products.ts';
 import { VisitorRateLimiter } from '../../examples/landing-page/web/visitor-rate-limiter.ts';
-import { availableVerticals } from '../../src/verticals/registry.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 
 function summary(ci95: MaturedFigures['ci95'], withRevenue: number | null = 30): SummaryResponse {
   const matured = { sessions: 1_000, sessions_with_revenue: withRevenue, rev_per_session: 1.23, ci95 };
@@ -65,12 +65,10 @@ test('drawVariant sometimes returns variant A and sometimes variant B', () => {
 test('both variants of each landing page ask for the same fields, including all required fields of the vertical', () => {
   assert.deepEqual(
     products.map(({ segment }) => segment).sort(),
-    availableVerticals()
-      .map(({ segment }) => segment)
-      .sort(),
+    builtInVerticals.verticals.map(({ segment }) => segment).sort(),
   );
   for (const product of products) {
-    const vertical = availableVerticals().find(({ segment }) => segment === product.segment)!;
+    const vertical = builtInVerticals.verticals.find(({ segment }) => segment === product.segment)!;
     const fields = fieldsOf(product);
     const names = fields.map(({ name }) => name).sort();
     assert.deepEqual(product.questions.flatMap((question) => question.fields).sort(), names);

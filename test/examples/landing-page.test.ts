@@ -12,7 +12,7 @@ import { findFreePort } from '../../bench/target/free-port.ts';
 import type { Offer } from '../../examples/landing-page/api/marketplace-api.ts';
 import { readSettings } from '../../examples/landing-page/settings.ts';
 import { bounds } from '../../src/bounds.ts';
-import { availableVerticals } from '../../src/verticals/registry.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { browsers } from '../support/browsers.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import {
@@ -460,7 +460,8 @@ test('the start page links the landing pages of all verticals, and a page withou
   const start = await fetch(`${page.origin}/`);
   assert.equal(start.status, 200);
   const html = await start.text();
-  for (const { segment } of availableVerticals()) assert.ok(html.includes(`<a class="button" href="/${segment}">`));
+  for (const { segment } of builtInVerticals.verticals)
+    assert.ok(html.includes(`<a class="button" href="/${segment}">`));
   const other = await fetch(`${page.origin}/mortgage`);
   assert.equal(other.status, 404);
   assert.match(textOf(await other.text()), /no API key for Mortgages/);

@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
+import { findFieldIndex } from '../../src/domain/field-vector.ts';
+import type { Vertical } from '../../src/domain/vertical.ts';
 import { LogUnavailableError } from '../../src/event-log/event-log.ts';
 import type { FileJournalOptions } from '../../src/journal/file-journal.ts';
 import { JournalCipher } from '../../src/journal/journal-format.ts';
@@ -16,9 +18,7 @@ import {
   parsePocketFieldEncodings,
 } from '../../src/journal/journal-log-reader.ts';
 import { SecretSet } from '../../src/secrets/secret-set.ts';
-import { findFieldIndex } from '../../src/verticals/field-vector.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import type { Vertical } from '../../src/verticals/vertical.ts';
 import { FailingLogFiles } from '../event-log/failing-log-files.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
 import { subIdBytes } from '../support/ledger-records.ts';

@@ -2,21 +2,17 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
 import type { CompiledCatalog } from '../../src/catalogs/compile-catalog.ts';
+import { absentValue, findFieldIndex } from '../../src/domain/field-vector.ts';
+import type { Vertical } from '../../src/domain/vertical.ts';
+import { type SortOrder, sortOrderNames } from '../../src/domain/vertical.ts';
 import { countAvailableOffers } from '../../src/matching/eligibility.ts';
-import {
-  allOffersAvailable,
-  createUnavailableOfferSet,
-  type SortOrder,
-  sortOrderNames,
-  type UnavailableOffers,
-} from '../../src/matching/matcher.ts';
+import { allOffersAvailable, createUnavailableOfferSet, type UnavailableOffers } from '../../src/matching/matcher.ts';
 import { addOffer, emptyOfferSet, hasOffer, type OfferSet, removeOffer } from '../../src/matching/offer-set.ts';
 import { createOfferUrls } from '../../src/operations/click-url.ts';
-import { absentValue, findFieldIndex } from '../../src/verticals/field-vector.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { calculateLoanPrices } from '../../src/verticals/personal-loans/offer-view.ts';
 import type { LoanRanker } from '../../src/verticals/personal-loans/rank-loans.ts';
-import type { Vertical } from '../../src/verticals/vertical.ts';
 import { generateCatalog, type Random, randomBorrower, seededRandom } from '../support/random-catalog.ts';
 import { compileLoans, today } from './loan-fixtures.ts';
 import { type ReferenceMatch, referenceMatches, referenceOrder } from './reference-matcher.ts';
@@ -86,7 +82,14 @@ export function compareWithReference(rank: LoanRanker, vertical: Vertical, draw:
     compareAnswers(compiled, borrower, ranked.orders, plain);
 
     for (const bits of [unavailable, drawLater(random, compiled, unavailable)]) {
-      const available = countAvailableOffers(compiled.tables, ranked.total, borrower, today, toUnavailableOffers(bits));
+      const available = countAvailableOffers(
+        builtInVerticals.getProduct(compiled.tables),
+        compiled.tables,
+        ranked.total,
+        borrower,
+        today,
+        toUnavailableOffers(bits),
+      );
       assert.equal(available, plain.filter(({ id }) => isOpen(id, bits)).length);
     }
     compared += plain.length;

@@ -2,17 +2,19 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
+import { absentValue, type FieldVector } from '../../src/domain/field-vector.ts';
+import type { Vertical } from '../../src/domain/vertical.ts';
 import { countAvailableOffers } from '../../src/matching/eligibility.ts';
-import { explainOffers, type MatchExplanation, type MismatchReason } from '../../src/matching/explain-offers.ts';
+import { explainOffers, type MatchExplanation } from '../../src/matching/explain-offers.ts';
 import { listOffersSortedById } from '../../src/matching/match-tables.ts';
 import { allOffersAvailable, createUnavailableOfferSet } from '../../src/matching/matcher.ts';
 import { hasOffer } from '../../src/matching/offer-set.ts';
-import { absentValue, type FieldVector } from '../../src/verticals/field-vector.ts';
+import type { MismatchReason } from '../../src/matching/product-ranking.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { compileLoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
-import type { Vertical } from '../../src/verticals/vertical.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
 import { generateCatalog, randomBorrower, seededRandom } from '../support/random-catalog.ts';
 import { borrowerOf, catalogOf, goodBorrower, plainOffer, today } from './loan-fixtures.ts';
@@ -23,8 +25,13 @@ function explain(
   vertical: Vertical = personalLoans,
   unavailable: readonly number[] = [],
 ): Promise<MatchExplanation> {
-  return explainOffers(compileLoanTables(catalog, vertical), vertical, borrower, today, (offer) =>
-    unavailable.includes(offer) ? ['daily_cap'] : [],
+  return explainOffers(
+    builtInVerticals.getProduct(compileLoanTables(catalog, vertical)),
+    compileLoanTables(catalog, vertical),
+    vertical,
+    borrower,
+    today,
+    (offer) => (unavailable.includes(offer) ? ['daily_cap'] : []),
   );
 }
 
@@ -65,11 +72,21 @@ for (const vertical of [personalLoans, equipmentLeases]) {
             random() < 0.5 ? null : Int32Array.from({ length: Math.ceil(offers / 32) }, () => random() * 2 ** 32);
           const listReasons = (offer: number): readonly MismatchReason[] =>
             unavailable !== null && hasOffer(unavailable, offer) ? ['daily_cap'] : [];
-          const explained = await explainOffers(tables, vertical, borrower, today, listReasons);
+          const explained = await explainOffers(
+            builtInVerticals.getProduct(tables),
+            tables,
+            vertical,
+            borrower,
+            today,
+            listReasons,
+          );
           for (const { reason } of explained.reasons) seen.add(reason);
           const { total } = rankLoans(tables, borrower, today);
           const closed = unavailable === null ? allOffersAvailable : createUnavailableOfferSet(unavailable);
-          assert.equal(explained.matched, countAvailableOffers(tables, total, borrower, today, closed));
+          assert.equal(
+            explained.matched,
+            countAvailableOffers(builtInVerticals.getProduct(tables), tables, total, borrower, today, closed),
+          );
           assert.equal(explained.matched + explained.not_matched, offers);
         }
 
@@ -83,7 +100,14 @@ for (const vertical of [personalLoans, equipmentLeases]) {
             counts.set(`${reason} ${field}`, (counts.get(`${reason} ${field}`) ?? 0) + 1);
           }
         }
-        const { reasons: all } = await explainOffers(tables, vertical, borrower, today, null);
+        const { reasons: all } = await explainOffers(
+          builtInVerticals.getProduct(tables),
+          tables,
+          vertical,
+          borrower,
+          today,
+          null,
+        );
         assert.deepEqual(new Map(all.map(({ reason, field, offers: n }) => [`${reason} ${field}`, n])), counts);
       }),
       { numRuns: 60, seed: 1 },

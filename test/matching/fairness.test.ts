@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import process from 'node:process';
 import { describe, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
+import { type FieldVector, findFieldIndex } from '../../src/domain/field-vector.ts';
+import { sortOrderNames } from '../../src/domain/vertical.ts';
 import { explainOffers } from '../../src/matching/explain-offers.ts';
-import { sortOrderNames } from '../../src/matching/matcher.ts';
 import { addOffer, emptyOfferSet } from '../../src/matching/offer-set.ts';
 import { createOfferUrls } from '../../src/operations/click-url.ts';
-import { type FieldVector, findFieldIndex } from '../../src/verticals/field-vector.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { calculateLoanPrices } from '../../src/verticals/personal-loans/offer-view.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
@@ -245,7 +246,9 @@ async function assertNoDifference(market: Market, trait: string, size: Size): Pr
       assert.deepEqual(show(market, catalog, other), show(market, catalog, one), `${trait} makes a difference`);
       const { tables } = catalog.compiled;
       const [ofOne, ofOther] = await Promise.all(
-        [one, other].map((borrower) => explainOffers(tables, personalLoans, borrower, today, null)),
+        [one, other].map((borrower) =>
+          explainOffers(builtInVerticals.getProduct(tables), tables, personalLoans, borrower, today, null),
+        ),
       );
       assert.deepEqual(ofOther, ofOne, `${trait} makes a difference`);
     }

@@ -1,6 +1,9 @@
 import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
+import { emptyFieldVector, type FieldVector } from '../../src/domain/field-vector.ts';
+import { validatePocketFields } from '../../src/domain/pocket-fields.ts';
+import type { Vertical } from '../../src/domain/vertical.ts';
 import { packOffers, type RankedOffers, type Ranking } from '../../src/matching/matcher.ts';
-import { emptyFieldVector, type FieldVector } from '../../src/verticals/field-vector.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import type { LoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import type { LoanOfferView } from '../../src/verticals/personal-loans/offer-view.ts';
@@ -13,8 +16,6 @@ import {
   readApplicant,
 } from '../../src/verticals/personal-loans/price-offer.ts';
 import type { OfferScorer } from '../../src/verticals/personal-loans/sort-keys.ts';
-import { validatePocketFields } from '../../src/verticals/pocket-fields.ts';
-import type { Vertical } from '../../src/verticals/vertical.ts';
 
 /** Compact date on which all tests of offers take place. */
 export const today = 20260801;
@@ -88,7 +89,7 @@ export function compileLoans(
   mode: 'live' | 'test' = 'live',
   vertical: Vertical = personalLoans,
 ): CompiledLoans {
-  return compileCatalog(catalog, vertical, { mode }) as CompiledLoans;
+  return compileCatalog(catalog, builtInVerticals.withProduct(vertical), { mode }) as CompiledLoans;
 }
 
 /** The members of an offer that depend on the borrower. */

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { OfferCriterion } from '../../src/catalogs/catalog-schema.ts';
+import { type SortOrder, sortOrderNames } from '../../src/domain/vertical.ts';
 import { explainOffers } from '../../src/matching/explain-offers.ts';
-import { type SortOrder, sortOrderNames } from '../../src/matching/matcher.ts';
+import type { OfferCriterion } from '../../src/matching/match-tables.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
@@ -18,7 +19,14 @@ import { borrowerOf, catalogOf, compileLoans, goodBorrower, plainBand, plainOffe
 async function reasonsFor(catalog: LoanCatalog, fields: object = {}): Promise<string> {
   const { tables } = compileLoans(catalog);
   const borrower = borrowerOf({ ...goodBorrower, ...fields });
-  const { reasons } = await explainOffers(tables, personalLoans, borrower, today, null);
+  const { reasons } = await explainOffers(
+    builtInVerticals.getProduct(tables),
+    tables,
+    personalLoans,
+    borrower,
+    today,
+    null,
+  );
   assert.equal(rankLoans(tables, borrower, today).total, reasons.length === 0 ? 1 : 0);
   return reasons.map(({ reason, field }) => `${reason} ${field}`).join(', ');
 }

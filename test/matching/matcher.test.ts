@@ -12,6 +12,7 @@ import { describeError } from '../../src/logging/describe-error.ts';
 import type { MatchRequest, Ranking } from '../../src/matching/matcher.ts';
 import { WorkerPoolMatcher } from '../../src/matching/pool-matcher.ts';
 import { startMatcher } from '../../src/matching/start-matcher.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import type { LoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
@@ -30,6 +31,7 @@ function openCatalogs() {
   const file = join(folder, 'offers.json');
   writeFileSync(file, textOf(1));
   const catalogs = new CatalogStore({
+    registry: builtInVerticals,
     archiveFolder: folder,
     clock: new ManualClock(),
     catalogs: [

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { CompiledCatalog } from '../../src/catalogs/compile-catalog.ts';
+import type { OfferList } from '../../src/catalogs/offer-view.ts';
 import { createOfferUrls } from '../../src/operations/click-url.ts';
-import type { OfferList } from '../../src/verticals/offer-view.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { calculateLoanPrices } from '../../src/verticals/personal-loans/offer-view.ts';
 import { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
@@ -13,7 +14,11 @@ const urls = createOfferUrls({ click: 'https://go.example', cdn: 'https://cdn.ex
 const subId = 'sub_1';
 const clickToken = 'token';
 
-function offerList(file: LoanCatalog, indexes: ArrayLike<number>, borrower: readonly number[]): OfferList {
+function offerList(
+  file: LoanCatalog,
+  indexes: ArrayLike<number>,
+  borrower: readonly number[],
+): OfferList & { readonly catalog: CompiledCatalog } {
   const catalog = compileLoans(file);
   return { catalog, offers: calculateLoanPrices(catalog, indexes, borrower), subId, clickToken };
 }

@@ -1,19 +1,16 @@
 import assert from 'node:assert/strict';
 import type { CompiledCatalog } from '../../src/catalogs/compile-catalog.ts';
+import { type FieldVector, findFieldIndex } from '../../src/domain/field-vector.ts';
+import type { Vertical } from '../../src/domain/vertical.ts';
+import { type SortOrder, sortOrderNames } from '../../src/domain/vertical.ts';
 import { countAvailableOffers } from '../../src/matching/eligibility.ts';
 import { explainOffers } from '../../src/matching/explain-offers.ts';
 import type { MatchTables } from '../../src/matching/match-tables.ts';
-import {
-  allOffersAvailable,
-  createUnavailableOfferSet,
-  type SortOrder,
-  sortOrderNames,
-} from '../../src/matching/matcher.ts';
+import { allOffersAvailable, createUnavailableOfferSet } from '../../src/matching/matcher.ts';
 import { addOffer, emptyOfferSet, hasOffer, type OfferSet } from '../../src/matching/offer-set.ts';
 import { createPricingRanker, type OfferPricer, type OfferRanker } from '../../src/matching/pricing-ranker.ts';
-import { type FieldVector, findFieldIndex } from '../../src/verticals/field-vector.ts';
-import type { TemplatePricedOffer } from '../../src/verticals/template-offer-renderer.ts';
-import type { Vertical } from '../../src/verticals/vertical.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
+import type { TemplatePricedOffer } from '../../src/verticals/common/template-offer-renderer.ts';
 import { type Random, randomFieldValue, seededRandom } from '../support/random-catalog.ts';
 
 type Compiled<Tables extends MatchTables> = CompiledCatalog & { readonly tables: Tables };
@@ -64,8 +61,13 @@ export async function compareRanking<Tables extends MatchTables, Match extends {
     sortOrderNames.flatMap((sort) => sortMatches(best, sort).slice(0, tables.orderLength)),
   );
 
-  const explained = await explainOffers(tables, vertical, borrower, today, (offer) =>
-    unavailable !== null && hasOffer(unavailable, offer) ? ['daily_cap'] : [],
+  const explained = await explainOffers(
+    builtInVerticals.getProduct(tables),
+    tables,
+    vertical,
+    borrower,
+    today,
+    (offer) => (unavailable !== null && hasOffer(unavailable, offer) ? ['daily_cap'] : []),
   );
   assert.equal(explained.matched, open.length);
   const later = unavailable?.slice() ?? emptyOfferSet(tables.offerCount);
@@ -73,7 +75,7 @@ export async function compareRanking<Tables extends MatchTables, Match extends {
   for (const bits of [unavailable, later]) {
     const set = bits === null ? allOffersAvailable : createUnavailableOfferSet(bits);
     assert.equal(
-      countAvailableOffers(tables, ranked.total, borrower, today, set),
+      countAvailableOffers(builtInVerticals.getProduct(tables), tables, ranked.total, borrower, today, set),
       expected.filter(({ id }) => isOpen(id, bits)).length,
     );
   }

@@ -1,6 +1,6 @@
-import type { OfferCriterion } from '../../src/catalogs/catalog-schema.ts';
-import type { FieldVector } from '../../src/verticals/field-vector.ts';
-import type { Vertical } from '../../src/verticals/vertical.ts';
+import type { FieldVector } from '../../src/domain/field-vector.ts';
+import type { Vertical } from '../../src/domain/vertical.ts';
+import type { OfferCriterion } from '../../src/matching/match-tables.ts';
 
 /** Rules of criteria for the references of all verticals, without tables and bit sets. */
 

@@ -2,6 +2,7 @@
  * Generates TypeScript clients for the OpenAPI document of every vertical with six code generators, and compiles a program that reads every
  * member: `make openapi-clients-test`. Installs the generators, about 300 MB, into test-artefacts/openapi-clients.
  */
+
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { resolveUrls } from '../../src/config/resolve-urls.ts';
 import { openApiDocument } from '../../src/openapi/openapi-document.ts';
 import type { OpenApiDocument } from '../../src/openapi/openapi-types.ts';
-import { availableVerticals } from '../../src/verticals/registry.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 
 const folder = fileURLToPath(new URL('../../test-artefacts/openapi-clients', import.meta.url));
 const compiler = fileURLToPath(new URL('../../node_modules/.bin/tsc', import.meta.url));
@@ -187,9 +188,9 @@ before(() => {
 const unset = { public: null, click: null, widget: null, cdn: null };
 const { urls } = resolveUrls({ publicEndpoint: { host: '127.0.0.1', port: 8080 }, tls: null, urls: unset }, 8080);
 
-for (const vertical of availableVerticals()) {
+for (const vertical of builtInVerticals.verticals) {
   describe(vertical.segment, () => {
-    const document = openApiDocument(vertical, urls);
+    const document = openApiDocument(builtInVerticals.withProduct(vertical), urls);
     for (const generator of generators) {
       test(`a client of ${generator.name} ${generator.version} has a type for every member`, () => {
         const target = `${folder}/${vertical.segment}/${generator.name.replace('/', '-')}`;

@@ -5,12 +5,12 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import Type from 'typebox';
 import { captureExamples } from '../../bin/record-examples.ts';
 import { resolveUrls } from '../../src/config/resolve-urls.ts';
+import type { Vertical } from '../../src/domain/vertical.ts';
 import { prepareDocsFiles } from '../../src/openapi/docs-files.ts';
 import { extractComponents, openApiDocument, openApiText } from '../../src/openapi/openapi-document.ts';
 import { recordedExamplesUrl } from '../../src/openapi/recorded-examples.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { availableVerticals } from '../../src/verticals/registry.ts';
-import type { Vertical } from '../../src/verticals/vertical.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
@@ -23,11 +23,11 @@ const apart = {
   cdn: 'https://images.test/logos',
 };
 
-for (const vertical of [...availableVerticals(), equipmentLeases]) {
+for (const vertical of [...builtInVerticals.verticals, equipmentLeases]) {
   for (const [where, addresses] of Object.entries({ 'one host': urls, 'hosts of their own': apart })) {
     test(`the OpenAPI document of ${vertical.segment} on ${where} passes the recommended lint rules`, async () => {
       const problems = await lintFromString({
-        source: openApiText(vertical, addresses),
+        source: openApiText(builtInVerticals.withProduct(vertical), addresses),
         absoluteRef: 'openapi.json',
         config: await createConfig({ extends: ['recommended'] }),
       });
@@ -41,10 +41,10 @@ for (const vertical of [...availableVerticals(), equipmentLeases]) {
 
 test('docs/openapi.json equals the current OpenAPI document (update with make openapi)', () => {
   const filed = readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8');
-  assert.equal(filed, openApiText(personalLoans, urls));
+  assert.equal(filed, openApiText(builtInVerticals.withProduct(personalLoans), urls));
 });
 
-for (const vertical of availableVerticals()) {
+for (const vertical of builtInVerticals.verticals) {
   const { segment } = vertical;
   test(`the recorded examples of ${segment} equal the responses of the current service (update with make openapi)`, async () => {
     const filed: unknown = JSON.parse(readFileSync(recordedExamplesUrl(segment), 'utf8'));
@@ -53,12 +53,12 @@ for (const vertical of availableVerticals()) {
 }
 
 test('the document and its examples contain the configured URLs of the service', () => {
-  const { servers, paths } = openApiDocument(personalLoans, apart);
+  const { servers, paths } = openApiDocument(builtInVerticals.withProduct(personalLoans), apart);
   assert.equal(servers[0]?.url, 'https://api.test/loans/v1/personal-loans');
   assert.deepEqual(paths['/c']?.servers?.[0]?.url, 'https://go.test');
   assert.deepEqual(paths['/']?.servers?.[0]?.url, 'https://widgets.test');
   assert.deepEqual(paths['/widget.js']?.servers?.[0]?.url, 'https://widgets.test');
-  const text = openApiText(personalLoans, apart);
+  const text = openApiText(builtInVerticals.withProduct(personalLoans), apart);
   assert.match(text, /"click_url": "https:\/\/go\.test\/c\?sub=/);
   assert.match(text, /"logo_url": "https:\/\/images\.test\/logos\//);
   assert.doesNotMatch(text, /\.invalid/);
@@ -66,7 +66,7 @@ test('the document and its examples contain the configured URLs of the service',
 
 test('the document contains the fields of the vertical with their allowed values', () => {
   for (const { vertical, fields, required } of allFixtures) {
-    const { PocketFields } = openApiDocument(vertical, urls).components.schemas as Record<
+    const { PocketFields } = openApiDocument(builtInVerticals.withProduct(vertical), urls).components.schemas as Record<
       string,
       { readonly properties: Readonly<Record<string, Readonly<Record<string, unknown>>>> }
     >;
@@ -90,16 +90,16 @@ test('the schemas use only forms that code generators support', () => {
     if (Array.isArray(values) && types[0] === undefined) lost.push(`${path}: an enumeration without a type`);
     for (const [name, member] of Object.entries(value)) visit(member, `${path}/${name}`);
   };
-  for (const vertical of [...availableVerticals(), equipmentLeases]) {
-    visit(openApiDocument(vertical, urls).components.schemas, vertical.segment);
+  for (const vertical of [...builtInVerticals.verticals, equipmentLeases]) {
+    visit(openApiDocument(builtInVerticals.withProduct(vertical), urls).components.schemas, vertical.segment);
   }
   assert.deepEqual(lost, []);
 });
 
 test('the document of each vertical states what its sort orders mean, and which members of an offer it does not use', () => {
   const describe = (segment: string) => {
-    const vertical = availableVerticals().find((candidate) => candidate.segment === segment)!;
-    const { paths, components } = openApiDocument(vertical, urls);
+    const vertical = builtInVerticals.verticals.find((candidate) => candidate.segment === segment)!;
+    const { paths, components } = openApiDocument(builtInVerticals.withProduct(vertical), urls);
     const { sort } = Object.fromEntries(
       paths['/marketplace']!.get!.parameters!.map((parameter) => [parameter.name, parameter.description]),
     );
@@ -157,7 +157,12 @@ test('extractComponents does not treat an example with a title property as a sch
 
 async function pageAt(path: string, publicUrl: string, verticals: readonly Vertical[]): Promise<string> {
   const urls = { public: publicUrl, click: publicUrl, widget: `${publicUrl}/w`, cdn: `${publicUrl}/cdn` };
-  const page = (await prepareDocsFiles(verticals, urls)).find((file) => file.path === path);
+  const page = (
+    await prepareDocsFiles(
+      verticals.map((vertical) => builtInVerticals.withProduct(vertical)),
+      urls,
+    )
+  ).find((file) => file.path === path);
   assert.equal(page?.kind, 'page');
   return Buffer.from(page.file.plain).toString();
 }

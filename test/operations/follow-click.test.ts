@@ -6,6 +6,7 @@ import { CatalogStore } from '../../src/catalogs/catalog-store.ts';
 import { ClickRecordLimiter } from '../../src/clicks/click-record-limiter.ts';
 import { OfferAvailability } from '../../src/clicks/offer-availability.ts';
 import { SharedTimeout } from '../../src/domain/async.ts';
+import type { Tenant } from '../../src/domain/tenant.ts';
 import { ClickIds, ClickTokenCipher } from '../../src/ids/click-tokens.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
@@ -13,8 +14,8 @@ import { restoreAbsentItems, type UnbookedReason } from '../../src/ledger/ledger
 import { type ClickRequest, followClick, type UncountedRequest } from '../../src/operations/follow-click.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { DeviceClassifier } from '../../src/user-agents/device-classifier.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
-import type { Tenant } from '../../src/verticals/tenant.ts';
 import { catalogOf, plainOffer } from '../matching/loan-fixtures.ts';
 import { browsers } from '../support/browsers.ts';
 import { liveTenant, secretSetOf, testTenant } from '../support/identities.ts';
@@ -61,6 +62,7 @@ async function openBench(t: TestContext, isLive = true, flatPayout = false) {
   writeCatalog(liveOffers);
   const vertical = { ...liveTenant.vertical, flatPayout };
   const catalogs = new CatalogStore({
+    registry: builtInVerticals,
     ...{ archiveFolder: join(folder, 'archive'), clock },
     catalogs: [
       { vertical, mode: 'live', file },

@@ -4,7 +4,10 @@ import { describe, it, type TestContext } from 'node:test';
 import { CatalogStore } from '../../src/catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { type CancelSignal, SerialQueue } from '../../src/domain/async.ts';
+import { findFieldIndex } from '../../src/domain/field-vector.ts';
 import { type Outcome, serviceUnavailable } from '../../src/domain/outcome.ts';
+import { validatePocketFields } from '../../src/domain/pocket-fields.ts';
+import { sortOrderNames } from '../../src/domain/vertical.ts';
 import { renderMarketplaceJson } from '../../src/http/routes/offers-json.ts';
 import { ClickTokenCipher } from '../../src/ids/click-tokens.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
@@ -15,7 +18,6 @@ import {
   type Matcher,
   type MatchRequest,
   readPackedOffer,
-  sortOrderNames,
   type UnavailableOffers,
 } from '../../src/matching/matcher.ts';
 import { addOffer, emptyOfferSet, hasOffer } from '../../src/matching/offer-set.ts';
@@ -31,10 +33,9 @@ import {
 import { reportIgnoredParameters } from '../../src/operations/ignored-names.ts';
 import type { OffersResult } from '../../src/operations/show-offers.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
-import { findFieldIndex } from '../../src/verticals/field-vector.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import type { LoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
 import { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
-import { validatePocketFields } from '../../src/verticals/pocket-fields.ts';
 import { enlargedCatalog, withDailyCap } from '../support/changeable-catalogs.ts';
 import { secretSetOf, testTenant } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -64,6 +65,7 @@ async function setUp(
   runAfterTest(t, () => rmSync(folder, { recursive: true }));
   const ledger = await openTemporaryLedger(t);
   const catalogs = new CatalogStore({
+    registry: builtInVerticals,
     ...{ archiveFolder: folder, clock },
     catalogs: sources,
   });
@@ -252,6 +254,7 @@ describe('getMarketplace if the availability of offers changes', () => {
         open.slice(0, maxOffers).map((offer, at) => [offer, at + 1]),
       );
       const { matched: total } = await explainOffers(
+        builtInVerticals.getProduct(catalog.tables),
         catalog.tables,
         vertical,
         session.pocketFields,

@@ -10,14 +10,14 @@ import {
 } from '../../src/analytics/analytics.ts';
 import { formatIsoDate, parseIsoDate } from '../../src/domain/calendar.ts';
 import { usdToExactMicros } from '../../src/domain/money.ts';
+import type { Tenant } from '../../src/domain/tenant.ts';
 import { PageCursors } from '../../src/ids/page-cursor.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import { type DeviceClass, deviceClasses } from '../../src/ledger/ledger-record.ts';
 import type { AnalyticsSummary, DailyAnalytics, SessionRowsResponse } from '../../src/operations/analytics-schemas.ts';
 import { type AnalyticsRequest, queryAnalytics } from '../../src/operations/query-analytics.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
-import { availableVerticals } from '../../src/verticals/registry.ts';
-import type { Tenant } from '../../src/verticals/tenant.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { ProjectedStore } from '../analytics/projected-store.ts';
 import { CannedAnalytics, noFigures, noUnbookedClicks, noWidgetEvents } from '../support/canned-analytics.ts';
 import { liveTenant, secretSetOf, testTenant } from '../support/identities.ts';
@@ -536,7 +536,7 @@ describe('sums of analytics figures', () => {
     { minLength: 101, maxLength: 130 },
   );
 
-  for (const vertical of availableVerticals()) {
+  for (const vertical of builtInVerticals.verticals) {
     it(`amounts of rows, lenders, days and devices add up exactly to the summary of ${vertical.segment}`, async () => {
       const { clicksConfirmRevenue = false } = vertical;
       const property = fc.asyncProperty(visits, async (visited) => {

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
+import { emptyFieldVector, findFieldIndex } from '../../src/domain/field-vector.ts';
+import type { Tenant } from '../../src/domain/tenant.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import { PendingFieldChanges, submitInputs } from '../../src/operations/submit-inputs.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import type { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import type { CachedRanking } from '../../src/sessions/session-store.ts';
-import { emptyFieldVector, findFieldIndex } from '../../src/verticals/field-vector.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { mortgage } from '../../src/verticals/mortgage/mortgage.ts';
-import type { Tenant } from '../../src/verticals/tenant.ts';
 import { liveTenant, secretSetOf } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { openTemporaryJournal, type TemporaryJournal } from '../support/temporary-logs.ts';
@@ -80,7 +81,7 @@ class Bench {
       this.missing++;
     };
     return submitInputs(
-      { clock, subIds, sessions, journal, pendingChanges, sessionTtlMs, onSessionMissing },
+      { registry: builtInVerticals, clock, subIds, sessions, journal, pendingChanges, sessionTtlMs, onSessionMissing },
       tenant,
       body,
     );

@@ -1,5 +1,6 @@
 import { bounds } from '../../src/bounds.ts';
-import { packOffers, sortOrderNames } from '../../src/matching/matcher.ts';
+import { sortOrderNames } from '../../src/domain/vertical.ts';
+import { packOffers } from '../../src/matching/matcher.ts';
 import type { CachedRanking } from '../../src/sessions/session-store.ts';
 
 interface RankedOptions extends Partial<Omit<CachedRanking, 'ranking'>> {

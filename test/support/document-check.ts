@@ -11,7 +11,7 @@ import type {
   PathItem,
   SchemaReference,
 } from '../../src/openapi/openapi-types.ts';
-import { availableVerticals } from '../../src/verticals/registry.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import type { ErrorBody } from './api-caller.ts';
 import { equipmentLeases } from './equipment-leases.ts';
 import type { HttpRequest, HttpResponse } from './http-client.ts';
@@ -20,7 +20,7 @@ const checksBySegment = new Map<string, DocumentCheck>();
 
 /** Returns the check of a vertical's OpenAPI document. Each process creates the check once. */
 export function documentCheckFor(segment: string): DocumentCheck | undefined {
-  const vertical = [...availableVerticals(), equipmentLeases].find((each) => each.segment === segment);
+  const vertical = [...builtInVerticals.verticals, equipmentLeases].find((each) => each.segment === segment);
   if (vertical !== undefined && !checksBySegment.has(segment))
     checksBySegment.set(segment, new DocumentCheck(vertical));
   return checksBySegment.get(segment);
@@ -51,7 +51,7 @@ function findSegmentOfSession(path: string): string | undefined {
   const [, digits] = /[?&]sub=sub_([0-9a-f]{64})/.exec(path) ?? [];
   if (digits === undefined) return undefined;
   const { vertical } = decodeSubId(Buffer.from(digits, 'hex'));
-  return availableVerticals().find(({ number }) => number === vertical)?.segment;
+  return builtInVerticals.verticals.find(({ number }) => number === vertical)?.segment;
 }
 
 const origin = 'http://127.0.0.1:8080';
@@ -77,7 +77,7 @@ class DocumentCheck {
   readonly #requestSchemas: Schemas;
 
   constructor(vertical: Vertical) {
-    this.document = openApiDocument(vertical, urls);
+    this.document = openApiDocument(builtInVerticals.withProduct(vertical), urls);
     this.#basePath = `/v1/${vertical.segment}`;
     this.#responseSchemas = new Schemas(rejectUnknownMembers(this.document) as OpenApiDocument);
     this.#requestSchemas = new Schemas(this.document);

@@ -1,4 +1,4 @@
-import type { Vertical } from '../../src/verticals/vertical.ts';
+import type { Vertical } from '../../src/domain/vertical.ts';
 
 /**
  * A vertical that exists only in tests, and only as data (docs/contract.md#verticals), with other field names, another

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { Tenant } from '../../src/domain/tenant.ts';
 import { formatSubId, subIdByteLength } from '../../src/ids/sub-id.ts';
 import { SecretSet } from '../../src/secrets/secret-set.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import type { Tenant } from '../../src/verticals/tenant.ts';
 
 export const liveTenant: Tenant = { account: 42, vertical: personalLoans, mode: 'live' };
 export const testTenant: Tenant = { ...liveTenant, mode: 'test' };

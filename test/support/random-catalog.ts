@@ -1,9 +1,9 @@
 import { generateCatalog as generate } from '../../bench/catalogs/generate-catalog.ts';
 import { type RandomSource, randomElement, randomInteger, seededRandom } from '../../bench/catalogs/seeded-random.ts';
-import { absentValue, type FieldVector } from '../../src/verticals/field-vector.ts';
+import { absentValue, type FieldVector } from '../../src/domain/field-vector.ts';
+import type { PocketField, Vertical } from '../../src/domain/vertical.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import type { PocketField, Vertical } from '../../src/verticals/vertical.ts';
 
 export { type RandomSource as Random, seededRandom };
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { createCatalogSources, exampleCatalogFile } from '../../src/verticals/registry.ts';
 import { equipmentLeaseCatalog, equipmentLeases } from './equipment-leases.ts';
 import {
   birthdateCases,
@@ -13,7 +13,10 @@ import {
   type VerticalFixture,
 } from './vertical-fixture.ts';
 
-const catalogs = createCatalogSources(personalLoans, exampleCatalogFile(personalLoans));
+const catalogs = builtInVerticals.createCatalogSources(
+  personalLoans,
+  builtInVerticals.exampleCatalogFile(personalLoans),
+);
 const readCatalog = (mode: 'live' | 'test'): LoanCatalog => {
   const source = catalogs.find((candidate) => candidate.mode === mode);
   if (source === undefined || !('file' in source)) throw new Error('the example catalogs are files');

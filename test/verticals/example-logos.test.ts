@@ -3,14 +3,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { logoFolder, readLogos } from '../../src/catalogs/read-logos.ts';
-import { availableVerticals, exampleCatalogs } from '../../src/verticals/registry.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 
 const lendersOf = (file: string): { name: string; logo: string }[] => JSON.parse(readFileSync(file, 'utf8')).lenders;
 
-for (const vertical of availableVerticals()) {
-  const files = exampleCatalogs().flatMap((source) =>
-    source.vertical === vertical && 'file' in source ? [source.file] : [],
-  );
+for (const vertical of builtInVerticals.verticals) {
+  const files = builtInVerticals
+    .listExampleCatalogs()
+    .flatMap((source) => (source.vertical === vertical && 'file' in source ? [source.file] : []));
   const folder = logoFolder(files[0]!);
   const names = new Map(files.flatMap(lendersOf).map(({ name, logo }) => [logo, name]));
 

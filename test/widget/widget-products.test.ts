@@ -3,9 +3,9 @@ import { mkdirSync } from 'node:fs';
 import { describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Locator, Page } from 'playwright-core';
+import type { OfferView } from '../../src/catalogs/offer-view.ts';
 import type { Vertical } from '../../src/index.ts';
-import type { OfferView } from '../../src/verticals/offer-view.ts';
-import { availableVerticals, exampleCatalogs } from '../../src/verticals/registry.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { findAccessibilityViolations } from '../support/accessibility.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
 import { sampleBorrowers } from '../support/sample-borrowers.ts';
@@ -23,7 +23,9 @@ import {
   useWidgetTestPages,
 } from './widget-test-pages.ts';
 
-const pages = useWidgetTestPages({ catalogs: [...exampleCatalogs(), ...equipmentLeasesFixture.catalogs] });
+const pages = useWidgetTestPages({
+  catalogs: [...builtInVerticals.listExampleCatalogs(), ...equipmentLeasesFixture.catalogs],
+});
 
 /** Folder of screenshots for manual review. */
 const artefacts = fileURLToPath(new URL('../../test-artefacts/widget/', import.meta.url));
@@ -281,7 +283,7 @@ async function assertNoOverflow(page: Page): Promise<void> {
 }
 
 describe('widgets of all verticals', () => {
-  for (const vertical of availableVerticals()) {
+  for (const vertical of builtInVerticals.verticals) {
     const { segment } = vertical;
     const expected = expectedByVertical[segment]!;
 
@@ -353,7 +355,7 @@ describe('widgets of all verticals', () => {
 });
 
 describe('iframe widgets of all verticals', () => {
-  for (const vertical of availableVerticals()) {
+  for (const vertical of builtInVerticals.verticals) {
     const { segment } = vertical;
 
     test(`${segment}: on a screen of 320 px, opened details fit into the iframe and no word is broken`, async (t) => {
@@ -406,7 +408,9 @@ async function findBrokenWords(elements: Locator): Promise<string[]> {
 }
 
 describe('widgets with unusual offers', () => {
-  const productVerticals = availableVerticals().filter(({ segment }) => expectedByVertical[segment]?.member != null);
+  const productVerticals = builtInVerticals.verticals.filter(
+    ({ segment }) => expectedByVertical[segment]?.member != null,
+  );
 
   test('offers with null members, missing members or unknown members have cards without the missing figures', async (t) => {
     for (const vertical of productVerticals) {
@@ -447,7 +451,7 @@ describe('widgets with unusual offers', () => {
   });
 
   test('tables of tiers show ranges of yields or the changes of the rate, and bonuses show their text and deadlines', async (t) => {
-    const vertical = availableVerticals().find(({ segment }) => segment === 'banking')!;
+    const vertical = builtInVerticals.verticals.find(({ segment }) => segment === 'banking')!;
     const tiers = (...values: readonly (readonly [from: number, rate: number, apy: number])[]) =>
       values.map(([from, rate, apy]) => ({ from, rate, apy }));
     const daily = { compounding: 'daily', term_months: null };
@@ -517,7 +521,7 @@ describe('widgets with unusual offers', () => {
 
   for (const segment of ['credit-cards', 'banking']) {
     test(`${segment}: two offers of one lender have different headings, and their links have different names`, async (t) => {
-      const vertical = availableVerticals().find((other) => other.segment === segment)!;
+      const vertical = builtInVerticals.verticals.find((other) => other.segment === segment)!;
       const widget = await pages.prepare(t, { vertical, fields: sampleBorrowers[segment]!, maxOffers: 5 });
       const { page } = widget;
       await page.route(offersAddress, async (route) => {
@@ -538,7 +542,7 @@ describe('widgets with unusual offers', () => {
   }
 
   test('a negative first-year value is shown with a minus sign', async (t) => {
-    const vertical = availableVerticals().find(({ segment }) => segment === 'credit-cards')!;
+    const vertical = builtInVerticals.verticals.find(({ segment }) => segment === 'credit-cards')!;
     const fields = { ...sampleBorrowers['credit-cards'], card_purpose: 'low_interest', carried_balance: 20_000 };
     const { page, offers } = await openWidget(t, vertical, { ...fields, monthly_spend: 0 });
     const values = offers.map(({ card }) => card!.first_year_value as number);
@@ -551,7 +555,7 @@ describe('widgets with unusual offers', () => {
   });
 
   test('every rate and payment of an insured adjustable mortgage is on the card, as large as the first rate', async (t) => {
-    const vertical = availableVerticals().find(({ segment }) => segment === 'mortgage')!;
+    const vertical = builtInVerticals.verticals.find(({ segment }) => segment === 'mortgage')!;
     const fields = { ...sampleBorrowers.mortgage, rate_type: 'adjustable', down_payment: 20_000 };
     const { page, offers } = await openWidget(t, vertical, fields);
     const periods = offers.map(({ mortgage }) => mortgage!.adjustable.payments as readonly Figures[]);
@@ -583,7 +587,7 @@ describe('widgets with unusual offers', () => {
   });
 
   test('a secured card shows both deposits, and a card without a largest deposit shows the smallest', async (t) => {
-    const vertical = availableVerticals().find(({ segment }) => segment === 'credit-cards')!;
+    const vertical = builtInVerticals.verticals.find(({ segment }) => segment === 'credit-cards')!;
     const { page, url } = await pages.prepare(t, { vertical, fields: sampleBorrowers['credit-cards']!, maxOffers: 5 });
     await page.route(offersAddress, async (route) => {
       const response = await route.fetch();
@@ -603,7 +607,7 @@ describe('widgets with unusual offers', () => {
   });
 
   test('mortgages cannot be sorted by revenue, even if the script element requests it', async (t) => {
-    const vertical = availableVerticals().find(({ segment }) => segment === 'mortgage')!;
+    const vertical = builtInVerticals.verticals.find(({ segment }) => segment === 'mortgage')!;
     const { page, html } = await pages.prepare(t, { vertical, fields: sampleBorrowers.mortgage! });
     const errors = collectErrors(page);
     await page.goto(pages.url(html.replace('data-sort="recommended"', 'data-sort="svc_revenue"')));
@@ -634,7 +638,7 @@ describe('widgets with unusual offers', () => {
   });
 
   test('a borrower without matching offers gets advice about the product', async (t) => {
-    const vertical = availableVerticals().find(({ segment }) => segment === 'banking')!;
+    const vertical = builtInVerticals.verticals.find(({ segment }) => segment === 'banking')!;
     const { page, url } = await pages.prepare(t, { vertical, fields: sampleBorrowers.banking! });
     await page.route(offersAddress, async (route) => {
       const response = await route.fetch();

@@ -9,7 +9,7 @@ import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from '
 import { formatFeature } from '../../examples/landing-page/pages/formatting.ts';
 import { bounds } from '../../src/bounds.ts';
 import { errorTable } from '../../src/domain/errors.ts';
-import { availableVerticals } from '../../src/verticals/registry.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { accentProperties, parseComputedColor, parseHexColor } from '../../src/web/widget/colors.ts';
 import { errorMessageFor } from '../../src/web/widget/error-messages.ts';
 import {
@@ -225,7 +225,7 @@ test('formats feature tags of offers as words', () => {
 
 test('the widget and the example write the abbreviations in the features of all example catalogs in upper case', () => {
   const abbreviations = /\b(ach|apr|apy|arm|atm|cd|fdic|fha|heloc|ira|ncua|nmls|pmi|ssn|us|usda|va)\b/i;
-  const catalogs = availableVerticals().map(({ segment }) =>
+  const catalogs = builtInVerticals.verticals.map(({ segment }) =>
     readFileSync(new URL(`../../src/verticals/${segment}/example-catalog.json`, import.meta.url), 'utf8'),
   );
   const features = catalogs.flatMap((text) =>

@@ -9,12 +9,14 @@ import type { IssuedKey } from '../../auth/api-key.ts';
 import { keyFilePath } from '../../auth/key-file.ts';
 import { KeyRegistry } from '../../auth/key-registry.ts';
 import { bounds } from '../../bounds.ts';
+import type { VerticalRegistry } from '../../catalogs/vertical-registry.ts';
 import { loadConfig, readDataDir } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
 import { daysSinceEpoch, parseIsoDate } from '../../domain/calendar.ts';
 import { systemClock } from '../../domain/clock.ts';
 import type { ApiKeyMode } from '../../domain/mode.ts';
 import { toEscapedJson } from '../../domain/text.ts';
+import type { Vertical } from '../../domain/vertical.ts';
 import { dataPaths } from '../../files/data-paths.ts';
 import { lockFolder } from '../../files/folder-lock.ts';
 import type { DayRange } from '../../operations/analytics-responses.ts';
@@ -29,8 +31,6 @@ import {
 } from '../../operations/query-analytics.ts';
 import { assertLedgerEnd, assertLedgerStart, readFolderEvidence } from '../../server/check-data-folder.ts';
 import { isReferrerTag } from '../../sessions/referrer-tags.ts';
-import { availableVerticals, knownVerticals } from '../../verticals/registry.ts';
-import type { Vertical } from '../../verticals/vertical.ts';
 import {
   type CommandDefinition,
   CommandLineError,
@@ -91,7 +91,7 @@ const reportDefinitions: Readonly<Record<AnalyticsReportKind, CommandDefinition>
   },
 };
 
-function analyticsReportCommand(kind: AnalyticsReportKind): Command {
+function analyticsReportCommand(kind: AnalyticsReportKind, { verticals }: VerticalRegistry): Command {
   const { description, ...definition } = reportDefinitions[kind];
   return defineCommand(kind, {
     ...definition,
@@ -99,12 +99,7 @@ function analyticsReportCommand(kind: AnalyticsReportKind): Command {
   })
     .requiredOption('--account <name>', 'account of the sessions', parseAccountName)
     .requiredOption('--tag <tag>', 'referrer tag of the sessions', parseReferrerTag)
-    .addOption(
-      createVerticalOption('vertical of the sessions', availableVerticals()).default(
-        availableVerticals()[0],
-        availableVerticals()[0]!.segment,
-      ),
-    )
+    .addOption(createVerticalOption('vertical of the sessions', verticals).default(verticals[0], verticals[0]!.segment))
     .addOption(createModeOption('sessions of live keys or of test keys').default('live'))
     .option(
       '--from <date>',
@@ -130,21 +125,21 @@ function parseDate(text: string): number {
   throw new InvalidArgumentError('The value must be a date like 2026-11-21.');
 }
 
-export function createCommand(): Command {
+export function createCommand(registry: VerticalRegistry): Command {
   return createCommandGroup(
     'analytics',
     'Reads the analytics store of the data folder (SVC_DATA_DIR, or ./data), also while a server runs, and rebuilds it.',
     [
-      analyticsReportCommand('summary'),
-      analyticsReportCommand('daily'),
-      analyticsReportCommand('sessions'),
-      tagsCommand(),
+      analyticsReportCommand('summary', registry),
+      analyticsReportCommand('daily', registry),
+      analyticsReportCommand('sessions', registry),
+      tagsCommand(registry),
       rebuildCommand(),
     ],
   );
 }
 
-function tagsCommand(): Command {
+function tagsCommand(registry: VerticalRegistry): Command {
   return defineCommand('tags', {
     summary: 'count the referrer tags of each account',
     description:
@@ -160,7 +155,7 @@ function tagsCommand(): Command {
       'as_of_position',
   })
     .option('--json', 'print an array of JSON objects')
-    .action(printTagCounts);
+    .action((options: { readonly json?: true }) => printTagCounts(registry, options));
 }
 
 function rebuildCommand(): Command {
@@ -305,13 +300,13 @@ function listKeys(dataDir: string): readonly IssuedKey[] {
   return withKeyRegistry(KeyRegistry.openExisting(keyFilePath(dataDir)), (registry) => registry.listKeys());
 }
 
-async function printTagCounts(options: { readonly json?: true }): Promise<void> {
+async function printTagCounts(registry: VerticalRegistry, options: { readonly json?: true }): Promise<void> {
   const dataDir = readDataDir(readEnv());
   const keys = listKeys(dataDir);
   await withStoredAnalytics(dataDir, (analytics) => {
     const counts = analytics.countReferrerTags().map(([account, vertical, test, tags]) => ({
       account: keys.find((key) => key.account === account)?.accountName ?? null,
-      vertical: knownVerticals().find(({ number }) => number === vertical)?.segment ?? null,
+      vertical: registry.knownVerticals.find(({ number }) => number === vertical)?.segment ?? null,
       mode: test === 1 ? 'test' : 'live',
       tags,
       as_of_position: analytics.appliedPosition,

@@ -12,14 +12,14 @@ import { computeCatalogVersions } from '../../catalogs/catalog-version.ts';
 import { findVerticalOfCatalog } from '../../catalogs/find-catalog-files.ts';
 import { parseCatalogJson, readCatalogText, validateCatalogValue } from '../../catalogs/parse-catalog.ts';
 import { logoFolder, readLogos } from '../../catalogs/read-logos.ts';
+import type { VerticalRegistry } from '../../catalogs/vertical-registry.ts';
 import { daysSinceEpoch } from '../../domain/calendar.ts';
 import { systemClock } from '../../domain/clock.ts';
-import { getVerticalProduct } from '../../verticals/registry.ts';
 import { CommandLineError, createCommandGroup, defineCommand } from '../command.ts';
 import { formatNameValuePairs, formatTable, printChunk, printJson, printResult } from '../output.ts';
 import { jsonErrorPosition, locateJsonPaths, type TextPosition } from './json-positions.ts';
 
-function catalogValidateCommand(): Command {
+function catalogValidateCommand(registry: VerticalRegistry): Command {
   return defineCommand('validate', {
     summary: 'validate a catalog file',
     description:
@@ -37,10 +37,10 @@ function catalogValidateCommand(): Command {
   })
     .argument('<file>', 'catalog file')
     .option('--json', 'print one JSON object')
-    .action(validateCatalogFile);
+    .action((file: string, options: { readonly json?: true }) => validateCatalogFile(file, registry, options));
 }
 
-function catalogStatsCommand(): Command {
+function catalogStatsCommand(registry: VerticalRegistry): Command {
   return defineCommand('stats', {
     summary: 'print statistics of a catalog file',
     description:
@@ -55,30 +55,30 @@ function catalogStatsCommand(): Command {
   })
     .argument('<file>', 'catalog file')
     .option('--json', 'print one JSON object')
-    .action(printCatalogStats);
+    .action((file: string, options: { readonly json?: true }) => printCatalogStats(file, registry, options));
 }
 
-export function createCommand(): Command {
+export function createCommand(registry: VerticalRegistry): Command {
   return createCommandGroup(
     'catalog',
     'Validates a catalog file before a server reads it, and prints statistics of its offers.',
-    [catalogValidateCommand(), catalogStatsCommand()],
+    [catalogValidateCommand(registry), catalogStatsCommand(registry)],
   );
 }
 
 /** Reads and validates a catalog file. `catalog` is null if there are errors. Throws `CommandLineError` if the file cannot be read. */
-function readCatalogFile(file: string) {
+function readCatalogFile(file: string, registry: VerticalRegistry) {
   const read = readCatalogText(file);
   if (!read.ok) throw new CommandLineError(`${file} ${read.problem}`);
   const { text } = read;
   const parsed = parseCatalogJson(text);
-  const vertical = findVerticalOfCatalog(parsed.ok ? parsed.value : null);
+  const vertical = registry.withProduct(findVerticalOfCatalog(parsed.ok ? parsed.value : null, registry));
   const validated = parsed.ok
     ? validateCatalogValue(parsed.value, vertical, daysSinceEpoch(systemClock.wallMs()))
     : parsed;
   return validated.ok
-    ? { text, vertical, catalog: validated.catalog, errors: validated.warnings }
-    : { text, vertical, catalog: null, errors: validated.errors };
+    ? { text, ...vertical, catalog: validated.catalog, errors: validated.warnings }
+    : { text, ...vertical, catalog: null, errors: validated.errors };
 }
 
 /** Returns the vertical, the number of lenders, the number of offers, and the live and test versions of a valid catalog. */
@@ -98,8 +98,12 @@ interface LocatedError {
   readonly problem: string;
 }
 
-async function validateCatalogFile(file: string, options: { readonly json?: true }): Promise<void> {
-  const { text, catalog, errors } = readCatalogFile(file);
+async function validateCatalogFile(
+  file: string,
+  registry: VerticalRegistry,
+  options: { readonly json?: true },
+): Promise<void> {
+  const { text, catalog, errors } = readCatalogFile(file, registry);
   const { located, rest } = locateErrors(text, errors);
   const { listedWarnings, omittedWarningCount: omitted } = errors;
   const moreWarnings = omitted > 0 ? { path: [], problem: `and ${omitted} more warnings` } : null;
@@ -194,15 +198,15 @@ function formatErrorCount(count: number): string {
   return `${count} ${count === 1 ? 'error' : 'errors'}`;
 }
 
-function printCatalogStats(file: string, options: { readonly json?: true }): void {
-  const { catalog, vertical, errors } = readCatalogFile(file);
+function printCatalogStats(file: string, registry: VerticalRegistry, options: { readonly json?: true }): void {
+  const { catalog, vertical, product, errors } = readCatalogFile(file, registry);
   if (catalog === null) {
     throw new CommandLineError(
       `${file} is not a valid catalog: ${formatErrorCount(errors.count)}; list the errors with marketplace catalog validate`,
     );
   }
   const summary = summarizeCatalog(catalog);
-  const statistics = getVerticalProduct(vertical).computeStatistics(catalog, vertical);
+  const statistics = product.computeStatistics(catalog, vertical);
   if (options.json) printJson({ file, ...summary, ...statistics });
   else printResult(formatCatalogStats(file, summary, statistics));
 }

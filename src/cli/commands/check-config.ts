@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { keyFilePath } from '../../auth/key-file.ts';
 import { readLiveKeyVerticals } from '../../auth/live-key-verticals.ts';
 import { bounds } from '../../bounds.ts';
+import type { VerticalRegistry } from '../../catalogs/vertical-registry.ts';
 import {
   type Config,
   detectMachineResources,
@@ -13,11 +14,10 @@ import { readEnv, type SettingName } from '../../config/env.ts';
 import { isLoopbackHost, resolveUrls, urlSettingNames } from '../../config/resolve-urls.ts';
 import { systemClock } from '../../domain/clock.ts';
 import { tlsMinVersionDefault } from '../../tls/certificate.ts';
-import { availableVerticals, exampleCatalogFile } from '../../verticals/registry.ts';
 import { defineCommand } from '../command.ts';
 import { formatTable, printJson, printNotice, printResult } from '../output.ts';
 
-export function createCommand(): Command {
+export function createCommand(registry: VerticalRegistry): Command {
   return defineCommand('check-config', {
     description:
       'Checks the environment variables of the service, and prints the value of each setting and its origin. Warns about risky values. ' +
@@ -31,10 +31,10 @@ export function createCommand(): Command {
     json: 'one object: settings, warnings',
   })
     .option('--json', 'print one JSON object')
-    .action(printConfig);
+    .action((options: { readonly json?: true }) => printConfig(registry, options));
 }
 
-function printConfig({ json }: { readonly json?: true }): void {
+function printConfig(registry: VerticalRegistry, { json }: { readonly json?: true }): void {
   const env = readEnv();
   const machine = detectMachineResources();
   const { config, warnings } = loadConfig(env, machine);
@@ -43,7 +43,7 @@ function printConfig({ json }: { readonly json?: true }): void {
     ...warnings,
     ...urlWarnings,
     ...configRisks(config, urls, machine),
-    ...exampleCatalogRisks(config),
+    ...exampleCatalogRisks(config, registry),
   ];
   const values = Object.entries(settingValues(config, urls, machine)) as [SettingName, SettingValue][];
   const originOf = (name: SettingName) => (env.values[name] === undefined ? 'default' : 'environment');
@@ -144,9 +144,9 @@ export function configRisks(config: Config, urls: PublicUrls, machine: Pick<Mach
 }
 
 /** Returns a sentence if live keys are served by example catalogs. The server logs the same warning. */
-function exampleCatalogRisks({ catalog, dataDir }: Config): string[] {
-  const served = availableVerticals()
-    .filter((vertical) => catalog.kind === 'example' || catalog.path === exampleCatalogFile(vertical))
+function exampleCatalogRisks({ catalog, dataDir }: Config, registry: VerticalRegistry): string[] {
+  const served = registry.verticals
+    .filter((vertical) => catalog.kind === 'example' || catalog.path === registry.exampleCatalogFile(vertical))
     .map(({ segment }) => segment);
   const withLiveKeys = readLiveKeyVerticals(keyFilePath(dataDir), systemClock.wallMs());
   const risky = served.filter((segment) => withLiveKeys.includes(segment));

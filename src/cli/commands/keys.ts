@@ -4,12 +4,13 @@ import type { IssuedKey } from '../../auth/api-key.ts';
 import { keyFilePath } from '../../auth/key-file.ts';
 import { getKeyState, KeyRegistry, toIssuedKeyJson } from '../../auth/key-registry.ts';
 import { bounds } from '../../bounds.ts';
+import type { VerticalRegistry } from '../../catalogs/vertical-registry.ts';
 import { readDataDir } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
 import { systemClock } from '../../domain/clock.ts';
 import type { ApiKeyMode } from '../../domain/mode.ts';
+import type { KnownVertical } from '../../domain/vertical.ts';
 import { assertKeyFileIsCurrent, findKnownKeyNumbers, readFolderEvidence } from '../../server/check-data-folder.ts';
-import { availableVerticals, type KnownVertical, knownVerticals } from '../../verticals/registry.ts';
 import {
   CommandLineError,
   createCommandGroup,
@@ -26,7 +27,7 @@ import { createKeysRepairCommand } from './keys-repair.ts';
 const keyJsonMembers =
   'id, account, vertical, mode, state, created_at, expires_at, revoked_at, requests_per_minute, analytics_per_minute, sessions_per_day';
 
-function keysCreateCommand(): Command {
+function keysCreateCommand(registry: VerticalRegistry): Command {
   return defineCommand('create', {
     summary: 'create an API key and print it once',
     description: 'Creates an API key and prints it. Only its hash is stored, so it cannot be printed again.',
@@ -42,7 +43,9 @@ function keysCreateCommand(): Command {
       'owner of the key; keys of one account and vertical share sessions and figures',
       parseAccountName,
     )
-    .addOption(createVerticalOption('vertical that the key is valid for', knownVerticals()).makeOptionMandatory())
+    .addOption(
+      createVerticalOption('vertical that the key is valid for', registry.knownVerticals).makeOptionMandatory(),
+    )
     .addOption(
       createModeOption('live: real users and revenue; test: synthetic offers, no revenue').makeOptionMandatory(),
     )
@@ -68,7 +71,7 @@ function keysCreateCommand(): Command {
     )
     .option('--raw', 'print only the key, for scripts')
     .addOption(new Option('--json', 'print one JSON object').conflicts('raw'))
-    .action(createAndPrintKey);
+    .action((options: CreateKeyOptions) => createAndPrintKey(registry, options));
 }
 
 function keysListCommand(): Command {
@@ -102,11 +105,11 @@ function keysRevokeCommand(): Command {
     .action(revokeKey);
 }
 
-export function createCommand(): Command {
+export function createCommand(registry: VerticalRegistry): Command {
   return createCommandGroup(
     'keys',
     'Creates, lists and revokes API keys in the key file of the data folder (SVC_DATA_DIR, or ./data). A server may be running.',
-    [keysCreateCommand(), keysListCommand(), keysRevokeCommand(), createKeysRepairCommand()],
+    [keysCreateCommand(registry), keysListCommand(), keysRevokeCommand(), createKeysRepairCommand()],
   );
 }
 
@@ -132,7 +135,7 @@ interface CreateKeyOptions {
   readonly json?: true;
 }
 
-async function createAndPrintKey(options: CreateKeyOptions): Promise<void> {
+async function createAndPrintKey(registry: VerticalRegistry, options: CreateKeyOptions): Promise<void> {
   const { account, vertical, mode } = options;
   const nowMs = systemClock.wallMs();
   const dataDir = readDataDir(readEnv());
@@ -156,7 +159,7 @@ async function createAndPrintKey(options: CreateKeyOptions): Promise<void> {
   if (isNewFile) {
     printNotice(`Created the key file ${path}. Only a server with this data folder (SVC_DATA_DIR) accepts its keys.`);
   }
-  if (!availableVerticals().some(({ segment }) => segment === vertical.segment)) {
+  if (!registry.verticals.some(({ segment }) => segment === vertical.segment)) {
     printNotice(
       `This version has no offers for ${vertical.segment}: only a program that embeds the service with offers of its own serves it.`,
     );

@@ -8,34 +8,34 @@ import { isKeyFileBusy } from '../../auth/key-file.ts';
 import { defaultLimitOverrides } from '../../auth/rate-limits.ts';
 import { bounds } from '../../bounds.ts';
 import { findCatalogFiles } from '../../catalogs/find-catalog-files.ts';
+import type { VerticalRegistry } from '../../catalogs/vertical-registry.ts';
 import { type Config, loadConfig } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
 import { resolveUrls } from '../../config/resolve-urls.ts';
 import { SerialQueue } from '../../domain/async.ts';
 import { systemClock } from '../../domain/clock.ts';
 import type { ApiKeyMode } from '../../domain/mode.ts';
+import type { Vertical } from '../../domain/vertical.ts';
 import { diskFullMessage, isDiskFullError, writeFileDurably } from '../../files/durable-files.ts';
 import { describeError } from '../../logging/describe-error.ts';
 import { createStandardErrorLog } from '../../logging/standard-error-log.ts';
 import type { Service } from '../../server/service.ts';
 import { startService } from '../../server/start-service.ts';
 import { packageVersion } from '../../server/version.ts';
-import { createCatalogSources, exampleCatalogs } from '../../verticals/registry.ts';
-import type { Vertical } from '../../verticals/vertical.ts';
 import { defineCommand } from '../command.ts';
 import { printResult } from '../output.ts';
 import { createRecoveryProgress } from '../progress-bar.ts';
 import { installSignalHandlers } from '../signals.ts';
 import { toStartupError } from './start-error.ts';
 
-export function createCommand(): Command {
+export function createCommand(registry: VerticalRegistry): Command {
   return defineCommand('serve', {
     description:
       'Runs the service in the foreground. SIGINT and SIGTERM drain the server, which then exits with 0; a second signal ends the server at once with 1. SIGHUP reloads the catalog and the certificate. ' +
       'The settings are environment variables; marketplace check-config prints them. The addresses go to standard output, the log to standard error as one JSON object per line.',
     examples: ['marketplace serve', 'SVC_PORT=9000 SVC_DATA_DIR=/var/lib/marketplace marketplace serve'],
     exitCodes: { 0: 'stopped by a signal', 1: 'the start failed, or a second signal ended the drain' },
-  }).action(runServer);
+  }).action(() => runServer(registry));
 }
 
 /**
@@ -81,7 +81,7 @@ function exitOnUncaughtException(logger: Logger, close: () => Promise<void>): vo
  * Runs the service until a signal stops the process. After SIGINT or SIGTERM, finishes the requests in progress and exits with code 0;
  * a second SIGINT or SIGTERM exits immediately with code 1. SIGHUP reloads the catalogs and the certificate (docs/operating.md).
  */
-async function runServer(): Promise<void> {
+async function runServer(registry: VerticalRegistry): Promise<void> {
   const { config, warnings } = loadConfig(readEnv());
   const { logger, flush } = createStandardErrorLog(config.logLevel);
   for (const warning of warnings) logger.warn(warning);
@@ -101,7 +101,7 @@ async function runServer(): Promise<void> {
     void flush().finally(() => process.exit());
   });
 
-  const service = await startServer(config, logger, signals.stopSignal);
+  const service = await startServer(config, registry, logger, signals.stopSignal);
   if (service === null) {
     logger.info('start canceled by a signal');
     if (!(await flush())) process.exit();
@@ -157,6 +157,7 @@ async function runServer(): Promise<void> {
 /** Starts the service. Returns null if `startAbortSignal` cancelled the start. */
 export async function startServer(
   config: Config,
+  registry: VerticalRegistry,
   logger: Logger,
   startAbortSignal: AbortSignal,
 ): Promise<Service | null> {
@@ -169,10 +170,13 @@ export async function startServer(
     return await startService({
       dataDir: config.dataDir,
       secretFile: config.secretFile,
+      registry,
       catalogs:
         config.catalog.kind === 'path'
-          ? findCatalogFiles(config.catalog.path).flatMap(({ vertical, file }) => createCatalogSources(vertical, file))
-          : exampleCatalogs(),
+          ? findCatalogFiles(config.catalog.path, registry).flatMap(({ vertical, file }) =>
+              registry.createCatalogSources(vertical, file),
+            )
+          : registry.listExampleCatalogs(),
       durability: config.durability,
       retentionDays: config.retentionDays,
       matcher: config.matcher,

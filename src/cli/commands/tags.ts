@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import type { TagsPage } from '../../analytics/analytics.ts';
 import { bounds } from '../../bounds.ts';
+import type { VerticalRegistry } from '../../catalogs/vertical-registry.ts';
 import { readDataDir } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
 import type { ApiKeyMode } from '../../domain/mode.ts';
+import type { Vertical } from '../../domain/vertical.ts';
 import { toTagView } from '../../operations/analytics-responses.ts';
-import { availableVerticals } from '../../verticals/registry.ts';
-import type { Vertical } from '../../verticals/vertical.ts';
 import { createModeOption, createVerticalOption, defineCommand, parseAccountName } from '../command.ts';
 import { printChunk, printNotice } from '../output.ts';
 import { findAccountNumber, toJsonLines, withStoredAnalytics } from './analytics.ts';
@@ -19,8 +19,7 @@ interface TagsOptions {
   readonly json?: true;
 }
 
-export function createCommand(): Command {
-  const [firstVertical] = availableVerticals();
+export function createCommand({ verticals }: VerticalRegistry): Command {
   return defineCommand('tags', {
     description:
       'Prints the referrer tags of an account in alphabetical order, with the figures of all their days, as GET /tags does. The command ' +
@@ -35,12 +34,7 @@ export function createCommand(): Command {
       'marketplace_views, offer_clicks, rev_attributed, rev_confirmed, as_of_position',
   })
     .requiredOption('--account <name>', 'account of the sessions', parseAccountName)
-    .addOption(
-      createVerticalOption('vertical of the sessions', availableVerticals()).default(
-        firstVertical,
-        firstVertical!.segment,
-      ),
-    )
+    .addOption(createVerticalOption('vertical of the sessions', verticals).default(verticals[0], verticals[0]!.segment))
     .addOption(createModeOption('sessions of live keys or of test keys').default('live'))
     .option('--json', 'print one JSON object per line')
     .action(printTags);

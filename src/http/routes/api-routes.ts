@@ -1,14 +1,14 @@
 import type { AdmittedCaller, Authenticator } from '../../auth/authenticator.ts';
 import type { OperationName } from '../../auth/key-usage.ts';
 import { rateLimitHeaders } from '../../auth/rate-limits.ts';
+import type { OfferUrls } from '../../catalogs/offer-view.ts';
 import type { ApiError, Outcome } from '../../domain/outcome.ts';
 import { parseQueryParameters } from '../../domain/query-string.ts';
+import type { Vertical } from '../../domain/vertical.ts';
 import type { ApiOperations } from '../../operations/api-operations.ts';
 import type { MarketplaceRequest } from '../../operations/get-marketplace.ts';
 import { knownRequestParameters, listIgnoredNames, reportIgnoredParameters } from '../../operations/ignored-names.ts';
 import type { OffersResult } from '../../operations/show-offers.ts';
-import type { OfferUrls } from '../../verticals/offer-view.ts';
-import type { Vertical } from '../../verticals/vertical.ts';
 import type { RequestContext, RequestHandler } from '../engines/listener.ts';
 import { formatHeaders, type HeaderText } from '../engines/response-head.ts';
 import type { CorsPolicy } from './cors.ts';

@@ -1,7 +1,7 @@
+import type { OfferUrls } from '../../catalogs/offer-view.ts';
 import { formatIsoTimestamp } from '../../domain/calendar.ts';
 import type { OffersResult } from '../../operations/show-offers.ts';
 import type { WidgetOffers } from '../../operations/show-widget-offers.ts';
-import type { OfferUrls } from '../../verticals/offer-view.ts';
 
 /**
  * Renders the response of `GET /marketplace` (docs/contract.md#envelope) from prepared JSON fragments, which is many times faster than

@@ -1,4 +1,5 @@
 import { bounds } from '../../bounds.ts';
+import type { OfferUrls } from '../../catalogs/offer-view.ts';
 import type { CompressedFile } from '../../domain/compressed-file.ts';
 import type { ApiError, Outcome } from '../../domain/outcome.ts';
 import { parseQueryParameters } from '../../domain/query-string.ts';
@@ -13,7 +14,6 @@ import {
   type WidgetOffers,
 } from '../../operations/show-widget-offers.ts';
 import type { RandomBytesPool } from '../../secrets/random-pool.ts';
-import type { OfferUrls } from '../../verticals/offer-view.ts';
 import {
   type EmbedPolicy,
   parseWidgetAppearance,

@@ -1,6 +1,6 @@
 import { bounds } from '../../bounds.ts';
-import { usStateCodes } from '../us-states.ts';
-import type { Vertical } from '../vertical.ts';
+import { usStateCodes } from '../../domain/us-states.ts';
+import type { Vertical } from '../../domain/vertical.ts';
 
 /** Banking: the fields, choices and limits of docs/verticals/banking.md#fields. */
 export const banking: Vertical = {

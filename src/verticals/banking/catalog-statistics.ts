@@ -4,9 +4,9 @@ import {
   type OfferGroupStatistics,
   summarizeNumbers,
 } from '../../catalogs/catalog-statistics.ts';
+import { getChoiceValues } from '../../domain/field-vector.ts';
+import type { Vertical } from '../../domain/vertical.ts';
 import { listOffersSortedById } from '../../matching/match-tables.ts';
-import { getChoiceValues } from '../field-vector.ts';
-import type { Vertical } from '../vertical.ts';
 import { compileDepositTables } from './deposit-tables.ts';
 import type { DepositCatalog, DepositOffer } from './offer-schema.ts';
 

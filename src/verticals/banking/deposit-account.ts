@@ -1,5 +1,5 @@
-import type { VerticalProduct } from '../product.ts';
-import { TemplateOfferRenderer } from '../template-offer-renderer.ts';
+import type { VerticalProduct } from '../../catalogs/product.ts';
+import { TemplateOfferRenderer } from '../common/template-offer-renderer.ts';
 import { computeDepositStatistics } from './catalog-statistics.ts';
 import { compileDepositTables, type DepositTables } from './deposit-tables.ts';
 import { calculateDepositPrices, copyDepositFigures, depositViewSchema } from './deposit-view.ts';

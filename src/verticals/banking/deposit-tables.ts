@@ -1,12 +1,12 @@
+import { findFieldIndex, getChoiceValues } from '../../domain/field-vector.ts';
 import { roundHalfUp, usdToMicros } from '../../domain/money.ts';
+import type { Vertical } from '../../domain/vertical.ts';
 import {
   type ChoiceFieldRule,
   compileCommonTables,
   listOffersSortedById,
   type MatchTables,
 } from '../../matching/match-tables.ts';
-import { findFieldIndex, getChoiceValues } from '../field-vector.ts';
-import type { Vertical } from '../vertical.ts';
 import { compileTierInterest, computeTierYields, getYieldPeriodMonths } from './annual-yield.ts';
 import type { DepositCatalog, DepositOffer } from './offer-schema.ts';
 import { computeDepositIndependentScore } from './recommendation-score.ts';

@@ -1,9 +1,8 @@
 import Type, { type Static } from 'typebox';
-import type { CompiledCatalog } from '../../catalogs/compile-catalog.ts';
-import type { FieldVector } from '../field-vector.ts';
-import { nullableSchema } from '../nullable-schema.ts';
-import type { OfferView } from '../offer-view.ts';
-import type { CreateOfferFigures, TemplatePricedOffer } from '../template-offer-renderer.ts';
+import type { CompiledCatalogData, OfferView } from '../../catalogs/offer-view.ts';
+import type { FieldVector } from '../../domain/field-vector.ts';
+import { nullableSchema } from '../../domain/nullable-schema.ts';
+import type { CreateOfferFigures, TemplatePricedOffer } from '../common/template-offer-renderer.ts';
 import { compoundingFrequencies, interestTierMethods } from './annual-yield.ts';
 import type { DepositTables } from './deposit-tables.ts';
 import type { DepositOffer } from './offer-schema.ts';
@@ -115,7 +114,7 @@ const price = createEmptyDepositOfferFigures();
  * @throws Error if the depositor cannot get one of the offers, which means that the ranking is incorrect
  */
 export function calculateDepositPrices(
-  catalog: CompiledCatalog,
+  catalog: CompiledCatalogData,
   indexes: ArrayLike<number>,
   borrower: Readonly<FieldVector>,
 ): TemplatePricedOffer[] {

@@ -11,10 +11,10 @@ import {
   productNameSchema,
   strictObject,
 } from '../../catalogs/catalog-schema.ts';
+import { getChoiceValues } from '../../domain/field-vector.ts';
 import { roundHalfUp } from '../../domain/money.ts';
-import { checkAdvertisedRates, type RateRange } from '../advertised-rates.ts';
-import { getChoiceValues } from '../field-vector.ts';
-import type { Vertical } from '../vertical.ts';
+import type { Vertical } from '../../domain/vertical.ts';
+import { checkAdvertisedRates, type RateRange } from '../common/advertised-rates.ts';
 import {
   compoundingFrequencies,
   computeAnnualPercentageYield,

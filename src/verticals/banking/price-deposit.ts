@@ -1,5 +1,5 @@
-import type { MismatchCallback } from '../../matching/explain-offers.ts';
-import { absentValue, type FieldVector } from '../field-vector.ts';
+import { absentValue, type FieldVector } from '../../domain/field-vector.ts';
+import type { MismatchCallback } from '../../matching/product-ranking.ts';
 import { computeAnnualPercentageYield } from './annual-yield.ts';
 import { bonusConditionBits, type DepositTables } from './deposit-tables.ts';
 

@@ -1,4 +1,4 @@
-import { ratioInMillionths } from '../ratio-in-millionths.ts';
+import { ratioInMillionths } from '../common/ratio-in-millionths.ts';
 
 /**
  * Weights of the parts of the `recommended` score, in percent (docs/verticals/banking.md#recommended-score). The payout must

@@ -1,13 +1,13 @@
+import { findFieldIndex, getChoiceValues } from '../../domain/field-vector.ts';
 import { usdToMicros } from '../../domain/money.ts';
+import type { Vertical } from '../../domain/vertical.ts';
 import {
   type ChoiceFieldRule,
   compileCommonTables,
   listOffersSortedById,
   type MatchTables,
 } from '../../matching/match-tables.ts';
-import { findFieldIndex, getChoiceValues } from '../field-vector.ts';
-import { ratioInMillionths } from '../ratio-in-millionths.ts';
-import type { Vertical } from '../vertical.ts';
+import { ratioInMillionths } from '../common/ratio-in-millionths.ts';
 import {
   bandFirstYearFactorIndexes,
   offerFirstYearFactorIndexes,

@@ -1,9 +1,12 @@
 import Type, { type Static } from 'typebox';
-import type { CompiledCatalog } from '../../catalogs/compile-catalog.ts';
-import type { FieldVector } from '../field-vector.ts';
-import { nullableSchema } from '../nullable-schema.ts';
-import type { CompiledOffer, OfferRendererOptions, OfferView } from '../offer-view.ts';
-import { type OfferFigures, TemplateOfferRenderer, type TemplatePricedOffer } from '../template-offer-renderer.ts';
+import type { CompiledCatalogData, CompiledOffer, OfferRendererOptions, OfferView } from '../../catalogs/offer-view.ts';
+import type { FieldVector } from '../../domain/field-vector.ts';
+import { nullableSchema } from '../../domain/nullable-schema.ts';
+import {
+  type OfferFigures,
+  TemplateOfferRenderer,
+  type TemplatePricedOffer,
+} from '../common/template-offer-renderer.ts';
 import type { CardTables } from './card-tables.ts';
 import { balanceComputationMethods, type CardOffer } from './offer-schema.ts';
 import { computeFirstYearCents, createEmptyApplicant, isWithinDeposit, readApplicant } from './price-card.ts';
@@ -87,7 +90,7 @@ const applicant = createEmptyApplicant();
  * @throws Error if the borrower cannot get one of the offers, which means that the ranking is incorrect
  */
 export function priceCards(
-  catalog: CompiledCatalog,
+  catalog: CompiledCatalogData,
   indexes: ArrayLike<number>,
   borrower: Readonly<FieldVector>,
 ): TemplatePricedOffer[] {

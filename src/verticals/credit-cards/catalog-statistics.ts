@@ -4,7 +4,7 @@ import {
   type OfferGroupStatistics,
   summarizeNumbers,
 } from '../../catalogs/catalog-statistics.ts';
-import type { Vertical } from '../vertical.ts';
+import type { Vertical } from '../../domain/vertical.ts';
 import { compileCardTables, hasAnnualFee } from './card-tables.ts';
 import { baseRewardCategory, type CardCatalog, type CardOffer } from './offer-schema.ts';
 

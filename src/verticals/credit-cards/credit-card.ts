@@ -1,4 +1,4 @@
-import type { VerticalProduct } from '../product.ts';
+import type { VerticalProduct } from '../../catalogs/product.ts';
 import { type CardTables, compileCardTables } from './card-tables.ts';
 import { cardViewMembers, createCardRenderer, priceCards } from './card-view.ts';
 import { computeCardStatistics } from './catalog-statistics.ts';

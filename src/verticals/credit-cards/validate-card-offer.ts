@@ -1,8 +1,8 @@
 import { bounds } from '../../bounds.ts';
 import type { CatalogErrors, CatalogValuePath } from '../../catalogs/catalog-errors.ts';
-import { checkAdvertisedRates } from '../advertised-rates.ts';
-import { getChoiceValues } from '../field-vector.ts';
-import type { Vertical } from '../vertical.ts';
+import { getChoiceValues } from '../../domain/field-vector.ts';
+import type { Vertical } from '../../domain/vertical.ts';
+import { checkAdvertisedRates } from '../common/advertised-rates.ts';
 import { type AprRange, baseRewardCategory, type CardOffer, purposeFieldName } from './offer-schema.ts';
 
 /** Reports figures of a card that contradict each other, that the law does not allow, or that the vertical does not know. */

@@ -4,8 +4,8 @@ import {
   type OfferGroupStatistics,
   summarizeNumbers,
 } from '../../catalogs/catalog-statistics.ts';
+import type { Vertical } from '../../domain/vertical.ts';
 import { listOffersSortedById } from '../../matching/match-tables.ts';
-import type { Vertical } from '../vertical.ts';
 import { compileMortgageTables } from './mortgage-tables.ts';
 import {
   listOfferPrices,

@@ -1,4 +1,4 @@
-import { monthlyPaymentPerDollar } from '../loan-math.ts';
+import { monthlyPaymentPerDollar } from '../common/loan-math.ts';
 
 /**
  * Scheduled payments and balances of a loan of one dollar. Interest accrues monthly, a twelfth of the yearly rate on the balance; payments

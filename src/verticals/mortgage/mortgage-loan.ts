@@ -1,6 +1,6 @@
-import { absentValue, type FieldVector, findFieldIndex, getChoiceValues } from '../field-vector.ts';
-import type { VerticalProduct } from '../product.ts';
-import type { Vertical } from '../vertical.ts';
+import type { VerticalProduct } from '../../catalogs/product.ts';
+import { absentValue, type FieldVector, findFieldIndex, getChoiceValues } from '../../domain/field-vector.ts';
+import type { Vertical } from '../../domain/vertical.ts';
 import { computeMortgageStatistics } from './catalog-statistics.ts';
 import { compileMortgageTables, type MortgageTables } from './mortgage-tables.ts';
 import { mortgageSchema } from './offer-schema.ts';

@@ -1,12 +1,12 @@
+import { findFieldIndex, getChoiceValues, listAllowedValues } from '../../domain/field-vector.ts';
 import { usdToMicros } from '../../domain/money.ts';
+import type { Vertical } from '../../domain/vertical.ts';
 import {
   type ChoiceFieldRule,
   compileCommonTables,
   listOffersSortedById,
   type MatchTables,
 } from '../../matching/match-tables.ts';
-import { findFieldIndex, getChoiceValues, listAllowedValues } from '../field-vector.ts';
-import type { Vertical } from '../vertical.ts';
 import {
   getInsuranceKind,
   getRateAdjustment,

@@ -1,15 +1,14 @@
 import Type, { type Static } from 'typebox';
-import type { CompiledCatalog } from '../../catalogs/compile-catalog.ts';
+import type { CompiledCatalogData, OfferRendererOptions, OfferView } from '../../catalogs/offer-view.ts';
+import type { FieldVector } from '../../domain/field-vector.ts';
 import { roundHalfUp } from '../../domain/money.ts';
-import type { FieldVector } from '../field-vector.ts';
-import { nullableSchema } from '../nullable-schema.ts';
-import type { OfferRendererOptions, OfferView } from '../offer-view.ts';
+import { nullableSchema } from '../../domain/nullable-schema.ts';
 import {
   type OfferFigures,
   type OfferValue,
   TemplateOfferRenderer,
   type TemplatePricedOffer,
-} from '../template-offer-renderer.ts';
+} from '../common/template-offer-renderer.ts';
 import {
   lenderFeesFigureIndex,
   type MortgageTables,
@@ -125,7 +124,7 @@ const price = createEmptyMortgageLoanPrice();
  * @throws Error if the borrower cannot get one of the offers, which means that the ranking is incorrect
  */
 export function priceMortgages(
-  catalog: CompiledCatalog,
+  catalog: CompiledCatalogData,
   indexes: ArrayLike<number>,
   borrower: Readonly<FieldVector>,
 ): TemplatePricedOffer[] {

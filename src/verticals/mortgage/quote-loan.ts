@@ -1,5 +1,5 @@
-import type { MismatchCallback } from '../../matching/explain-offers.ts';
-import { absentValue, type FieldVector } from '../field-vector.ts';
+import { absentValue, type FieldVector } from '../../domain/field-vector.ts';
+import type { MismatchCallback } from '../../matching/product-ranking.ts';
 import {
   annualPremiumFigureIndex,
   computeLargestLoanAtLtv,

@@ -1,6 +1,6 @@
+import type { FieldVector } from '../../domain/field-vector.ts';
 import { roundHalfUp } from '../../domain/money.ts';
 import { createPricingRanker, type OfferPricer, type OfferSortKeys } from '../../matching/pricing-ranker.ts';
-import type { FieldVector } from '../field-vector.ts';
 import { type MortgageTables, scheduleFigureIndex } from './mortgage-tables.ts';
 import {
   computeAprLowerBoundPercent,

@@ -1,9 +1,9 @@
 import { bounds } from '../../bounds.ts';
 import type { CatalogErrors, CatalogValuePath } from '../../catalogs/catalog-errors.ts';
-import { checkAdvertisedRates, type RateRange } from '../advertised-rates.ts';
-import { getChoiceValues, listAllowedValues } from '../field-vector.ts';
-import { monthlyPaymentPerDollar } from '../loan-math.ts';
-import type { Vertical } from '../vertical.ts';
+import { getChoiceValues, listAllowedValues } from '../../domain/field-vector.ts';
+import type { Vertical } from '../../domain/vertical.ts';
+import { checkAdvertisedRates, type RateRange } from '../common/advertised-rates.ts';
+import { monthlyPaymentPerDollar } from '../common/loan-math.ts';
 import { PaymentStream, solveAnnualPercentageRate } from './annual-percentage-rate.ts';
 import {
   getInsuranceKind,

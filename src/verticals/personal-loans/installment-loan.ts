@@ -1,4 +1,4 @@
-import type { VerticalProduct } from '../product.ts';
+import type { VerticalProduct } from '../../catalogs/product.ts';
 import { computeLoanStatistics } from './catalog-statistics.ts';
 import { compileLoanTables, type LoanTables } from './loan-tables.ts';
 import { loanSchema, validateLoanOffer, validateLoanTermCount } from './offer-schema.ts';

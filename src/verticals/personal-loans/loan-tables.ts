@@ -1,15 +1,15 @@
 import { bounds } from '../../bounds.ts';
+import { defaultProductName } from '../../catalogs/product.ts';
+import { findFieldIndex, getChoiceValues } from '../../domain/field-vector.ts';
 import { roundHalfUp, usdToMicros } from '../../domain/money.ts';
+import type { PocketField, Vertical } from '../../domain/vertical.ts';
 import {
   type ChoiceFieldRule,
   compileCommonTables,
   listOffersSortedById,
   type MatchTables,
 } from '../../matching/match-tables.ts';
-import { findFieldIndex, getChoiceValues } from '../field-vector.ts';
-import { computeAprPercent, monthlyPaymentPerDollar } from '../loan-math.ts';
-import { defaultProductName } from '../product.ts';
-import type { PocketField, Vertical } from '../vertical.ts';
+import { computeAprPercent, monthlyPaymentPerDollar } from '../common/loan-math.ts';
 import type { LoanCatalog, LoanCreditBand, LoanLender, LoanOffer } from './offer-schema.ts';
 import { debtToIncomeScale } from './price-offer.ts';
 

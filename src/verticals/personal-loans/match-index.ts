@@ -1,8 +1,8 @@
 import { bounds } from '../../bounds.ts';
+import { absentValue } from '../../domain/field-vector.ts';
 import { CriteriaIndex } from '../../matching/criteria-index.ts';
 import { addOffer, emptyOfferSet, hasOffer, type OfferSet } from '../../matching/offer-set.ts';
 import { RangeIndex } from '../../matching/range-index.ts';
-import { absentValue } from '../field-vector.ts';
 import type { LoanTables } from './loan-tables.ts';
 import { type Applicant, calculatePrice, createEmptyLoanPrice, emptyApplicant } from './price-offer.ts';
 import { aprSortKey, type OfferScorer, revenueSortKey } from './sort-keys.ts';

@@ -10,10 +10,10 @@ import {
   optionalOfferDisclosureSchemas,
   strictObject,
 } from '../../catalogs/catalog-schema.ts';
-import { checkAdvertisedRates, type RateRange } from '../advertised-rates.ts';
-import { getChoiceValues } from '../field-vector.ts';
-import { computeAprPercent } from '../loan-math.ts';
-import type { Vertical } from '../vertical.ts';
+import { getChoiceValues } from '../../domain/field-vector.ts';
+import type { Vertical } from '../../domain/vertical.ts';
+import { checkAdvertisedRates, type RateRange } from '../common/advertised-rates.ts';
+import { computeAprPercent } from '../common/loan-math.ts';
 import { computeAcceptedScoreShare, priceAtTerm, resolvePayoutModel } from './loan-tables.ts';
 
 /** Schema of the members that only the catalog files of loans have (docs/catalog.md). */

@@ -1,8 +1,6 @@
 import { bounds } from '../../bounds.ts';
-import type { CompiledCatalog } from '../../catalogs/compile-catalog.ts';
-import { copyToFlatString } from '../../domain/text.ts';
-import type { FieldVector } from '../field-vector.ts';
 import {
+  type CompiledCatalogData,
   type CompiledOffer,
   createLogoUrl,
   formatClickUrlParameters,
@@ -12,7 +10,9 @@ import {
   type OfferUrls,
   type OfferView,
   type PricedOffer,
-} from '../offer-view.ts';
+} from '../../catalogs/offer-view.ts';
+import type { FieldVector } from '../../domain/field-vector.ts';
+import { copyToFlatString } from '../../domain/text.ts';
 import type { LoanTables } from './loan-tables.ts';
 import {
   calculatePrice,
@@ -53,7 +53,7 @@ const price = createEmptyLoanPrice();
  * @throws Error if the borrower cannot get one of the offers, which means that the ranking is incorrect
  */
 export function calculateLoanPrices(
-  catalog: CompiledCatalog,
+  catalog: CompiledCatalogData,
   indexes: ArrayLike<number>,
   borrower: Readonly<FieldVector>,
 ): PricedLoan[] {

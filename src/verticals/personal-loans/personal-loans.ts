@@ -1,5 +1,5 @@
-import { usStateCodes } from '../us-states.ts';
-import type { Vertical } from '../vertical.ts';
+import { usStateCodes } from '../../domain/us-states.ts';
+import type { Vertical } from '../../domain/vertical.ts';
 
 /** Personal loans: the fields, choices and limits of docs/contract.md#personal-loans-fields. */
 export const personalLoans: Vertical = {

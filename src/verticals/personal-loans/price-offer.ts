@@ -1,6 +1,6 @@
+import { absentValue, type FieldVector } from '../../domain/field-vector.ts';
 import { roundHalfUp } from '../../domain/money.ts';
-import type { MismatchCallback } from '../../matching/explain-offers.ts';
-import { absentValue, type FieldVector } from '../field-vector.ts';
+import type { MismatchCallback } from '../../matching/product-ranking.ts';
 import type { LoanTables } from './loan-tables.ts';
 
 /** Value in `LoanTables.debtToIncomeMax` for a debt-to-income limit of 100 %. Debt-to-income limits are stored in millionths. */

@@ -1,3 +1,4 @@
+import type { FieldVector } from '../../domain/field-vector.ts';
 import { BestOffers, emptyRanking } from '../../matching/best-offers.ts';
 import { meetsStateMinimumAge } from '../../matching/match-tables.ts';
 import type { RankedOffers } from '../../matching/matcher.ts';
@@ -9,7 +10,6 @@ import {
   removeOffer,
   subtractOffers,
 } from '../../matching/offer-set.ts';
-import type { FieldVector } from '../field-vector.ts';
 import type { LoanTables } from './loan-tables.ts';
 import { MatchIndex, type OffersByCreditBand, type OffersByLoanTerm } from './match-index.ts';
 import {

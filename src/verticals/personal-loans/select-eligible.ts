@@ -1,5 +1,5 @@
+import type { FieldVector } from '../../domain/field-vector.ts';
 import { lowestBitIndex, type OfferSet, removeOffer, subtractOffers } from '../../matching/offer-set.ts';
-import type { FieldVector } from '../field-vector.ts';
 import type { LoanTables } from './loan-tables.ts';
 import type { MatchIndex, OffersByUsState } from './match-index.ts';
 import { type Applicant, calculatePrice, createEmptyLoanPrice } from './price-offer.ts';

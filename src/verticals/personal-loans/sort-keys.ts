@@ -1,6 +1,6 @@
 import { bounds } from '../../bounds.ts';
-import { absentValue } from '../field-vector.ts';
-import { ratioInMillionths } from '../ratio-in-millionths.ts';
+import { absentValue } from '../../domain/field-vector.ts';
+import { ratioInMillionths } from '../common/ratio-in-millionths.ts';
 import type { LoanTables } from './loan-tables.ts';
 import type { Applicant, LoanPrice } from './price-offer.ts';
 

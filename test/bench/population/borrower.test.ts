@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { type Borrower, createRandomBorrower } from '../../../bench/population/borrower.ts';
 import { seededRandom, type WeightedTable } from '../../../bench/population/random.ts';
 import * as tables from '../../../bench/population/tables.ts';
+import { validatePocketFields } from '../../../src/domain/pocket-fields.ts';
 import { personalLoans } from '../../../src/verticals/personal-loans/personal-loans.ts';
-import { validatePocketFields } from '../../../src/verticals/pocket-fields.ts';
 
 const people = draw(20_000, 42);
 

@@ -1,5 +1,5 @@
-import { usStateCodes } from '../../../src/verticals/us-states.ts';
-import type { Vertical } from '../../../src/verticals/vertical.ts';
+import { usStateCodes } from '../../../src/domain/us-states.ts';
+import type { Vertical } from '../../../src/domain/vertical.ts';
 
 /** A vertical of a kind that the service does not know: insurance policies for pets. It exists only in tests. */
 export const petInsurance: Vertical = {

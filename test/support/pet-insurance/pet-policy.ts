@@ -1,12 +1,15 @@
 import Type, { type Static } from 'typebox';
 import { commonOfferSchemas, offerDisclosureSchemas, strictObject } from '../../../src/catalogs/catalog-schema.ts';
 import { computeCatalogStatistics, summarizeNumbers } from '../../../src/catalogs/catalog-statistics.ts';
+import type { VerticalProduct } from '../../../src/catalogs/product.ts';
+import { absentValue } from '../../../src/domain/field-vector.ts';
 import { usdToMicros } from '../../../src/domain/money.ts';
 import { compileCommonTables, listOffersSortedById, type MatchTables } from '../../../src/matching/match-tables.ts';
 import { createPricingRanker } from '../../../src/matching/pricing-ranker.ts';
-import { absentValue } from '../../../src/verticals/field-vector.ts';
-import type { VerticalProduct } from '../../../src/verticals/product.ts';
-import { TemplateOfferRenderer, type TemplatePricedOffer } from '../../../src/verticals/template-offer-renderer.ts';
+import {
+  TemplateOfferRenderer,
+  type TemplatePricedOffer,
+} from '../../../src/verticals/common/template-offer-renderer.ts';
 import { petInsurance } from './pet-insurance.ts';
 
 const usd = Type.Integer({ minimum: 1, maximum: 100_000 });

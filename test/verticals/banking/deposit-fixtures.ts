@@ -1,15 +1,11 @@
 import { createTiersWithYields } from '../../../bench/catalogs/generate-banking-catalog.ts';
 import { type CompiledCatalog, compileCatalog } from '../../../src/catalogs/compile-catalog.ts';
+import { absentValue, emptyFieldVector, type FieldVector, findFieldIndex } from '../../../src/domain/field-vector.ts';
+import { validatePocketFields } from '../../../src/domain/pocket-fields.ts';
 import { banking } from '../../../src/verticals/banking/banking.ts';
 import type { DepositTables } from '../../../src/verticals/banking/deposit-tables.ts';
 import type { DepositCatalog, DepositOffer } from '../../../src/verticals/banking/offer-schema.ts';
-import {
-  absentValue,
-  emptyFieldVector,
-  type FieldVector,
-  findFieldIndex,
-} from '../../../src/verticals/field-vector.ts';
-import { validatePocketFields } from '../../../src/verticals/pocket-fields.ts';
+import { builtInVerticals } from '../../../src/verticals/built-in-verticals.ts';
 import { type Random, randomBorrower } from '../../support/random-catalog.ts';
 
 /** Compact date on which all tests of deposits take place. */
@@ -21,7 +17,7 @@ export const saver = { product_type: 'savings', deposit_amount: 10_000, state: '
 export type CompiledDeposits = CompiledCatalog & { readonly tables: DepositTables };
 
 export function compileDeposits(catalog: DepositCatalog): CompiledDeposits {
-  return compileCatalog(catalog, banking, { mode: 'live' }) as CompiledDeposits;
+  return compileCatalog(catalog, builtInVerticals.withProduct(banking), { mode: 'live' }) as CompiledDeposits;
 }
 
 /** Returns the vector of a depositor who submitted these fields. */

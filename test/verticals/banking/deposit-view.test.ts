@@ -4,12 +4,12 @@ import fc from 'fast-check';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { generateBankingCatalog } from '../../../bench/catalogs/generate-banking-catalog.ts';
+import type { OfferList, OfferView } from '../../../src/catalogs/offer-view.ts';
 import { createOfferUrls } from '../../../src/operations/click-url.ts';
 import { depositAccount } from '../../../src/verticals/banking/deposit-account.ts';
 import { calculateDepositPrices, depositViewSchema } from '../../../src/verticals/banking/deposit-view.ts';
 import type { DepositCatalog, DepositOffer } from '../../../src/verticals/banking/offer-schema.ts';
 import { rankDeposits } from '../../../src/verticals/banking/rank-deposits.ts';
-import type { OfferList, OfferView } from '../../../src/verticals/offer-view.ts';
 import { seededRandom } from '../../support/random-catalog.ts';
 import {
   compileDeposits,

@@ -5,22 +5,22 @@ import { describe, test } from 'node:test';
 import { exampleLandingUrl } from '../../../src/catalogs/catalog-schema.ts';
 import { parseCatalog } from '../../../src/catalogs/parse-catalog.ts';
 import { roundHalfUp } from '../../../src/domain/money.ts';
+import { usStateCodes } from '../../../src/domain/us-states.ts';
 import { computeTierYields } from '../../../src/verticals/banking/annual-yield.ts';
 import { banking } from '../../../src/verticals/banking/banking.ts';
 import { computeDepositStatistics } from '../../../src/verticals/banking/catalog-statistics.ts';
 import type { DepositCatalog, DepositOffer } from '../../../src/verticals/banking/offer-schema.ts';
 import { rankDeposits } from '../../../src/verticals/banking/rank-deposits.ts';
-import { exampleCatalogFile } from '../../../src/verticals/registry.ts';
-import { usStateCodes } from '../../../src/verticals/us-states.ts';
+import { builtInVerticals } from '../../../src/verticals/built-in-verticals.ts';
 import { listUnseenOffers } from '../../matching/priced-rankings.ts';
 import { compileDeposits, depositorOf, drawDepositor, saver, today } from './deposit-fixtures.ts';
 
-const exampleFile = exampleCatalogFile(banking);
+const exampleFile = builtInVerticals.exampleCatalogFile(banking);
 const sandboxFile = exampleFile.replace('example-catalog', 'sandbox-catalog');
 const cdTerms = [3, 6, 9, 12, 18, 24, 36, 48, 60];
 
 function read(file: string): DepositCatalog {
-  const parsed = parseCatalog(readFileSync(file, 'utf8'), banking);
+  const parsed = parseCatalog(readFileSync(file, 'utf8'), builtInVerticals.withProduct(banking));
   assert.ok(parsed.ok, parsed.ok ? '' : parsed.errors.join('\n'));
   return parsed.catalog as DepositCatalog;
 }

@@ -8,6 +8,7 @@ import { banking } from '../../../src/verticals/banking/banking.ts';
 import { calculateDepositPrices } from '../../../src/verticals/banking/deposit-view.ts';
 import type { DepositCatalog } from '../../../src/verticals/banking/offer-schema.ts';
 import { depositPricer, rankDeposits } from '../../../src/verticals/banking/rank-deposits.ts';
+import { builtInVerticals } from '../../../src/verticals/built-in-verticals.ts';
 import { compareRanking, drawUnavailable, idsOf } from '../../matching/priced-rankings.ts';
 import { seededRandom } from '../../support/random-catalog.ts';
 import {
@@ -128,7 +129,14 @@ test('offers a certificate of deposit only for its own term, and reports the rea
   );
   const explain = async (fields: object) => {
     const borrower = depositorOf({ ...saver, ...fields });
-    const { matched, reasons } = await explainOffers(compiled.tables, banking, borrower, today, null);
+    const { matched, reasons } = await explainOffers(
+      builtInVerticals.getProduct(compiled.tables),
+      compiled.tables,
+      banking,
+      borrower,
+      today,
+      null,
+    );
     return [matched, ...reasons.map(({ reason, field, offers }) => `${reason} ${field} ${offers}`)];
   };
   assert.deepEqual(await explain({ product_type: 'cd', cd_term_months: 12 }), [

@@ -1,12 +1,12 @@
+import type { FieldVector } from '../../../src/domain/field-vector.ts';
 import { roundHalfUp } from '../../../src/domain/money.ts';
-import type { SortOrder } from '../../../src/matching/matcher.ts';
+import type { SortOrder } from '../../../src/domain/vertical.ts';
 import {
   computeAnnualPercentageYield,
   computeTierInterestPerDollar,
 } from '../../../src/verticals/banking/annual-yield.ts';
 import { banking } from '../../../src/verticals/banking/banking.ts';
 import type { DepositCatalog, DepositOffer } from '../../../src/verticals/banking/offer-schema.ts';
-import type { FieldVector } from '../../../src/verticals/field-vector.ts';
 import { ageOn, type FieldValues, listSubmittedValues, meetsCriteria } from '../../matching/reference-criteria.ts';
 import { today } from './deposit-fixtures.ts';
 

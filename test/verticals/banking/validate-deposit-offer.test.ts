@@ -5,12 +5,17 @@ import { parseCatalog } from '../../../src/catalogs/parse-catalog.ts';
 import { parseIsoDate } from '../../../src/domain/calendar.ts';
 import { banking } from '../../../src/verticals/banking/banking.ts';
 import type { DepositOffer } from '../../../src/verticals/banking/offer-schema.ts';
+import { builtInVerticals } from '../../../src/verticals/built-in-verticals.ts';
 import { depositCatalogOf, depositWithRates, plainDeposit } from './deposit-fixtures.ts';
 
 const at = 'lenders[0].offers[0]';
 
 function errorsOf(catalog: unknown): readonly string[] {
-  const parsed = parseCatalog(JSON.stringify(catalog), banking, parseIsoDate('2026-08-01')!);
+  const parsed = parseCatalog(
+    JSON.stringify(catalog),
+    builtInVerticals.withProduct(banking),
+    parseIsoDate('2026-08-01')!,
+  );
   return parsed.ok ? [] : parsed.errors;
 }
 

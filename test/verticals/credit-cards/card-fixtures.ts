@@ -1,5 +1,7 @@
 import { generateCreditCardsCatalog } from '../../../bench/catalogs/generate-credit-cards-catalog.ts';
 import { type CompiledCatalog, compileCatalog } from '../../../src/catalogs/compile-catalog.ts';
+import type { FieldVector } from '../../../src/domain/field-vector.ts';
+import { builtInVerticals } from '../../../src/verticals/built-in-verticals.ts';
 import type { CardTables } from '../../../src/verticals/credit-cards/card-tables.ts';
 import { creditCards } from '../../../src/verticals/credit-cards/credit-cards.ts';
 import type { CardCatalog, CardOffer, CreditBandTerms } from '../../../src/verticals/credit-cards/offer-schema.ts';
@@ -8,7 +10,6 @@ import {
   createEmptyApplicant,
   readApplicant,
 } from '../../../src/verticals/credit-cards/price-card.ts';
-import type { FieldVector } from '../../../src/verticals/field-vector.ts';
 import { borrowerOf } from '../../matching/loan-fixtures.ts';
 import { type Random, randomBorrower } from '../../support/random-catalog.ts';
 
@@ -80,7 +81,7 @@ export function cardCatalogOf(offers: readonly CardOffer[], changes: Partial<Car
 export type CompiledCards = CompiledCatalog & { readonly tables: CardTables };
 
 export function compileCards(catalog: CardCatalog): CompiledCards {
-  return compileCatalog(catalog, creditCards, { mode: 'live' }) as CompiledCards;
+  return compileCatalog(catalog, builtInVerticals.withProduct(creditCards), { mode: 'live' }) as CompiledCards;
 }
 
 export function generateCards(seed: number, offers: number): CardCatalog {

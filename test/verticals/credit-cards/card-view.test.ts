@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
+import type { OfferList, OfferView } from '../../../src/catalogs/offer-view.ts';
 import { createOfferUrls } from '../../../src/operations/click-url.ts';
 import { type CardView, cardViewMembers, priceCards } from '../../../src/verticals/credit-cards/card-view.ts';
 import { creditCard } from '../../../src/verticals/credit-cards/credit-card.ts';
 import type { CardCatalog, CardOffer } from '../../../src/verticals/credit-cards/offer-schema.ts';
 import { rankCards } from '../../../src/verticals/credit-cards/rank-cards.ts';
-import type { OfferList, OfferView } from '../../../src/verticals/offer-view.ts';
 import { seededRandom } from '../../support/random-catalog.ts';
 import {
   cardBorrowerOf,

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { getChoiceValues } from '../../../src/domain/field-vector.ts';
+import { computeMatchReadiness } from '../../../src/domain/pocket-fields.ts';
 import { cardViewMembers } from '../../../src/verticals/credit-cards/card-view.ts';
 import { creditCards } from '../../../src/verticals/credit-cards/credit-cards.ts';
 import { balanceComputationMethods, cardSchema } from '../../../src/verticals/credit-cards/offer-schema.ts';
-import { getChoiceValues } from '../../../src/verticals/field-vector.ts';
-import { computeMatchReadiness } from '../../../src/verticals/pocket-fields.ts';
 import { cardBorrowerOf } from './card-fixtures.ts';
 
 const document = readFileSync(new URL('../../../docs/verticals/credit-cards.md', import.meta.url), 'utf8');

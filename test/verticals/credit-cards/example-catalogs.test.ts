@@ -3,23 +3,23 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { exampleLandingUrl } from '../../../src/catalogs/catalog-schema.ts';
 import { parseCatalog } from '../../../src/catalogs/parse-catalog.ts';
+import { getChoiceValues } from '../../../src/domain/field-vector.ts';
 import { meetsStateMinimumAge } from '../../../src/matching/match-tables.ts';
+import { builtInVerticals } from '../../../src/verticals/built-in-verticals.ts';
 import { computeCardStatistics } from '../../../src/verticals/credit-cards/catalog-statistics.ts';
 import { creditCards } from '../../../src/verticals/credit-cards/credit-cards.ts';
 import type { AprRange, CardCatalog, CardOffer } from '../../../src/verticals/credit-cards/offer-schema.ts';
 import { rankCards } from '../../../src/verticals/credit-cards/rank-cards.ts';
-import { getChoiceValues } from '../../../src/verticals/field-vector.ts';
-import { exampleCatalogFile } from '../../../src/verticals/registry.ts';
 import { idsOf, listUnseenOffers } from '../../matching/priced-rankings.ts';
 import { seededRandom } from '../../support/random-catalog.ts';
 import { cardBorrowerOf, compileCards, goodCardBorrower, randomCardBorrower, today } from './card-fixtures.ts';
 
-const exampleFile = exampleCatalogFile(creditCards);
+const exampleFile = builtInVerticals.exampleCatalogFile(creditCards);
 const purposes = getChoiceValues(creditCards, 'card_purpose');
 const bandNames = getChoiceValues(creditCards, 'credit_score_range');
 
 function read(file: string): CardCatalog {
-  const parsed = parseCatalog(readFileSync(file, 'utf8'), creditCards);
+  const parsed = parseCatalog(readFileSync(file, 'utf8'), builtInVerticals.withProduct(creditCards));
   assert.ok(parsed.ok, parsed.ok ? '' : parsed.errors.join('\n'));
   return parsed.catalog as CardCatalog;
 }

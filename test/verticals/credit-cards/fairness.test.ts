@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { sortOrderNames } from '../../../src/matching/matcher.ts';
+import { sortOrderNames } from '../../../src/domain/vertical.ts';
 import { createPricingRanker } from '../../../src/matching/pricing-ranker.ts';
 import type { CardTables } from '../../../src/verticals/credit-cards/card-tables.ts';
 import { priceCards } from '../../../src/verticals/credit-cards/card-view.ts';

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { getChoiceValues } from '../../../src/domain/field-vector.ts';
 import { creditCards } from '../../../src/verticals/credit-cards/credit-cards.ts';
 import type { CardOffer } from '../../../src/verticals/credit-cards/offer-schema.ts';
 import { computeFirstYearCents } from '../../../src/verticals/credit-cards/price-card.ts';
@@ -9,7 +10,6 @@ import {
   computeCardRecommendationScore,
   recommendationWeights,
 } from '../../../src/verticals/credit-cards/rank-cards.ts';
-import { getChoiceValues } from '../../../src/verticals/field-vector.ts';
 import { cardCatalogOf, compileCards, firstYearCentsOf, generateCards, plainBand, plainCard } from './card-fixtures.ts';
 import { simulateFirstYearCents } from './reference-cards.ts';
 

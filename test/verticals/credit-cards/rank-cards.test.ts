@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../../src/bounds.ts';
+import { absentValue, type FieldVector, findFieldIndex } from '../../../src/domain/field-vector.ts';
 import { explainOffers } from '../../../src/matching/explain-offers.ts';
+import { builtInVerticals } from '../../../src/verticals/built-in-verticals.ts';
 import { priceCards } from '../../../src/verticals/credit-cards/card-view.ts';
 import { creditCards } from '../../../src/verticals/credit-cards/credit-cards.ts';
 import { cardPricer, rankCards } from '../../../src/verticals/credit-cards/rank-cards.ts';
-import { absentValue, type FieldVector, findFieldIndex } from '../../../src/verticals/field-vector.ts';
 import { compareRanking, drawUnavailable, idsOf } from '../../matching/priced-rankings.ts';
 import { type Random, seededRandom } from '../../support/random-catalog.ts';
 import {
@@ -172,7 +173,14 @@ test('a secured card is not available for a transfer or a balance above its larg
       ] as const) {
         const borrower = cardBorrowerOf({ ...goodCardBorrower, card_purpose, [field]: amount });
         assert.deepEqual(priceable(compiled, borrower).sort(), expected, `${field} ${amount}`);
-        const { matched, reasons } = await explainOffers(compiled.tables, creditCards, borrower, today, null);
+        const { matched, reasons } = await explainOffers(
+          builtInVerticals.getProduct(compiled.tables),
+          compiled.tables,
+          creditCards,
+          borrower,
+          today,
+          null,
+        );
         const hidden = all.length - expected.length;
         assert.deepEqual(
           [matched, reasons.map((each) => `${each.reason} ${each.field} ${each.alone}`)],
@@ -206,7 +214,14 @@ test('offers a card only for its purposes and credit bands, and reports the reas
   );
   const explain = async (fields: object) => {
     const borrower = cardBorrowerOf({ ...goodCardBorrower, ...fields });
-    const { matched, reasons } = await explainOffers(compiled.tables, creditCards, borrower, today, null);
+    const { matched, reasons } = await explainOffers(
+      builtInVerticals.getProduct(compiled.tables),
+      compiled.tables,
+      creditCards,
+      borrower,
+      today,
+      null,
+    );
     return [matched, ...reasons.map(({ reason, field, offers }) => `${reason} ${field} ${offers}`)];
   };
   assert.deepEqual(await explain({}), [1, 'not_accepted card_purpose 1']);

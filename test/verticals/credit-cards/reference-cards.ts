@@ -1,8 +1,8 @@
 import { completedYearsBetween } from '../../../src/domain/calendar.ts';
-import type { SortOrder } from '../../../src/matching/matcher.ts';
+import type { FieldVector } from '../../../src/domain/field-vector.ts';
+import type { SortOrder } from '../../../src/domain/vertical.ts';
 import { creditCards } from '../../../src/verticals/credit-cards/credit-cards.ts';
 import type { CardCatalog, CardOffer } from '../../../src/verticals/credit-cards/offer-schema.ts';
-import type { FieldVector } from '../../../src/verticals/field-vector.ts';
 
 /** A card that a borrower can get, according to the plain rules. */
 export interface ReferenceCard {

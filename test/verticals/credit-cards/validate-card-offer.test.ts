@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { parseCatalog } from '../../../src/catalogs/parse-catalog.ts';
 import { parseIsoDate } from '../../../src/domain/calendar.ts';
+import { builtInVerticals } from '../../../src/verticals/built-in-verticals.ts';
 import { creditCards } from '../../../src/verticals/credit-cards/credit-cards.ts';
 import type { CardOffer } from '../../../src/verticals/credit-cards/offer-schema.ts';
 import { cardCatalogOf, generateCards, plainBand, plainCard } from './card-fixtures.ts';
@@ -9,7 +10,11 @@ import { cardCatalogOf, generateCards, plainBand, plainCard } from './card-fixtu
 const at = 'lenders[0].offers[0]';
 
 function errorsOf(catalog: unknown): readonly string[] {
-  const parsed = parseCatalog(JSON.stringify(catalog), creditCards, parseIsoDate('2026-08-01')!);
+  const parsed = parseCatalog(
+    JSON.stringify(catalog),
+    builtInVerticals.withProduct(creditCards),
+    parseIsoDate('2026-08-01')!,
+  );
   return parsed.ok ? [] : parsed.errors;
 }
 
@@ -221,7 +226,10 @@ test('generated catalogs are valid and use every member of the catalog format', 
 
 test('warns about a card that does not say whether its APR varies, and about a secured card without a largest deposit', () => {
   const warningsWith = (changes: Partial<CardOffer>) => {
-    const parsed = parseCatalog(JSON.stringify(cardCatalogOf([plainCard(changes)])), creditCards);
+    const parsed = parseCatalog(
+      JSON.stringify(cardCatalogOf([plainCard(changes)])),
+      builtInVerticals.withProduct(creditCards),
+    );
     assert.ok(parsed.ok);
     return parsed.warnings;
   };

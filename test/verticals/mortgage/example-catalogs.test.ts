@@ -3,22 +3,22 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { exampleLandingUrl } from '../../../src/catalogs/catalog-schema.ts';
 import { parseCatalog } from '../../../src/catalogs/parse-catalog.ts';
+import { builtInVerticals } from '../../../src/verticals/built-in-verticals.ts';
 import { mortgage } from '../../../src/verticals/mortgage/mortgage.ts';
 import { getRateType, type MortgageCatalog, type MortgageOffer } from '../../../src/verticals/mortgage/offer-schema.ts';
 import { rankMortgages } from '../../../src/verticals/mortgage/rank-mortgages.ts';
-import { exampleCatalogFile } from '../../../src/verticals/registry.ts';
 import { listUnseenOffers } from '../../matching/priced-rankings.ts';
 import { borrowerOf, buyer, compileMortgages, drawBorrower, mortgageCatalogOf, today } from './mortgage-fixtures.ts';
 import { referenceMortgages } from './reference-mortgages.ts';
 
 function read(file: string): MortgageCatalog {
-  const parsed = parseCatalog(readFileSync(file, 'utf8'), mortgage);
+  const parsed = parseCatalog(readFileSync(file, 'utf8'), builtInVerticals.withProduct(mortgage));
   assert.ok(parsed.ok, parsed.ok ? '' : parsed.errors.join('\n'));
   return parsed.catalog as MortgageCatalog;
 }
 
 describe('the example catalog of mortgages', () => {
-  const catalog = read(exampleCatalogFile(mortgage));
+  const catalog = read(builtInVerticals.exampleCatalogFile(mortgage));
   const offers = catalog.lenders.flatMap((lender) => lender.offers);
 
   test('has at least 60 offers of 20 lenders with different NMLS ids, and only hosts of the reserved domain', () => {
@@ -114,7 +114,7 @@ describe('the example catalog of mortgages', () => {
 });
 
 test('the sandbox catalog of mortgages has clearly fictional names', () => {
-  const catalog = read(exampleCatalogFile(mortgage).replace('example-catalog', 'sandbox-catalog'));
+  const catalog = read(builtInVerticals.exampleCatalogFile(mortgage).replace('example-catalog', 'sandbox-catalog'));
   for (const { name, offers } of catalog.lenders) {
     assert.match(name, /^Sandbox /);
     for (const { id } of offers) assert.match(id, /^sandbox-/);

@@ -2,13 +2,9 @@ import assert from 'node:assert/strict';
 import { generateMortgageCatalog } from '../../../bench/catalogs/generate-mortgage-catalog.ts';
 import { randomElement } from '../../../bench/catalogs/seeded-random.ts';
 import { type CompiledCatalog, compileCatalog } from '../../../src/catalogs/compile-catalog.ts';
+import { absentValue, emptyFieldVector, type FieldVector, findFieldIndex } from '../../../src/domain/field-vector.ts';
 import { createOfferUrls } from '../../../src/operations/click-url.ts';
-import {
-  absentValue,
-  emptyFieldVector,
-  type FieldVector,
-  findFieldIndex,
-} from '../../../src/verticals/field-vector.ts';
+import { builtInVerticals } from '../../../src/verticals/built-in-verticals.ts';
 import { mortgage } from '../../../src/verticals/mortgage/mortgage.ts';
 import type { MortgageTables } from '../../../src/verticals/mortgage/mortgage-tables.ts';
 import type { MortgageCatalog, MortgageOffer } from '../../../src/verticals/mortgage/offer-schema.ts';
@@ -67,7 +63,7 @@ export function borrowerOf(values: Readonly<Record<string, string | number | boo
 type CompiledMortgages = CompiledCatalog & { readonly tables: MortgageTables };
 
 export function compileMortgages(catalog: MortgageCatalog): CompiledMortgages {
-  return compileCatalog(catalog, mortgage, { mode: 'live' }) as CompiledMortgages;
+  return compileCatalog(catalog, builtInVerticals.withProduct(mortgage), { mode: 'live' }) as CompiledMortgages;
 }
 
 const urls = createOfferUrls({ click: 'https://go.example', cdn: 'https://cdn.example' });

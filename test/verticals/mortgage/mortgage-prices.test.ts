@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { monthlyPaymentPerDollar } from '../../../src/verticals/loan-math.ts';
+import { monthlyPaymentPerDollar } from '../../../src/verticals/common/loan-math.ts';
 import { PaymentStream, solveAnnualPercentageRate } from '../../../src/verticals/mortgage/annual-percentage-rate.ts';
 import { seededRandom } from '../../support/random-catalog.ts';
 import {

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../../src/bounds.ts';
+import type { FieldVector } from '../../../src/domain/field-vector.ts';
 import { explainOffers } from '../../../src/matching/explain-offers.ts';
 import { createPricingRanker } from '../../../src/matching/pricing-ranker.ts';
-import type { FieldVector } from '../../../src/verticals/field-vector.ts';
+import { builtInVerticals } from '../../../src/verticals/built-in-verticals.ts';
 import { mortgage } from '../../../src/verticals/mortgage/mortgage.ts';
 import type { MortgageTables } from '../../../src/verticals/mortgage/mortgage-tables.ts';
 import type { MortgageCatalog, MortgageOffer } from '../../../src/verticals/mortgage/offer-schema.ts';
@@ -277,7 +278,14 @@ test('explains every reason why a mortgage does not match', async () => {
   );
   const explain = async (values: Parameters<typeof borrowerOf>[0]) => {
     const borrower = borrowerOf({ ...buyer, ...values });
-    const { matched, reasons } = await explainOffers(compiled.tables, mortgage, borrower, today, null);
+    const { matched, reasons } = await explainOffers(
+      builtInVerticals.getProduct(compiled.tables),
+      compiled.tables,
+      mortgage,
+      borrower,
+      today,
+      null,
+    );
     return [matched, ...reasons.map(({ reason, field: name, offers }) => `${reason} ${name} ${offers}`)];
   };
   const amounts = ['amount_too_high down_payment 1', 'amount_too_low down_payment 1'];

@@ -1,6 +1,6 @@
+import type { FieldVector } from '../../../src/domain/field-vector.ts';
 import { roundHalfUp } from '../../../src/domain/money.ts';
-import type { SortOrder } from '../../../src/matching/matcher.ts';
-import type { FieldVector } from '../../../src/verticals/field-vector.ts';
+import type { SortOrder } from '../../../src/domain/vertical.ts';
 import type { FirstPaymentPeriod } from '../../../src/verticals/mortgage/annual-percentage-rate.ts';
 import { mortgage } from '../../../src/verticals/mortgage/mortgage.ts';
 import type { MortgageCatalog, MortgageOffer } from '../../../src/verticals/mortgage/offer-schema.ts';

@@ -3,7 +3,8 @@ import { describe, test } from 'node:test';
 import { bounds } from '../../../src/bounds.ts';
 import { parseCatalog } from '../../../src/catalogs/parse-catalog.ts';
 import { parseIsoDate } from '../../../src/domain/calendar.ts';
-import { getChoiceValues } from '../../../src/verticals/field-vector.ts';
+import { getChoiceValues } from '../../../src/domain/field-vector.ts';
+import { builtInVerticals } from '../../../src/verticals/built-in-verticals.ts';
 import { mortgage } from '../../../src/verticals/mortgage/mortgage.ts';
 import type { MortgageOffer } from '../../../src/verticals/mortgage/offer-schema.ts';
 import { generateMortgages, mortgageCatalogOf, plainMortgage } from './mortgage-fixtures.ts';
@@ -11,7 +12,11 @@ import { generateMortgages, mortgageCatalogOf, plainMortgage } from './mortgage-
 const at = 'lenders[0].offers[0]';
 
 function errorsOf(catalog: unknown): readonly string[] {
-  const parsed = parseCatalog(JSON.stringify(catalog), mortgage, parseIsoDate('2026-08-01')!);
+  const parsed = parseCatalog(
+    JSON.stringify(catalog),
+    builtInVerticals.withProduct(mortgage),
+    parseIsoDate('2026-08-01')!,
+  );
   return parsed.ok ? [] : parsed.errors;
 }
 

@@ -3,18 +3,19 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { exampleLandingUrl } from '../../../src/catalogs/catalog-schema.ts';
 import { parseCatalog } from '../../../src/catalogs/parse-catalog.ts';
+import { usStateCodes } from '../../../src/domain/us-states.ts';
 import { meetsStateMinimumAge } from '../../../src/matching/match-tables.ts';
+import { builtInVerticals } from '../../../src/verticals/built-in-verticals.ts';
 import type { LoanCatalog } from '../../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../../src/verticals/personal-loans/personal-loans.ts';
 import { rankLoans } from '../../../src/verticals/personal-loans/rank-loans.ts';
-import { usStateCodes } from '../../../src/verticals/us-states.ts';
 import { borrowerOf, compileLoans, goodBorrower, quote, today } from '../../matching/loan-fixtures.ts';
 import { randomBorrower, seededRandom } from '../../support/random-catalog.ts';
 
 function read(name: string): LoanCatalog {
   const parsed = parseCatalog(
     readFileSync(new URL(`../../../src/verticals/personal-loans/${name}`, import.meta.url), 'utf8'),
-    personalLoans,
+    builtInVerticals.withProduct(personalLoans),
   );
   assert.ok(parsed.ok, parsed.ok ? '' : parsed.errors.join('\n'));
   return parsed.catalog as LoanCatalog;

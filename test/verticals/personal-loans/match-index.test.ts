@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { absentValue, findFieldIndex } from '../../../src/domain/field-vector.ts';
 import { countOffers, emptyOfferSet } from '../../../src/matching/offer-set.ts';
-import { absentValue, findFieldIndex } from '../../../src/verticals/field-vector.ts';
 import { compileLoanTables } from '../../../src/verticals/personal-loans/loan-tables.ts';
 import { MatchIndex } from '../../../src/verticals/personal-loans/match-index.ts';
 import { personalLoans } from '../../../src/verticals/personal-loans/personal-loans.ts';

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { explainOffers } from '../../../src/matching/explain-offers.ts';
+import { builtInVerticals } from '../../../src/verticals/built-in-verticals.ts';
 import type { LoanOffer } from '../../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../../src/verticals/personal-loans/personal-loans.ts';
 import {
@@ -115,7 +116,14 @@ describe('payments exactly at the debt-to-income limit', () => {
     ] as const) {
       const borrower = borrowerOf({ ...goodBorrower, ...owing(debt) });
       assert.equal(rankLoans(tables, borrower, today).total, total);
-      const explained = await explainOffers(tables, personalLoans, borrower, today, null);
+      const explained = await explainOffers(
+        builtInVerticals.getProduct(tables),
+        tables,
+        personalLoans,
+        borrower,
+        today,
+        null,
+      );
       assert.deepEqual(
         explained.reasons.map(({ reason }) => reason),
         reasons,

@@ -1,7 +1,6 @@
-import { completedYearsBetween, parseIsoDate, toCompactDate } from '../domain/calendar.ts';
-import type { InvalidField } from '../domain/outcome.ts';
+import { completedYearsBetween, parseIsoDate, toCompactDate } from './calendar.ts';
 import { absentValue, type FieldVector, findFieldIndex, getChoiceValues } from './field-vector.ts';
-import { getVerticalProduct } from './registry.ts';
+import type { InvalidField } from './outcome.ts';
 import type { PocketField, Vertical } from './vertical.ts';
 
 /** Result of validating submitted pocket fields (docs/contract.md#submitting-fields), each list in the order of submission. */
@@ -92,9 +91,17 @@ function encodeValue(field: PocketField, value: unknown, today: number): number 
   }
 }
 
-/** Whether fields of the vertical can have values that are impossible together, so that `findConflictingField` must check them. */
-export function canFieldsConflict(vertical: Vertical): boolean {
-  return getVerticalProduct(vertical).findConflictingFields !== undefined;
+/** Rule for fields whose values can be impossible together. Most products have no such rule. */
+export interface FieldConflictRule {
+  /**
+   * Returns the names of fields whose combination of values is impossible, with the most likely cause first, and the rule that the fields
+   * break, such as `must be less than property_value`; null if the combination is possible. A rule does not apply if one of its fields has
+   * no value.
+   */
+  findConflictingFields?(
+    vertical: Vertical,
+    fields: Readonly<FieldVector>,
+  ): { readonly names: readonly string[]; readonly rule: string } | null;
 }
 
 /**
@@ -105,11 +112,11 @@ export function canFieldsConflict(vertical: Vertical): boolean {
  * @param changes list of `FieldValidation.changes`
  */
 export function findConflictingField(
+  { findConflictingFields }: FieldConflictRule,
   vertical: Vertical,
   [fields, ...earlier]: readonly [Readonly<FieldVector>, ...(readonly number[])[]],
   changes: readonly number[],
 ): InvalidField | null {
-  const { findConflictingFields } = getVerticalProduct(vertical);
   if (findConflictingFields === undefined) return null;
   const merged = [...fields];
   for (const list of [...earlier, changes]) {

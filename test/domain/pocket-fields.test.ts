@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { getEncodedValueRange } from '../../src/verticals/assert-vertical.ts';
-import { absentValue, findFieldIndex } from '../../src/verticals/field-vector.ts';
+import { getEncodedValueRange } from '../../src/catalogs/assert-vertical.ts';
+import { absentValue, findFieldIndex } from '../../src/domain/field-vector.ts';
+import { computeMatchReadiness, validatePocketFields } from '../../src/domain/pocket-fields.ts';
+import type { Vertical } from '../../src/domain/vertical.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { computeMatchReadiness, validatePocketFields } from '../../src/verticals/pocket-fields.ts';
-import type { Vertical } from '../../src/verticals/vertical.ts';
 import { borrowerOf } from '../matching/loan-fixtures.ts';
 import type { Fields } from '../support/vertical-fixture.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';

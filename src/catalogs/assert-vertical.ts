@@ -1,8 +1,8 @@
 import { bounds } from '../bounds.ts';
 import { assertIntegerOption, assertKnownOptionNames, assertObject } from '../domain/assert-options.ts';
-import { sortOrderNames } from '../matching/matcher.ts';
-import { getVerticalProduct, listProductNames } from './registry.ts';
-import type { FieldRoles, PocketField, Vertical } from './vertical.ts';
+import type { FieldRoles, PocketField, Vertical } from '../domain/vertical.ts';
+import { sortOrderNames } from '../domain/vertical.ts';
+import type { VerticalRegistry } from './vertical-registry.ts';
 
 /** Largest encoded value. Sessions store encoded values as signed 32-bit integers; negative numbers stand for absent values. */
 const encodedMax = 2 ** 31 - 1;
@@ -58,7 +58,7 @@ const verticalMembers = Object.keys({
 const fieldKinds = Object.keys(encodedValueRanges);
 
 /** Throws a RangeError that describes the first error in a vertical. Also checks types, because the caller may be plain JavaScript. */
-export function assertValidVertical(vertical: Vertical): void {
+export function assertValidVertical(vertical: Vertical, registry: VerticalRegistry): void {
   assertObject('a vertical', vertical);
   const { verticalSegmentCharactersMax, apiKeyPrefixCharactersMax } = bounds;
   if (!matchesText(vertical.segment, /^[a-z0-9][a-z0-9-]*$/, verticalSegmentCharactersMax)) {
@@ -79,7 +79,7 @@ export function assertValidVertical(vertical: Vertical): void {
     fail('revenueModel must be cost_per_lead or cost_per_click');
   }
   if (!['stable', 'beta'].includes(vertical.status)) fail('status must be stable or beta');
-  const productNames = listProductNames();
+  const { productNames } = registry;
   if (vertical.product !== undefined && !productNames.includes(vertical.product)) {
     fail(`product must be one of ${productNames.join(', ')}`);
   }
@@ -130,7 +130,7 @@ export function assertValidVertical(vertical: Vertical): void {
   }
   assertObject(`${context}: roles`, vertical.roles);
   assertKnownOptionNames('vertical.roles', vertical.roles, Object.keys(roleKinds));
-  const { requiredRoles } = getVerticalProduct(vertical);
+  const { requiredRoles } = registry.getProduct(vertical);
   for (const role of Object.keys(roleKinds) as (keyof FieldRoles)[]) {
     const kind = roleKinds[role];
     const name = vertical.roles[role];

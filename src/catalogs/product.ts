@@ -1,14 +1,13 @@
 import type { TProperties, TSchema } from 'typebox';
-import type { CatalogErrors, CatalogValuePath } from '../catalogs/catalog-errors.ts';
-import type { CatalogFile, CatalogOffer } from '../catalogs/catalog-schema.ts';
-import type { CatalogStatistics } from '../catalogs/catalog-statistics.ts';
-import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
-import type { MismatchCallback } from '../matching/explain-offers.ts';
+import type { FieldVector } from '../domain/field-vector.ts';
+import type { FieldConflictRule } from '../domain/pocket-fields.ts';
+import type { FieldRoles, SortOrder, Vertical } from '../domain/vertical.ts';
 import type { MatchTables } from '../matching/match-tables.ts';
-import type { RankedOffers, SortOrder } from '../matching/matcher.ts';
-import type { FieldVector } from './field-vector.ts';
-import type { OfferRenderer, OfferRendererOptions, OfferView, PricedOffer } from './offer-view.ts';
-import type { FieldRoles, Vertical } from './vertical.ts';
+import type { ProductRanking } from '../matching/product-ranking.ts';
+import type { CatalogErrors, CatalogValuePath } from './catalog-errors.ts';
+import type { CatalogFile, CatalogOffer } from './catalog-schema.ts';
+import type { CatalogStatistics } from './catalog-statistics.ts';
+import type { CompiledCatalogData, OfferRenderer, OfferRendererOptions, OfferView, PricedOffer } from './offer-view.ts';
 
 /** Name of the product of all verticals without the property `product`. */
 export const defaultProductName = 'installment_loan';
@@ -27,7 +26,7 @@ export interface ProductSchema {
  *
  * Catalogs and offers must match `schema`. The functions of a product accept only tables that its `compileCatalogTables` created.
  */
-export interface VerticalProduct {
+export interface VerticalProduct extends ProductRanking, FieldConflictRule {
   /** Whether the product is credit, so that offers must not depend on age beyond the capacity to contract. Default: false. */
   readonly isCredit?: boolean;
   /** Roles for which a vertical with this product must name a field. */
@@ -56,35 +55,16 @@ export interface VerticalProduct {
   readonly nullOfferMembers: readonly (keyof OfferView)[];
   /** Meaning of each sort order, as a phrase for the OpenAPI document. A vertical may allow only some of the sort orders. */
   readonly sortOrderDescriptions: Readonly<Partial<Record<SortOrder, string>>>;
-  /** Builds the slowest indexes in advance, so that the first requests are not slow. */
-  buildRankingIndexes(tables: MatchTables): void;
-  /** @param unavailable bit set of the unavailable offers (`UnavailableOffers`) */
-  rankOffers(
-    tables: MatchTables,
-    borrower: Readonly<FieldVector>,
-    today: number,
-    unavailable: Int32Array | null,
-  ): RankedOffers;
   /** Prices offers for a borrower. `indexes` must be a result of `rankOffers` for the same catalog version and borrower. */
   priceOffers(
-    catalog: CompiledCatalog,
+    catalog: CompiledCatalogData,
     indexes: ArrayLike<number>,
     borrower: Readonly<FieldVector>,
   ): readonly PricedOffer[];
-  /** Returns a function that checks whether the borrower meets an offer's price rules, or null if the borrower lacks required fields. */
-  createAvailabilityCheck(tables: MatchTables, borrower: Readonly<FieldVector>): ((offer: number) => boolean) | null;
-  /** Returns a function that reports each price rule of an offer that the borrower does not meet. */
-  createMismatchFinder(
-    tables: MatchTables,
-    borrower: Readonly<FieldVector>,
-  ): (offer: number, add: MismatchCallback) => void;
-  /**
-   * Returns the names of fields whose combination of values is impossible, with the most likely cause first, and the rule that the fields
-   * break, such as `must be less than property_value`; null if the combination is possible. A rule does not apply if one of its fields has
-   * no value.
-   */
-  findConflictingFields?(
-    vertical: Vertical,
-    fields: Readonly<FieldVector>,
-  ): { readonly names: readonly string[]; readonly rule: string } | null;
+}
+
+/** A vertical and the product of its offers. */
+export interface VerticalWithProduct {
+  readonly vertical: Vertical;
+  readonly product: VerticalProduct;
 }

@@ -1,4 +1,4 @@
-import type { CatalogErrors, CatalogValuePath } from '../catalogs/catalog-errors.ts';
+import type { CatalogErrors, CatalogValuePath } from '../../catalogs/catalog-errors.ts';
 
 /** Range of rates in percent, including both ends. */
 export interface RateRange {

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { bounds } from '../bounds.ts';
-import { copyToFlatString } from '../domain/text.ts';
+import { bounds } from '../../bounds.ts';
 import {
   type CompiledOffer,
   createLogoUrl,
@@ -12,7 +11,8 @@ import {
   type OfferUrls,
   type OfferView,
   type PricedOffer,
-} from './offer-view.ts';
+} from '../../catalogs/offer-view.ts';
+import { copyToFlatString } from '../../domain/text.ts';
 
 /** Value of an offer that depends on the borrower: a finite number, null, or a list of objects of numbers. */
 export type OfferValue = number | null | readonly object[];

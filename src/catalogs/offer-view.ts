@@ -1,8 +1,8 @@
-import type { CatalogLender, CatalogOffer } from '../catalogs/catalog-schema.ts';
-import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
-import { compileOfferLimits, type OfferLimits } from '../catalogs/offer-limits.ts';
 import { usdToMicros } from '../domain/money.ts';
-import type { Vertical } from './vertical.ts';
+import type { Vertical } from '../domain/vertical.ts';
+import type { MatchTables } from '../matching/match-tables.ts';
+import type { CatalogLender, CatalogOffer } from './catalog-schema.ts';
+import { compileOfferLimits, type OfferLimits } from './offer-limits.ts';
 
 interface NumberRange {
   readonly min: number;
@@ -57,6 +57,21 @@ export interface CompiledOffer extends OfferLimits {
   readonly source: CatalogOffer | null;
 }
 
+/** Compiled catalog without class instances, so that it can be sent to another thread. */
+export interface CompiledCatalogData {
+  readonly version: string;
+  /** Short advertiser disclosure that the API returns with the offers. */
+  readonly disclosure: string;
+  /** Offers, sorted by id. A ranking refers to each offer by its index in this array. */
+  readonly offers: readonly CompiledOffer[];
+  /**
+   * Maximum age of an offer's figures in days; offers with older figures are not shown (docs/contract.md#outdated-offers). Null for no
+   * maximum.
+   */
+  readonly maxAgeDays: number | null;
+  readonly tables: MatchTables;
+}
+
 export function compileOffer(
   lender: CatalogLender,
   offer: CatalogOffer,
@@ -91,7 +106,7 @@ export interface PricedOffer {
 
 /** Priced offers of one response, with the session and the click token for their click URLs. */
 export interface OfferList<Priced extends PricedOffer = PricedOffer> {
-  readonly catalog: CompiledCatalog;
+  readonly catalog: CompiledCatalogData;
   readonly offers: readonly Priced[];
   readonly subId: string;
   readonly clickToken: string;
@@ -119,7 +134,7 @@ export interface OfferRenderer {
 
 /** Catalog, base URL of the logos without a trailing slash, and hashes of the logos by lender name. */
 export type OfferRendererOptions = readonly [
-  catalog: Pick<CompiledCatalog, 'disclosure' | 'offers' | 'tables'>,
+  catalog: Pick<CompiledCatalogData, 'disclosure' | 'offers' | 'tables'>,
   logosUrl: string,
   logoHashes: ReadonlyMap<string, string>,
 ];

@@ -1,5 +1,3 @@
-import type { SortOrder } from '../matching/matcher.ts';
-
 /**
  * Definition of a vertical (docs/contract.md#verticals). A `Vertical` object contains no functions, because functions cannot be sent to
  * worker threads. `VerticalProduct` describes the functions of each product.
@@ -40,6 +38,19 @@ export interface Vertical {
   readonly sortOrders?: readonly SortOrder[];
   /** Fields that must not influence offers (docs/contract.md#fairness). Catalog criteria cannot use a field in `neverMatched`. */
   readonly neverMatched?: readonly string[];
+}
+
+/** Sort orders of a response (docs/contract.md#sort-orders), in the sequence in which a ranking contains them. */
+export const sortOrderNames = ['recommended', 'lowest_apr', 'highest_amount', 'svc_revenue'] as const;
+export type SortOrder = (typeof sortOrderNames)[number];
+
+/** Properties that are needed to issue API keys for a vertical, even if the vertical is not served (docs/contract.md#verticals). */
+export interface KnownVertical {
+  /** Numeric ID of the vertical (see `Vertical`). The number of a vertical must never change or be reused. */
+  readonly number: number;
+  readonly segment: string;
+  readonly keyPrefix: string;
+  readonly status: 'stable' | 'beta' | 'planned';
 }
 
 /** Field that is needed only if another field has a certain value (docs/contract.md#match-readiness). */

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { availableVerticals, knownVerticals } from '../../src/verticals/registry.ts';
-import type { PocketField, Vertical } from '../../src/verticals/vertical.ts';
+import type { PocketField, Vertical } from '../../src/domain/vertical.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 
 test('the registry contains the five verticals of the contract', () => {
   assert.deepEqual(
-    knownVerticals().map(({ number, segment, keyPrefix, status }) => `${number} ${segment} ${keyPrefix} ${status}`),
+    builtInVerticals.knownVerticals.map(
+      ({ number, segment, keyPrefix, status }) => `${number} ${segment} ${keyPrefix} ${status}`,
+    ),
     [
       '1 personal-loans svc_pl_ stable',
       '2 credit-cards svc_cc_ beta',
@@ -115,7 +117,7 @@ function describeValues(field: PocketField): string {
   }
 }
 
-for (const vertical of availableVerticals()) {
+for (const vertical of builtInVerticals.verticals) {
   test(`${vertical.segment} has the documented fields, in the order of the stored session fields`, () => {
     const [required, fields, conditions] = definitions[vertical.segment]!;
     assert.equal(vertical.required.join(' '), required);
@@ -131,10 +133,10 @@ for (const vertical of availableVerticals()) {
 
 test('clicks confirm their own revenue only in credit cards and banking; only mortgage has flat payouts and refuses a sort order', () => {
   const segmentsWith = (rule: 'clicksConfirmRevenue' | 'flatPayout') =>
-    availableVerticals().flatMap((vertical) => (vertical[rule] === true ? [vertical.segment] : []));
+    builtInVerticals.verticals.flatMap((vertical) => (vertical[rule] === true ? [vertical.segment] : []));
   assert.deepEqual(segmentsWith('clicksConfirmRevenue'), ['credit-cards', 'banking']);
   assert.deepEqual(segmentsWith('flatPayout'), ['mortgage']);
-  const restricted = availableVerticals().flatMap(({ segment, sortOrders }) =>
+  const restricted = builtInVerticals.verticals.flatMap(({ segment, sortOrders }) =>
     sortOrders ? [segment, sortOrders] : [],
   );
   assert.deepEqual(restricted, ['mortgage', ['recommended', 'lowest_apr', 'highest_amount']]);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CompiledCatalog } from '../../src/catalogs/compile-catalog.ts';
-import type { MatchTables } from '../../src/matching/match-tables.ts';
-import type { OfferRendererOptions } from '../../src/verticals/offer-view.ts';
-import { TemplateOfferRenderer } from '../../src/verticals/template-offer-renderer.ts';
+import type { CompiledCatalog } from '../../../src/catalogs/compile-catalog.ts';
+import type { OfferRendererOptions } from '../../../src/catalogs/offer-view.ts';
+import type { MatchTables } from '../../../src/matching/match-tables.ts';
+import { TemplateOfferRenderer } from '../../../src/verticals/common/template-offer-renderer.ts';
 
 test('renders texts and values of an offer unchanged, whatever they contain', () => {
   const texts = ['\u00010\u0001', '\\u00010\\u0001', '"0"', '{0}', '$0'];

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { assertValidVertical } from '../../src/verticals/assert-vertical.ts';
+import { assertValidVertical } from '../../src/catalogs/assert-vertical.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
 for (const { vertical } of allFixtures) {
-  it(`assertValidVertical accepts the vertical ${vertical.segment}`, () => assertValidVertical(vertical));
+  it(`assertValidVertical accepts the vertical ${vertical.segment}`, () =>
+    assertValidVertical(vertical, builtInVerticals));
 }
 
 const { fields, roles } = personalLoans;
@@ -48,12 +50,15 @@ const wrong: readonly (readonly [told: RegExp, change: object])[] = [
 
 for (const [told, change] of wrong) {
   it(`assertValidVertical rejects personal loans with ${JSON.stringify(change).slice(-60)}`, () => {
-    assert.throws(() => assertValidVertical({ ...personalLoans, ...change }), { name: 'RangeError', message: told });
+    assert.throws(() => assertValidVertical({ ...personalLoans, ...change }, builtInVerticals), {
+      name: 'RangeError',
+      message: told,
+    });
   });
 }
 
 it('assertValidVertical rejects a vertical that is not an object', () => {
-  assert.throws(() => assertValidVertical(null as never), {
+  assert.throws(() => assertValidVertical(null as never, builtInVerticals), {
     name: 'RangeError',
     message: 'a vertical must be an object',
   });
@@ -68,7 +73,7 @@ for (const [field, accepted] of [
   [{ name: 'step', kind: 'integer_choice', values: [1, 2 ** 31] }, false],
 ] as const) {
   it(`${accepted ? 'accepts' : 'rejects'} the field ${JSON.stringify(field)}`, () => {
-    const check = () => assertValidVertical({ ...personalLoans, fields: [...fields, field] });
+    const check = () => assertValidVertical({ ...personalLoans, fields: [...fields, field] }, builtInVerticals);
     if (accepted) check();
     else assert.throws(check, { name: 'RangeError', message: new RegExp(`values of ${field.name} must be encoded`) });
   });

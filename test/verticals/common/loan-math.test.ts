@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { roundHalfUp } from '../../src/domain/money.ts';
-import { computeAprPercent, monthlyPaymentPerDollar, solveAprPercent } from '../../src/verticals/loan-math.ts';
+import { roundHalfUp } from '../../../src/domain/money.ts';
+import {
+  computeAprPercent,
+  monthlyPaymentPerDollar,
+  solveAprPercent,
+} from '../../../src/verticals/common/loan-math.ts';
 
 const months = fc.integer({ min: 1, max: 480 });
 const rate = fc.double({ min: 0.01, max: 60, noNaN: true });

@@ -1,4 +1,4 @@
-import type { ApiKeyMode } from '../domain/mode.ts';
+import type { ApiKeyMode } from './mode.ts';
 import type { Vertical } from './vertical.ts';
 
 /** Owner of sessions and analytics (docs/contract.md#tenants). Live and test mode of the same account are two tenants. */
