@@ -86,14 +86,17 @@ export function registerGauges(registry: MetricRegistry, sources: GaugeSources):
     'Durable ledger records that are not applied to the analytics yet.',
     () => Math.max(0, gauges.marketplace_ledger_durable_position() - gauges.marketplace_analytics_applied_position()),
   );
-  registry.registerLabeledGauge(
+  registry.registerGauge(
     'marketplace_build_info',
     'Version, HTTP engine and Node.js version, as labels.',
-    ['version', 'engine', 'node'],
     () => [{ labels: { ...build, node: process.versions.node }, value: 1 }],
+    ['version', 'engine', 'node'],
   );
-  registry.registerLabeledGauge('marketplace_log_healthy', '1 while the log can be written, by log.', ['log'], () =>
-    eventLogNames.map((log) => ({ labels: { log }, value: Number(logHealthy[log]()) })),
+  registry.registerGauge(
+    'marketplace_log_healthy',
+    '1 while the log can be written, by log.',
+    () => eventLogNames.map((log) => ({ labels: { log }, value: Number(logHealthy[log]()) })),
+    ['log'],
   );
   registerCatalogGauges(registry, sources.catalogs);
   if (certificate !== null) {
@@ -122,19 +125,17 @@ export function registerGauges(registry: MetricRegistry, sources: GaugeSources):
 }
 
 function registerCatalogGauges(registry: MetricRegistry, catalogs: GaugeSources['catalogs']): void {
-  registry.registerLabeledGauge(
+  registry.registerGauge(
     'marketplace_catalog_info',
     'Active catalogs, as labels.',
-    ['vertical', 'mode', 'version'],
     () => catalogs().map(({ vertical, mode, version }) => ({ labels: { vertical, mode, version }, value: 1 })),
+    ['vertical', 'mode', 'version'],
   );
-  const add = (name: string, help: string, read: (catalog: CatalogStatus) => number): void =>
-    registry.registerLabeledGauge(name, help, ['vertical', 'mode'], () =>
-      catalogs().map((catalog) => ({
-        labels: { vertical: catalog.vertical, mode: catalog.mode },
-        value: read(catalog),
-      })),
-    );
+  const add = (name: string, help: string, read: (catalog: CatalogStatus) => number): void => {
+    const labelsOf = ({ vertical, mode }: CatalogStatus) => ({ vertical, mode });
+    const readAll = () => catalogs().map((catalog) => ({ labels: labelsOf(catalog), value: read(catalog) }));
+    registry.registerGauge(name, help, readAll, ['vertical', 'mode']);
+  };
   add('marketplace_catalog_offers', 'Offers of the active catalog.', ({ offers }) => offers);
   add(
     'marketplace_offers_outdated',
@@ -169,12 +170,12 @@ function registerSkippedRecordCounter(registry: MetricRegistry, read: GaugeSourc
   registry.registerCounter(
     'marketplace_analytics_skipped_records_total',
     'Ledger records that the analytics skipped, by reason.',
-    ['reason'],
     async () => {
       query ??= refresh();
       await awaitWithinScrapeTimeout(query);
       return Object.entries(counts).map(([reason, value]) => ({ labels: { reason }, value }));
     },
+    ['reason'],
   );
 }
 
@@ -184,7 +185,6 @@ function registerEventLoopMetrics(registry: MetricRegistry, delays: BucketHistog
     ['marketplace_event_loop_active_seconds_total', 'Time in which the main thread was active.', 'active'],
     ['marketplace_event_loop_idle_seconds_total', 'Time in which the main thread was idle.', 'idle'],
   ] as const) {
-    const read = () => [{ labels: {}, value: performance.eventLoopUtilization()[state] / 1000 }];
-    registry.registerCounter(name, help, [], read);
+    registry.registerCounter(name, help, () => performance.eventLoopUtilization()[state] / 1000);
   }
 }

@@ -37,13 +37,18 @@ function histogramSamples(name: string, histogram: BucketHistogram, series: Seri
   });
 }
 
-export interface MetricSample {
+interface MetricSample {
   readonly labels: Readonly<Record<string, string | number>>;
   readonly value: number;
 }
 
-/** Reads the value of a metric. Null means that the value is unknown, so the scrape contains no sample of the metric. */
-type ReadMetric<Value> = () => Value | null | Promise<Value | null>;
+type MetricValue = number | readonly MetricSample[] | null;
+
+/**
+ * Reads the value of a metric: a number for a metric without labels, or its samples. Null means that the value is unknown, so the scrape
+ * contains no sample of the metric.
+ */
+type ReadMetric = () => MetricValue | Promise<MetricValue>;
 
 /** Metrics of one service. Each service of a process has its own registry. */
 export class MetricRegistry {
@@ -61,46 +66,17 @@ export class MetricRegistry {
   }
 
   /** Registers a counter whose value `read` returns at each scrape. */
-  registerCounter(
-    name: string,
-    help: string,
-    labelNames: readonly string[],
-    read: ReadMetric<readonly MetricSample[]>,
-  ): void {
-    new Counter({
-      name,
-      help,
-      labelNames,
-      registers: [this.#registry],
-      collect() {
-        return replaceSamples(this, read, ({ labels, value }) => this.inc(labels, value));
-      },
-    });
+  registerCounter(name: string, help: string, read: ReadMetric, labelNames: readonly string[] = []): void {
+    const add = ({ labels, value }: MetricSample) => counter.inc(labels, value);
+    const collect = () => replaceSamples(counter, read, add);
+    const counter: Counter = new Counter({ name, help, labelNames, registers: [this.#registry], collect });
   }
 
-  registerGauge(name: string, help: string, read: ReadMetric<number>): void {
-    const asSamples = (value: number | null) => (value === null ? null : [{ labels: {}, value }]);
-    this.registerLabeledGauge(name, help, [], () => {
-      const value = read();
-      return value instanceof Promise ? value.then(asSamples) : asSamples(value);
-    });
-  }
-
-  registerLabeledGauge(
-    name: string,
-    help: string,
-    labelNames: readonly string[],
-    read: ReadMetric<readonly MetricSample[]>,
-  ): void {
-    new Gauge({
-      name,
-      help,
-      labelNames,
-      registers: [this.#registry],
-      collect() {
-        return replaceSamples(this, read, ({ labels, value }) => this.set(labels, value));
-      },
-    });
+  /** Registers a gauge whose value `read` returns at each scrape. */
+  registerGauge(name: string, help: string, read: ReadMetric, labelNames: readonly string[] = []): void {
+    const add = ({ labels, value }: MetricSample) => gauge.set(labels, value);
+    const collect = () => replaceSamples(gauge, read, add);
+    const gauge: Gauge = new Gauge({ name, help, labelNames, registers: [this.#registry], collect });
   }
 
   registerHistogram(name: string, help: string, histogram: BucketHistogram, series: SeriesLabel | null = null): void {
@@ -120,15 +96,12 @@ export class MetricRegistry {
  * Replaces the samples of a metric. The code after `reset` must not use `await`: two simultaneous scrapes could both add their samples and
  * double a counter.
  */
-async function replaceSamples(
-  metric: Metric,
-  read: ReadMetric<readonly MetricSample[]>,
-  add: (sample: MetricSample) => void,
-): Promise<void> {
-  const value = read();
-  const samples = value instanceof Promise ? await awaitWithinScrapeTimeout(value) : value;
+async function replaceSamples(metric: Metric, read: ReadMetric, add: (sample: MetricSample) => void): Promise<void> {
+  const returned = read();
+  const value = returned instanceof Promise ? await awaitWithinScrapeTimeout(returned) : returned;
   metric.reset();
   // `reset` sets a metric without labels to 0. `remove` deletes the 0 if the current value of the metric is unknown.
-  if (samples === null) metric.remove();
-  else for (const sample of samples) add(sample);
+  if (value === null) metric.remove();
+  else if (typeof value === 'number') add({ labels: {}, value });
+  else for (const sample of value) add(sample);
 }

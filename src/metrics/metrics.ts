@@ -64,10 +64,10 @@ export class Metrics {
   readonly #groupBytes = new BucketHistogram(bytesPerWriteBuckets, eventLogNames.length);
   readonly #logWriteDurations = new BucketHistogram(logWriteDurationBuckets, eventLogNames.length);
   readonly #batchRequests = new BucketHistogram(matchBatchSizeBuckets);
-  readonly #widgetEvents = this.registry.createCounter(
+  readonly #countWidgetEvent = this.#createLabeledCounter(
     'marketplace_widget_events_total',
     'Recorded widget events, by type.',
-    ['type'],
+    'type',
   );
   readonly #logIncidents = this.registry.createCounter(
     'marketplace_log_incidents_total',
@@ -78,20 +78,23 @@ export class Metrics {
     'marketplace_unrecorded_clicks_total',
     'Clicks redirected without a durable record.',
   );
-  readonly #unbookedClicks = this.registry.createCounter(
+  readonly countUnbookedClick = this.#createLabeledCounter<UnbookedReason>(
     'marketplace_unbooked_clicks_total',
     'Recorded clicks that count but book no revenue, by reason.',
-    ['reason'],
+    'reason',
+    unbookedReasons,
   );
-  readonly #reversedClicks = this.registry.createCounter(
+  readonly countReversedClick = this.#createLabeledCounter<ReversalReason>(
     'marketplace_reversed_clicks_total',
     'Accepted reversals of clicks that confirmed their own revenue, by reason.',
-    ['reason'],
+    'reason',
+    reversalReasons,
   );
-  readonly #uncountedClicks = this.registry.createCounter(
+  readonly countUncountedClick = this.#createLabeledCounter(
     'marketplace_uncounted_clicks_total',
     'Requests for click URLs that are not clicks of a person, by kind.',
-    ['kind'],
+    'kind',
+    uncountedClickKinds,
   );
   readonly countLostView = this.#createCounter('marketplace_lost_views_total', 'Views that the ledger did not record.');
   readonly countMissingSession = this.#createCounter(
@@ -124,9 +127,6 @@ export class Metrics {
     this.requests = new RequestCounter(routes);
     this.#registerRequestMetrics(routes);
     this.#registerEventLogMetrics();
-    for (const reason of unbookedReasons) this.#unbookedClicks.inc({ reason }, 0);
-    for (const reason of reversalReasons) this.#reversedClicks.inc({ reason }, 0);
-    for (const kind of uncountedClickKinds) this.#uncountedClicks.inc({ kind }, 0);
     this.registry.registerHistogram(
       'marketplace_match_batch_requests',
       'Requests sent to a matching thread in one batch.',
@@ -136,16 +136,7 @@ export class Metrics {
   }
 
   readonly countWidgetEvents = (types: readonly string[]): void => {
-    for (const type of types) this.#widgetEvents.inc({ type });
-  };
-  readonly countUnbookedClick = (reason: UnbookedReason): void => {
-    this.#unbookedClicks.inc({ reason });
-  };
-  readonly countReversedClick = (reason: ReversalReason): void => {
-    this.#reversedClicks.inc({ reason });
-  };
-  readonly countUncountedClick = (kind: (typeof uncountedClickKinds)[number]): void => {
-    this.#uncountedClicks.inc({ kind });
+    for (const type of types) this.#countWidgetEvent(type);
   };
   readonly countAuthRefusal = (reason: AuthRefusal): void => {
     this.#authRefusals[reason] += 1;
@@ -166,15 +157,24 @@ export class Metrics {
     };
   }
 
-  readonly contentType = this.registry.contentType;
-
-  renderPrometheusText(): Promise<string> {
-    return this.registry.renderPrometheusText();
-  }
-
   #createCounter(name: string, help: string): () => void {
     const counter = this.registry.createCounter(name, help);
     return () => counter.inc();
+  }
+
+  /**
+   * Returns a function that counts one event with a label value. The known values start at 0, because Prometheus detects no increase if a
+   * counter first appears with its first event.
+   */
+  #createLabeledCounter<Value extends string>(
+    name: string,
+    help: string,
+    label: string,
+    known: readonly Value[] = [],
+  ): (value: Value) => void {
+    const counter = this.registry.createCounter(name, help, [label]);
+    for (const value of known) counter.inc({ [label]: value }, 0);
+    return (value) => counter.inc({ [label]: value });
   }
 
   #registerRequestMetrics(routes: readonly string[]): void {
@@ -182,8 +182,8 @@ export class Metrics {
     this.registry.registerCounter(
       'marketplace_requests_total',
       'Requests answered on the public listener, by route and status.',
-      ['route', 'status'],
       () => [...requests.counts()].map(({ route, status, count }) => ({ labels: { route, status }, value: count })),
+      ['route', 'status'],
     );
     this.registry.registerHistogram(
       'marketplace_request_duration_seconds',
@@ -194,14 +194,14 @@ export class Metrics {
     this.registry.registerCounter(
       'marketplace_rate_limited_requests_total',
       'Requests rejected by a rate limit: per minute, analytics queries per minute, or sessions per day.',
-      ['limit'],
       () => rateLimitKinds.map((limit) => ({ labels: { limit }, value: this.#authRefusals[limit] })),
+      ['limit'],
     );
     this.registry.registerCounter(
       'marketplace_unauthorized_requests_total',
       "Requests rejected for a missing, invalid or other vertical's API key.",
-      ['reason'],
       () => unauthorizedKinds.map((reason) => ({ labels: { reason }, value: this.#authRefusals[reason] })),
+      ['reason'],
     );
   }
 
@@ -214,7 +214,6 @@ export class Metrics {
     ] as const) {
       this.registry.registerHistogram(name, help, histogram, series);
     }
-    // Every counter starts at 0, because Prometheus detects no increase if a counter first appears with its first event.
     for (const log of eventLogNames) for (const kind of incidentKinds) this.#logIncidents.inc({ log, kind }, 0);
   }
 }

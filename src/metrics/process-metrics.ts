@@ -39,9 +39,9 @@ export class EventLoopMonitor {
  * because it starts observers that cannot be stopped, and resets the event loop delay at every scrape.
  */
 export function registerProcessMetrics(registry: MetricRegistry): void {
-  registry.registerCounter('process_cpu_seconds_total', 'CPU time of all threads in user and system mode.', [], () => {
+  registry.registerCounter('process_cpu_seconds_total', 'CPU time of all threads in user and system mode.', () => {
     const { user, system } = process.cpuUsage();
-    return [{ labels: {}, value: (user + system) / 1e6 }];
+    return (user + system) / 1e6;
   });
   for (const [name, help, read] of [
     ['process_start_time_seconds', 'Unix time of the process start.', () => performance.timeOrigin / 1000],

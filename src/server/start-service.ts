@@ -204,7 +204,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
         verticals,
         isOperator: (authorization) => token.matchesAuthorizationHeader(authorization),
         hostNames: [options.listen.operations.host, ...options.listen.operationsAllowedHosts],
-        metrics,
+        metrics: metrics.registry,
         notReadyReasons,
         confirmRevenue: confirm,
         keys,

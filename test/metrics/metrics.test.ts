@@ -45,9 +45,9 @@ function createMetrics(sources: Partial<GaugeSources> = {}): Metrics {
 test('each scrape returns the current values of the gauges', async () => {
   let live = 3;
   const metrics = createMetrics({ gauges: { ...gaugeSources.gauges, marketplace_live_sessions: () => live } });
-  assert.match(await metrics.renderPrometheusText(), /^marketplace_live_sessions 3$/m);
+  assert.match(await metrics.registry.renderPrometheusText(), /^marketplace_live_sessions 3$/m);
   live = 4;
-  const text = await metrics.renderPrometheusText();
+  const text = await metrics.registry.renderPrometheusText();
   assert.match(text, /^marketplace_live_sessions 4$/m);
   assert.match(text, /^marketplace_ledger_durable_position 8$/m);
   assert.match(text, /^marketplace_analytics_lag_records 1$/m);
@@ -69,7 +69,7 @@ test('counts responses by route and status, and measures durations by route; a s
     ['session', 200, 2],
     ['session', 503, 1],
   ]);
-  for (const text of [await metrics.renderPrometheusText(), await metrics.renderPrometheusText()]) {
+  for (const text of [await metrics.registry.renderPrometheusText(), await metrics.registry.renderPrometheusText()]) {
     assert.match(text, /^marketplace_requests_total\{route="session",status="200"\} 2$/m);
     assert.match(text, /^marketplace_request_duration_seconds_bucket\{route="session",le="0.0001"\} 1$/m);
     assert.match(text, /^marketplace_request_duration_seconds_bucket\{route="session",le="\+Inf"\} 3$/m);
@@ -82,7 +82,7 @@ test('counts responses by route and status, and measures durations by route; a s
 test('the metrics measure writes to the ledger and writes to the journal separately', async () => {
   const metrics = createMetrics();
   metrics.createEventLogWriteObserver('journal')(7, 500, 30);
-  const text = await metrics.renderPrometheusText();
+  const text = await metrics.registry.renderPrometheusText();
   assert.match(text, /^marketplace_log_group_records_sum\{log="journal"\} 7$/m);
   assert.match(text, /^marketplace_log_group_bytes_sum\{log="journal"\} 500$/m);
   assert.match(text, /^marketplace_log_write_duration_seconds_sum\{log="journal"\} 0.00003$/m);
@@ -99,7 +99,7 @@ test('the metrics count errors and rejected requests', async () => {
   metrics.countEventLogIncident('ledger', 'segment-abandoned');
   // Another service of the same process has its own metrics.
   createMetrics().countRequestError();
-  const text = await metrics.renderPrometheusText();
+  const text = await metrics.registry.renderPrometheusText();
   assert.match(text, /^marketplace_unrecorded_clicks_total 1$/m);
   assert.match(text, /^marketplace_missing_sessions_total 2$/m);
   assert.match(text, /^marketplace_request_errors_total 0$/m);
@@ -119,9 +119,9 @@ for (const [state, query] of [
     t.after(() => Object.assign(bounds, { scrapeReadTimeoutMs }));
     let readCounts: () => Promise<Readonly<Record<string, number>>> = async () => ({ duplicateClicks: 2 });
     const metrics = createMetrics({ analyticsSkippedRecords: () => readCounts() });
-    await metrics.renderPrometheusText();
+    await metrics.registry.renderPrometheusText();
     readCounts = query;
-    const text = await metrics.renderPrometheusText();
+    const text = await metrics.registry.renderPrometheusText();
     assert.match(text, /^marketplace_live_sessions 3$/m);
     assert.match(text, /^marketplace_analytics_skipped_records_total\{reason="duplicateClicks"\} 2$/m);
   });
@@ -138,14 +138,14 @@ test('concurrent scrapes share one query to the aggregator and return the same c
   });
   const skipped = (count: number) =>
     new RegExp(`^marketplace_analytics_skipped_records_total\\{reason="duplicateClicks"\\} ${count}$`, 'm');
-  for (const text of await Promise.all([1, 2, 3].map(() => metrics.renderPrometheusText())))
+  for (const text of await Promise.all([1, 2, 3].map(() => metrics.registry.renderPrometheusText())))
     assert.match(text, skipped(1));
   assert.equal(queries, 1);
-  assert.match(await metrics.renderPrometheusText(), skipped(2));
+  assert.match(await metrics.registry.renderPrometheusText(), skipped(2));
 });
 
 test('a scrape omits the disk metrics if the data folder cannot be read', async () => {
-  const text = await createMetrics({ dataDir: '/nowhere/at/all' }).renderPrometheusText();
+  const text = await createMetrics({ dataDir: '/nowhere/at/all' }).registry.renderPrometheusText();
   assert.match(text, /^marketplace_live_sessions 3$/m);
   assert.doesNotMatch(text, /^marketplace_data_disk_free_bytes \d/m);
 });

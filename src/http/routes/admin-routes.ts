@@ -16,7 +16,7 @@ import {
   successOutcome,
 } from '../../domain/outcome.ts';
 import { parseQueryParameters } from '../../domain/query-string.ts';
-import type { Metrics } from '../../metrics/metrics.ts';
+import type { MetricRegistry } from '../../metrics/metric-registry.ts';
 import type { ConfirmationsResponse } from '../../operations/confirm-revenue.ts';
 import type { RequestContext, RequestHandler } from '../engines/listener.ts';
 import { formatHeader, formatHeaders } from '../engines/response-head.ts';
@@ -207,7 +207,7 @@ interface AdminRoutesDeps {
   readonly hostNames: readonly string[];
   /** Returns the reasons why the service is not ready; empty when the service is ready. */
   readonly notReadyReasons: () => readonly string[];
-  readonly metrics: Metrics;
+  readonly metrics: MetricRegistry;
   /** Whether an Authorization header contains the operator token. */
   readonly isOperator: (authorization: string) => boolean;
   readonly clock: Clock;
