@@ -1,67 +1,50 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { writeFileDurably, writeFileDurablyInBackground } from './durable-files.ts';
 
-/** Highest numbers that a key file has assigned. The numbers of a key file never decrease. */
-export interface KeyFileNumbers {
-  readonly account: number;
-  readonly key: number;
+const count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+
+const KeyFileNumbersSchema = Type.Object({
+  account: count,
+  key: count,
   /** Number of the last change of a key or of the allowed origins. */
-  readonly change: number;
+  change: count,
   /** Numbers and IDs of the first and the newest key, which identify the key file. */
-  readonly knownKeys: readonly (readonly [number: number, id: string])[];
-}
+  knownKeys: Type.Array(Type.Tuple([count, Type.String()])),
+});
+/** Highest numbers that a key file has assigned. The numbers of a key file never decrease. */
+export type KeyFileNumbers = Readonly<Static<typeof KeyFileNumbersSchema>>;
 
+const LogEndSchema = Type.Object({ position: count, crc: count });
 /** End of a log: position and CRC of its last record. */
-export interface LogEnd {
-  readonly position: number;
-  readonly crc: number;
-}
+export type LogEnd = Readonly<Static<typeof LogEndSchema>>;
 
+const JournalLogEndSchema = Type.Object({ name: Type.String(), position: count, lastWallMs: count });
 /** Log of the journal, with the position and the time (Unix milliseconds) of its last batch of field changes. */
-export interface JournalLogEnd {
-  readonly name: string;
-  readonly position: number;
-  readonly lastWallMs: number;
-}
+export type JournalLogEnd = Readonly<Static<typeof JournalLogEndSchema>>;
 
+const DataInventorySchema = Type.Object({
+  /**
+   * `crc` is null if the CRC of the record at `position` is unknown. If `acceptedStart` is present, an operator has accepted that the ledger
+   * records before this position are missing.
+   */
+  ledger: Type.Optional(
+    Type.Object({ position: count, crc: Type.Union([count, Type.Null()]), acceptedStart: Type.Optional(count) }),
+  ),
+  sealed: Type.Optional(LogEndSchema),
+  journal: Type.Optional(Type.Array(JournalLogEndSchema)),
+  keys: Type.Optional(KeyFileNumbersSchema),
+});
 /**
  * What the data folder contained when the service last wrote the inventory. A start compares the inventory with the files, so that the
  * service does not continue with a file that is missing or was replaced by an older copy. The files may contain more than the inventory. A
  * part is absent if it is unknown.
  */
-export interface DataInventory {
-  /**
-   * `crc` is null if the CRC of the record at `position` is unknown. If `acceptedStart` is present, an operator has accepted that the ledger
-   * records before this position are missing.
-   */
-  readonly ledger?: { readonly position: number; readonly crc: number | null; readonly acceptedStart?: number };
-  readonly sealed?: LogEnd;
-  readonly journal?: readonly JournalLogEnd[];
-  readonly keys?: KeyFileNumbers;
-}
+export type DataInventory = Readonly<Static<typeof DataInventorySchema>>;
 
-const count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
-
-const inventoryValidator = Compile(
-  Type.Object({
-    ledger: Type.Optional(
-      Type.Object({ position: count, crc: Type.Union([count, Type.Null()]), acceptedStart: Type.Optional(count) }),
-    ),
-    sealed: Type.Optional(Type.Object({ position: count, crc: count })),
-    journal: Type.Optional(Type.Array(Type.Object({ name: Type.String(), position: count, lastWallMs: count }))),
-    keys: Type.Optional(
-      Type.Object({
-        account: count,
-        key: count,
-        change: count,
-        knownKeys: Type.Array(Type.Tuple([count, Type.String()])),
-      }),
-    ),
-  }),
-);
+const inventoryValidator = Compile(DataInventorySchema);
 
 function dataInventoryPath(dataDir: string): string {
   return join(dataDir, 'inventory.json');
@@ -80,7 +63,7 @@ export function readDataInventory(dataDir: string): {
     return { inventory: {}, problem: code === 'ENOENT' ? null : (code ?? 'not JSON') };
   }
   if (!inventoryValidator.Check(inventory)) return { inventory: {}, problem: 'unexpected members' };
-  return { inventory: inventory as DataInventory, problem: null };
+  return { inventory, problem: null };
 }
 
 /** Writes the inventory durably. The caller must have locked the data folder, or create a new one. Throws a system error. */

@@ -17,7 +17,7 @@ import { deleteSegmentsBefore } from '../event-log/segment-files.ts';
 import type { KeyFileNumbers } from '../files/data-inventory.ts';
 import { dataPaths } from '../files/data-paths.ts';
 import { FileJournal, type JournalProblem } from '../journal/file-journal.ts';
-import { openLedger } from '../ledger/ledger.ts';
+import { type Ledger, openLedger } from '../ledger/ledger.ts';
 import { describeError } from '../logging/describe-error.ts';
 import type { EventLogName } from '../metrics/gauges.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -63,31 +63,18 @@ interface StorageDeps {
 }
 
 /** Opens the ledger, restores sessions and the booked revenue of offers from it, and opens the journal and the analytics. */
-export async function openStorage(
-  options: ServiceOptions,
-  {
-    cleanup,
-    evidence,
-    secrets,
-    authenticator,
-    keyDirectory,
-    readKeyNumbers,
-    catalogs,
-    clickLimiter,
-    metrics,
-  }: StorageDeps,
-) {
+export async function openStorage(options: ServiceOptions, deps: StorageDeps) {
+  const { cleanup, evidence, secrets, keyDirectory, metrics, readKeyNumbers } = deps;
   const { dataDir, clock, logger, onRestoreProgress } = options;
   const { ttlMs: sessionTtlMs, max: sessionsMax, tagsMax } = options.sessions;
-  const files = dataPaths(dataDir);
+  const verticals = servedVerticals(options);
   const sessions = new MemorySessionStore({
     clock,
     sessionsMax,
     sessionTtlMs,
-    fieldsMax: Math.max(...servedVerticals(options).map(({ fields }) => fields.length)),
+    fieldsMax: Math.max(...verticals.map(({ fields }) => fields.length)),
   });
   cleanup.addCleanupCallback(() => sessions.close());
-
   const idempotencyKeys = new IdempotencyKeys({
     clock,
     secrets,
@@ -98,53 +85,21 @@ export async function openStorage(
     clock,
     sessions,
     sessionTtlMs,
-    verticals: servedVerticals(options),
+    verticals,
     onIdempotentSession: (keyed, sub) => idempotencyKeys.restoreKey(keyed, sub),
-  });
-  const witness = new LedgerWitness(findKnownNumbersPosition(evidence));
-  const availability = createOfferAvailability(options, catalogs);
-  const ledger = await openLedger({
-    folder: files.ledgerFolder,
-    durability: options.durability,
-    recoveries: [sessionRecovery, clickLimiter, witness],
-    subscribers: [availability],
-    onProgress: onRestoreProgress && ((bytes, ofBytes) => onRestoreProgress('ledger', bytes, ofBytes)),
-    ...logObservers('ledger', logger, metrics),
   });
   // The cleanup callbacks run in reverse order. The last inventory is written after ledger, journal and analytics are closed.
   let inventoryWriter: InventoryWriter | null = null;
   cleanup.addCleanupCallback(() => inventoryWriter?.close());
-  let snapshotWriter: BookedRevenueSnapshotWriter | null = null;
-  // The last snapshot is written after the ledger is closed, so that it contains all records.
-  cleanup.addCleanupCallback(() => snapshotWriter?.close());
-  cleanup.addCleanupCallback(() => ledger.close());
-  witness.assertSecretsMatch(secrets, options.secretFile);
-  assertLedgerEnd(evidence, ledger, options.durability);
-  assertKeyFileIsCurrent(keyFilePath(dataDir), {
-    account: witness.highestAccount,
-    key: witness.highestKey,
-    change: 0,
-  });
-  if (!availability.isConsistentWithLedger) await rebuildOfferAvailability(options, catalogs, availability, ledger);
-  snapshotWriter = new BookedRevenueSnapshotWriter({
-    file: files.bookedRevenueFile,
-    clock,
-    ledger,
-    availability,
-    onError: (error) => logger.warn({ err: describeError(error) }, 'booked revenue of offers could not be saved'),
-  });
-  // Restores today last, because the counters delete the day that was not counted for the longest time.
-  for (const [day, counts] of [...sessionRecovery.sessionCountsByDay].sort(([one], [other]) => other - one)) {
-    for (const [keyNumber, count] of counts) authenticator.restoreSessionCount(keyNumber, day, count);
-  }
+  const { ledger, availability } = await openRecoveredLedger(options, deps, sessionRecovery);
 
   assertJournalExists(evidence, sessions.size);
   const journal = await FileJournal.open({
-    folder: files.journalFolder,
+    folder: evidence.files.journalFolder,
     durability: options.durability,
     clock,
     secrets,
-    verticals: servedVerticals(options),
+    verticals,
     sessionTtlMs,
     onLogsRead: (logs) => {
       assertLedgerOfJournal(evidence, ledger, logs);
@@ -156,18 +111,65 @@ export async function openStorage(
     ...logObservers('journal', logger, metrics),
   });
   cleanup.addCleanupCallback(() => journal.close());
-  inventoryWriter = new InventoryWriter({
-    dataDir,
-    evidence,
-    ledger,
-    journal,
-    readKeyNumbers,
-    onError: (error) => logger.warn({ err: describeError(error) }, 'inventory of the data folder could not be saved'),
-  });
+  const onError = (error: unknown) =>
+    logger.warn({ err: describeError(error) }, 'inventory of the data folder could not be saved');
+  inventoryWriter = new InventoryWriter({ dataDir, evidence, ledger, journal, readKeyNumbers, onError });
   keyDirectory.setChangeListener(() => inventoryWriter.requestWrite());
 
+  const analytics = await startAnalytics(options, deps, ledger);
+  const referrerTags = new ReferrerTags(tagsMax);
+  await restoreReferrerTags(analytics, ledger.lastAppendedPosition, referrerTags, cleanup);
+  startRetention(options, cleanup, analytics, inventoryWriter);
+  return { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics, availability };
+}
+
+/** Opens the ledger, and replays its records to the sessions, the limits of clicks, and the availability of offers. */
+async function openRecoveredLedger(
+  options: ServiceOptions,
+  { cleanup, evidence, secrets, authenticator, catalogs, clickLimiter, metrics }: StorageDeps,
+  sessionRecovery: SessionRecovery,
+) {
+  const { clock, logger, onRestoreProgress } = options;
+  const witness = new LedgerWitness(findKnownNumbersPosition(evidence));
+  const availability = createOfferAvailability(options, catalogs);
+  const ledger = await openLedger({
+    folder: evidence.files.ledgerFolder,
+    durability: options.durability,
+    recoveries: [sessionRecovery, clickLimiter, witness],
+    subscribers: [availability],
+    onProgress: onRestoreProgress && ((bytes, ofBytes) => onRestoreProgress('ledger', bytes, ofBytes)),
+    ...logObservers('ledger', logger, metrics),
+  });
+  let snapshotWriter: BookedRevenueSnapshotWriter | null = null;
+  // The last snapshot is written after the ledger is closed, so that it contains all records.
+  cleanup.addCleanupCallback(() => snapshotWriter?.close());
+  cleanup.addCleanupCallback(() => ledger.close());
+  witness.assertSecretsMatch(secrets, options.secretFile);
+  assertLedgerEnd(evidence, ledger, options.durability);
+  assertKeyFileIsCurrent(keyFilePath(options.dataDir), {
+    account: witness.highestAccount,
+    key: witness.highestKey,
+    change: 0,
+  });
+  if (!availability.isConsistentWithLedger) await rebuildOfferAvailability(options, catalogs, availability, ledger);
+  const onError = (error: unknown) =>
+    logger.warn({ err: describeError(error) }, 'booked revenue of offers could not be saved');
+  const file = evidence.files.bookedRevenueFile;
+  snapshotWriter = new BookedRevenueSnapshotWriter({ file, clock, ledger, availability, onError });
+  // Restores today last, because the counters delete the day that was not counted for the longest time.
+  for (const [day, counts] of [...sessionRecovery.sessionCountsByDay].sort(([one], [other]) => other - one)) {
+    for (const [keyNumber, count] of counts) authenticator.restoreSessionCount(keyNumber, day, count);
+  }
+  return { ledger, availability };
+}
+
+async function startAnalytics(
+  { logger }: ServiceOptions,
+  { cleanup, evidence, metrics }: StorageDeps,
+  ledger: Ledger,
+): Promise<ThreadAnalytics> {
   const analytics = await ThreadAnalytics.start({
-    files,
+    files: evidence.files,
     log: ledger,
     onCrash: (error) => {
       metrics.countAggregatorRestart();
@@ -182,36 +184,42 @@ export async function openStorage(
   });
   cleanup.addCleanupCallback(() => analytics.close());
   ledger.setDurabilityListener((position) => analytics.onLedgerDurable(position));
-  const referrerTags = new ReferrerTags(tagsMax);
-  await restoreReferrerTags(analytics, ledger.lastAppendedPosition, referrerTags, cleanup);
+  return analytics;
+}
 
-  if (options.retentionDays !== null) {
-    const retention = new RetentionTask({
-      retentionDays: options.retentionDays,
-      clock,
-      analytics: {
-        async applyRetention(request) {
-          const outcome = await analytics.applyRetention(request);
-          if (outcome.archived) inventoryWriter.setArchiveEnd(outcome.archiveEnd);
-          return outcome;
-        },
+/** Starts the deletion of data that is older than the retention period, unless all data is kept. */
+function startRetention(
+  { retentionDays, dataDir, clock, logger }: ServiceOptions,
+  cleanup: CleanupStack,
+  analytics: ThreadAnalytics,
+  inventoryWriter: InventoryWriter,
+): void {
+  if (retentionDays === null) return;
+  const { ledgerFolder } = dataPaths(dataDir);
+  const retention = new RetentionTask({
+    retentionDays,
+    clock,
+    analytics: {
+      async applyRetention(request) {
+        const outcome = await analytics.applyRetention(request);
+        if (outcome.archived) inventoryWriter.setArchiveEnd(outcome.archiveEnd);
+        return outcome;
       },
-      deleteLedgerBefore: (beforePosition) => deleteSegmentsBefore(nodeFileSystem, files.ledgerFolder, beforePosition),
-      onDeleted: ({ retainedFromDay, segments }) =>
-        logger.info(
-          { retainedFrom: formatIsoDate(retainedFromDay), segments },
-          'data older than the retention period deleted',
-        ),
-      onError: (error) =>
-        logger.warn(
-          { err: describeError(error) },
-          'data older than the retention period could not be deleted; retrying later',
-        ),
-      onRecovered: () => logger.info('deletion of data older than the retention period succeeded again'),
-    });
-    cleanup.addCleanupCallback(() => retention.close());
-  }
-  return { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics, availability };
+    },
+    deleteLedgerBefore: (beforePosition) => deleteSegmentsBefore(nodeFileSystem, ledgerFolder, beforePosition),
+    onDeleted: ({ retainedFromDay, segments }) =>
+      logger.info(
+        { retainedFrom: formatIsoDate(retainedFromDay), segments },
+        'data older than the retention period deleted',
+      ),
+    onError: (error: unknown) =>
+      logger.warn(
+        { err: describeError(error) },
+        'data older than the retention period could not be deleted; retrying later',
+      ),
+    onRecovered: () => logger.info('deletion of data older than the retention period succeeded again'),
+  });
+  cleanup.addCleanupCallback(() => retention.close());
 }
 
 /** Creates the callbacks of an event log for metrics (`onGroupStored`) and for incidents, which are counted and logged (`onIncident`). */
