@@ -221,7 +221,7 @@ export function readStoreEvidence(file: string, { readonly }: { readonly readonl
   try {
     const opened = new SqlDatabase(file, { readonly, fileMustExist: true });
     database = opened;
-    const query = (sql: string): number => opened.value<number | null>(sql) ?? 0;
+    const query = (sql: string): number => opened.value<number>(sql) ?? 0;
     const isRenamed = query("SELECT count(*) FROM sqlite_schema WHERE name = 'referrer_tag'") > 0;
     const evidence = {
       position: query('SELECT position FROM progress'),

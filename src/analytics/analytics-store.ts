@@ -46,8 +46,8 @@ export class AnalyticsStore implements AggregatorQueries {
       this.#state = new SqliteProjectionState(this.#database);
       this.#retention = new StoreRetention(this.#database, archive, this.#state);
       this.#retention.restoreArchivedCounters();
-      const [cursor] = this.#database.objects<LogCursor>('SELECT position, segment, "offset", crc FROM progress');
-      this.#cursor = cursor ?? null;
+      const cursorSql = 'SELECT position, segment, "offset", crc FROM progress';
+      this.#cursor = this.#database.object<LogCursor>(cursorSql);
     } catch (error) {
       this.#database.close();
       throw error;
@@ -112,8 +112,7 @@ export class AnalyticsStore implements AggregatorQueries {
   }
 
   getTotals(): RecordCounts {
-    const [totals] = this.#database.objects<RecordCounts>(selectTotalsSql);
-    return totals ?? { ...emptyRecordCounts };
+    return this.#database.object<RecordCounts>(selectTotalsSql) ?? { ...emptyRecordCounts };
   }
 
   close(): void {

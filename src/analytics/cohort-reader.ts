@@ -55,11 +55,12 @@ const selectWidgetSumsSql = { day: selectWidgetSums('day'), device: selectWidget
 
 /** Reads the sums of a referrer tag from the daily counters. */
 function readTagSums(database: SqlDatabase, tagNumber: number, { fromDay, toDay }: DayWindow, group: Group) {
+  const range = [tagNumber, fromDay, toDay];
   const groups: SumsByGroup = new Map();
-  for (const [number, ...sums] of database.rows<[number, ...Sums]>(selectSumsSql[group], tagNumber, fromDay, toDay)) {
+  for (const [number, ...sums] of database.rows<[number, ...Sums]>(selectSumsSql[group], range)) {
     groups.set(number, [...sums, ...emptyWidgetCounts]);
   }
-  const widgetRows = database.rows<[number, ...number[]]>(selectWidgetSumsSql[group], tagNumber, fromDay, toDay);
+  const widgetRows = database.rows<[number, ...number[]]>(selectWidgetSumsSql[group], range);
   for (const [number, ...events] of widgetRows) addSums(groups, number, [...zeroSumsWithoutEvents, ...events]);
   return groups;
 }
@@ -115,7 +116,7 @@ export function readSummary(database: SqlDatabase, query: SummaryQuery): Summary
     topLenders,
     subsOutsideDates,
     ...reader.getCoverage(query),
-    asOfMs: database.value<number | null>('SELECT last_wall_ms FROM progress') ?? null,
+    asOfMs: database.value<number>('SELECT last_wall_ms FROM progress'),
   };
 }
 
@@ -126,7 +127,7 @@ export function readDailyAnalytics(database: SqlDatabase, query: SummaryQuery): 
   let groups: SumsByGroup = new Map();
   if (subs === null) {
     const tagNumber = reader.findTagNumber(query);
-    if (tagNumber !== undefined) groups = readTagSums(database, tagNumber, query, 'day');
+    if (tagNumber !== null) groups = readTagSums(database, tagNumber, query, 'day');
   } else {
     for (const session of reader.findListedSessions(query, subs)) {
       if (isInDayRange(session.day, query)) addSums(groups, session.day, sumsOfSession(reader, session));
@@ -143,22 +144,19 @@ export function readDailyAnalytics(database: SqlDatabase, query: SummaryQuery): 
 
 function summarizeTag(
   database: SqlDatabase,
-  tagNumber: number | undefined,
+  tagNumber: number | null,
   window: DayWindow,
   maturedWindow: DayWindow,
 ): SummaryParts {
   const empty = { devices: new Map(), matured: zeroMatured, topLenders: [], subsOutsideDates: 0 };
-  if (tagNumber === undefined) return empty;
+  if (tagNumber === null) return empty;
   const { fromDay, toDay } = window;
-  const [matured] = database.objects<MaturedSums>(
-    selectMaturedSql,
-    ...[tagNumber, maturedWindow.fromDay, maturedWindow.toDay],
-  );
+  const maturedRange = [tagNumber, maturedWindow.fromDay, maturedWindow.toDay];
   return {
     ...empty,
     devices: readTagSums(database, tagNumber, window, 'device'),
-    matured: matured!,
-    topLenders: database.objects(selectTopLendersSql, tagNumber, fromDay, toDay),
+    matured: database.object<MaturedSums>(selectMaturedSql, maturedRange)!,
+    topLenders: database.objects(selectTopLendersSql, [tagNumber, fromDay, toDay]),
   };
 }
 

@@ -22,7 +22,8 @@ export function squareRevenueCents(confirmedMicros: number): number {
 export const emptyWidgetCounts: WidgetCounts = widgetEventTypes.map(() => 0);
 export const emptyUnbookedClickCounts: UnbookedClickCounts = unbookedReasons.map(() => 0);
 
-/** Adds `counts` to `sum`, item by item. An item that is missing in `counts` counts as 0. */
-export function addCounts(sum: number[], counts: readonly number[]): void {
+/** Adds `counts` to `sum`, item by item, and returns `sum`. A missing item counts as 0; `sum` gets no further items. */
+export function addCounts(sum: number[], counts: readonly number[]): number[] {
   for (const index of sum.keys()) sum[index]! += counts[index] ?? 0;
+  return sum;
 }

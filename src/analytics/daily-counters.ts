@@ -9,7 +9,7 @@ import {
   type ArchiveRecord,
   archiveRecordKind,
 } from './counter-archive.ts';
-import { emptyUnbookedClickCounts } from './counting-rules.ts';
+import { addCounts, emptyUnbookedClickCounts, emptyWidgetCounts } from './counting-rules.ts';
 import type { DayCounterChanges, LenderCounterChanges, ProjectionState, SessionState } from './projection-state.ts';
 import { createIncrementSql, RowWriter, type SqlDatabase } from './sql-database.ts';
 
@@ -116,11 +116,11 @@ export class DailyCounters {
       'SELECT number, account, vertical, test, tag FROM referrer_tag ORDER BY number',
     );
     for (const [number, ...key] of tags) {
-      const days = this.#database.rows<DayRow>(selectDaysSql, number, fromDay, untilDay);
+      const days = this.#database.rows<DayRow>(selectDaysSql, [number, fromDay, untilDay]);
       if (days.length === 0) continue;
       yield [archiveRecordKind.tag, key];
       for (const row of days) yield toArchivedDay(row);
-      const lenders = this.#database.rows<ArchivedLenderCounters[1]>(selectLendersSql, number, fromDay, untilDay);
+      const lenders = this.#database.rows<ArchivedLenderCounters[1]>(selectLendersSql, [number, fromDay, untilDay]);
       for (const counter of lenders) yield [archiveRecordKind.lender, counter];
     }
   }
@@ -131,9 +131,9 @@ export class DailyCounters {
     archived: Iterable<ArchiveRecord>,
     numbers: Pick<ProjectionState, 'assignTagNumber' | 'assignLenderNumber'>,
   ): void {
-    this.#database.run('DELETE FROM day_counter WHERE day < ?', untilDay);
-    this.#database.run('DELETE FROM widget_counter WHERE day < ?', untilDay);
-    this.#database.run('DELETE FROM lender_counter WHERE day < ?', untilDay);
+    this.#database.run('DELETE FROM day_counter WHERE day < ?', [untilDay]);
+    this.#database.run('DELETE FROM widget_counter WHERE day < ?', [untilDay]);
+    this.#database.run('DELETE FROM lender_counter WHERE day < ?', [untilDay]);
     let tagNumber = 0;
     for (const record of archived) {
       switch (record[0]) {
@@ -160,10 +160,11 @@ export class DailyCounters {
     // Earlier releases archived no number of sessions with revenue. Without revenue, the number is 0.
     const [revenueSessions = confirmedMicros === 0 ? 0 : null, firstMs = null, lastMs = null] = more;
     const revenue = [attributedMicros, confirmedMicros, BigInt(squared), revenueSessions];
-    const unbooked = countsFor(unbookedReasons, unbookedClicks);
+    // An archive of another release may contain more or fewer counts, or none.
+    const unbooked = addCounts([...emptyUnbookedClickCounts], unbookedClicks);
     this.#dayWriter.add([tagNumber, day, device, sessions, views, clicks, ...revenue, firstMs, lastMs, ...unbooked]);
     if (widgetEvents.length === 0) return;
-    this.#widgetWriter.add([tagNumber, day, device, ...countsFor(widgetEventTypes, widgetEvents)]);
+    this.#widgetWriter.add([tagNumber, day, device, ...addCounts([...emptyWidgetCounts], widgetEvents)]);
   }
 
   #flush(): void {
@@ -181,9 +182,4 @@ function toArchivedDay(row: DayRow): ArchivedDay {
   const widgetEvents = widgets[0] === null ? [] : (widgets as number[]);
   if (unbooked.some((count) => count > 0)) return [archiveRecordKind.day, counter, widgetEvents, unbooked];
   return widgetEvents.length === 0 ? [archiveRecordKind.day, counter] : [archiveRecordKind.day, counter, widgetEvents];
-}
-
-/** Returns one count for each known name. An archive of another release may contain more or fewer counts, or none. */
-function countsFor(names: readonly string[], counts: readonly number[]): number[] {
-  return names.map((_, index) => counts[index] ?? 0);
 }

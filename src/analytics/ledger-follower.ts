@@ -33,33 +33,25 @@ export class LedgerFollower {
   constructor({ ledgerFolder, archiveFolder, analyticsStoreFile }: DataPaths, onRebuild: (reason: string) => void) {
     this.#analyticsStoreFile = analyticsStoreFile;
     this.#archive = new CounterArchive(archiveFolder);
-    const openStore = () => new AnalyticsStore(analyticsStoreFile, this.#archive);
-    let store: AnalyticsStore;
+    const open = (): [AnalyticsStore, LogReader] => {
+      const store = new AnalyticsStore(analyticsStoreFile, this.#archive);
+      try {
+        return [store, new LogReader(ledgerFolder, store.cursor)];
+      } catch (error) {
+        store.close();
+        throw error;
+      }
+    };
     try {
-      store = openStore();
+      [this.#store, this.#reader] = open();
     } catch (error) {
-      if (!(error instanceof StoreVersionMismatchError || isCorruptDatabaseError(error))) throw error;
+      const isUnusable = error instanceof StoreVersionMismatchError || error instanceof CursorBeyondLogError;
+      if (!isUnusable && !isCorruptDatabaseError(error)) throw error;
       onRebuild(error.message);
       this.#deleteAnalyticsStore();
-      store = openStore();
+      [this.#store, this.#reader] = open();
     }
-    try {
-      try {
-        this.#reader = new LogReader(ledgerFolder, store.cursor);
-      } catch (error) {
-        if (!(error instanceof CursorBeyondLogError)) throw error;
-        onRebuild(error.message);
-        store.close();
-        this.#deleteAnalyticsStore();
-        store = openStore();
-        this.#reader = new LogReader(ledgerFolder, null);
-      }
-    } catch (error) {
-      store.close();
-      throw error;
-    }
-    this.#store = store;
-    if (store.cursor === null) {
+    if (this.#store.cursor === null) {
       const missing = describeMissingRecords(ledgerFolder, this.#archive.ledgerStartPosition);
       if (missing !== null) onRebuild(missing);
     }

@@ -24,13 +24,13 @@ export function readSessionRows(database: SqlDatabase, query: SessionRowsQuery):
   const reader = new SessionReader(database);
   const sessions =
     query.subs === null
-      ? findSessionsByReferrerTag(database, reader, query)
+      ? findSessionsByReferrerTag(reader, query)
       : [...reader.findListedSessions(query, query.subs)]
           .filter(({ day, position }) => isInDayRange(day, query) && position > query.afterPosition)
           .sort(byPosition);
   const page = sessions.slice(0, query.limit);
   return {
-    rows: page.map((session) => toSessionRow(database, reader, session)),
+    rows: page.map((session) => toSessionRow(reader, session)),
     ...reader.getCoverage(query),
     nextAfterPosition: sessions.length > query.limit ? page.at(-1)!.position : null,
   };
@@ -40,47 +40,44 @@ export function readSessionRows(database: SqlDatabase, query: SessionRowsQuery):
  * Finds the first `limit + 1` sessions of the query; `limit + 1` sessions mean that there is a next page. Usually reads sessions of only
  * one or two days, because the ledger is nearly sorted by day.
  */
-function findSessionsByReferrerTag(
-  database: SqlDatabase,
-  reader: SessionReader,
-  query: SessionRowsQuery,
-): StoredSession[] {
+function findSessionsByReferrerTag(reader: SessionReader, query: SessionRowsQuery): StoredSession[] {
   const { toDay, afterPosition: after, limit } = query;
   const fromDay = Math.max(query.fromDay, reader.firstRetainedDay);
   const tagNumber = reader.findTagNumber(query);
-  if (tagNumber === undefined) return [];
+  if (tagNumber === null) return [];
   let found: StoredSession[] = [];
-  const heads = database.rows<DayHead>(selectDayHeadsSql, tagNumber, fromDay, toDay, tagNumber, after);
+  const heads = reader.database.rows<DayHead>(selectDayHeadsSql, [tagNumber, fromDay, toDay, tagNumber, after]);
   for (const [day, firstPosition] of heads) {
     if (found.length > limit && firstPosition > found[limit]!.position) break;
-    found.push(...findSessionsOfDay(database, reader, { tagNumber, day, after, count: limit + 1 }));
+    found.push(...findSessionsOfDay(reader, query, tagNumber, day));
     found = found.sort(byPosition).slice(0, limit + 1);
   }
   return found;
 }
 
 function findSessionsOfDay(
-  database: SqlDatabase,
   reader: SessionReader,
-  { tagNumber, day, after, count }: Readonly<Record<'tagNumber' | 'day' | 'after' | 'count', number>>,
+  { afterPosition, limit }: SessionRowsQuery,
+  tagNumber: number,
+  day: number,
 ): StoredSession[] {
   const found: StoredSession[] = [];
-  const pieces = database.iterateRows<[subs: Buffer]>(
+  const pieces = reader.database.iterateRows<[subs: Buffer]>(
     'SELECT subs FROM cohort_piece WHERE tag_number = ? AND day = ? AND last_position > ? ORDER BY last_position',
-    ...[tagNumber, day, after],
+    [tagNumber, day, afterPosition],
   );
   for (const [subs] of pieces) {
     for (let start = 0; start < subs.length; start += subIdByteLength) {
       const session = reader.findSession(subs.subarray(start, start + subIdByteLength))!;
-      if (session.position <= after) continue;
+      if (session.position <= afterPosition) continue;
       found.push(session);
-      if (found.length === count) return found;
+      if (found.length > limit) return found;
     }
   }
   return found;
 }
 
-function toSessionRow(database: SqlDatabase, reader: SessionReader, session: StoredSession): SessionRow {
+function toSessionRow(reader: SessionReader, session: StoredSession): SessionRow {
   const { sub, tagNumber, position, device, views, clicks, lastEventMs } = session;
   const lenders = new LenderRevenueTotals();
   const { attributedMicros, confirmedMicros } = reader.sumSessionRevenue(session, lenders);
@@ -89,7 +86,7 @@ function toSessionRow(database: SqlDatabase, reader: SessionReader, session: Sto
     sub: Uint8Array.from(sub),
     referrerTag: reader.referrerTagOf(tagNumber),
     device,
-    metadata: database.value<string>('SELECT json FROM session_metadata WHERE session = ?', position) ?? null,
+    metadata: reader.database.value<string>('SELECT json FROM session_metadata WHERE session = ?', [position]),
     views,
     clicks,
     attributedMicros,

@@ -41,7 +41,6 @@ type SessionColumns = [
   lastEventMs: number,
   widgetEvents: Uint8Array | null,
 ];
-type TagColumns = [account: number, vertical: number, test: number, tag: string];
 type ClickRow = [lender: number, attributedMicros: number, confirmedMicros: number, unbookedReasons: number];
 
 /** Session in the analytics store, without its clicks. */
@@ -63,43 +62,42 @@ type SessionRevenue = Pick<CohortMetrics, 'attributedMicros' | 'confirmedMicros'
 
 /** Finds referrer tags, sessions and their revenue in the store. Create one reader in the transaction of each query. */
 export class SessionReader {
-  readonly #database: SqlDatabase;
+  readonly database: SqlDatabase;
   /** First day (day number) whose sessions are retained. Another process may change it between two queries. */
   readonly firstRetainedDay: number;
 
   constructor(database: SqlDatabase) {
-    this.#database = database;
+    this.database = database;
     this.firstRetainedDay = database.value<number>('SELECT kept_from_day FROM retention')!;
   }
 
-  /** Returns the number of the query's referrer tag; undefined if the query has no tag or the tag has no sessions. */
-  findTagNumber({ account, vertical, mode, referrerTag }: CohortQuery): number | undefined {
-    if (referrerTag === null) return undefined;
-    return this.#database.value<number>(
+  /** Returns the number of the query's referrer tag; null if the query has no tag or the tag has no sessions. */
+  findTagNumber({ account, vertical, mode, referrerTag }: CohortQuery): number | null {
+    if (referrerTag === null) return null;
+    return this.database.value<number>(
       'SELECT number FROM referrer_tag WHERE account = ? AND vertical = ? AND test = ? AND tag = ?',
-      ...[account, vertical, mode === 'test' ? 1 : 0, referrerTag],
+      [account, vertical, mode === 'test' ? 1 : 0, referrerTag],
     );
   }
 
   getCoverage(query: CohortQuery): QueryCoverage {
-    const tagHasSessions = query.referrerTag === null || this.findTagNumber(query) !== undefined;
+    const tagHasSessions = query.referrerTag === null || this.findTagNumber(query) !== null;
     return { retainedFromDay: this.firstRetainedDay, tagHasSessions };
   }
 
   referrerTagOf(tagNumber: number): string {
-    const [, , , tag] = this.#readTag(tagNumber);
-    return tag;
+    return this.database.value<string>('SELECT tag FROM referrer_tag WHERE number = ?', [tagNumber])!;
   }
 
-  /** Finds a session. Returns undefined if the session does not exist or is no longer retained. */
-  findSession(sub: Uint8Array): StoredSession | undefined {
+  /** Finds a session. Returns null if the session does not exist or is no longer retained. */
+  findSession(sub: Uint8Array): StoredSession | null {
     const day = daysSinceEpoch(decodeSubId(sub).createdMs);
-    if (day < this.firstRetainedDay) return undefined;
-    const columns = this.#database.row<SessionColumns>(
+    if (day < this.firstRetainedDay) return null;
+    const columns = this.database.row<SessionColumns>(
       'SELECT tag_number, position, device, views, clicks, last_event_ms, widget_events FROM session WHERE sub = ?',
-      sub,
+      [sub],
     );
-    if (columns === undefined) return undefined;
+    if (columns === null) return null;
     const [tagNumber, position, device, views, clicks, lastEventMs, events] = columns;
     const widgetEvents = events === null ? emptyWidgetCounts : decodeVarints(events);
     return { sub, day, tagNumber, position, device, views, clicks, lastEventMs, widgetEvents };
@@ -107,16 +105,12 @@ export class SessionReader {
 
   /** Yields the sessions in `subs` that match the tenant and tag of the query. Does not check the days of the query. */
   *findListedSessions(query: CohortQuery, subs: readonly Uint8Array[]): Generator<StoredSession, void> {
-    const matches = new Map<number, boolean>();
+    const tagNumber = this.findTagNumber(query);
     for (const sub of splitSubs(subs)) {
+      const { account, vertical, mode } = decodeSubId(sub);
+      if (account !== query.account || vertical !== query.vertical || mode !== query.mode) continue;
       const session = this.findSession(sub);
-      if (session === undefined) continue;
-      let isMatch = matches.get(session.tagNumber);
-      if (isMatch === undefined) {
-        isMatch = this.#matchesQuery(query, session.tagNumber);
-        matches.set(session.tagNumber, isMatch);
-      }
-      if (isMatch) yield session;
+      if (session !== null && (query.referrerTag === null || session.tagNumber === tagNumber)) yield session;
     }
   }
 
@@ -126,9 +120,9 @@ export class SessionReader {
     if (clicks === 0) return { ...sum, unbookedClicks: emptyUnbookedClickCounts };
     const unbookedClicks = [...emptyUnbookedClickCounts];
     // In a benchmark, two queries for a session and its clicks were four times as fast as one join.
-    const rows = this.#database.rows<ClickRow>(
+    const rows = this.database.rows<ClickRow>(
       'SELECT lender, attributed_micros, confirmed_micros, unbooked_reasons FROM click WHERE session = ?',
-      position,
+      [position],
     );
     for (const [lender, attributedMicros, confirmedMicros, unbookedReasons] of rows) {
       sum.attributedMicros += attributedMicros;
@@ -140,24 +134,7 @@ export class SessionReader {
   }
 
   readonly lenderNameOf = (lender: number): string =>
-    this.#database.value<string>('SELECT name FROM lender WHERE number = ?', lender)!;
-
-  #readTag(tagNumber: number): TagColumns {
-    return this.#database.row<TagColumns>(
-      'SELECT account, vertical, test, tag FROM referrer_tag WHERE number = ?',
-      tagNumber,
-    )!;
-  }
-
-  #matchesQuery(query: CohortQuery, tagNumber: number): boolean {
-    const [account, vertical, test, tag] = this.#readTag(tagNumber);
-    return (
-      account === query.account &&
-      vertical === query.vertical &&
-      (test === 1) === (query.mode === 'test') &&
-      (query.referrerTag === null || query.referrerTag === tag)
-    );
-  }
+    this.database.value<string>('SELECT name FROM lender WHERE number = ?', [lender])!;
 }
 
 export function isInDayRange(day: number, { fromDay, toDay }: Pick<CohortQuery, 'fromDay' | 'toDay'>): boolean {

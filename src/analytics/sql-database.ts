@@ -4,47 +4,51 @@ export type SqlValue = number | bigint | string | Uint8Array | null;
 
 /**
  * SQLite database that prepares each SQL text once. Pass constant texts only, because prepared statements are never deleted. Rows are
- * arrays, except the rows of `objects`. All methods throw SQLite errors.
+ * arrays, except the results of `object` and `objects`. All methods throw SQLite errors.
  */
 export class SqlDatabase {
   readonly #database: Database.Database;
-  readonly #statements = new Map<string, Statement<SqlValue[]>>();
+  readonly #statements = new Map<string, Statement<unknown[]>>();
 
   constructor(file: string, options?: Database.Options) {
     this.#database = new Database(file, options);
   }
 
-  rows<Row extends readonly unknown[]>(sql: string, ...parameters: SqlValue[]): Row[] {
+  rows<Row extends readonly unknown[]>(sql: string, parameters: readonly SqlValue[] = []): Row[] {
     return this.#statement(sql, true).all(...parameters) as Row[];
   }
 
   /** Reads rows one at a time. The database cannot be changed during the iteration. */
-  iterateRows<Row extends readonly unknown[]>(sql: string, ...parameters: SqlValue[]): IterableIterator<Row> {
+  iterateRows<Row extends readonly unknown[]>(
+    sql: string,
+    parameters: readonly SqlValue[] = [],
+  ): IterableIterator<Row> {
     return this.#statement(sql, true).iterate(...parameters) as IterableIterator<Row>;
   }
 
-  row<Row extends readonly unknown[]>(sql: string, ...parameters: SqlValue[]): Row | undefined {
-    return this.#statement(sql, true).get(...parameters) as Row | undefined;
+  /** Returns the first row, or null if there are no rows. */
+  row<Row extends readonly unknown[]>(sql: string, parameters: readonly SqlValue[] = []): Row | null {
+    return (this.#statement(sql, true).get(...parameters) as Row | undefined) ?? null;
   }
 
-  /** Returns the first column of the first row, or undefined if there are no rows. */
-  value<Value>(sql: string, ...parameters: SqlValue[]): Value | undefined {
-    return this.row<[Value]>(sql, ...parameters)?.[0];
+  /** Returns the first column of the first row, or null if there are no rows. */
+  value<Value>(sql: string, parameters: readonly SqlValue[] = []): Value | null {
+    return this.row<[Value]>(sql, parameters)?.[0] ?? null;
   }
 
-  /** Returns each row as an object with the names of the columns. */
-  objects<Row>(sql: string, ...parameters: SqlValue[]): Row[] {
+  /** Returns the first row as an object with the names of the columns, or null if there are no rows. */
+  object<Row>(sql: string, parameters: readonly SqlValue[] = []): Row | null {
+    return (this.#statement(sql, false).get(...parameters) as Row | undefined) ?? null;
+  }
+
+  objects<Row>(sql: string, parameters: readonly SqlValue[] = []): Row[] {
     return this.#statement(sql, false).all(...parameters) as Row[];
   }
 
   /** Runs a statement that changes rows. Returns the number of changed rows and the row ID of the last inserted row. */
-  run(sql: string, ...parameters: SqlValue[]): Database.RunResult {
-    return this.#statement(sql, false).run(...parameters);
-  }
-
-  /** Prepares a statement that takes all its parameters as one array. */
-  prepare(sql: string): Statement<[SqlValue[]]> {
-    return this.#database.prepare<[SqlValue[]]>(sql);
+  run(sql: string, parameters: readonly SqlValue[] = []): Database.RunResult {
+    // For the many values of a `RowWriter`, one array is faster than many arguments; for a query, arguments are faster.
+    return this.#statement(sql, false).run(parameters);
   }
 
   /** Runs several statements, which are separated by semicolons and have no parameters. */
@@ -57,7 +61,7 @@ export class SqlDatabase {
     return this.#database.transaction(read)();
   }
 
-  /** Runs `write` in one transaction, which no other process can interrupt with a write. */
+  /** Runs `write` in one transaction, which locks the file for other writers from its start. */
   write<Result>(write: () => Result): Result {
     return this.#database.transaction(write).immediate();
   }
@@ -67,7 +71,7 @@ export class SqlDatabase {
     this.#database.close();
   }
 
-  #statement(sql: string, returnsArrays: boolean): Statement<SqlValue[]> {
+  #statement(sql: string, returnsArrays: boolean): Statement<unknown[]> {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
       statement = this.#database.prepare(sql);
@@ -83,18 +87,20 @@ const rowsPerStatement = 8;
 
 /** Inserts rows into one table, several rows per statement, in the order of the `add` calls. */
 export class RowWriter {
-  readonly #insertMany: Statement<[SqlValue[]]>;
-  readonly #insertOne: Statement<[SqlValue[]]>;
+  readonly #database: SqlDatabase;
+  readonly #insertManySql: string;
+  readonly #insertOneSql: string;
   readonly #columnCount: number;
   #pendingValues: SqlValue[] = [];
 
   /** @param conflict an `ON CONFLICT` clause; required if the table may already contain some of the rows */
   constructor(database: SqlDatabase, table: string, columns: readonly string[], conflict = '') {
+    this.#database = database;
     const row = `(${columns.map(() => '?').join(', ')})`;
     const insert = (rows: number) =>
       `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${Array(rows).fill(row).join(', ')} ${conflict}`;
-    this.#insertMany = database.prepare(insert(rowsPerStatement));
-    this.#insertOne = database.prepare(insert(1));
+    this.#insertManySql = insert(rowsPerStatement);
+    this.#insertOneSql = insert(1);
     this.#columnCount = columns.length;
   }
 
@@ -102,15 +108,16 @@ export class RowWriter {
   add(row: readonly SqlValue[]): void {
     this.#pendingValues.push(...row);
     if (this.#pendingValues.length < rowsPerStatement * this.#columnCount) return;
-    this.#insertMany.run(this.#pendingValues);
+    this.#database.run(this.#insertManySql, this.#pendingValues);
     this.#pendingValues = [];
   }
 
   flush(): void {
-    const width = this.#columnCount;
     const values = this.#pendingValues;
     this.#pendingValues = [];
-    for (let start = 0; start < values.length; start += width) this.#insertOne.run(values.slice(start, start + width));
+    for (let start = 0; start < values.length; start += this.#columnCount) {
+      this.#database.run(this.#insertOneSql, values.slice(start, start + this.#columnCount));
+    }
   }
 }
 

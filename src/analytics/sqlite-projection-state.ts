@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
-import type { ClickReversal, ConfirmedPayout } from '../confirmations/confirmation.ts';
+import type { ClickReversal, ConfirmedPayout, PayoutTransaction } from '../confirmations/confirmation.ts';
 import type { PayoutKey, PayoutStateWithLender } from '../confirmations/payout-state.ts';
 import { daysSinceEpoch } from '../domain/calendar.ts';
 import type { LogCursor } from '../event-log/log-scanner.ts';
@@ -10,7 +10,6 @@ import { recordCountColumns } from './analytics-database.ts';
 import { DailyCounters } from './daily-counters.ts';
 import { type LedgerProjection, readPayoutState } from './ledger-projection.ts';
 import {
-  type ClickBookingState,
   type CountedClick,
   type ProjectionState,
   recordCountNames,
@@ -46,7 +45,7 @@ class NumberTable {
   find(key: string, values: readonly SqlValue[] = [key]): number | null {
     const cached = this.#cache.get(key);
     if (cached !== undefined) return cached;
-    const number = this.#database.value<number>(this.#selectSql, ...values) ?? null;
+    const number = this.#database.value<number>(this.#selectSql, values);
     if (number !== null) this.#cache.set(key, number);
     return number;
   }
@@ -55,7 +54,7 @@ class NumberTable {
   findOrInsertRow(key: string, values: readonly SqlValue[] = [key]): number {
     const existing = this.find(key, values);
     if (existing !== null) return existing;
-    const number = Number(this.#database.run(this.#insertSql, ...values).lastInsertRowid);
+    const number = Number(this.#database.run(this.#insertSql, values).lastInsertRowid);
     this.#cache.set(key, number);
     return number;
   }
@@ -141,7 +140,7 @@ export class SqliteProjectionState implements ProjectionState {
       ['session', 'offer', 'lender', 'payout_micros', ...changingColumns],
       `ON CONFLICT DO UPDATE SET ${changingColumns.map((column) => `${column} = excluded.${column}`).join(', ')}`,
     );
-    this.#newestKey = database.value<Buffer | null>('SELECT max(sub) FROM session')?.toString('latin1') ?? '';
+    this.#newestKey = database.value<Buffer>('SELECT max(sub) FROM session')?.toString('latin1') ?? '';
   }
 
   findSession(key: SubIdSortKey): SessionState | null {
@@ -155,13 +154,13 @@ export class SqliteProjectionState implements ProjectionState {
     const sub = Buffer.from(key, 'latin1');
     const row = this.#database.row<SessionRow>(
       `SELECT tag_number, position, device, views, clicks, shown, last_event_ms, widget_events FROM session WHERE sub = ?`,
-      sub,
+      [sub],
     );
-    if (row === undefined) return null;
+    if (row === null) return null;
     const [tagNumber, position, device, views, clicks, shown, lastEventMs, events] = row;
     const { createdMs, mode } = decodeSubId(sub);
     const clickedOffers =
-      clicks === 0 ? [] : this.#database.rows<[number]>('SELECT offer FROM click WHERE session = ?', position).flat();
+      clicks === 0 ? [] : this.#database.rows<[number]>('SELECT offer FROM click WHERE session = ?', [position]).flat();
     return {
       key,
       position,
@@ -196,27 +195,19 @@ export class SqliteProjectionState implements ProjectionState {
   }
 
   readSessionRevenue(session: number): number {
-    return this.#database.value<number>(
-      'SELECT coalesce(sum(confirmed_micros), 0) FROM click WHERE session = ?',
-      session,
-    )!;
+    const sql = 'SELECT coalesce(sum(confirmed_micros), 0) FROM click WHERE session = ?';
+    return this.#database.value<number>(sql, [session])!;
   }
 
   /** Clicks and payouts are not cached, because only confirmations and some repeated clicks read them, and these are rare. */
   findClick(session: number, offer: number): CountedClick | null {
     this.#clickWriter.flush();
-    const row = this.#database.row<
-      [number, number, number, number, ClickBookingState, number, payoutMicros: number | null]
-    >(
-      `SELECT lender, clicked_ms, attributed_micros, confirmed_micros, booking, unbooked_reasons, payout_micros
+    return this.#database.object<CountedClick>(
+      `SELECT session, offer, lender, clicked_ms AS clickedMs, attributed_micros AS attributedMicros,
+          confirmed_micros AS confirmedMicros, booking, unbooked_reasons AS unbookedReasons, payout_micros AS payoutMicros
         FROM click WHERE session = ? AND offer = ?`,
-      session,
-      offer,
+      [session, offer],
     );
-    if (row === undefined) return null;
-    const [lender, clickedMs, attributedMicros, confirmedMicros, booking, unbookedReasons, payoutMicros] = row;
-    const amounts = { attributedMicros, confirmedMicros, payoutMicros };
-    return { session, offer, lender, clickedMs, booking, unbookedReasons, ...amounts };
   }
 
   saveClick({ session, offer, lender, payoutMicros, ...click }: CountedClick): void {
@@ -229,11 +220,9 @@ export class SqliteProjectionState implements ProjectionState {
     const row = this.#database.row<PayoutRow>(
       `SELECT funded_micros, funded_ms, reversed_micros, reversed_ms FROM payout
         WHERE session = ? AND offer = ? AND txid = ?`,
-      session,
-      offer,
-      txid,
+      [session, offer, txid],
     );
-    if (row === undefined) return null;
+    if (row === null) return null;
     const [fundedMicros, fundedMs, reversedMicros, reversedMs] = row;
     const funded = { amountMicros: fundedMicros, occurredMs: fundedMs };
     if (reversedMicros === null || reversedMs === null) return { funded, reversed: null };
@@ -241,45 +230,34 @@ export class SqliteProjectionState implements ProjectionState {
   }
 
   savePayout(session: number, offer: number, txid: string, { funded, reversed }: ConfirmedPayout): void {
-    this.#database.run(
-      'INSERT OR REPLACE INTO payout VALUES (?, ?, ?, ?, ?, ?, ?)',
-      ...[session, offer, txid, funded.amountMicros, funded.occurredMs],
-      ...[reversed?.amountMicros ?? null, reversed?.occurredMs ?? null],
-    );
+    const { amountMicros = null, occurredMs = null } = reversed ?? {};
+    const row = [session, offer, txid, funded.amountMicros, funded.occurredMs, amountMicros, occurredMs];
+    this.#database.run('INSERT OR REPLACE INTO payout VALUES (?, ?, ?, ?, ?, ?, ?)', row);
   }
 
   isFunded(session: number, offer: number): boolean {
     const sql = 'SELECT EXISTS (SELECT 1 FROM payout WHERE session = ? AND offer = ?)';
-    return this.#database.value<number>(sql, session, offer) === 1;
+    return this.#database.value<number>(sql, [session, offer]) === 1;
   }
 
   findClickReversal(session: number, offer: number, txid: string): ClickReversal | null {
-    const row = this.#database.row<[number, number, number]>(
-      `SELECT reversed_micros, reversed_ms, reason FROM click_reversal WHERE session = ? AND offer = ? AND txid = ?`,
-      session,
-      offer,
-      txid,
+    const row = this.#database.object<PayoutTransaction & { readonly reason: number }>(
+      `SELECT reversed_micros AS amountMicros, reversed_ms AS occurredMs, reason FROM click_reversal
+        WHERE session = ? AND offer = ? AND txid = ?`,
+      [session, offer, txid],
     );
-    if (row === undefined) return null;
-    const [amountMicros, occurredMs, reason] = row;
-    return { amountMicros, occurredMs, reason: reversalReasons[reason]! };
+    return row === null ? null : { ...row, reason: reversalReasons[row.reason]! };
   }
 
   addClickReversal(session: number, offer: number, txid: string, reversal: ClickReversal): void {
     const { amountMicros, occurredMs, reason } = reversal;
-    this.#database.run(
-      'INSERT INTO click_reversal VALUES (?, ?, ?, ?, ?, ?)',
-      ...[session, offer, txid, amountMicros, occurredMs, reversalReasons.indexOf(reason)],
-    );
+    const row = [session, offer, txid, amountMicros, occurredMs, reversalReasons.indexOf(reason)];
+    this.#database.run('INSERT INTO click_reversal VALUES (?, ?, ?, ?, ?, ?)', row);
   }
 
   assignTagNumber(account: number, vertical: number, isTest: boolean, tag: string): number {
-    return this.#tags.findOrInsertRow(`${account} ${vertical} ${isTest} ${tag}`, [
-      account,
-      vertical,
-      isTest ? 1 : 0,
-      tag,
-    ]);
+    const columns = [account, vertical, isTest ? 1 : 0, tag];
+    return this.#tags.findOrInsertRow(columns.join(' '), columns);
   }
 
   assignOfferNumber(id: string): number {
@@ -302,8 +280,8 @@ export class SqliteProjectionState implements ProjectionState {
       if (session === null) return unknownPayoutState;
       const offer = this.#offers.find(offerId) ?? -1;
       const click = this.findClick(session.position, offer);
-      const lenderName =
-        click === null ? null : this.#database.value<string>('SELECT name FROM lender WHERE number = ?', click.lender)!;
+      const lenderSql = 'SELECT name FROM lender WHERE number = ?';
+      const lenderName = click === null ? null : this.#database.value<string>(lenderSql, [click.lender])!;
       return { ...readPayoutState(this, session, { offer, txid, click }), lenderName };
     });
   }
@@ -318,12 +296,12 @@ export class SqliteProjectionState implements ProjectionState {
     for (const [first, lastDay] of this.#lastCohortDayBySegment) {
       this.#database.run(
         'INSERT INTO ledger_segment VALUES (?, ?) ON CONFLICT DO UPDATE SET last_day = max(last_day, excluded.last_day)',
-        ...[first, lastDay],
+        [first, lastDay],
       );
     }
     this.#lastCohortDayBySegment.clear();
     const counts = recordCountNames.map((name) => totals[name]);
-    this.#database.run(updateProgressSql, position, segment, offset, crc, lastWallMs, ...counts);
+    this.#database.run(updateProgressSql, [position, segment, offset, crc, lastWallMs, ...counts]);
   }
 
   /** Caches the sessions of a committed batch, because views and clicks of these sessions usually follow soon. */

@@ -83,13 +83,11 @@ export class StoreRetention {
    * from the day after the second newest cohort day if it is earlier, so that a clock that is months ahead does not delete all sessions.
    */
   #computeFirstRetainedDay({ today, retentionDays }: RetentionRequest): number {
-    const newestDayBefore = (day: number) =>
-      this.#database.value<number | null>('SELECT max(day) FROM cohort_piece WHERE day < ?', day) ?? null;
-    const newest = newestDayBefore(Number.MAX_SAFE_INTEGER);
-    const beforeNewest = newest === null ? null : newestDayBefore(newest);
-    const oldest =
-      this.#database.value<number | null>('SELECT min(day) FROM cohort_piece WHERE day >= ?', this.#firstRetainedDay) ??
-      null;
+    const findDay = (sql: string, day: number) => this.#database.value<number>(sql, [day]);
+    const newestBeforeSql = 'SELECT max(day) FROM cohort_piece WHERE day < ?';
+    const newest = findDay(newestBeforeSql, Number.MAX_SAFE_INTEGER);
+    const beforeNewest = newest === null ? null : findDay(newestBeforeSql, newest);
+    const oldest = findDay('SELECT min(day) FROM cohort_piece WHERE day >= ?', this.#firstRetainedDay);
     if (oldest === null || beforeNewest === null) return 0;
     const day = Math.min(today, beforeNewest + 1) - retentionDays;
     return oldest < day ? day : 0;
@@ -101,12 +99,12 @@ export class StoreRetention {
    */
   #firstSegmentSinceDay(day: number, { segment }: LogCursor): number {
     const sql = 'SELECT min(first) FROM ledger_segment WHERE last_day >= ?';
-    return Math.min(segment, this.#database.value<number | null>(sql, day) ?? segment);
+    return Math.min(segment, this.#database.value<number>(sql, [day]) ?? segment);
   }
 
   #setFirstRetainedDay(day: number): void {
-    this.#database.run('UPDATE retention SET kept_from_day = ?', day);
-    this.#database.run('DELETE FROM ledger_segment WHERE last_day < ?', day);
+    this.#database.run('UPDATE retention SET kept_from_day = ?', [day]);
+    this.#database.run('DELETE FROM ledger_segment WHERE last_day < ?', [day]);
     this.#firstRetainedDay = day;
   }
 
@@ -127,21 +125,21 @@ export class StoreRetention {
     const limit = bounds.sessionsPrunedPerTransaction;
     const sessions = database.rows<[sub: Buffer, position: number, clicks: number]>(
       'SELECT sub, position, clicks FROM session WHERE sub < ? ORDER BY sub LIMIT ?',
-      ...[Buffer.from(this.firstRetainedSubId, 'latin1'), limit],
+      [Buffer.from(this.firstRetainedSubId, 'latin1'), limit],
     );
     for (const [, position, clicks] of sessions) {
-      database.run('DELETE FROM session_metadata WHERE session = ?', position);
+      database.run('DELETE FROM session_metadata WHERE session = ?', [position]);
       if (clicks === 0) continue;
-      database.run('DELETE FROM click WHERE session = ?', position);
-      database.run('DELETE FROM payout WHERE session = ?', position);
-      database.run('DELETE FROM click_reversal WHERE session = ?', position);
+      database.run('DELETE FROM click WHERE session = ?', [position]);
+      database.run('DELETE FROM payout WHERE session = ?', [position]);
+      database.run('DELETE FROM click_reversal WHERE session = ?', [position]);
     }
     const last = sessions.at(-1);
-    if (last !== undefined) database.run('DELETE FROM session WHERE sub <= ?', last[0]);
+    if (last !== undefined) database.run('DELETE FROM session WHERE sub <= ?', [last[0]]);
     const { changes: pieces } = database.run(
       `DELETE FROM cohort_piece WHERE (day, tag_number, last_position) IN
         (SELECT day, tag_number, last_position FROM cohort_piece WHERE day < ? LIMIT ?)`,
-      ...[this.#firstRetainedDay, limit],
+      [this.#firstRetainedDay, limit],
     );
     return sessions.length === limit || pieces === limit;
   }

@@ -22,14 +22,14 @@ export function readTags(database: SqlDatabase, { account, vertical, mode, after
     `SELECT number, tag FROM referrer_tag WHERE account = ? AND vertical = ? AND test = ? AND tag > ?
         AND EXISTS (SELECT 1 FROM day_counter WHERE tag_number = number)
       ORDER BY tag LIMIT ?`,
-    ...[account, vertical, mode === 'test' ? 1 : 0, afterTag, limit + 1],
+    [account, vertical, mode === 'test' ? 1 : 0, afterTag, limit + 1],
   );
   const page = found.slice(0, limit);
   return {
-    tags: page.map(([number, tag]) => {
-      const [figures] = database.objects<Omit<TagMetrics, 'tag'>>(selectFiguresSql, number);
-      return { tag, ...figures! };
-    }),
+    tags: page.map(([number, tag]) => ({
+      tag,
+      ...database.object<Omit<TagMetrics, 'tag'>>(selectFiguresSql, [number])!,
+    })),
     nextAfterTag: found.length > limit ? page.at(-1)![1] : null,
   };
 }
@@ -38,7 +38,7 @@ export function readTags(database: SqlDatabase, { account, vertical, mode, after
 export function readNumberedTags(database: SqlDatabase, afterNumber: number): NumberedTag[] {
   return database.rows(
     'SELECT number, account, vertical, test, tag FROM referrer_tag WHERE number > ? ORDER BY number LIMIT ?',
-    ...[afterNumber, bounds.numberedTagsPerPage],
+    [afterNumber, bounds.numberedTagsPerPage],
   );
 }
 

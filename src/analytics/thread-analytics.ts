@@ -188,14 +188,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
       this.#queuedQueries.delete(id);
       reject(new AnalyticsUnavailableError('analytics query timed out'));
     }, bounds.analyticsQueryTimeoutMs);
-    const pending: PendingQuery = {
-      position,
-      query,
-      signal,
-      resolve: (result) => resolve(result as QueryResult<Name>),
-      reject,
-      deadline,
-    };
+    const pending = { position, query, signal, resolve: resolve as PendingQuery['resolve'], reject, deadline };
     if (currentOnly) {
       this.#sendMessage(id, pending);
     } else {
