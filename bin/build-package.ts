@@ -37,7 +37,7 @@ rewriteFile(join(dist, 'src', 'openapi', 'docs-files.js'), (code) =>
 );
 for (const path of filesEndingWith('.d.ts')) rewriteFile(path, rewriteDeclarationImports);
 const reachable = reachableDeclarations(join(dist, 'src', 'index.d.ts'));
-for (const path of filesEndingWith('.d.ts')) if (!reachable.has(path)) rmSync(path);
+for (const path of [...filesEndingWith('.d.ts'), ...filesEndingWith('.d.cts')]) if (!reachable.has(path)) rmSync(path);
 chmodSync(join(dist, 'bin', 'launch.js'), 0o755);
 
 function runScript(script: string, ...args: readonly string[]): void {
@@ -55,11 +55,11 @@ function rewriteFile(path: string, change: (text: string) => string): void {
 }
 
 /**
- * Rewrites the URLs of thread and process entry points from `.ts` to `.js`. The TypeScript compiler rewrites file
- * extensions in imports, but not in URLs.
+ * Rewrites the URLs of thread and process entry points from `.ts` to `.js`, and from `.cts` to `.cjs`. The TypeScript compiler rewrites
+ * file extensions in imports, but not in URLs.
  */
 function rewriteThreadUrls(code: string): string {
-  return code.replaceAll(/(new URL\('\.[^']*)\.ts', import\.meta\.url\)/g, "$1.js', import.meta.url)");
+  return code.replaceAll(/(new URL\('\.[^']*\.c?)ts', import\.meta\.url\)/g, "$1js', import.meta.url)");
 }
 
 /**

@@ -216,10 +216,18 @@ export const bounds = {
   /** Maximum number of requests queued for the matching threads; further requests get 503. */
   matchQueueRequestsMax: 4_096,
   matchBatchRequestsMax: 64,
-  /** Initial restart delay of a matching thread that exited without processing a request; each restart doubles the delay. */
-  matchWorkerRestartDelayMinMs: 100,
-  /** Maximum restart delay of a matching thread, shorter than the request deadline so that waiting requests can still be answered. */
-  matchWorkerRestartDelayMaxMs: 1_000,
+  /**
+   * Maximum time until the results of a batch arrive. Then the matching thread of the batch is terminated. If no thread is ready, the time
+   * includes the start of a thread.
+   */
+  matchBatchTimeoutMs: 3_000,
+  /**
+   * Delay after the exit of a matching thread until the threads that could not be replaced are started again. Shorter than the request
+   * deadline, so that waiting requests can still be answered.
+   */
+  matchThreadRestartDelayMs: 500,
+  /** Maximum heap size of a matching thread. Compiled catalogs are in shared memory, which is not part of the heap. */
+  matchThreadHeapMegabytes: 256,
   /** Maximum time to wait for the running batches of the matching threads when the service stops. */
   matcherCloseTimeoutMs: 2_000,
   /** Number of offers explained in one event-loop turn (less than 1 ms). */
@@ -567,6 +575,9 @@ assert(bounds.clicksRecordedPerSessionMax <= 255 && bounds.clickAttributionMs <=
 assert(Number.isInteger(Math.log2(bounds.sessionClickCells)) && bounds.sessionClickCells <= 2 ** 24);
 // A metrics scrape completes before the request deadline even if four metrics time out.
 assert(bounds.scrapeReadTimeoutMs * 4 <= bounds.requestDeadlineMs);
+// A matching thread is terminated only if the requests of its batch can no longer be answered.
+assert(bounds.requestDeadlineMs < bounds.matchBatchTimeoutMs);
+assert(bounds.matchThreadRestartDelayMs < bounds.requestDeadlineMs);
 // The default drain deadline is longer than a request deadline, so that pending requests can be answered before the service stops.
 assert(bounds.requestDeadlineMs + bounds.deadlineCheckIntervalMs < bounds.drainDeadlineDefaultMs);
 assert(bounds.clickAttributionMs + bounds.sessionTtlMs <= bounds.replacedCatalogRetentionMs);

@@ -164,7 +164,7 @@ export class CatalogStore {
   }
 
   /**
-   * Reloads the catalog of a vertical and mode from its source. The old catalog stays in use until the new catalog is ready in all threads.
+   * Reloads the catalog of a vertical and mode from its source. The old catalog stays in use until the new catalog is compiled.
    * If the reload fails, the old catalog stays in use. Reloads run one after the other.
    */
   reloadCatalog(vertical: number, mode: ApiKeyMode): Promise<CatalogReloadResult> {

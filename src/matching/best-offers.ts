@@ -1,8 +1,8 @@
 import { bounds } from '../bounds.ts';
 import { sortOrderNames } from '../domain/vertical.ts';
 import type { MatchTables } from './match-tables.ts';
-import type { RankedOffers } from './matcher.ts';
 import { countOffers, hasOffer, type OfferSet, subtractOffers } from './offer-set.ts';
+import type { RankedOffers } from './product-ranking.ts';
 import { TopOffers } from './top-offers.ts';
 
 export const emptyRanking: RankedOffers = { total: 0, availableOnly: false, orders: new Uint16Array(0) };

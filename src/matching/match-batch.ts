@@ -1,7 +1,8 @@
 import { Decoder, Encoder } from '@msgpack/msgpack';
 import { bounds } from '../bounds.ts';
 import { sortOrderNames } from '../domain/vertical.ts';
-import { packOfferBytes, type RankedOffers, type Ranking } from './matcher.ts';
+import { packOfferBytes, type Ranking } from './matcher.ts';
+import type { RankedOffers } from './product-ranking.ts';
 
 /**
  * Messages between the main thread and a matching thread, in msgpack. A message contains a batch of requests, or the results of a batch:

@@ -1,6 +1,7 @@
 import type { CancelSignal } from '../domain/async.ts';
 import type { FieldVector } from '../domain/field-vector.ts';
 import { countOffers, type OfferSet } from './offer-set.ts';
+import type { MatchCatalog } from './product-ranking.ts';
 
 /**
  * Sort orders of a ranking, packed into a string with one 16-bit offer index per UTF-16 code unit. For 80 offers, a packed string takes 87
@@ -47,7 +48,7 @@ export function createUnavailableOfferSet(bits: OfferSet): UnavailableOffers {
 
 /**
  * Finds and ranks the offers that a borrower can get, in all four sort orders. `startMatcher` creates a matcher that ranks small catalogs
- * in the calling thread. `WorkerPoolMatcher` sends batches of requests to worker threads. The calling thread and the worker threads apply
+ * in the calling thread. `PoolMatcher` sends batches of requests to worker threads. The calling thread and the worker threads apply
  * the same rules to the same compiled catalogs.
  */
 export interface Matcher {
@@ -64,13 +65,12 @@ export interface Matcher {
 }
 
 export interface MatchRequest {
-  /** Version of the catalog to match. */
-  readonly catalogVersion: string;
+  readonly catalog: MatchCatalog;
   /** Fields of the borrower. The caller may change the vector after `match` has returned. */
   readonly borrower: Readonly<FieldVector>;
   /** Current UTC date as a compact date (YYYYMMDD), for computing ages. */
   readonly today: number;
-  /** Bit set of the unavailable offers in the catalog `catalogVersion`; null if all offers are available. */
+  /** Bit set of the unavailable offers in the catalog; null if all offers are available. */
   readonly unavailable?: Int32Array | null;
   /** Signal that cancels the request while the request is in the queue; null if the request is never cancelled. */
   readonly signal?: CancelSignal | null;
@@ -88,11 +88,4 @@ export interface Ranking {
    * of these offers if there are fewer.
    */
   readonly orders: PackedOrders;
-}
-
-/** Ranking whose sort orders are an array, not a packed string as in `Ranking`. */
-export interface RankedOffers {
-  readonly total: number;
-  readonly availableOnly: boolean;
-  readonly orders: Uint16Array;
 }

@@ -1,12 +1,11 @@
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
+import { Piscina } from 'piscina';
 import { bounds } from '../bounds.ts';
 import type { CancelSignal } from '../domain/async.ts';
-import type { Vertical } from '../domain/vertical.ts';
-import type { MatchRequestTuple, MatchResult } from './match-batch.ts';
-import { MatchThread, type VersionedMatchTables } from './match-thread.ts';
+import { decodeMatchResults, encodeMatchBatch, type MatchRequestTuple, type MatchResult } from './match-batch.ts';
+import type { MatchTables } from './match-tables.ts';
 import type { Matcher, MatchRequest, Ranking } from './matcher.ts';
-import type { MatchCatalogs } from './product-ranking.ts';
 
 /**
  * Error with the message of an exception in a matching thread. The message may quote submitted data, which must not be logged:
@@ -14,22 +13,32 @@ import type { MatchCatalogs } from './product-ranking.ts';
  */
 class MatchThreadError extends Error {}
 
+/** Batch of requests for a thread (`encodeMatchBatch`), with the tables of the catalogs that an earlier result listed as missing. */
+export interface MatchTask {
+  readonly batch: Uint8Array;
+  readonly catalogs: ReadonlyMap<string, MatchTables>;
+}
+
+/** Results of a batch (`encodeMatchResults`), or the versions of the catalogs of the batch that the thread does not have. */
+export type MatchTaskResult = { readonly results: Uint8Array } | { readonly missing: readonly string[] };
+
 export interface PoolMatcherOptions {
   readonly threads: number;
-  /**
-   * Store of the active catalogs. The pool sends the active catalogs to each new thread. If the pool has not sent a catalog version, worker
-   * threads load the version from the archive.
-   */
-  readonly catalogs: MatchCatalogs;
-  readonly verticals: readonly Vertical[];
-  /** Called if a worker thread exited unexpectedly or could not be started; the pool then starts a new thread. */
-  readonly onThreadError?: (error: unknown) => void;
+  /** File that each thread loads. The file exports a promise of a function that handles a `MatchTask`. */
+  readonly workerFile?: URL;
+  /** Maximum time for a batch until the pool terminates the thread of the batch. */
+  readonly batchTimeoutMs?: number;
+  /** Called if a thread exited unexpectedly or could not start. */
+  readonly onThreadExit?: () => void;
   readonly onThreadReplaced?: () => void;
+  /** Called with the error of a thread, or with the reason why a batch has no results. */
+  readonly onError?: (error: unknown) => void;
   readonly onBatchSent?: (requests: number) => void;
 }
 
 interface PendingRequest {
   readonly request: MatchRequestTuple;
+  readonly tables: MatchTables;
   readonly unavailable: Int32Array | null;
   readonly signal: CancelSignal | null;
   readonly resolve: (ranking: Ranking | null) => void;
@@ -37,106 +46,106 @@ interface PendingRequest {
   retried: boolean;
 }
 
-interface PoolThread {
-  readonly thread: MatchThread;
-  /** Batch in progress; null if the thread is idle. */
-  batch: readonly PendingRequest[] | null;
-  /** Resolves when the thread's latest batch has results, or when the requests of the batch are back in the queue. */
-  settled: Promise<void>;
-}
+type Batch = readonly PendingRequest[];
 
 /**
  * Ranks offers in worker threads. All requests wait in one queue:
  *
- *     queued -> (a thread is ready and idle) -> in a batch -> settled
- *        ^   \-> cancelled -> null                 | thread exited
+ *     queued -> (fewer batches than threads) -> in a batch -> settled
+ *        ^   \-> cancelled -> null                 | thread exited or timed out
  *        +---------------- once -------------------+-- the second time -> null
  *
  * Requests that arrive while all threads are busy are sent as one batch, because sending a message takes the main thread longer than
- * ranking. A cancelled request is removed when a batch is formed, or when the request is at the front of a full queue.
+ * ranking. A cancelled request is removed when a batch is formed, or when the request is at the front of a full queue. The main thread never
+ * ranks the requests of the pool: a slow ranking would block all other requests, and a request that crashes a worker thread could crash the
+ * service.
  *
- * A thread that exits is replaced immediately. A new thread receives every active catalog before its first batch of requests. If no thread
- * is ready, requests wait in the queue. With two catalogs of 20,000 offers, a new thread is ready after about 0.8 seconds, so waiting
- * requests do not time out. The main thread never ranks the requests of the pool: a slow ranking would block all other requests, and a
- * request that crashes a worker thread could crash the service.
+ * Piscina starts, replaces and terminates the threads. A thread has no state that a request needs: if the thread lacks a catalog, the batch
+ * is sent again with the tables of the catalog. A batch without results after `bounds.matchBatchTimeoutMs` fails, and its thread is replaced.
  */
-export class WorkerPoolMatcher implements Matcher {
-  readonly #threads: readonly PoolThread[];
+export class PoolMatcher implements Matcher {
   readonly #options: PoolMatcherOptions;
+  readonly #pool: Piscina<MatchTask, MatchTaskResult>;
+  readonly #readyWorkers = new WeakSet<Worker>();
   readonly #queue: PendingRequest[] = [];
-  /** Catalog that was last sent to the threads. The catalog is activated later, when every thread has the catalog. */
-  #activating: VersionedMatchTables | null = null;
+  /** Batches that were sent and are not settled, at most one per thread. Each promise resolves when the batch is settled. */
+  readonly #batches = new Map<Batch, Promise<void>>();
   #dispatchHandle: NodeJS.Immediate | null = null;
   #closing: Promise<void> | null = null;
 
   private constructor(options: PoolMatcherOptions) {
     this.#options = options;
-    const { threads, catalogs, verticals } = options;
-    const workerData = { archiveFolder: catalogs.archive.folder, verticals };
-    this.#threads = Array.from({ length: threads }, () => ({
-      thread: new MatchThread({
-        workerData,
-        requiredTables: () => this.#listCurrentCatalogTables(),
-        onReady: (replaced) => {
-          if (replaced) options.onThreadReplaced?.();
-          this.#dispatchQueuedRequests();
-        },
-        onExit: (error, wasReady) => this.#handleThreadExit(error, wasReady),
-      }),
-      batch: null,
-      settled: Promise.resolve(),
-    }));
+    const { threads, workerFile = new URL('../../workers/match.cts', import.meta.url) } = options;
+    this.#pool = new Piscina({
+      filename: workerFile.href,
+      minThreads: threads,
+      maxThreads: threads,
+      resourceLimits: { maxOldGenerationSizeMb: bounds.matchThreadHeapMegabytes },
+      recordTiming: false,
+    });
+    this.#pool.on('error', (error) => this.#reportError(error));
   }
 
-  /** Starts the threads, and sends them the active catalogs now and each new catalog before its activation. */
-  static async start(options: PoolMatcherOptions): Promise<WorkerPoolMatcher> {
-    const pool = new WorkerPoolMatcher(options);
+  /** Starts the threads. Rejects if a thread cannot load its file. */
+  static async start(options: PoolMatcherOptions): Promise<PoolMatcher> {
+    const matcher = new PoolMatcher(options);
+    await matcher.#start();
+    return matcher;
+  }
+
+  async #start(): Promise<void> {
     try {
-      await Promise.all(pool.#threads.map(({ thread }) => thread.start()));
+      await this.#startMissingThreads();
     } catch (error) {
-      await pool.close();
+      await this.close();
       throw error;
     }
-    options.catalogs.onBeforeActivate((compiled) => pool.sendCatalog(compiled));
-    return pool;
+    for (const worker of this.workers) this.#readyWorkers.add(worker);
+    this.#pool.on('workerCreate', ({ id }: { readonly id: number }) => {
+      for (const worker of this.workers) if (worker.threadId === id) this.#readyWorkers.add(worker);
+      this.#options.onThreadReplaced?.();
+    });
+    this.#pool.on('workerDestroy', () => this.#handleThreadExit());
+  }
+
+  /** Runs an empty batch in each thread. Resolves when all threads are ready. */
+  async #startMissingThreads(signal: AbortSignal | null = null): Promise<void> {
+    const task: MatchTask = { batch: encodeMatchBatch({ requests: [], unavailable: [] }), catalogs: new Map() };
+    await Promise.all(Array.from({ length: this.#options.threads }, () => this.#pool.run(task, { signal })));
+  }
+
+  #handleThreadExit(): void {
+    if (this.#closing !== null) return;
+    this.#options.onThreadExit?.();
+    // Piscina replaces a thread immediately, but not a thread that exits before it is ready.
+    const restart = () => {
+      if (this.#closing === null)
+        this.#startMissingThreads(AbortSignal.timeout(bounds.matchBatchTimeoutMs)).catch(() => {});
+    };
+    setTimeout(restart, bounds.matchThreadRestartDelayMs).unref();
   }
 
   get pendingRequestCount(): number {
-    return this.#threads.reduce((sum, { batch }) => sum + (batch?.length ?? 0), this.#queue.length);
+    return [...this.#batches.keys()].reduce((sum, { length }) => sum + length, this.#queue.length);
   }
 
   get readyThreadCount(): number {
-    return this.#threads.filter(({ thread }) => thread.isReady).length;
+    return this.workers.filter((worker) => this.#readyWorkers.has(worker)).length;
   }
 
   /** Current workers, including those that are not ready yet. */
   get workers(): Worker[] {
-    return this.#threads.flatMap(({ thread }) => thread.currentWorker ?? []);
+    return this.#pool.threads;
   }
 
-  match({ catalogVersion, borrower, today, unavailable = null, signal = null }: MatchRequest): Promise<Ranking | null> {
+  match({ catalog, borrower, today, unavailable = null, signal = null }: MatchRequest): Promise<Ranking | null> {
     if (this.#closing !== null || this.#isQueueFull()) return Promise.resolve(null);
     return new Promise((resolve, reject) => {
-      const request: MatchRequestTuple = [catalogVersion, today, ...borrower];
-      this.#queue.push({ request, unavailable, signal, resolve, reject, retried: false });
+      const request: MatchRequestTuple = [catalog.version, today, ...borrower];
+      this.#queue.push({ request, tables: catalog.tables, unavailable, signal, resolve, reject, retried: false });
       // Requests that arrive in the same turn of the event loop are sent together at the end of the turn.
       this.#dispatchHandle ??= setImmediate(() => this.#dispatchQueuedRequests());
     });
-  }
-
-  /**
-   * Sends a catalog to all threads before the catalog is activated. Sends the catalog to one thread after the other, so that the other
-   * threads can rank in the meantime. Rejects if a thread exits or cannot use the catalog.
-   */
-  async sendCatalog({ version, tables }: VersionedMatchTables): Promise<void> {
-    this.#activating = { version, tables };
-    try {
-      for (const { thread } of this.#threads)
-        if (this.#closing === null) await thread.sendCatalogTables(this.#activating);
-    } catch (error) {
-      this.#activating = null;
-      if (this.#closing === null) throw error;
-    }
   }
 
   close(): Promise<void> {
@@ -147,27 +156,18 @@ export class WorkerPoolMatcher implements Matcher {
   async #close(): Promise<void> {
     if (this.#dispatchHandle !== null) clearImmediate(this.#dispatchHandle);
     for (const { resolve } of this.#queue.splice(0)) resolve(null);
-    const overdue = setTimeout(bounds.matcherCloseTimeoutMs, undefined, { ref: false });
-    await Promise.all(
-      this.#threads.map(async ({ thread, settled }) => {
-        await Promise.race([settled, overdue]);
-        await thread.close();
-      }),
-    );
-  }
-
-  #listCurrentCatalogTables(): readonly VersionedMatchTables[] {
-    const current = this.#options.catalogs.currentCatalogs.map(({ version, tables }) => ({ version, tables }));
-    return this.#activating === null ? current : [...current, this.#activating];
+    // The method `close` of Piscina 5.3.2 terminates busy threads early if the pool has more than two threads.
+    const overdue = wait(bounds.matcherCloseTimeoutMs, undefined, { ref: false });
+    await Promise.race([Promise.all(this.#batches.values()), overdue]);
+    await this.#pool.destroy();
   }
 
   #dispatchQueuedRequests(): void {
     this.#dispatchHandle = null;
-    const idle = this.#threads.filter(({ thread, batch }) => batch === null && thread.isReady);
-    for (const [at, idleThread] of idle.entries()) {
-      const share = Math.ceil(this.#queue.length / (idle.length - at));
+    for (let idle = this.#options.threads - this.#batches.size; idle > 0; idle--) {
+      const share = Math.ceil(this.#queue.length / idle);
       const batch = this.#dequeueBatch(Math.min(share, bounds.matchBatchRequestsMax));
-      if (batch.length > 0) this.#sendBatch(idleThread, batch);
+      if (batch.length > 0) this.#batches.set(batch, this.#matchBatch(batch));
     }
   }
 
@@ -175,7 +175,7 @@ export class WorkerPoolMatcher implements Matcher {
    * Removes and returns up to `maxCount` requests from the front of the queue. Resolves cancelled requests to null and omits them from the
    * result.
    */
-  #dequeueBatch(maxCount: number): PendingRequest[] {
+  #dequeueBatch(maxCount: number): Batch {
     const batch: PendingRequest[] = [];
     let taken = 0;
     while (taken < this.#queue.length && batch.length < maxCount) {
@@ -194,49 +194,50 @@ export class WorkerPoolMatcher implements Matcher {
     return this.#queue.length >= bounds.matchQueueRequestsMax;
   }
 
-  #sendBatch(target: PoolThread, batch: readonly PendingRequest[]): void {
-    target.batch = batch;
+  async #matchBatch(batch: Batch): Promise<void> {
     this.#options.onBatchSent?.(batch.length);
+    let results: readonly MatchResult[] = [];
+    try {
+      results = await this.#sendBatch(batch);
+    } catch (error) {
+      this.#reportError(error);
+      this.#queue.unshift(...this.#selectRequestsToRetry(batch));
+    }
+    this.#batches.delete(batch);
+    // The next batch is sent before the promises of the completed batch are resolved, so that the thread is not idle.
+    this.#dispatchQueuedRequests();
+    for (const [at, result] of results.entries()) settleRequest(batch[at]!, result);
+  }
+
+  /** Rejects if the thread exits, or if the batch has no results in time. */
+  async #sendBatch(batch: Batch): Promise<MatchResult[]> {
     const requests = batch.map(({ request }) => request);
     const anyUnavailable = batch.some(({ unavailable }) => unavailable !== null);
     const unavailable = anyUnavailable ? batch.map((pending) => pending.unavailable) : [];
-    target.settled = target.thread.match({ requests, unavailable }).then(
-      (results) => this.#handleBatchResults(target, batch, results),
-      () => this.#requeueBatch(target, batch), // `onExit` handles errors of the thread.
-    );
-  }
-
-  #handleBatchResults(thread: PoolThread, batch: readonly PendingRequest[], results: readonly MatchResult[]): void {
-    thread.batch = null;
-    // The next batch is sent before the promises of the completed batch are resolved, so that the thread is not idle.
-    this.#dispatchQueuedRequests();
-    for (const [at, { request, resolve, reject }] of batch.entries()) {
-      const result = results[at]!;
-      if ('failure' in result) {
-        reject(new MatchThreadError(result.failure));
-      } else {
-        const { total, availableOnly, orders } = result;
-        resolve({ catalogVersion: request[0], total, availableOnly, orders });
+    const task = { batch: encodeMatchBatch({ requests, unavailable }), catalogs: new Map<string, MatchTables>() };
+    const watchdog = new AbortController();
+    const timer = setTimeout(() => watchdog.abort(), this.#options.batchTimeoutMs ?? bounds.matchBatchTimeoutMs);
+    try {
+      for (;;) {
+        const result = await this.#pool.run(task, { signal: watchdog.signal });
+        if ('results' in result) return decodeMatchResults(result.results);
+        // Another thread may get the batch the next time, so the task keeps the catalogs that were missing before.
+        for (const { request, tables } of batch)
+          if (result.missing.includes(request[0])) task.catalogs.set(request[0], tables);
       }
+    } catch (error) {
+      throw watchdog.signal.aborted ? new Error('a batch of match requests timed out') : error;
+    } finally {
+      clearTimeout(timer);
     }
   }
 
-  #requeueBatch(thread: PoolThread, batch: readonly PendingRequest[]): void {
-    thread.batch = null;
-    this.#queue.unshift(...this.#selectRequestsToRetry(batch));
-    this.#dispatchQueuedRequests();
-  }
-
-  #handleThreadExit(error: unknown, wasReady: boolean): void {
-    this.#options.onThreadError?.(error);
-    // While no thread is ready, a request stays queued after one failed restart of a thread, and resolves to null after the second.
-    if (!wasReady && this.#threads.every(({ thread }) => !thread.isReady)) {
-      this.#queue.push(...this.#selectRequestsToRetry(this.#queue.splice(0)));
-    }
+  #reportError(error: unknown): void {
+    if (this.#closing === null) this.#options.onError?.(error);
   }
 
   /** Returns the failed requests that can be retried, and resolves all other failed requests to null. A request is retried once. */
-  #selectRequestsToRetry(failed: readonly PendingRequest[]): PendingRequest[] {
+  #selectRequestsToRetry(failed: Batch): PendingRequest[] {
     const again: PendingRequest[] = [];
     for (const pending of failed) {
       if (pending.retried || this.#closing !== null) {
@@ -247,5 +248,14 @@ export class WorkerPoolMatcher implements Matcher {
       }
     }
     return again;
+  }
+}
+
+function settleRequest({ request, resolve, reject }: PendingRequest, result: MatchResult): void {
+  if ('failure' in result) {
+    reject(new MatchThreadError(result.failure));
+  } else {
+    const { total, availableOnly, orders } = result;
+    resolve({ catalogVersion: request[0], total, availableOnly, orders });
   }
 }

@@ -2,8 +2,8 @@ import type { FieldVector } from '../domain/field-vector.ts';
 import { BestOffers, emptyRanking } from './best-offers.ts';
 import { CriteriaIndex } from './criteria-index.ts';
 import { type MatchTables, meetsStateMinimumAge } from './match-tables.ts';
-import type { RankedOffers } from './matcher.ts';
 import { emptyOfferSet, lowestBitIndex, type OfferSet, removeOffer } from './offer-set.ts';
+import type { RankedOffers } from './product-ranking.ts';
 import { TopOffers } from './top-offers.ts';
 
 /** Sort keys of one offer. In each sort order, the offer with the lowest key comes first; equal keys are ordered by offer number. */

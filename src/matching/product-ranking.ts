@@ -1,6 +1,5 @@
 import type { FieldVector } from '../domain/field-vector.ts';
 import type { MatchTables } from './match-tables.ts';
-import type { RankedOffers } from './matcher.ts';
 
 /** Reasons why an offer is not shown to a borrower, with the names that the API returns (docs/api.md). */
 export const mismatchReasons = [
@@ -21,6 +20,13 @@ export type MismatchReason = (typeof mismatchReasons)[number];
 
 /** Called for each reason that excludes an offer. `field` is the position of the mismatched pocket field, or -1 if there is none. */
 export type MismatchCallback = (reason: MismatchReason, field: number) => void;
+
+/** Ranking whose sort orders are an array, not a packed string as in `Ranking` of the matcher. */
+export interface RankedOffers {
+  readonly total: number;
+  readonly availableOnly: boolean;
+  readonly orders: Uint16Array;
+}
 
 /** Functions with which a product ranks its offers. They accept only tables that were compiled for the same product. */
 export interface ProductRanking {
@@ -47,13 +53,4 @@ export interface MatchCatalog {
   readonly version: string;
   readonly tables: MatchTables;
   readonly product: ProductRanking;
-}
-
-/** Store of compiled catalogs, as the matcher uses it. */
-export interface MatchCatalogs {
-  readonly archive: { readonly folder: string };
-  readonly currentCatalogs: readonly MatchCatalog[];
-  findCatalogByVersion(version: string): MatchCatalog | null;
-  /** Registers a function that the store calls and awaits before it activates a new catalog. */
-  onBeforeActivate(prepare: (catalog: MatchCatalog) => Promise<void>): void;
 }

@@ -1,6 +1,6 @@
 import { bounds } from '../bounds.ts';
 import { type Matcher, packOffers } from './matcher.ts';
-import { type PoolMatcherOptions, WorkerPoolMatcher } from './pool-matcher.ts';
+import { PoolMatcher, type PoolMatcherOptions } from './pool-matcher.ts';
 
 interface StartMatcherOptions extends PoolMatcherOptions {
   /** Up to this number of offers, the calling thread ranks a catalog itself, even if there are worker threads. */
@@ -9,12 +9,12 @@ interface StartMatcherOptions extends PoolMatcherOptions {
 
 /**
  * Starts a matcher that ranks small catalogs in the calling thread and large catalogs in worker threads. Ranking a small catalog takes the
- * calling thread less time than sending messages to a worker (docs/contributing/benchmarks.md has the measured limit). Without worker
+ * calling thread less time than sending messages to a worker (docs/contributing/decisions/matching.md). Without worker
  * threads, the calling thread ranks all catalogs.
  */
 export async function startMatcher(options: StartMatcherOptions): Promise<Matcher> {
-  const { threads, inThreadOffersMax = bounds.matchInThreadOffersMax, catalogs } = options;
-  const pool = threads === 0 ? null : await WorkerPoolMatcher.start(options);
+  const { threads, inThreadOffersMax = bounds.matchInThreadOffersMax } = options;
+  const pool = threads === 0 ? null : await PoolMatcher.start(options);
   let closed = false;
   return {
     get pendingRequestCount() {
@@ -24,16 +24,12 @@ export async function startMatcher(options: StartMatcherOptions): Promise<Matche
       return pool?.readyThreadCount ?? 0;
     },
     match(request) {
-      const { catalogVersion, borrower, today, unavailable = null } = request;
       if (closed) return null;
-      const compiled = catalogs.findCatalogByVersion(catalogVersion);
-      if (pool !== null && !(compiled !== null && compiled.tables.offerCount <= inThreadOffersMax)) {
-        return pool.match(request);
-      }
-      if (compiled === null) throw new Error(`no catalog of version ${catalogVersion}`);
-      const { tables, product } = compiled;
+      const { catalog, borrower, today, unavailable = null } = request;
+      const { version, tables, product } = catalog;
+      if (pool !== null && tables.offerCount > inThreadOffersMax) return pool.match(request);
       const { total, availableOnly, orders } = product.rankOffers(tables, borrower, today, unavailable);
-      return { catalogVersion, total, availableOnly, orders: packOffers(orders) };
+      return { catalogVersion: version, total, availableOnly, orders: packOffers(orders) };
     },
     async close() {
       closed = true;

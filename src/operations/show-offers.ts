@@ -198,7 +198,7 @@ function requestRanking(
 ): Outcome<OffersResult> | Promise<Outcome<OffersResult>> {
   const { borrower, signal } = request;
   const ranking = deps.matcher.match({
-    catalogVersion: context.catalog.version,
+    catalog: context.catalog,
     borrower,
     today: context.today,
     unavailable: context.unavailableOffers.bits,

@@ -12,7 +12,7 @@ import { startMatcher } from '../matching/start-matcher.ts';
 import type { CatalogStatus } from '../metrics/gauges.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { CleanupStack } from './lifecycle.ts';
-import { type ServiceOptions, servedVerticals } from './service.ts';
+import type { ServiceOptions } from './service.ts';
 
 /** Activation times and reload errors of the catalogs, for the metrics. */
 export class CatalogStatusTracker {
@@ -152,21 +152,18 @@ function logMissingLogos(
 }
 
 export async function openMatcher(
-  options: ServiceOptions,
+  { matcher: config, logger }: ServiceOptions,
   cleanup: CleanupStack,
-  catalogs: CatalogStore,
   metrics: Metrics,
 ): Promise<Matcher> {
-  const { logger } = options;
   const matcher = await startMatcher({
-    threads: options.matcher.kind === 'in_thread' ? 0 : options.matcher.threads,
-    catalogs,
-    verticals: servedVerticals(options),
-    onThreadError: (error) => {
+    threads: config.kind === 'in_thread' ? 0 : config.threads,
+    onThreadExit: () => {
       metrics.countMatchWorkerFailure();
-      logger.error({ err: describeError(error) }, 'matcher thread exited; restarting');
+      logger.error('matcher thread exited; restarting');
     },
     onThreadReplaced: () => logger.info('matcher thread replaced'),
+    onError: (error) => logger.error({ err: describeError(error) }, 'matcher thread failed'),
     onBatchSent: metrics.observeMatchBatch,
   });
   cleanup.addCleanupCallback(() => matcher.close());

@@ -87,7 +87,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
   const logos = await openLogoService(options, cleanup, catalogs);
   // The activation of a catalog reads the ledger, so the catalog store must close before the ledger closes.
   cleanup.addCleanupCallback(() => catalogs.close());
-  const matcher = await openMatcher(options, cleanup, catalogs, metrics);
+  const matcher = await openMatcher(options, cleanup, metrics);
   startAbortSignal?.throwIfAborted();
   const clickTimeout = new SharedTimeout(bounds.clickDurabilityTimeoutMs, bounds.deadlineCheckIntervalMs);
   cleanup.addCleanupCallback(() => clickTimeout.close());

@@ -68,6 +68,7 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
   'uWebSockets.js-glibc-2.38': ['src/http/engines/uws-engine.ts'],
   'better-sqlite3': ['src/auth/', 'src/analytics/', 'src/files/folder-lock.ts'],
   'prom-client': ['src/metrics/'],
+  piscina: ['src/matching/pool-matcher.ts'],
   commander: ['src/cli/'],
   'csv-parse': ['src/cli/'],
   'jsonc-parser': ['src/cli/', 'src/confirmations/'],

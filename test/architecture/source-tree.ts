@@ -18,7 +18,7 @@ export interface SourceFile {
 export function sourceFiles(...folders: readonly string[]): SourceFile[] {
   return folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.name.endsWith('.d.ts'))
+      .filter((entry) => entry.isFile() && /\.c?ts$/.test(entry.name) && !entry.name.endsWith('.d.ts'))
       .map((entry) => read(join(entry.parentPath, entry.name))),
   );
 }
@@ -53,7 +53,7 @@ function read(absolute: string): SourceFile {
   const specifiers = [
     ...[...code.matchAll(/\b(?:from|import|require)\s*\(?\s*'([^']+)'/g)].map((match) => match[1]!),
     // Paths in `new URL` are always relative, even without a leading dot.
-    ...[...code.matchAll(/new URL\(\s*'([^']+\.ts)'\s*,\s*import\.meta\.url\)/g)].map((match) => `./${match[1]!}`),
+    ...[...code.matchAll(/new URL\(\s*'([^']+\.c?ts)'\s*,\s*import\.meta\.url\)/g)].map((match) => `./${match[1]!}`),
   ];
   return {
     path,

@@ -2,7 +2,8 @@ import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile
 import { emptyFieldVector, type FieldVector } from '../../src/domain/field-vector.ts';
 import { validatePocketFields } from '../../src/domain/pocket-fields.ts';
 import type { Vertical } from '../../src/domain/vertical.ts';
-import { packOffers, type RankedOffers, type Ranking } from '../../src/matching/matcher.ts';
+import { packOffers, type Ranking } from '../../src/matching/matcher.ts';
+import type { RankedOffers } from '../../src/matching/product-ranking.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import type { LoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';

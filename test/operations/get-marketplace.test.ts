@@ -69,7 +69,7 @@ async function setUp(
     ...{ archiveFolder: folder, clock },
     catalogs: sources,
   });
-  const matcher = await startMatcher({ threads, inThreadOffersMax: 0, catalogs, verticals: [vertical] });
+  const matcher = await startMatcher({ threads, inThreadOffersMax: 0 });
   runAfterTest(t, () => matcher.close());
   const sessions = openSessionStore(t, clock);
   const subIds = new SubIds(secretSetOf('ours'), new RandomBytesPool());

@@ -47,7 +47,7 @@ test('the package contains the compiled program, its data files, and the documen
     /^(bench|bench\/population|examples\/landing-page)\/README\.md$/,
     /^examples\/embedding\/(express|fastify)\.ts$/,
     /^dist\/bin\/(launch|heap-megabytes)\.(js|d\.ts)$/,
-    /^dist\/(src|workers)\/([a-z-]+\/)*[a-z0-9-]+(\.d\.ts|\.js)$/,
+    /^dist\/(src|workers)\/([a-z-]+\/)*[a-z0-9-]+\.(d\.ts|c?js)$/,
     /^dist\/bench\/(capacity\/[a-z-]+|statistics)\.js$/,
     /^dist\/bench\/(capacity\/reference-result|mixes\/default)\.json$/,
     /^dist\/src\/verticals\/[a-z-]+\/([a-z-]+\.json|logos\/[a-z-]+\.svg)$/,
@@ -75,7 +75,7 @@ test('the package contains the compiled program, its data files, and the documen
 test('no file of the package refers to a missing file', () => {
   const paths = new Set(installed.files.map(({ path }) => path));
   const missing = [...paths]
-    .filter((path) => /^dist\/.*\.(js|d\.ts)$/.test(path) && !path.includes('/web/widget/'))
+    .filter((path) => /^dist\/.*\.(c?js|d\.ts)$/.test(path) && !path.includes('/web/widget/'))
     .flatMap((path) => {
       const code = readFileSync(join(installed.home, path), 'utf8').replaceAll(/^\s*(\/\/|\/?\*).*$/gm, '');
       const named = [

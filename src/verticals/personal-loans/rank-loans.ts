@@ -1,7 +1,6 @@
 import type { FieldVector } from '../../domain/field-vector.ts';
 import { BestOffers, emptyRanking } from '../../matching/best-offers.ts';
 import { meetsStateMinimumAge } from '../../matching/match-tables.ts';
-import type { RankedOffers } from '../../matching/matcher.ts';
 import {
   emptyOfferSet,
   hasOffer,
@@ -10,6 +9,7 @@ import {
   removeOffer,
   subtractOffers,
 } from '../../matching/offer-set.ts';
+import type { RankedOffers } from '../../matching/product-ranking.ts';
 import type { LoanTables } from './loan-tables.ts';
 import { MatchIndex, type OffersByCreditBand, type OffersByLoanTerm } from './match-index.ts';
 import {
