@@ -42,14 +42,6 @@ describe('DailySessionCounter', () => {
     reservation.release();
     assert.equal(counter.count(today), 1);
   });
-
-  test('releasing a reservation of an earlier day does not change the session count of the current day', () => {
-    const counter = new DailySessionCounter();
-    const reservation = counter.reserveQuota(today);
-    counter.reserveQuota(today + 2);
-    reservation.release();
-    assert.equal(counter.count(today + 2), 1);
-  });
 });
 
 describe('SlidingWindow', () => {
@@ -89,20 +81,6 @@ describe('SlidingWindow', () => {
         }
       }),
     );
-  });
-
-  test('a ring buffer keeps all request times when it grows', () => {
-    const window = new SlidingWindow(100, minuteMs);
-    const admitted: number[] = [];
-    const take = (nowMs: number) => {
-      assert.equal(window.remainingRequests(nowMs), 100 - admitted.filter((ms) => nowMs - ms < minuteMs).length);
-      window.addRequest(nowMs);
-      admitted.push(nowMs);
-    };
-    // With few requests, the ring buffer stays small and its start moves. With many requests, the buffer grows.
-    for (let second = 0; second < 75; second += 12) take(second * 1000);
-    for (let second = 75; second < 95; second++) take(second * 1000);
-    for (let second = 95; second < 160; second++) take(second * 1000);
   });
 
   test('returns the exact time until the window admits another request', () => {

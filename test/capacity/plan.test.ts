@@ -54,19 +54,6 @@ test('predicts the load of a server with as many API keys as it can serve', () =
   near(plan.predicted.memory_mib, 120 + (plan.load.live_sessions * 1_536) / 2 ** 20);
 });
 
-test('doubling the CPU time per request halves the request rate of a server', () => {
-  const expensive: CapacityMeasurements = {
-    ...sample,
-    costs: { session: { socketThreadMicros: 80, allThreadsMicros: 120 } },
-  };
-  near(resource(planCapacity(expensive, sessionsOnly, requestFor()), 'latency').capacity, 7_500);
-});
-
-test('large sessions make memory the bottleneck of a server', () => {
-  const heavy = { ...sample, memory: { ...sample.memory, residentBytesPerSession: 100_000 } };
-  assert.equal(planCapacity(heavy, sessionsOnly, requestFor()).bottleneck, 'memory');
-});
-
 test('predicts the disk use if the benchmark measured the disk use', () => {
   assert.equal(planCapacity(sample, sessionsOnly, requestFor()).predicted.disk_bytes_per_day, null);
   const measured = { ...sample, diskBytesPerSession: 200 };

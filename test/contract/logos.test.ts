@@ -199,13 +199,6 @@ describe('logos in the folder of a catalog file', () => {
     await assertServes(market.http, pathOf(url), renderMonogram(lender), forEver);
   });
 
-  test('serves a monogram for a logo file with a script, with headers that block scripts', async (t) => {
-    const { logo, name } = fixture.catalogFiles.live.lenders[0]!;
-    const hostile = `<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><script>alert(2)</script></svg>`;
-    const { market } = await start(t, { [logo]: hostile });
-    await assertServes(market.http, `/cdn/${logo}`, renderMonogram(name), forNow);
-  });
-
   test('logs missing logos at the start and at each reload', async (t) => {
     const lines: { readonly lenders?: number; readonly msg: string }[] = [];
     const logger = pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) });

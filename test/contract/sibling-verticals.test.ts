@@ -171,20 +171,6 @@ describeService(
             assert.equal(rev_confirmed, amount);
           }
         });
-
-        test('rejects keys of every other vertical on every operation', async () => {
-          const { sub_id: subId } = await callerOf(segment).createSession('foreign');
-          for (const other of builtInVerticals.verticals.filter((each) => each.segment !== segment)) {
-            const caller = new ApiCaller(on.running().http, segment, issueKey(other.segment));
-            const answers = [
-              await caller.post('session', { referrer_tag: 'foreign' }),
-              await caller.post('inputs', { sub_id: subId, fields }),
-              await caller.get('marketplace', { sub_id: subId, format: 'json' }),
-              await caller.get('analytics', { referrer_tag: 'foreign' }),
-            ];
-            for (const answer of answers) assertError(answer, 'VERTICAL_MISMATCH');
-          }
-        });
       });
     }
 

@@ -193,7 +193,7 @@ test('a program without a listener can serve the landing pages of sandbox and ex
   }
 });
 
-test('partnerApi derives the vertical from the key, and a key of another vertical gets 403', async () => {
+test('partnerApi derives the vertical from the key; a key of another vertical gets 403, and an unknown vertical throws', async () => {
   const verticals = ['personal-loans', 'credit-cards', 'mortgage', 'banking'];
   for (const [at, vertical] of verticals.entries()) {
     for (const mode of ['live', 'test'] as const) {
@@ -201,6 +201,7 @@ test('partnerApi derives the vertical from the key, and a key of another vertica
       ok(await marketplace.partnerApi(key).createSession({ referrer_tag: 'verticals' }));
       const other = marketplace.partnerApi(key, verticals[(at + 1) % 4]);
       assert.equal(refusal(await other.createSession({ referrer_tag: 'verticals' })).error, 'VERTICAL_MISMATCH');
+      assert.throws(() => marketplace.partnerApi(key, 'boat-loans'), RangeError);
     }
   }
   for (const key of ['', 'svc_xx_live_1', 'svc_pl_live_1', none, nothing, 5 as never]) {

@@ -8,7 +8,7 @@ import { HttpClient } from '../support/http-client.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { totalClickUsd } from '../support/vertical-fixture.ts';
-import { equipmentLeasesFixture, personalLoansFixture } from '../support/vertical-fixtures.ts';
+import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import { embeddedOptions, folderFor, newKey, ok, refusal, startEmbedded } from './embedded-marketplace.ts';
 
 for (const listen of [false, { engine: 'uws' }] as const) {
@@ -98,16 +98,6 @@ test('the embedded API returns errors with the same status, code and properties 
   clock.advance(4 * 60 * 60 * 1000);
   assertRefused(await partner.getMarketplace({ sub_id }), 400, 'SUB_ID_EXPIRED');
   assertRefused(await stranger.createSession({ referrer_tag: 'abc' }), 401, 'UNAUTHORIZED');
-});
-
-test('the embedded API rejects a key of another vertical, and throws for an unknown vertical', async (t) => {
-  const catalogs = [...personalLoansFixture.catalogs, ...equipmentLeasesFixture.catalogs];
-  const marketplace = await startEmbedded(t, { catalogs });
-  const { key } = marketplace.keys.create({ ...newKey, vertical: 'equipment-leases' });
-  const { error } = refusal(await marketplace.partnerApi(key, 'personal-loans').createSession({ referrer_tag: 'abc' }));
-  assert.equal(error, 'VERTICAL_MISMATCH');
-  ok(await marketplace.partnerApi(key, 'equipment-leases').createSession({ referrer_tag: 'abc' }));
-  assert.throws(() => marketplace.partnerApi(key, 'mortgage'), RangeError);
 });
 
 test('followClick returns no redirect for an invalid click_url', async (t) => {

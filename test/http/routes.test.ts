@@ -7,12 +7,7 @@ import type { RequestContext } from '../../src/http/engines/listener.ts';
 import { formatHeader, type HeaderText, splitHeaderLines } from '../../src/http/engines/response-head.ts';
 import { CorsPolicy } from '../../src/http/routes/cors.ts';
 import { errorReply } from '../../src/http/routes/replies.ts';
-import {
-  isJsonMediaType,
-  parseJsonBody,
-  parseWeightedList,
-  prefersJson,
-} from '../../src/http/routes/request-parsing.ts';
+import { isJsonMediaType, parseWeightedList, prefersJson } from '../../src/http/routes/request-parsing.ts';
 
 /** Returns the headers by name. */
 function named(headers: HeaderText): Record<string, string> {
@@ -92,17 +87,4 @@ test('a JSON body must have the type application/json, with or without parameter
   const others = ['', 'json', 'application/jsonx', 'application/json-patch+json', 'text/application/json'];
   assert.deepEqual([...json, ...others].filter(isJsonMediaType), json);
   assert.equal(isJsonMediaType('multipart/form-data; boundary=application/json'), false);
-});
-
-test('parseJsonBody rejects a body that is not JSON or not UTF-8, or has another content type', () => {
-  const errorOf = (isJson: boolean, text: string | Buffer) => {
-    const body = parseJsonBody(isJson, Buffer.from(text as string));
-    return body.ok ? body.value : [body.error.code, body.error.param];
-  };
-  assert.deepEqual(errorOf(true, '{"a":"\u00e9"}'), { a: '\u00e9' });
-  assert.deepEqual(errorOf(false, '{}'), ['UNSUPPORTED_MEDIA_TYPE', undefined]);
-  const invalid = ['', ' ', '{', '}', '{"a":1', "{'a':1}", '{"a":1,}', '\0', 'undefined', 'NaN', '"a', '{}{}'];
-  for (const text of [...invalid, Buffer.from([0x22, 0xff, 0x22])]) {
-    assert.deepEqual(errorOf(true, text), ['INVALID_REQUEST', 'body'], String(text));
-  }
 });

@@ -79,16 +79,6 @@ test('counts responses by route and status, and measures durations by route; a s
   }
 });
 
-test('the metrics measure writes to the ledger and writes to the journal separately', async () => {
-  const metrics = createMetrics();
-  metrics.createEventLogWriteObserver('journal')(7, 500, 30);
-  const text = await metrics.registry.renderPrometheusText();
-  assert.match(text, /^marketplace_log_group_records_sum\{log="journal"\} 7$/m);
-  assert.match(text, /^marketplace_log_group_bytes_sum\{log="journal"\} 500$/m);
-  assert.match(text, /^marketplace_log_write_duration_seconds_sum\{log="journal"\} 0.00003$/m);
-  assert.match(text, /^marketplace_log_group_records_count\{log="ledger"\} 0$/m);
-});
-
 test('the metrics count errors and rejected requests', async () => {
   const metrics = createMetrics();
   metrics.countUnrecordedClick();

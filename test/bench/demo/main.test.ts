@@ -36,12 +36,6 @@ test('the demo fails without a running server and prints how to start the server
   assert.equal(stdout, '');
 });
 
-test('reports an invalid option without sending a request', () => {
-  const { status, stderr } = demo('--borrowers', 'many');
-  assert.equal(status, 1);
-  assert.match(stderr, /--borrowers must be an integer from 1 to 1000/);
-});
-
 const run = (...args: string[]) => demo('--url', urlOf(service.port), '--key', service.keys[0]!, ...args);
 
 test('simulates borrowers on a real server and summarizes both landing page variants', () => {

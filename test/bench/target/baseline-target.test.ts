@@ -70,13 +70,6 @@ for (const kind of kinds) {
       assert.equal(await (await fetch(url('/v1/y?way=short'))).text(), '1');
     });
 
-    test('the baseline server sends redirects with an empty body', async () => {
-      const answer = await fetch(url('/c?sub=1'), { redirect: 'manual' });
-      assert.equal(answer.status, 302);
-      assert.equal(answer.headers.get('location'), 'https://a.example/b?c=d');
-      assert.equal(await answer.text(), '');
-    });
-
     test('reads large POST bodies completely before responding', async () => {
       const body = JSON.stringify('y'.repeat(300_000));
       const headers = { 'content-type': 'application/json' };
@@ -84,17 +77,6 @@ for (const kind of kinds) {
         const answer = await fetch(url('/v1/x'), { method: 'POST', headers, body });
         assert.equal(await answer.text(), '{"a":1}');
       }
-    });
-
-    // Invalid JSON ends a server that catches no exceptions, so this test comes last.
-    test('the baseline server responds to an invalid JSON body with 400 or closes the connection', async () => {
-      const headers = { 'content-type': 'application/json' };
-      const sent = fetch(url('/v1/x'), { method: 'POST', headers, body: '{"a":' });
-      const status = await sent.then(
-        (answer) => answer.status,
-        () => 'none',
-      );
-      assert.ok(status === 'none' || status === 400, `${status}`);
     });
   });
 }

@@ -50,14 +50,6 @@ test('the process probe reports event loop delay, garbage collection and memory 
   assert.deepEqual(await ended, [0, null]);
 });
 
-test('returns no figures if no measurement was started', async () => {
-  const { child, probe, ended } = start(commandProgram);
-  assert.equal(await probe.stop(), null);
-  child.stdin!.end();
-  await ended;
-  assert.equal(await probe.stop(), null);
-});
-
 test('the process probe is inactive in worker threads and child processes, and allows the process to exit', async () => {
   const program = `
     import { spawnSync } from 'node:child_process';
@@ -72,11 +64,6 @@ test('the process probe is inactive in worker threads and child processes, and a
   assert.deepEqual(JSON.parse(String(line)), [1, 0, 0]);
   assert.deepEqual(await ended, [0, null]);
   assert.equal(await probe.stop(), null);
-});
-
-test('preserves existing options in NODE_OPTIONS', () => {
-  const { NODE_OPTIONS } = addProbeToEnv({ NODE_OPTIONS: '--no-warnings' });
-  assert.match(NODE_OPTIONS!, /^--no-warnings --import=file:.*probe\.ts$/);
 });
 
 test('parses user and system time of a process whose name contains spaces and brackets', () => {
