@@ -20,11 +20,11 @@ const noKeyMark = '-';
  * Formats a request as one line for the Lua script of wrk: method, path, key and body, separated by single spaces. `JSON.stringify` creates
  * the body, so the body contains no line break.
  */
-export function formatRequestLine(request: PreparedRequest): string {
+function formatRequestLine(request: PreparedRequest): string {
   return `${request.method} ${request.path} ${request.key ?? noKeyMark} ${request.body ?? ''}`;
 }
 
-export function parseRequestLine(line: string): PreparedRequest {
+function parseRequestLine(line: string): PreparedRequest {
   const [method, path, key] = line.split(' ', 3) as [PreparedRequest['method'], string, string];
   const body = line.slice(method.length + path.length + key.length + 3);
   return { method, path, ...(key === noKeyMark ? {} : { key }), ...(body === '' ? {} : { body }) };
