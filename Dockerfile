@@ -1,8 +1,8 @@
-# The server as an image: the first stage compiles the program and keeps the packages it needs, the last one takes both.
+# Image of the server. The first stage compiles the program and installs its packages; the second stage contains only the results.
 #   docker build -t marketplace .
 #   docker run --read-only -v marketplace-data:/data -v marketplace-backups:/backup -p 8080:8080 marketplace
-# Pinned by tag, which follows Debian's and Node.js's repairs. Who wants the same bytes every time gives a digest:
-# --build-arg NODE_IMAGE=node@sha256:... It must be Debian's, since the HTTP engine asks for its C library, glibc 2.38.
+# The base image is pinned by its tag, so a rebuild includes the security fixes of Debian and Node.js. For a reproducible image, set a
+# digest: --build-arg NODE_IMAGE=node@sha256:... The base image must be Debian, because the HTTP engine needs glibc 2.38.
 ARG NODE_IMAGE=node:24-trixie-slim
 
 FROM ${NODE_IMAGE} AS build
@@ -26,14 +26,14 @@ COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY package.json LICENSE ./
 RUN mkdir bin && ln -s ../dist/bin/launch.js bin/marketplace
-# Everything that is written lies under /data, so the root file system may be read-only. Backups go to /backup, where somebody mounts a
-# volume there: it is none of its own, so that a copy is never made into one that goes with the container. A new volume takes over the
-# owner of its folder. The user is the image's `node`, by number, since that is how Kubernetes sees that it is not root.
+# The server writes only to /data, so the root file system can be read-only. /backup is the folder to mount a volume for backups. It is not
+# declared as a volume, because a backup in an anonymous volume would be deleted with the container. A new volume gets the owner of its
+# folder. The user is `node`, given by its number, because Kubernetes checks the number to verify that the user is not root.
 RUN install -d -m 700 -o 1000 -g 1000 /data /backup
 USER 1000:1000
 VOLUME /data
-# The operations port stays within the container, where the health check is. For probes and metrics from outside set
-# SVC_OPS_HOST=0.0.0.0, and publish the port to the operator's network only.
+# The operations port is reachable only inside the container, where the health check runs. For probes and metrics from outside, set
+# SVC_OPS_HOST=0.0.0.0 and publish the port only to the operator's network.
 ENV PATH=/app/bin:${PATH} \
     NODE_ENV=production \
     SVC_DATA_DIR=/data \
@@ -41,8 +41,8 @@ ENV PATH=/app/bin:${PATH} \
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.SVC_OPS_PORT || 9090) + '/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-# The server is the first process, without an init before it: it handles SIGTERM and SIGINT itself, and starts threads, never
-# processes, so there is none to reap. `docker run --init` does no harm.
+# The server is the first process and needs no init process: it handles SIGTERM and SIGINT, and starts no child processes. With
+# `docker run --init`, it works too.
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["marketplace"]
 CMD ["serve"]

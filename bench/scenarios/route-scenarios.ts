@@ -124,11 +124,11 @@ export const clickScenario: Scenario = {
   },
 };
 
-/** Number of sessions for the analytics queries. Each experiment has 125 sessions, which do not fit on one page of a result. */
+/** Number of sessions for the analytics queries. Each referrer tag has 125 sessions, which do not fit on one page of a result. */
 export const analyticsSessionCount = 125 * referrerTags.length;
 
 /**
- * Measures two kinds of analytics queries: the summary of an experiment, and its first 100 sessions. The queries use all API keys in turn,
+ * Measures two kinds of analytics queries: the summary of a referrer tag, and its first 100 sessions. The queries use all API keys in turn,
  * so that each key stays below its limit of 50 queries per minute. During the load, the ledger gets no new records.
  */
 export const analyticsScenario: Scenario = {

@@ -91,11 +91,11 @@ export class Authenticator {
     isRepeat?: (caller: Caller) => boolean,
   ): AdmittedCaller | AuthRejection {
     const keyText = parseBearerKey(authorization);
-    if (keyText === null) return this.#sendUnauthorized();
+    if (keyText === null) return this.#rejectUnauthorized();
     const { keyDirectory, clock } = this.#options;
     const key = keyDirectory.findKeyByHash(hashApiKey(keyText));
     const wallMs = clock.wallMs();
-    if (key === undefined || wallMs >= key.expiresAtMs) return this.#sendUnauthorized();
+    if (key === undefined || wallMs >= key.expiresAtMs) return this.#rejectUnauthorized();
 
     const nowMs = clock.monotonicMs();
     if (nowMs >= this.#nextCleanupMs) this.#deleteIdleKeyUsage(nowMs);
@@ -134,7 +134,7 @@ export class Authenticator {
 
   /**
    * Sets the number of sessions that a key created on a UTC day, according to the ledger (docs/contract.md#sessions-per-day). Throws if
-   * `admit` has already checked a request with the key.
+   * `admitRequest` has already checked a request with the key.
    */
   restoreSessionCount(keyNumber: number, day: number, count: number): void {
     if (this.#usageByKey.has(keyNumber)) {
@@ -146,7 +146,7 @@ export class Authenticator {
     this.#restoredCounters.set(keyNumber, counter);
   }
 
-  #sendUnauthorized(): AuthRejection {
+  #rejectUnauthorized(): AuthRejection {
     this.#options.onRejected?.('unauthorized');
     return unauthorizedRejection;
   }

@@ -15,7 +15,7 @@ const commandModules: readonly (readonly [
   ['keys', 'create, list and revoke API keys', () => import('./commands/keys.ts')],
   ['origins', 'manage which web pages may embed the widgets of an account', () => import('./commands/origins.ts')],
   ['catalog', 'validate catalogs of offers, or print statistics', () => import('./commands/catalog.ts')],
-  ['analytics', 'print the figures of experiments, or rebuild them', () => import('./commands/analytics.ts')],
+  ['analytics', 'print the figures of referrer tags, or rebuild them', () => import('./commands/analytics.ts')],
   ['tags', 'list the referrer tags of an account', () => import('./commands/tags.ts')],
   ['confirm', 'send confirmations of lenders to a running server', () => import('./commands/confirm.ts')],
   ['backup', 'copy the data folder', () => import('./commands/backup.ts')],

@@ -26,7 +26,7 @@ export const paramErrorTexts = {
   explain: 'must be true or false; true needs a test key and format=json',
 
   // Analytics
-  referrer_tag: 'or sub_id_list is required: name an experiment, sessions, or both',
+  referrer_tag: 'or sub_id_list is required: name a tag, sessions, or both',
   sub_id_list: `must be 1 to ${bounds.subIdListMax} ids, separated by commas`,
   date_from: 'must be a calendar date YYYY-MM-DD that is not after date_to',
   date_to: 'must be a calendar date YYYY-MM-DD',
@@ -77,7 +77,7 @@ export const errorTable = {
     status: 400,
     phrase: 'session expired',
     message:
-      'This session has expired. Create a new session. A new session with the same referrer_tag counts for the same experiment.',
+      'This session has expired. Create a new session. A new session with the same referrer_tag counts toward the same figures.',
   },
   INSUFFICIENT_INPUTS: {
     status: 400,

@@ -61,7 +61,7 @@ function createSession(samples: Samples): PathItem {
       operationId: 'createSession',
       tags: ['API'],
       summary: 'Create a session',
-      description: 'Create one for each page load. Its views, clicks and revenue count for the experiment of its tag.',
+      description: 'Create one for each page load. Its views, clicks and revenue count for its referrer tag.',
       parameters: [idempotencyKeyParameter],
       requestBody: jsonRequestBody(sessionRequestSchema, samples && { session: { value: samples.sessionRequest } }),
       responses: {
@@ -148,7 +148,7 @@ function queryAnalytics(samples: Samples): PathItem {
       tags: ['API'],
       summary: 'Query analytics',
       description:
-        'Sessions, views, clicks and revenue of an experiment or of a list of sessions, including every earlier response.',
+        'Sessions, views, clicks and revenue of a referrer tag or of a list of sessions, including every earlier response.',
       parameters: analyticsParameters,
       responses: {
         200: successResponse(

@@ -58,7 +58,7 @@ export function openApiDocument(withProduct: VerticalWithProduct, urls: PublicUr
     info: {
       title: `${verticalTitle(vertical)} marketplace API`,
       version: '1',
-      summary: 'Sessions, pocket fields, matched and ranked offers, and revenue by experiment.',
+      summary: 'Sessions, pocket fields, matched and ranked offers, and revenue by referrer tag.',
       description: introduction(vertical),
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },
@@ -95,7 +95,7 @@ export function openApiText(vertical: VerticalWithProduct, urls: PublicUrls): st
 }
 
 function introduction({ keyPrefix }: Vertical): string {
-  return `Create a session for each page load, with the tag of an experiment. Submit the visitor's answers as pocket fields, then get matched and ranked offers. The click URL of an offer is a redirect that counts the click and its expected revenue. Analytics report all of it by tag.
+  return `Create a session for each page load, with a referrer tag. Submit the visitor's answers as pocket fields, then get matched and ranked offers. The click URL of an offer is a redirect that counts the click and its expected revenue. Analytics report all of it by tag.
 
 Requests carry \`Authorization: Bearer ${keyPrefix}…\`: a \`${keyPrefix}live_\` key for real visitors, a \`${keyPrefix}test_\` key for sandbox offers without revenue. Bodies are JSON, times are ISO 8601 in UTC. Unknown parameters and members of a request are ignored, and responses may get new members, which clients must ignore.
 

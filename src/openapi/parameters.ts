@@ -59,7 +59,7 @@ export const marketplaceParameters = (vertical: VerticalWithProduct) =>
 
 export const analyticsParameters = queryParameters({
   referrer_tag: {
-    description: 'The experiment. Required without `sub_id_list`; with it, both filters apply.',
+    description: 'The referrer tag. Required without `sub_id_list`; with it, both filters apply.',
     schema: referrerTagSchema,
   },
   sub_id_list: {

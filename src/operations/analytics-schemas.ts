@@ -94,7 +94,7 @@ const maturedProperties = {
     ),
   ),
   rev_per_session: nullableSchema(
-    usdSchema('`rev_confirmed` per matured session, to compare experiments by; `null` without any'),
+    usdSchema('`rev_confirmed` per matured session, to compare tags by; `null` without any'),
   ),
   ci95: nullableSchema(
     Type.Object(

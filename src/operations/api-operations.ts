@@ -24,7 +24,7 @@ export type ApiOperations = ReturnType<typeof createApiOperations>;
  */
 export function createApiOperations(deps: ApiOperationsDeps) {
   return {
-    /** Returns the function with which `Authenticator.admit` recognizes a repeated request; undefined if there is no Idempotency-Key. */
+    /** Returns the function with which `Authenticator.admitRequest` recognizes a repeated request; undefined if there is no Idempotency-Key. */
     repeatCheckFor: (idempotencyKey: string | null): ((caller: Caller) => boolean) | undefined =>
       idempotencyKey === null ? undefined : (caller) => isIdempotentRepeat(deps, caller, idempotencyKey),
 

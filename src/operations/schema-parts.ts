@@ -55,7 +55,7 @@ export const widgetLoadIdSchema = Type.String({
 /** Schema of a referrer tag. `isReferrerTag` must accept the same values as this schema. */
 export const referrerTagSchema = Type.String({
   pattern: '^[a-z0-9_-]{3,64}$',
-  description: 'The experiment that the session belongs to.',
+  description: 'The tag under which the session is counted, chosen by the caller.',
 });
 
 /**

@@ -1,6 +1,6 @@
 import { bounds } from '../bounds.ts';
 
-/** Sums over the units of one group, such as the matured sessions of one experiment. The unit of revenue can be any currency unit. */
+/** Sums over the units of one group, such as the matured sessions of one referrer tag. The unit of revenue can be any currency unit. */
 export interface RevenueSums {
   readonly units: number;
   /** Number of units with revenue above 0; null if unknown. */

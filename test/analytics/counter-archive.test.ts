@@ -9,7 +9,7 @@ import { nodeFileSystem } from '../../src/event-log/log-files.ts';
 import { LogDamagedError } from '../../src/event-log/segment-reader.ts';
 import { verifyLog } from '../../src/event-log/verify-log.ts';
 
-/** Counters of one experiment and day. */
+/** Counters of one tag and day. */
 function counters(day: number, tag = 'tag-one'): ArchiveRecord[] {
   return [
     [12, [1, 1, 0, tag]],
@@ -133,7 +133,7 @@ describe('counter archive', () => {
       ['reasons that are not a list', [counters(9)[0], [13, [9, 0, 1, 1, 1, 1, 1, '0'], [], 5]]],
       ['a negative reason count', [counters(9)[0], [13, [9, 0, 1, 1, 1, 1, 1, '0'], [], [1, -1]]]],
       ['a negative event count', [counters(9)[0], [13, [9, 0, 1, 1, 1, 1, 1, '0'], [1, -1]]]],
-      ['a counter without an experiment', [[14, [9, 'x', 1, 0]]]],
+      ['a counter without a tag', [[14, [9, 'x', 1, 0]]]],
       ['a counter of another day', counters(10)],
     ] as const) {
       rmSync(folder, { recursive: true, force: true });

@@ -23,7 +23,7 @@ test('an expired entry that is added to the DeadlineQueue a second time expires 
     queue.add(lingering, nowMs);
   });
   queue.add(lingering, nowMs);
-  for (; nowMs <= 250; nowMs += 50) queue.removeExpiredRequests(nowMs);
+  for (; nowMs <= 250; nowMs += 50) queue.removeExpiredEntries(nowMs);
   assert.deepEqual(late, [100, 200]);
 });
 
@@ -43,11 +43,11 @@ test('an entry expires if and only if its timeout has passed (random additions a
           dueMs.delete(which);
           dueMs.set(which, nowMs + 100);
         } else if (act === 'remove') {
-          queue.removeDeadline(entries[which] as DeadlineQueueEntry);
+          queue.remove(entries[which] as DeadlineQueueEntry);
           dueMs.delete(which);
         } else {
           expired.length = 0;
-          queue.removeExpiredRequests(nowMs);
+          queue.removeExpiredEntries(nowMs);
           const expected = [...dueMs].filter(([, due]) => due <= nowMs).map(([index]) => index);
           assert.deepEqual(expired, expected);
           for (const index of expected) dueMs.delete(index);

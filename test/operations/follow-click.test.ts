@@ -32,7 +32,7 @@ const clicksPerSession = 8;
 /** Index of the credit band `700-749`, which every borrower of these tests has. */
 const creditBand = 4;
 const offerIds = ['an-offer', ...Array.from({ length: 19 }, (_, n) => `offer-${n}`)];
-/** Value of a click on an offer of `liveCatalog`: 5 of 100 clicks of the credit band result in a payout of 40 USD. */
+/** Value of a click on an offer of these tests: 5 of 100 clicks of the credit band result in a payout of 40 USD. */
 const clickMicros = 2_000_000;
 
 function catalogWith(changes: Partial<LoanOffer>): LoanCatalog {

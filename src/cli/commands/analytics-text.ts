@@ -164,7 +164,7 @@ function formatFixedColumns(lines: readonly (readonly string[])[], widths: reado
     .join('\n');
 }
 
-/** Formats an amount per session with four decimals, because experiments may differ by less than a cent per session. */
+/** Formats an amount per session with four decimals, because tags may differ by less than a cent per session. */
 function formatAverage(amount: number): string {
   return amount.toFixed(4);
 }

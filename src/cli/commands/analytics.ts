@@ -55,7 +55,7 @@ const metricMembers =
 
 const reportDefinitions: Readonly<Record<AnalyticsReportKind, CommandDefinition>> = {
   summary: {
-    summary: 'print the totals of an experiment',
+    summary: 'print the totals of a referrer tag',
     description: 'Prints the totals of one referrer tag, with the same figures as GET /analytics.',
     examples: [
       'marketplace analytics summary --account acme --tag hero-short-form',
@@ -69,7 +69,7 @@ const reportDefinitions: Readonly<Record<AnalyticsReportKind, CommandDefinition>
       'as_of, as_of_position',
   },
   daily: {
-    summary: 'print the figures of an experiment by day',
+    summary: 'print the figures of a referrer tag by day',
     description: 'Prints the figures of one referrer tag by the UTC day on which its sessions were created.',
     examples: [
       'marketplace analytics daily --account acme --tag hero-short-form',
@@ -78,7 +78,7 @@ const reportDefinitions: Readonly<Record<AnalyticsReportKind, CommandDefinition>
     json: `one object per line and day, as in the API (docs/api.md): date, ${metricMembers}, clicks_not_booked, widget_events, matured, as_of_position`,
   },
   sessions: {
-    summary: 'print the sessions of an experiment',
+    summary: 'print the sessions of a referrer tag',
     description:
       'Prints the sessions of one referrer tag in the order of their creation. The command reads page by page, so while a server runs, later pages may count more events than earlier pages.',
     examples: [

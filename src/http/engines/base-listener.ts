@@ -145,7 +145,7 @@ export class DeadlineQueue {
 
   /** Adds an entry, or restarts the timeout of an entry. `nowMs` must not decrease between calls. */
   add(entry: DeadlineQueueEntry, nowMs: number): void {
-    this.removeDeadline(entry);
+    this.remove(entry);
     const { sentinel } = this;
     const last = sentinel.previous as DeadlineQueueEntry;
     entry.dueMs = nowMs + this.timeoutMs;
@@ -156,7 +156,7 @@ export class DeadlineQueue {
   }
 
   /** Removes an entry. Has no effect if the entry is not in the queue. */
-  removeDeadline(entry: DeadlineQueueEntry): void {
+  remove(entry: DeadlineQueueEntry): void {
     const { previous, next } = entry;
     if (previous === null || next === null) return;
     previous.next = next;
@@ -166,13 +166,13 @@ export class DeadlineQueue {
   }
 
   /** Removes all entries whose deadline has passed at `nowMs`, and calls `onDeadline` of each removed entry. */
-  removeExpiredRequests(nowMs: number): void {
+  removeExpiredEntries(nowMs: number): void {
     for (
       let first = this.sentinel.next as DeadlineQueueEntry;
       first.dueMs <= nowMs;
       first = this.sentinel.next as DeadlineQueueEntry
     ) {
-      this.removeDeadline(first);
+      this.remove(first);
       first.onDeadline();
     }
   }
@@ -231,7 +231,7 @@ export abstract class BaseListener implements Listener {
   protected onListening(port: number): void {
     this.port = port;
     this.deadlineTimer = setInterval(
-      () => this.deadlines.removeExpiredRequests(performance.now()),
+      () => this.deadlines.removeExpiredEntries(performance.now()),
       bounds.deadlineCheckIntervalMs,
     );
   }

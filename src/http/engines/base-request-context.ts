@@ -157,7 +157,7 @@ export abstract class BaseRequestContext<L extends BaseListener>
   /** Releases the resources of the request. Called when the reply is completely sent or the client has disconnected. */
   releaseResources(): void {
     this.markRequestEnded();
-    this.listener.deadlines.removeDeadline(this);
+    this.listener.deadlines.remove(this);
     this.removeFromInFlight();
   }
 

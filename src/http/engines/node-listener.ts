@@ -271,7 +271,7 @@ class NodeListener extends BaseListener {
     // Closing the connection immediately could reset the connection before the client reads the reply.
     const lingering = { ...emptyDeadlineLinks, onDeadline: () => socket.destroy() };
     this.deadlines.add(lingering, performance.now());
-    socket.once('close', () => this.deadlines.removeDeadline(lingering));
+    socket.once('close', () => this.deadlines.remove(lingering));
     socket.resume();
   }
 
@@ -386,7 +386,7 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
     // `writeHead` throws for a header with an invalid character, before anything is sent.
     response.writeHead(reply.status, headers);
     this.markRequestEnded();
-    listener.deadlines.removeDeadline(this);
+    listener.deadlines.remove(this);
     // A reply to a refused body is small, and is sent before the client has sent the rest of the body.
     if (this.mustDiscardBody) this.send(reply, bodyBytes);
     else listener.sendOrHold(this, reply, bodyBytes);

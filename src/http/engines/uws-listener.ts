@@ -376,7 +376,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
         return;
       }
     }
-    listener.deadlines.removeDeadline(this);
+    listener.deadlines.remove(this);
     const body = toBytes(reply.body);
     this.unsentBody = body;
     res.onWritable(() => this.writeRemainingBody(res, body));

@@ -59,7 +59,7 @@ export class ScheduleNumberMap {
     return this.#numbers.size;
   }
 
-  /** Returns the number of an adjustment, for `numberOf`. */
+  /** Returns the number of an adjustment, for `findOrAddScheduleNumber`. */
   findOrAddAdjustmentNumber(adjustment: RateAdjustment | null): number {
     return getOrAdd(this.#adjustments, JSON.stringify(adjustment));
   }
