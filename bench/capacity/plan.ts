@@ -19,7 +19,7 @@ import {
 /** A machine counts as idle before a benchmark run if its load average is at most this number of cores. */
 const idleLoadAverageMax = 0.5;
 
-interface CapacityTarget {
+export interface CapacityTarget {
   readonly keys: number;
   readonly slo_p99_ms: number;
   /** Share of each resource that the plan leaves unused, from 0 (inclusive) to 1 (exclusive). */

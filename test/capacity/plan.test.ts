@@ -4,7 +4,12 @@ import fc from 'fast-check';
 import { type CapacityMeasurements, readMeasurements } from '../../bench/capacity/benchmark-result.ts';
 import { type CapacityCheckMeasurements, compareMeasurementWithPlan } from '../../bench/capacity/check.ts';
 import { CapacityPlanError } from '../../bench/capacity/input-file.ts';
-import { type CapacityPlan, planCapacity, type ServerResource } from '../../bench/capacity/plan.ts';
+import {
+  type CapacityPlan,
+  type CapacityTarget,
+  planCapacity,
+  type ServerResource,
+} from '../../bench/capacity/plan.ts';
 import {
   defaultTrafficMixFile,
   type RouteName,
@@ -16,7 +21,6 @@ import { sampleResult } from './sample-result.ts';
 
 const mix = (changes: Partial<TrafficMixFile> = {}) => toTrafficMix({ ...defaultTrafficMixFile, ...changes });
 const sample: CapacityMeasurements = readMeasurements(sampleResult(), mix());
-type CapacityTarget = Parameters<typeof planCapacity>[2];
 const requestFor = (changes: Partial<CapacityTarget> = {}): CapacityTarget => ({
   keys: 10_000,
   slo_p99_ms: 35,

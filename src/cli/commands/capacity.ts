@@ -1,20 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import process from 'node:process';
-import { fileURLToPath } from 'node:url';
 import { type Command, InvalidArgumentError } from 'commander';
-import { readMeasurements } from '../../../bench/capacity/benchmark-result.ts';
-import {
-  type CapacityCheckMeasurements,
-  type CapacityCheckRequest,
-  compareMeasurementWithPlan,
-} from '../../../bench/capacity/check.ts';
-import { readInputFile } from '../../../bench/capacity/input-file.ts';
-import { type CapacityPlan, planCapacity } from '../../../bench/capacity/plan.ts';
+import type { CapacityPlan } from '../../../bench/capacity/plan.ts';
+import { checkPlan, createPlan } from '../../../bench/capacity/planner.ts';
 import { formatCapacityCheck, formatPlan } from '../../../bench/capacity/report.ts';
-import { defaultTrafficMixFile, parseTrafficMix, toTrafficMix } from '../../../bench/capacity/traffic-mix.ts';
 import { bounds } from '../../bounds.ts';
 import { CommandLineError, createIntegerParser, defineCommand, exitCodes } from '../command.ts';
 import { formatTable, printJson, printResult } from '../output.ts';
@@ -88,37 +76,6 @@ function parsePercent(text: string): number {
   throw new InvalidArgumentError('The value must be a percentage from 0 to less than 100.');
 }
 
-const bench = join(fileURLToPath(new URL('../../..', import.meta.url)), 'bench');
-/** Script that exists only in a checkout, not in the npm package. */
-const checkScript = join(bench, 'capacity-check', 'main.ts');
-const latestResultFile = join(bench, 'results', 'latest.json');
-/** Benchmark result of the machine that bench/README.md describes. Used if --result is absent and `latestResultFile` does not exist. */
-const referenceResultFile = join(bench, 'capacity', 'reference-result.json');
-const otherMachineNotice =
-  'This machine was not measured: the figures are those of the server above, and other machines differ widely. Run make bench in a checkout to measure this one.';
-
-/** Starts a server, sends the planned load to the server, and returns the measurements. */
-async function runCapacityCheck(request: CapacityCheckRequest): Promise<CapacityCheckMeasurements> {
-  if (!existsSync(checkScript)) {
-    throw new CommandLineError('--check is available only in a checkout; run make capacity-check KEYS=n SLO=ms there');
-  }
-  // If this process is killed, the IPC channel of the check script closes, and the script exits.
-  const child = spawn(process.execPath, [checkScript, JSON.stringify(request)], {
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-  });
-  let output = '';
-  child.stdout!.setEncoding('utf8').on('data', (text: string) => {
-    output += text;
-  });
-  return runInterruptible(async (signal) => {
-    signal.addEventListener('abort', () => child.kill('SIGTERM'));
-    const [code] = (await once(child, 'close')) as [number | null];
-    signal.throwIfAborted();
-    if (code !== 0) throw new CommandLineError('the check failed; the reason is above');
-    return JSON.parse(output) as CapacityCheckMeasurements;
-  });
-}
-
 interface CapacityOptions {
   readonly keys: number;
   readonly sloP99: number;
@@ -132,17 +89,8 @@ interface CapacityOptions {
 }
 
 async function printCapacityPlan({ keys, sloP99, headroom, json, ...options }: CapacityOptions): Promise<void> {
-  const mix =
-    options.mix === undefined
-      ? toTrafficMix(defaultTrafficMixFile)
-      : readInputFile(options.mix, bounds.mixFileBytesMax, parseTrafficMix);
-  const measuredFile = options.result ?? (existsSync(latestResultFile) ? latestResultFile : undefined);
-  const measurements = readInputFile(measuredFile ?? referenceResultFile, bounds.benchResultFileBytesMax, (value) =>
-    readMeasurements(value, mix),
-  );
-  const computed = planCapacity(measurements, mix, { keys, slo_p99_ms: sloP99, headroom: headroom / 100 });
-  const notices = measuredFile === undefined ? [otherMachineNotice] : [];
-  const plan = { ...computed, beyond_measured: [...notices, ...computed.beyond_measured] };
+  const planned = createPlan({ keys, slo_p99_ms: sloP99, headroom: headroom / 100 }, options);
+  const { plan } = planned;
   if (options.check === undefined) {
     if (json) printJson({ ...plan, check: null });
     else printResult(formatPlan(plan, formatTable));
@@ -150,12 +98,7 @@ async function printCapacityPlan({ keys, sloP99, headroom, json, ...options }: C
   }
   assertRequestCountAllowed(plan, options.seconds);
   if (!json) printResult(`${formatPlan(plan, formatTable)}\n`);
-  const measured = await runCapacityCheck({
-    ratesPerSecond: plan.load.rates_per_second,
-    seconds: options.seconds,
-    initialSessions: Math.min(options.sessions, Math.floor(plan.load.live_sessions)),
-  });
-  const check = compareMeasurementWithPlan(plan, measurements, measured);
+  const check = await runInterruptible((signal) => checkPlan(planned, options, signal));
   if (json) printJson({ ...plan, check });
   else printResult(formatCapacityCheck(plan, check, formatTable));
   if (check.verdict === 'missed') process.exitCode = exitCodes.failure;
