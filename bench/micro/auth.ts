@@ -83,13 +83,13 @@ export const authenticatorBenchmarks: readonly MicroBenchmark[] = [
       items: headers,
       run: (header) => {
         forward(authenticatorStepMs);
-        return authenticator.admitRequest(header, personalLoans, 'get_marketplace').ok ? 1 : 0;
+        return authenticator.admitRequest(header, personalLoans, 'requests').ok ? 1 : 0;
       },
     };
   }),
   createPerItemBenchmark('auth/authenticator: reject a request, 5,000 keys over their limit', () => {
     const { authenticator, headers } = createAuthenticator(lowLimits);
-    const admit = (header: string) => authenticator.admitRequest(header, personalLoans, 'get_marketplace');
+    const admit = (header: string) => authenticator.admitRequest(header, personalLoans, 'requests');
     for (let taken = 0; taken < lowLimits.requestsPerMinute; taken++) headers.forEach(admit);
     return {
       items: headers,

@@ -1,9 +1,9 @@
 import { bounds } from '../../src/bounds.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { validatePocketFields } from '../../src/domain/pocket-fields.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
+import { runOperation } from '../../src/operations/api-operation.ts';
 import { type CreateSessionDeps, createSession, type SessionResponse } from '../../src/operations/create-session.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { IdempotencyKeys } from '../../src/sessions/idempotency-keys.ts';
@@ -16,7 +16,13 @@ import { seededRandom } from '../population/random.ts';
 import { createSecretSet, fixedCurrentDate } from './fixtures.ts';
 import { createPerItemBenchmark, type MicroBenchmark } from './micro-benchmark.ts';
 
-const creatorTenant: Tenant = { account: 1, vertical: personalLoans, mode: 'live' };
+const request = {
+  caller: { account: 1, vertical: personalLoans, mode: 'live', keyNumber: 1 },
+  quotaReservation: { release: () => {} },
+  idempotencyKey: null,
+  hasResponseBody: true,
+  signal: null,
+} as const;
 const sessionBody = { referrer_tag: 'bench_variant-a', user_agent: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0' };
 
 /** Log that stores nothing and reports every record as durable at once, so that the benchmarks do not measure a log. */
@@ -53,7 +59,7 @@ function createSessionCreator() {
     sessionTtlMs,
   };
   const create = async (): Promise<SessionResponse> => {
-    const outcome = await createSession(deps, creatorTenant, 1, sessionBody, null, { release: () => {} });
+    const outcome = await runOperation(createSession, deps, { texts: {}, body: sessionBody }, request);
     if (!outcome.ok) throw new Error(`session not created: ${outcome.error.code}`);
     return outcome.value.session;
   };

@@ -5,7 +5,7 @@ import type { Vertical } from '../domain/vertical.ts';
 import type { ApiKey, KeyDirectory } from './api-key.ts';
 import { hashApiKey, parseBearerKey } from './api-key.ts';
 import type { Caller } from './key-usage.ts';
-import { DailySessionCounter, KeyUsage, type OperationName, type QuotaReservation } from './key-usage.ts';
+import { DailySessionCounter, KeyUsage, type QuotaReservation, type RateLimitGroup } from './key-usage.ts';
 import {
   applyLimitOverrides,
   createRateLimitPolicies,
@@ -20,7 +20,7 @@ export interface AdmittedCaller {
   readonly ok: true;
   readonly caller: Caller;
   readonly limitStatus: RateLimitStatus;
-  /** Session reservation, to be released if no session is created; null for repeated `create_session` requests and other operations. */
+  /** Session reservation, to be released if no session is created; null for a request with a repeated Idempotency-Key, and for other groups than `sessions`. */
   readonly quotaReservation: QuotaReservation | null;
 }
 
@@ -81,13 +81,13 @@ export class Authenticator {
    * Checks a request and counts it toward the rate limits of its API key.
    *
    * @param authorization value of the `Authorization` header, empty if absent
-   * @param isRepeat tells whether the caller has already used the Idempotency-Key of `create_session`. A repeated request does not count
+   * @param isRepeat tells whether the caller has already used the Idempotency-Key. A repeated request does not count
    * toward the daily limit, because it creates no session.
    */
   admitRequest(
     authorization: string,
     vertical: Vertical,
-    operation: OperationName,
+    group: RateLimitGroup,
     isRepeat?: (caller: Caller) => boolean,
   ): AdmittedCaller | AuthRejection {
     const keyText = parseBearerKey(authorization);
@@ -106,12 +106,12 @@ export class Authenticator {
       return {
         ok: false,
         error: verticalMismatchError,
-        limitStatus: usage.rateLimitStatus(operation, nowMs, wallMs),
+        limitStatus: usage.rateLimitStatus(group, nowMs, wallMs),
         caller: { account: key.account, keyNumber: key.number },
       };
     }
     usage.caller ??= { account: key.account, vertical, mode: key.mode, keyNumber: key.number };
-    const charged = isRepeat?.(usage.caller) ? 'repeat_session' : operation;
+    const charged = isRepeat?.(usage.caller) ? 'repeated_session' : group;
     if (!usage.hasRequestsLeft(charged, nowMs, wallMs)) {
       const limitStatus = usage.findExceededLimit(charged, nowMs, wallMs);
       this.#options.onRejected?.(limitStatus.policy.name);
@@ -127,7 +127,7 @@ export class Authenticator {
     return {
       ok: true,
       caller: usage.caller,
-      limitStatus: usage.rateLimitStatus(operation, nowMs, wallMs),
+      limitStatus: usage.rateLimitStatus(group, nowMs, wallMs),
       quotaReservation,
     };
   }

@@ -83,19 +83,20 @@ class DailyReservation implements QuotaReservation {
   }
 }
 
-/** Operations of the API that have rate limits (docs/contract.md#rate-limits). */
-export type OperationName = 'create_session' | 'submit_inputs' | 'get_marketplace' | 'query_analytics' | 'list_tags';
-
 /**
- * Determines toward which rate limits a request counts. `repeat_session` is a `create_session` request whose Idempotency-Key the caller has
- * used before; it does not count toward the limit of sessions per day.
+ * Rate limits toward which the requests of an operation count (docs/contract.md#rate-limits). All requests count toward the limit of requests
+ * per minute, `analytics` also toward the limit of analytics queries, and `sessions` toward the limit of sessions per day.
  */
-type ChargedOperation = OperationName | 'repeat_session';
+export type RateLimitGroup = 'requests' | 'analytics' | 'sessions';
 
 /**
- * Counts the requests and sessions of one API key and compares the counts with the key's limits (docs/contract.md#rate-limits). All
- * operations count toward the limit of requests per minute. `query_analytics` and `list_tags` also count toward the limit of analytics
- * queries, and `create_session` toward the limit of sessions per day.
+ * Determines toward which rate limits a request counts. `repeated_session` is a request of the group `sessions` whose Idempotency-Key the
+ * caller has used before; it does not count toward the limit of sessions per day.
+ */
+type ChargedGroup = RateLimitGroup | 'repeated_session';
+
+/**
+ * Counts the requests and sessions of one API key and compares the counts with the key's limits (docs/contract.md#rate-limits).
  *
  * Limits per minute use the monotonic clock (`nowMs`). The limit per day uses the wall clock (`wallMs`).
  */
@@ -125,35 +126,35 @@ export class KeyUsage {
     this.#policies = policies;
   }
 
-  hasRequestsLeft(operation: ChargedOperation, nowMs: number, wallMs: number): boolean {
+  hasRequestsLeft(group: ChargedGroup, nowMs: number, wallMs: number): boolean {
     if (this.#requestWindow.remainingRequests(nowMs) === 0) return false;
-    if (isAnalyticsQuery(operation)) return this.#analyticsWindow.remainingRequests(nowMs) > 0;
-    if (operation === 'create_session') return this.#getRemainingSessions(wallMs) > 0;
+    if (group === 'analytics') return this.#analyticsWindow.remainingRequests(nowMs) > 0;
+    if (group === 'sessions') return this.#getRemainingSessions(wallMs) > 0;
     return true;
   }
 
   /**
-   * Counts a request for which `hasRequestsLeft` is true. Returns a reservation of one session in the daily limit for `create_session`, and
-   * null for other operations.
+   * Counts a request for which `hasRequestsLeft` is true. Returns a reservation of one session in the daily limit for `sessions`, and null
+   * for the other groups.
    */
-  countRequest(operation: ChargedOperation, nowMs: number, wallMs: number): QuotaReservation | null {
+  countRequest(group: ChargedGroup, nowMs: number, wallMs: number): QuotaReservation | null {
     this.#requestWindow.addRequest(nowMs);
-    if (isAnalyticsQuery(operation)) this.#analyticsWindow.addRequest(nowMs);
-    if (operation !== 'create_session') return null;
+    if (group === 'analytics') this.#analyticsWindow.addRequest(nowMs);
+    if (group !== 'sessions') return null;
     this.#sessionCountsNeededUntilMs = nowMs + bounds.sessionCountsKeptMs;
     return this.#sessionCounter.reserveQuota(daysSinceEpoch(wallMs));
   }
 
-  /** Returns the status of the rate limit that has the fewest remaining requests, among the limits that apply to `operation`. */
-  rateLimitStatus(operation: OperationName, nowMs: number, wallMs: number): RateLimitStatus {
+  /** Returns the status of the rate limit that has the fewest remaining requests, among the limits that apply to `group`. */
+  rateLimitStatus(group: RateLimitGroup, nowMs: number, wallMs: number): RateLimitStatus {
     const requestsLeft = this.#requestWindow.remainingRequests(nowMs);
-    if (isAnalyticsQuery(operation)) {
+    if (group === 'analytics') {
       const left = this.#analyticsWindow.remainingRequests(nowMs);
       if (left <= requestsLeft) {
         const resetInMs = this.#analyticsWindow.timeToResetMs(nowMs);
         return createRateLimitStatus(this.#policies.forAnalytics.analytics, left, resetInMs, wallMs);
       }
-    } else if (operation === 'create_session') {
+    } else if (group === 'sessions') {
       const left = this.#getRemainingSessions(wallMs);
       if (left <= requestsLeft) {
         const resetInMs = left === this.#sessionsPerDay ? 0 : timeToMidnightMs(wallMs);
@@ -161,24 +162,20 @@ export class KeyUsage {
       }
     }
     const resetInMs = this.#requestWindow.timeToResetMs(nowMs);
-    return createRateLimitStatus(this.#requestRatePolicy(operation), requestsLeft, resetInMs, wallMs);
+    return createRateLimitStatus(this.#requestRatePolicy(group), requestsLeft, resetInMs, wallMs);
   }
 
   /**
    * Returns the status of the exceeded limit for which the caller must wait longest. The reset time of an exceeded limit is the time when a
    * retry can succeed.
    */
-  findExceededLimit(operation: ChargedOperation, nowMs: number, wallMs: number): RateLimitStatus {
-    let policy = this.#requestRatePolicy(operation);
+  findExceededLimit(group: ChargedGroup, nowMs: number, wallMs: number): RateLimitStatus {
+    let policy = this.#requestRatePolicy(group);
     let waitMs = this.#requestWindow.retryAfterMs(nowMs);
-    if (isAnalyticsQuery(operation) && this.#analyticsWindow.retryAfterMs(nowMs) > waitMs) {
+    if (group === 'analytics' && this.#analyticsWindow.retryAfterMs(nowMs) > waitMs) {
       policy = this.#policies.forAnalytics.analytics;
       waitMs = this.#analyticsWindow.retryAfterMs(nowMs);
-    } else if (
-      operation === 'create_session' &&
-      this.#getRemainingSessions(wallMs) === 0 &&
-      timeToMidnightMs(wallMs) > waitMs
-    ) {
+    } else if (group === 'sessions' && this.#getRemainingSessions(wallMs) === 0 && timeToMidnightMs(wallMs) > waitMs) {
       policy = this.#policies.forSessions.sessions;
       waitMs = timeToMidnightMs(wallMs);
     }
@@ -197,15 +194,11 @@ export class KeyUsage {
     return Math.max(0, this.#sessionsPerDay - this.#sessionCounter.count(daysSinceEpoch(wallMs)));
   }
 
-  #requestRatePolicy(operation: ChargedOperation): RateLimitPolicy {
-    if (isAnalyticsQuery(operation)) return this.#policies.forAnalytics.requests;
-    const createsSession = operation === 'create_session' || operation === 'repeat_session';
+  #requestRatePolicy(group: ChargedGroup): RateLimitPolicy {
+    if (group === 'analytics') return this.#policies.forAnalytics.requests;
+    const createsSession = group === 'sessions' || group === 'repeated_session';
     return createsSession ? this.#policies.forSessions.requests : this.#policies.requests;
   }
-}
-
-function isAnalyticsQuery(operation: ChargedOperation): boolean {
-  return operation === 'query_analytics' || operation === 'list_tags';
 }
 
 function timeToMidnightMs(wallMs: number): number {

@@ -1,25 +1,16 @@
 import Type, { type TSchema } from 'typebox';
 import type { VerticalWithProduct } from '../catalogs/product.ts';
-import type { Vertical } from '../domain/vertical.ts';
-import {
-  analyticsRowsSchema,
-  analyticsSummarySchema,
-  dailyAnalyticsSchema,
-  tagsSchema,
-} from '../operations/analytics-schemas.ts';
-import { sessionRequestSchema, sessionSchema } from '../operations/create-session.ts';
-import { widgetEmbedSchema } from '../operations/embed-widget.ts';
-import { createMarketplaceResponseSchema } from '../operations/get-marketplace.ts';
-import { submitInputsRequestSchema, submitInputsResponseSchema } from '../operations/submit-inputs.ts';
+import type { ErrorCode } from '../domain/errors.ts';
+import type { ApiOperation, OperationExamples } from '../operations/api-operation.ts';
+import type { RequestMembers } from '../operations/request-members.ts';
 import {
   jsonContent,
-  type OpenApiContent,
   type OpenApiExamples,
-  type OpenApiHeaders,
+  type OpenApiOperation,
   type OpenApiResponse,
   type PathItem,
 } from './openapi-types.ts';
-import { analyticsParameters, idempotencyKeyParameter, marketplaceParameters, tagsParameters } from './parameters.ts';
+import { idempotencyKeyParameter, listParameters } from './parameters.ts';
 import type { RecordedExamples } from './recorded-examples.ts';
 import {
   errorResponses,
@@ -28,8 +19,6 @@ import {
   rateLimitHeaders,
   requestIdHeader,
 } from './responses.ts';
-
-type Samples = RecordedExamples | null;
 
 /** Possible error codes of every operation that requires an API key. */
 const keyErrors = [
@@ -44,150 +33,107 @@ const keyErrors = [
 /** Additional error codes of operations that have a request body. */
 const bodyErrors = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
 
-/** Returns the OpenAPI descriptions of the API operations, by path below `/v1/<vertical>`. */
-export function apiPaths(vertical: VerticalWithProduct, samples: Samples): Readonly<Record<string, PathItem>> {
-  return {
-    '/session': createSession(samples),
-    '/inputs': submitInputs(vertical.vertical, samples),
-    '/marketplace': getMarketplace(vertical, samples),
-    '/analytics': queryAnalytics(samples),
-    '/tags': listTags(samples),
-  };
+/** Returns the OpenAPI descriptions of the operations, by path below `/v1/<vertical>`. */
+export function apiPaths(
+  operations: readonly ApiOperation[],
+  vertical: VerticalWithProduct,
+  samples: RecordedExamples | null,
+): Readonly<Record<string, PathItem>> {
+  const paths: Record<string, PathItem> = {};
+  for (const operation of operations) {
+    const method = operation.method.toLowerCase();
+    paths[operation.path] = { ...paths[operation.path], [method]: describeOperation(operation, vertical, samples) };
+  }
+  return paths;
 }
 
-function createSession(samples: Samples): PathItem {
+function describeOperation(
+  operation: ApiOperation,
+  vertical: VerticalWithProduct,
+  samples: RecordedExamples | null,
+): OpenApiOperation {
+  const { id, summary, description, parameters = {}, body, invalidParamExample, isRepeat } = operation;
+  const listed = [
+    ...(isRepeat === undefined ? [] : [idempotencyKeyParameter]),
+    ...listParameters(parameters, vertical, operation.pathParameters),
+  ];
   return {
-    post: {
-      operationId: 'createSession',
-      tags: ['API'],
-      summary: 'Create a session',
-      description: 'Create one for each page load. Its views, clicks and revenue count for its referrer tag.',
-      parameters: [idempotencyKeyParameter],
-      requestBody: jsonRequestBody(sessionRequestSchema, samples && { session: { value: samples.sessionRequest } }),
-      responses: {
-        200: successResponse(
-          'The session.',
-          jsonContent(sessionSchema, samples && { session: { value: samples.session } }),
-          idempotencyReplayedHeader,
-        ),
-        ...errorResponses(
-          ['INVALID_REFERRER_TAG', ...keyErrors, 'TAG_LIMIT_EXCEEDED', ...bodyErrors, 'IDEMPOTENCY_MISMATCH'],
-          { invalidParam: 'user_agent' },
-        ),
+    operationId: id,
+    tags: ['API'],
+    summary,
+    description,
+    ...(listed.length > 0 && { parameters: listed }),
+    ...(body !== undefined && {
+      requestBody: {
+        required: true,
+        content: jsonContent(bodySchema(body, vertical), findExamples(body.examples, samples)),
       },
+    }),
+    responses: {
+      200: successResponse(operation, vertical, samples),
+      ...errorResponses(listErrorCodes(operation), {
+        invalidParam: invalidParamExample,
+        missingRequired: vertical.vertical.required.slice(-1),
+        invalidFields: samples?.invalidFields,
+      }),
     },
   };
 }
 
-function submitInputs(vertical: Vertical, samples: Samples): PathItem {
+function bodySchema({ title, members }: NonNullable<ApiOperation['body']>, vertical: VerticalWithProduct): TSchema {
+  const schemas = Object.entries(members).map(([name, { schema, forVertical }]) => [
+    name,
+    forVertical?.(vertical).schema ?? schema,
+  ]);
+  return Type.Object(Object.fromEntries(schemas), { title });
+}
+
+function successResponse(
+  { response, isReplayed }: ApiOperation,
+  vertical: VerticalWithProduct,
+  samples: RecordedExamples | null,
+): OpenApiResponse {
+  const { description, schema, examples, html } = response;
   return {
-    post: {
-      operationId: 'submitInputs',
-      tags: ['API'],
-      summary: 'Submit pocket fields',
-      description: 'The answers of the visitor, in one or several calls, which are merged.',
-      requestBody: jsonRequestBody(
-        submitInputsRequestSchema(vertical),
-        samples && { inputs: { value: samples.inputsRequest } },
-      ),
-      responses: {
-        200: successResponse(
-          'Accepted and missing fields.',
-          jsonContent(submitInputsResponseSchema, samples && { inputs: { value: samples.inputs } }),
-        ),
-        ...errorResponses([...keyErrors, ...bodyErrors, 'INVALID_FIELD_VALUE', 'SUB_ID_EXPIRED', 'SUB_ID_NOT_FOUND'], {
-          invalidParam: 'fields',
-          invalidFields: samples?.invalidFields,
-        }),
-      },
+    description,
+    headers: {
+      ...requestIdHeader,
+      ...noStoreHeader,
+      ...rateLimitHeaders,
+      ...(isReplayed !== undefined && idempotencyReplayedHeader),
+    },
+    content: {
+      ...jsonContent(typeof schema === 'function' ? schema(vertical) : schema, findExamples(examples, samples)),
+      ...(html !== undefined && {
+        'text/html': {
+          schema: Type.String({ description: html.description }),
+          ...(samples && { examples: findExamples(html.examples, samples)! }),
+        },
+      }),
     },
   };
 }
 
-function getMarketplace(vertical: VerticalWithProduct, samples: Samples): PathItem {
-  const { required } = vertical.vertical;
-  return {
-    get: {
-      operationId: 'getMarketplace',
-      tags: ['API'],
-      summary: 'Get offers',
-      description:
-        'The ranked offers, or the embed code of a widget. With `json` each response counts as a view; `HEAD` does not.',
-      parameters: marketplaceParameters(vertical),
-      responses: {
-        200: successResponse('The offers, or the embed code.', {
-          'application/json': {
-            schema: Type.Union([createMarketplaceResponseSchema(vertical), widgetEmbedSchema]),
-            ...(samples && {
-              examples: {
-                json: { summary: 'format=json', value: samples.offers },
-                explain: { summary: 'format=json&explain=true, with a test key', value: samples.explained },
-                iframe: { summary: 'format=iframe, with Accept: application/json', value: samples.iframe },
-                js: { summary: 'format=js, with Accept: application/json', value: samples.js },
-              },
-            }),
-          },
-          'text/html': {
-            schema: Type.String({ description: 'The embed code alone, unless the client prefers JSON.' }),
-            ...(samples && { examples: { iframe: { summary: 'format=iframe', value: samples.iframeHtml } } }),
-          },
-        }),
-        ...errorResponses([...keyErrors, 'SUB_ID_EXPIRED', 'INSUFFICIENT_INPUTS', 'SUB_ID_NOT_FOUND'], {
-          invalidParam: 'format',
-          missingRequired: required.slice(-1),
-        }),
-      },
-    },
-  };
+/** Returns the recorded examples in the document; null if no examples were recorded. */
+function findExamples(
+  examples: OperationExamples | undefined,
+  samples: RecordedExamples | null,
+): OpenApiExamples | null {
+  if (samples === null || examples === undefined) return null;
+  const found = Object.entries(examples).map(([name, { summary, recorded }]) => {
+    if (!Object.hasOwn(samples, recorded)) throw new Error(`no recorded example ${recorded}; run make openapi`);
+    return [name, { ...(summary !== undefined && { summary }), value: samples[recorded] }] as const;
+  });
+  return Object.fromEntries(found);
 }
 
-function queryAnalytics(samples: Samples): PathItem {
-  return {
-    get: {
-      operationId: 'queryAnalytics',
-      tags: ['API'],
-      summary: 'Query analytics',
-      description:
-        'Sessions, views, clicks and revenue of a referrer tag or of a list of sessions, including every earlier response.',
-      parameters: analyticsParameters,
-      responses: {
-        200: successResponse(
-          'The summary, or a page of days or of sessions.',
-          jsonContent(
-            Type.Union([analyticsSummarySchema, dailyAnalyticsSchema, analyticsRowsSchema]),
-            samples && {
-              summary: { summary: 'granularity=summary', value: samples.summary },
-              daily: { summary: 'granularity=daily', value: samples.daily },
-              row: { summary: 'granularity=row', value: samples.rows },
-            },
-          ),
-        ),
-        ...errorResponses(['INVALID_REFERRER_TAG', ...keyErrors], { invalidParam: 'date_from' }),
-      },
-    },
-  };
-}
-
-function listTags(samples: Samples): PathItem {
-  return {
-    get: {
-      operationId: 'listTags',
-      tags: ['API'],
-      summary: 'List referrer tags',
-      description: 'The tags of your sessions. Counts toward the limit of analytics queries.',
-      parameters: tagsParameters,
-      responses: {
-        200: successResponse('A page of tags.', jsonContent(tagsSchema, samples && { tags: { value: samples.tags } })),
-        ...errorResponses(keyErrors, { invalidParam: 'cursor' }),
-      },
-    },
-  };
-}
-
-function successResponse(description: string, content: OpenApiContent, more: OpenApiHeaders = {}): OpenApiResponse {
-  return { description, headers: { ...requestIdHeader, ...noStoreHeader, ...rateLimitHeaders, ...more }, content };
-}
-
-function jsonRequestBody(schema: TSchema, examples: OpenApiExamples | null) {
-  return { required: true, content: jsonContent(schema, examples) } as const;
+function listErrorCodes({ parameters = {}, body, isRepeat, errors }: ApiOperation): readonly ErrorCode[] {
+  const members: RequestMembers = { ...parameters, ...body?.members };
+  return [
+    ...Object.values(members).flatMap(({ errorCode }) => errorCode ?? []),
+    ...keyErrors,
+    ...(body === undefined ? [] : bodyErrors),
+    ...(isRepeat === undefined ? [] : (['IDEMPOTENCY_MISMATCH'] as const)),
+    ...errors,
+  ];
 }

@@ -3,10 +3,15 @@ import { bounds } from '../bounds.ts';
 import type { VerticalWithProduct } from '../catalogs/product.ts';
 import type { PublicUrls } from '../config/config.ts';
 import type { ErrorCode, RequestParamName } from '../domain/errors.ts';
-import { clickPath } from '../operations/click-url.ts';
+import { clickParameters, clickPath } from '../operations/click-url.ts';
 import { widgetBeaconSchema } from '../operations/record-widget-events.ts';
 import { constantSchema, urlSchema } from '../operations/schema-parts.ts';
-import { createWidgetOffersSchema } from '../operations/show-widget-offers.ts';
+import {
+  createWidgetOffersSchema,
+  widgetLinkParameters,
+  widgetOffersParameters,
+  widgetPageParameters,
+} from '../operations/show-widget-offers.ts';
 import type {
   OpenApiContent,
   OpenApiHeaders,
@@ -16,13 +21,7 @@ import type {
   PathItem,
 } from './openapi-types.ts';
 import { jsonContent } from './openapi-types.ts';
-import {
-  clickParameters,
-  contentVersionParameter,
-  widgetEventsParameters,
-  widgetOffersParameters,
-  widgetPageParameters,
-} from './parameters.ts';
+import { listParameters } from './parameters.ts';
 import type { RecordedExamples } from './recorded-examples.ts';
 import {
   allowOriginHeader,
@@ -73,7 +72,7 @@ export function browserPathItems(
         description:
           'A `click_url`. Counts the first click of a session on each shown offer, for 24 hours; redirects every click.',
         security: [],
-        parameters: clickParameters,
+        parameters: listParameters(clickParameters, vertical),
         responses: {
           302: browserResponse(
             'Redirects to the lender; for sandbox sessions and offers of the example catalogs, to a page of this service.',
@@ -106,7 +105,7 @@ export function browserPathItems(
         summary: 'Page of the iframe',
         description: 'The `src` of `format=iframe`, for pages of origins that the account allows.',
         security: [],
-        parameters: widgetPageParameters(vertical),
+        parameters: listParameters(widgetPageParameters, vertical),
         responses: {
           200: browserResponse('The widget.', noStoreHeader, htmlContent),
           400: browserResponse('The session has expired (an HTML page), or the request is malformed.', noStoreHeader, {
@@ -132,7 +131,10 @@ export function browserPathItems(
         summary: 'The script of the widget',
         description: 'The `src` of `format=js`. Compressed if the client accepts it.',
         security: [],
-        parameters: contentVersionParameter,
+        parameters: listParameters(
+          { v: { description: 'Hash of the content.', schema: Type.Optional(Type.String()) } },
+          vertical,
+        ),
         responses: {
           200: browserResponse('The script.', {}, { 'text/javascript': { schema: Type.String() } }),
           304: browserResponse('The cached version is current.', {}),
@@ -182,7 +184,7 @@ export function widgetPaths(
         summary: 'The offers of a widget',
         description: `The first response of a widget load counts as its view. ${linkCheckDescription}`,
         security: [],
-        parameters: widgetOffersParameters(vertical),
+        parameters: listParameters(widgetOffersParameters, vertical),
         responses: {
           200: browserResponse(
             'The offers.',
@@ -206,7 +208,7 @@ export function widgetPaths(
         summary: 'Report events of a widget',
         description: `Stores events of one widget load, each id once. ${linkCheckDescription} Pages with \`Origin: null\` may report events.`,
         security: [],
-        parameters: widgetEventsParameters,
+        parameters: listParameters(widgetLinkParameters, vertical),
         requestBody: {
           required: true,
           content: {

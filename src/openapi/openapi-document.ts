@@ -3,6 +3,8 @@ import { bounds } from '../bounds.ts';
 import type { VerticalWithProduct } from '../catalogs/product.ts';
 import type { PublicUrls } from '../config/config.ts';
 import type { Vertical } from '../domain/vertical.ts';
+import type { ApiOperation } from '../operations/api-operation.ts';
+import { apiOperations } from '../operations/api-operations.ts';
 import { apiPaths } from './api-paths.ts';
 import { browserPathItems, widgetPaths } from './browser-paths.ts';
 import type { OpenApiDocument } from './openapi-types.ts';
@@ -44,11 +46,15 @@ export function verticalTitle({ segment }: Pick<Vertical, 'segment'>): string {
 }
 
 /** Creates the OpenAPI 3.1 document of one vertical as a JSON-serializable object. */
-export function openApiDocument(withProduct: VerticalWithProduct, urls: PublicUrls): OpenApiDocument {
+export function openApiDocument(
+  withProduct: VerticalWithProduct,
+  urls: PublicUrls,
+  operations: readonly ApiOperation[] = apiOperations,
+): OpenApiDocument {
   const { vertical } = withProduct;
   const samples = readRecordedExamples(vertical.segment, urls);
   const paths = {
-    ...apiPaths(withProduct, samples),
+    ...apiPaths(operations, withProduct, samples),
     ...browserPathItems(withProduct, urls),
     ...widgetPaths(withProduct, urls, samples),
   };

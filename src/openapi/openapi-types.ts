@@ -25,6 +25,8 @@ export interface PathItem {
   readonly servers?: readonly OpenApiServer[];
   readonly get?: OpenApiOperation;
   readonly post?: OpenApiOperation;
+  readonly put?: OpenApiOperation;
+  readonly delete?: OpenApiOperation;
 }
 
 export interface OpenApiOperation {
@@ -41,7 +43,7 @@ export interface OpenApiOperation {
 
 export interface OpenApiParameter {
   readonly name: string;
-  readonly in: 'query' | 'header';
+  readonly in: 'query' | 'path' | 'header';
   readonly required?: boolean;
   readonly description: string;
   readonly schema: TSchema;

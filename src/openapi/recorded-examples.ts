@@ -1,26 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { PublicUrls } from '../config/config.ts';
 
-/** Requests and responses that `bin/write-openapi.ts` recorded from a running service, as JSON values. */
-export interface RecordedExamples {
-  readonly sessionRequest: unknown;
-  readonly session: unknown;
-  readonly inputsRequest: unknown;
-  readonly inputs: unknown;
-  /** Recorded response body of an `INVALID_FIELD_VALUE` error. */
-  readonly invalidFields: unknown;
-  readonly offers: unknown;
-  readonly explained: unknown;
-  readonly iframe: unknown;
-  readonly js: unknown;
-  readonly iframeHtml: string;
-  readonly widgetOffers: unknown;
-  readonly widgetBeacon: unknown;
-  readonly summary: unknown;
-  readonly daily: unknown;
-  readonly rows: unknown;
-  readonly tags: unknown;
-}
+/** Requests and responses that `bin/write-openapi.ts` recorded from a running service, as JSON values. `iframeHtml` is a text. */
+export type RecordedExamples = Readonly<Record<string, unknown>>;
 
 /** Placeholders for base URLs in the recorded examples; `readRecordedExamples` replaces the placeholders with the real base URLs. */
 export const placeholderUrls: PublicUrls = {

@@ -1,13 +1,21 @@
+import Type from 'typebox';
 import { bounds } from '../bounds.ts';
 import type { OfferUrls } from '../catalogs/offer-view.ts';
 import { parseQueryParameters } from '../domain/query-string.ts';
 import { copyToFlatString } from '../domain/text.ts';
 import type { ClickRequest } from './follow-click.ts';
+import { sessionMember } from './request-members.ts';
 import { isNavigation } from './speculative-request.ts';
 
 export const clickPath = '/c';
 
-const clickParameters = ['sub', 'offer', 'v'] as const;
+/** Query parameters of a click URL. A click with an invalid parameter gets 404. */
+export const clickParameters = {
+  sub: sessionMember,
+  offer: { description: 'The offer.', schema: Type.String() },
+  v: { description: 'Encrypted offer terms at the time of the view.', schema: Type.String() },
+};
+const clickParameterNames = ['sub', 'offer', 'v'] as const satisfies (keyof typeof clickParameters)[];
 
 /** Creates the prefixes of click URLs and logo URLs. `click` is the base URL of the redirect host, `cdn` the base URL of the logos. */
 export function createOfferUrls({ click, cdn }: { readonly click: string; readonly cdn: string }): OfferUrls {
@@ -37,7 +45,7 @@ export function parseClickQuery(
   query: string,
   { method, userAgent, destination, mode }: ClickRequestSource,
 ): ClickRequest {
-  const parsed = parseQueryParameters(query, clickParameters);
+  const parsed = parseQueryParameters(query, clickParameterNames);
   const { sub = '', offer = '', v = '' } = parsed.ok ? parsed.values : {};
   return {
     sub,

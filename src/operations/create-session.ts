@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import type { Caller } from '../auth/key-usage.ts';
 import { bounds } from '../bounds.ts';
 import { isJsonObject } from '../domain/assert-options.ts';
 import { formatIsoTimestamp } from '../domain/calendar.ts';
@@ -6,22 +7,21 @@ import type { Clock } from '../domain/clock.ts';
 import {
   durabilityFailure,
   failureOutcomeWithCode,
-  invalidRequest,
   type Outcome,
   serviceUnavailable,
   successOutcome,
 } from '../domain/outcome.ts';
 import type { Tenant } from '../domain/tenant.ts';
-import { exceedsCodePointLimit, isVisibleAscii } from '../domain/text.ts';
+import { exceedsCodePointLimit } from '../domain/text.ts';
 import type { AppendedRecord } from '../event-log/event-log.ts';
 import { decodeSubId, formatSubId, type SubIds } from '../ids/sub-id.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { ledgerRecordKind } from '../ledger/ledger-record.ts';
 import type { IdempotencyDigests, IdempotencyKeys, OriginalRequest } from '../sessions/idempotency-keys.ts';
 import type { ReferrerTagReservation, ReferrerTags } from '../sessions/referrer-tags.ts';
-import { isReferrerTag } from '../sessions/referrer-tags.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import type { DeviceClassifier } from '../user-agents/device-classifier.ts';
+import { defineOperation, type InputOf, isIdempotencyKey } from './api-operation.ts';
 import { awaitDurableRecord } from './await-durable.ts';
 import {
   ignoredParametersProperty,
@@ -42,47 +42,9 @@ export interface CreateSessionDeps {
   readonly sessionTtlMs: number;
 }
 
-export type SessionMetadata = Readonly<Record<string, string | number | boolean | null>>;
-
-const metadataCharactersMax = bounds.metadataCharactersMax;
-
-/** A valid request body of POST /session (docs/contract.md#session-members). */
-export type CreateSessionBody = ValueOf<typeof sessionRequestSchema>;
-export const sessionRequestSchema = Type.Object(
-  {
-    referrer_tag: referrerTagSchema,
-    user_agent: Type.Optional(
-      Type.String({
-        maxLength: bounds.userAgentCharactersMax,
-        description: "The visitor's user agent. The `User-Agent` header is not used.",
-      }),
-    ),
-    metadata: Type.Optional(
-      Type.Unsafe<SessionMetadata>(
-        Type.Object(
-          {},
-          {
-            maxProperties: bounds.metadataKeysMax,
-            propertyNames: { maxLength: metadataCharactersMax },
-            additionalProperties: Type.Union([
-              Type.String({ maxLength: metadataCharactersMax }),
-              Type.Number(),
-              Type.Boolean(),
-              Type.Null(),
-            ]),
-            description:
-              'Your own data, without personal data, which analytics rows return. An integer beyond 2^53 - 1 gets 400: send a string.',
-          },
-        ),
-      ),
-    ),
-  },
-  { title: 'SessionRequest' },
-);
-
 /** Session in API responses (docs/contract.md#session-members). */
 export type SessionResponse = ValueOf<typeof sessionSchema>;
-export const sessionSchema = Type.Object(
+const sessionSchema = Type.Object(
   {
     sub_id: subIdSchema,
     referrer_tag: referrerTagSchema,
@@ -107,72 +69,112 @@ export interface CreatedSession {
   readonly replayed: boolean;
 }
 
+const metadataCharactersMax = bounds.metadataCharactersMax;
+
+const metadataSchema = Type.Unsafe<Readonly<Record<string, string | number | boolean | null>>>(
+  Type.Object(
+    {},
+    {
+      maxProperties: bounds.metadataKeysMax,
+      propertyNames: { maxLength: metadataCharactersMax },
+      additionalProperties: Type.Union([
+        Type.String({ maxLength: metadataCharactersMax }),
+        Type.Number(),
+        Type.Boolean(),
+        Type.Null(),
+      ]),
+      description:
+        'Your own data, without personal data, which analytics rows return. An integer beyond 2^53 - 1 gets 400: send a string.',
+    },
+  ),
+);
+
+/** A valid request body of POST /session (docs/contract.md#session-members). */
+export type CreateSessionBody = InputOf<typeof createSession>;
+
 /**
- * POST /session. A request that repeats an Idempotency-Key (docs/contract.md#idempotency) creates no session and
- * returns the session of the first request, unless the first request was refused.
- *
- * @param quota reservation of one session in the daily session limit of the API key, released before the response if no
- * session was created; null if `isIdempotentRepeat` returned true
+ * POST /session. A request that repeats an Idempotency-Key (docs/contract.md#idempotency) creates no session and returns the session of the
+ * first request, unless the first request was refused. If no session is created, the reservation in the daily session limit of the API key
+ * is released before the response.
  */
-export async function createSession(
-  deps: CreateSessionDeps,
-  tenant: Tenant,
-  keyNumber: number,
-  body: unknown,
-  idempotencyKey: string | null,
-  quota: { release(): void } | null,
-): Promise<Outcome<CreatedSession>> {
-  let isRecorded = false;
-  let digests: IdempotencyDigests | null = null;
-  let tagReservation: ReferrerTagReservation | null = null;
-  try {
-    if (idempotencyKey !== null && !isIdempotencyKey(idempotencyKey)) return invalidRequest('Idempotency-Key');
-    const parsed = parseSessionRequest(body);
-    if (!parsed.ok) return parsed;
-    const request = parsed.value;
+export const createSession = defineOperation({
+  id: 'createSession',
+  method: 'POST',
+  path: '/session',
+  limit: 'sessions',
+  summary: 'Create a session',
+  description: 'Create one for each page load. Its views, clicks and revenue count for its referrer tag.',
+  body: {
+    title: 'SessionRequest',
+    members: {
+      referrer_tag: { schema: referrerTagSchema, errorCode: 'INVALID_REFERRER_TAG' },
+      user_agent: {
+        schema: Type.Optional(
+          Type.String({
+            maxLength: bounds.userAgentCharactersMax,
+            description: "The visitor's user agent. The `User-Agent` header is not used.",
+          }),
+        ),
+        // The length is the number of code points. The check of the schema would count grapheme clusters.
+        accepts: (value: unknown) => isTextWithin(value, bounds.userAgentCharactersMax),
+      },
+      metadata: { schema: Type.Optional(metadataSchema), accepts: isMetadata },
+    },
+    examples: { session: { recorded: 'sessionRequest' } },
+  },
+  response: { description: 'The session.', schema: sessionSchema, examples: { session: { recorded: 'session' } } },
+  errors: ['TAG_LIMIT_EXCEEDED'],
+  invalidParamExample: 'user_agent',
+  isRepeat: isIdempotentRepeat,
+  isReplayed: ({ replayed }: CreatedSession) => replayed,
+  createResponse: ({ session }: CreatedSession) => session,
+  async handle(
+    deps: CreateSessionDeps,
+    { referrer_tag: referrerTag, user_agent: userAgent, metadata },
+    { caller, quotaReservation, idempotencyKey },
+  ): Promise<Outcome<CreatedSession>> {
+    const metadataJson = metadata === undefined ? null : JSON.stringify(metadata);
+    // The digest of a request depends on the names and the order of these members.
+    const request: SessionRequest = { referrerTag, userAgent, metadata: metadataJson };
+    let isRecorded = false;
+    let digests: IdempotencyDigests | null = null;
+    let tagReservation: ReferrerTagReservation | null = null;
+    try {
+      if (idempotencyKey !== null) {
+        const found = deps.idempotencyKeys.lookUpRequest(
+          tenantScopedKey(caller, idempotencyKey),
+          JSON.stringify(request),
+        );
+        if (found.kind === 'mismatch') return failureOutcomeWithCode('IDEMPOTENCY_MISMATCH');
+        if (found.kind === 'repeat') return await replaySession(deps, caller, request.referrerTag, found.first);
+        if (!deps.idempotencyKeys.tryMakeRoom()) return serviceUnavailable(bounds.retryAfterSeconds);
+        digests = found.digests;
+      }
+      // `quotaReservation` is null if the Idempotency-Key was removed after `isIdempotentRepeat` found the key. If the client retries, `quotaReservation` is set.
+      if (quotaReservation === null) return serviceUnavailable(bounds.retryAfterSeconds);
 
-    if (idempotencyKey !== null) {
-      const found = deps.idempotencyKeys.lookUpRequest(
-        tenantScopedKey(tenant, idempotencyKey),
-        JSON.stringify(request),
-      );
-      if (found.kind === 'mismatch') return failureOutcomeWithCode('IDEMPOTENCY_MISMATCH');
-      if (found.kind === 'repeat') return await replaySession(deps, tenant, request.referrerTag, found.first);
-      if (!deps.idempotencyKeys.tryMakeRoom()) return serviceUnavailable(bounds.retryAfterSeconds);
-      digests = found.digests;
+      tagReservation = deps.referrerTags.reserveReferrerTag(caller, request.referrerTag);
+      if (tagReservation === null) return failureOutcomeWithCode('TAG_LIMIT_EXCEEDED');
+      const pending = addSession(deps, caller, request, digests);
+      if (pending === null) return serviceUnavailable(bounds.retryAfterSeconds);
+      isRecorded = true;
+      const { view, record } = pending;
+      if (digests !== null) {
+        deps.idempotencyKeys.addPendingRequest(digests, { sub: deps.subIds.toBytes(view.sub_id), ...record });
+      }
+      const written = await awaitDurableRecord(deps.ledger, record);
+      return written.ok ? successOutcome({ session: view, replayed: false }) : written;
+    } finally {
+      if (digests !== null) deps.idempotencyKeys.completePendingRequest(digests, isRecorded);
+      tagReservation?.settleReservation(isRecorded);
+      if (!isRecorded) quotaReservation?.release();
     }
-    // `quota` is null if the Idempotency-Key was removed after `isIdempotentRepeat` found the key. If the client retries, `quota` is set.
-    if (quota === null) return serviceUnavailable(bounds.retryAfterSeconds);
-
-    tagReservation = deps.referrerTags.reserveReferrerTag(tenant, request.referrerTag);
-    if (tagReservation === null) return failureOutcomeWithCode('TAG_LIMIT_EXCEEDED');
-    const pending = addSession(deps, tenant, keyNumber, request, digests);
-    if (pending === null) return serviceUnavailable(bounds.retryAfterSeconds);
-    isRecorded = true;
-    const { view, record } = pending;
-    if (digests !== null) {
-      deps.idempotencyKeys.addPendingRequest(digests, { sub: deps.subIds.toBytes(view.sub_id), ...record });
-    }
-    const written = await awaitDurableRecord(deps.ledger, record);
-    return written.ok ? successOutcome({ session: view, replayed: false }) : written;
-  } finally {
-    if (digests !== null) deps.idempotencyKeys.completePendingRequest(digests, isRecorded);
-    tagReservation?.settleReservation(isRecorded);
-    if (!isRecorded) quota?.release();
-  }
-}
+  },
+});
 
 /** Whether an earlier request used this Idempotency-Key. A repeated Idempotency-Key never creates a session, whatever the payload. */
-export function isIdempotentRepeat(
-  { idempotencyKeys }: Pick<CreateSessionDeps, 'idempotencyKeys'>,
-  tenant: Tenant,
-  idempotencyKey: string,
-): boolean {
+function isIdempotentRepeat({ idempotencyKeys }: CreateSessionDeps, tenant: Tenant, idempotencyKey: string): boolean {
   return isIdempotencyKey(idempotencyKey) && idempotencyKeys.has(tenantScopedKey(tenant, idempotencyKey));
-}
-
-function isIdempotencyKey(text: string): boolean {
-  return isVisibleAscii(text, bounds.idempotencyKeyCharactersMax);
 }
 
 /** Returns the Idempotency-Key with the tenant as prefix, because different tenants may use the same key. */
@@ -214,23 +216,12 @@ function toSessionView(
   };
 }
 
-function parseSessionRequest(body: unknown): Outcome<SessionRequest> {
-  if (!isJsonObject(body)) return invalidRequest('body');
-  const { referrer_tag: referrerTag, user_agent: userAgent, metadata } = body;
-  if (!isReferrerTag(referrerTag)) return failureOutcomeWithCode('INVALID_REFERRER_TAG');
-  if (userAgent !== undefined && !isTextWithin(userAgent, bounds.userAgentCharactersMax)) {
-    return invalidRequest('user_agent');
-  }
-  if (metadata !== undefined && !isMetadata(metadata)) return invalidRequest('metadata');
-  return successOutcome({ referrerTag, userAgent, metadata: metadata === undefined ? null : JSON.stringify(metadata) });
-}
-
 function isTextWithin(value: unknown, charactersMax: number): value is string {
   return typeof value === 'string' && !exceedsCodePointLimit(value, charactersMax);
 }
 
 /** Checks the number of metadata entries, and the types and lengths of their names and values. */
-function isMetadata(value: unknown): value is SessionMetadata {
+function isMetadata(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
   const entries = Object.entries(value);
   return (
@@ -254,26 +245,25 @@ function isExactNumber(value: unknown): boolean {
 /** Appends the record of a session to the ledger and stores the session. Returns null if the session store is full or the ledger refuses the record. */
 function addSession(
   { clock, subIds, sessions, ledger, devices, sessionTtlMs }: CreateSessionDeps,
-  tenant: Tenant,
-  keyNumber: number,
+  caller: Caller,
   { referrerTag, userAgent, metadata }: SessionRequest,
   digests: IdempotencyDigests | null,
 ): { readonly view: SessionResponse; readonly record: AppendedRecord } | null {
   if (!sessions.tryMakeRoom()) return null;
   const createdMs = clock.wallMs();
-  const subId = subIds.createSubId(createdMs, tenant.account, tenant.vertical.number, tenant.mode);
+  const subId = subIds.createSubId(createdMs, caller.account, caller.vertical.number, caller.mode);
   const device = devices.classifyDevice(userAgent);
   const record = [
     ledgerRecordKind.sessionCreated,
     createdMs,
     subIds.toBytes(subId),
     referrerTag,
-    keyNumber,
+    caller.keyNumber,
     device,
     metadata,
   ] as const;
   const appended = ledger.append(digests === null ? record : [...record, digests.key, digests.payload]);
   if (appended === null) return null;
-  sessions.add(subId, tenant);
-  return { view: toSessionView(subId, tenant, createdMs, referrerTag, sessionTtlMs), record: appended };
+  sessions.add(subId, caller);
+  return { view: toSessionView(subId, caller, createdMs, referrerTag, sessionTtlMs), record: appended };
 }

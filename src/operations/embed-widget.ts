@@ -1,14 +1,12 @@
 import Type from 'typebox';
 import { bounds } from '../bounds.ts';
 import { formatIsoTimestamp } from '../domain/calendar.ts';
-import { type Outcome, successOutcome } from '../domain/outcome.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { SortOrder } from '../domain/vertical.ts';
 import type { WidgetTokens } from '../ids/widget-token.ts';
 import type { RandomBytesPool } from '../secrets/random-pool.ts';
 import type { FindSessionDeps } from '../sessions/find-session.ts';
+import type { Session } from '../sessions/session-store.ts';
 import { iframeHtml, scriptHtml, widgetPageUrl } from '../widgets/widget-embedding.ts';
-import type { MarketplaceRequest } from './get-marketplace.ts';
-import { validateMarketplaceRequest } from './get-marketplace.ts';
 import {
   ignoredParametersProperty,
   stringEnum,
@@ -18,7 +16,11 @@ import {
   type ValueOf,
 } from './schema-parts.ts';
 
-const embedFormats = ['iframe', 'js'] as const;
+interface WidgetSelection {
+  readonly sub_id: string;
+  readonly sort: SortOrder;
+  readonly max_offers: number;
+}
 
 export interface EmbedWidgetDeps extends FindSessionDeps {
   readonly tokens: WidgetTokens;
@@ -44,24 +46,22 @@ export const widgetEmbedSchema = Type.Object(
 );
 
 /**
- * GET /marketplace with `format=iframe` or `format=js` (docs/contract.md#embed-code): builds the HTML that a partner adds to its page.
- * Building the HTML records no view. A view is recorded when the widget requests its offers.
+ * Responds to GET /marketplace with `format=iframe` or `format=js` (docs/contract.md#embed-code): builds the HTML that a partner adds to its
+ * page. Building the HTML records no view. A view is recorded when the widget requests its offers.
  */
 export function embedWidget(
   deps: EmbedWidgetDeps,
-  tenant: Tenant,
-  request: MarketplaceRequest,
-): Outcome<WidgetEmbedResponse> {
-  const valid = validateMarketplaceRequest(deps, tenant, request, embedFormats);
-  if (!valid.ok) return valid;
-  const { subId, format, session, sort, maxOffers } = valid.value;
-  const expiresMs = session.createdMs + deps.sessionTtlMs;
+  { tenant, createdMs }: Session,
+  format: 'iframe' | 'js',
+  { sub_id: subId, sort, max_offers: maxOffers }: WidgetSelection,
+): WidgetEmbedResponse {
+  const expiresMs = createdMs + deps.sessionTtlMs;
   const token = deps.tokens.issueWidgetToken(deps.subIds.toBytes(subId), expiresMs);
   const widget = { sub: subId, token, vertical: tenant.vertical.segment, sort, maxOffers };
   const isIframe = format === 'iframe';
   const src = isIframe ? widgetPageUrl(deps.widgetUrl, widget) : deps.widgetScriptUrl;
   const html = isIframe ? iframeHtml(src) : scriptHtml(src, createContainerId(deps.random), widget);
-  return successOutcome({ sub_id: subId, format, html, src, token, expires_at: formatIsoTimestamp(expiresMs) });
+  return { sub_id: subId, format, html, src, token, expires_at: formatIsoTimestamp(expiresMs) };
 }
 
 /** Creates a random ID for a container element, because two widgets on one page must not share a container. */

@@ -2,135 +2,141 @@ import Type from 'typebox';
 import { bounds } from '../bounds.ts';
 import type { OfferUrls } from '../catalogs/offer-view.ts';
 import type { VerticalWithProduct } from '../catalogs/product.ts';
-import type { CancelSignal } from '../domain/async.ts';
 import { formatIsoTimestamp } from '../domain/calendar.ts';
-import type { ApiKeyMode } from '../domain/mode.ts';
 import { failureOutcome, invalidRequest, type Outcome, successOutcome } from '../domain/outcome.ts';
 import { computeMatchReadiness } from '../domain/pocket-fields.ts';
-import { parseCount } from '../domain/query-string.ts';
-import type { Tenant } from '../domain/tenant.ts';
-import type { Vertical } from '../domain/vertical.ts';
 import { type SortOrder, sortOrderNames } from '../domain/vertical.ts';
-import { type FindSessionDeps, findSession } from '../sessions/find-session.ts';
-import type { RequestParameters } from './ignored-names.ts';
+import { findSession } from '../sessions/find-session.ts';
+import { defineOperation, reportIgnoredParameters } from './api-operation.ts';
+import { type EmbedWidgetDeps, embedWidget, type WidgetEmbedResponse, widgetEmbedSchema } from './embed-widget.ts';
 import { explanationSchema, offersProperties } from './offer-schemas.ts';
-import { ignoredParametersProperty, type ValueOf } from './schema-parts.ts';
+import { renderMarketplaceJson } from './offers-json.ts';
+import { flagSchema, sessionMember, type VerticalRules } from './request-members.ts';
+import { ignoredParametersProperty, stringEnum, type ValueOf } from './schema-parts.ts';
 import { type OffersResult, type ShowOffersDeps, selectOffersAndRecordView } from './show-offers.ts';
-
-/** Query parameters of GET /marketplace (docs/contract.md#marketplace-parameters). */
-export type MarketplaceRequest = RequestParameters<'get_marketplace'>;
-
-interface OfferSelection {
-  readonly sort: SortOrder;
-  readonly maxOffers: number;
-}
-
-/** @param vertical a vertical that may accept only some of the sort orders */
-export function parseSortAndLimit(
-  request: Pick<MarketplaceRequest, 'max_offers' | 'sort'>,
-  { sortOrders = sortOrderNames }: Pick<Vertical, 'sortOrders'>,
-): Outcome<OfferSelection> {
-  const { max_offers: text } = request;
-  const maxOffers = text === undefined ? bounds.offersShownDefault : parseCount(text, bounds.offersShownMax);
-  if (maxOffers === null) return invalidRequest('max_offers');
-  const sort = (request.sort ?? 'recommended') as SortOrder;
-  if (!sortOrders.includes(sort)) return invalidRequest('sort', `must be one of ${sortOrders.join(', ')}`);
-  return successOutcome({ sort, maxOffers });
-}
-
-/** Parses the parameter `explain`, which may be `true` only with a test key and `format=json`. */
-function parseExplain({ format, explain }: MarketplaceRequest, mode: ApiKeyMode): Outcome<boolean> {
-  if (explain === undefined || explain === 'false') return successOutcome(false);
-  return explain === 'true' && mode === 'test' && format === 'json' ? successOutcome(true) : invalidRequest('explain');
-}
-
-type ResponseFormat = 'json' | 'iframe' | 'js';
-
-/**
- * Validates a GET /marketplace request, whose `format` must be one of `formats` (docs/contract.md#marketplace-parameters). Returns the
- * parsed parameters, the session, and a copy of the session's current pocket fields (`borrower`).
- */
-export function validateMarketplaceRequest<Format extends ResponseFormat>(
-  deps: FindSessionDeps,
-  tenant: Tenant,
-  request: MarketplaceRequest,
-  formats: readonly Format[],
-) {
-  const { sub_id: subId } = request;
-  if (subId === undefined) return invalidRequest('sub_id');
-  const format = formats.find((each) => each === request.format);
-  if (format === undefined) return invalidRequest('format');
-  const selection = parseSortAndLimit(request, tenant.vertical);
-  if (!selection.ok) return selection;
-  const explain = parseExplain(request, tenant.mode);
-  if (!explain.ok) return explain;
-
-  const found = findSession(deps, tenant, subId);
-  if (!found.ok) return found;
-  const session = found.value;
-  const { pocketFields: borrower, fieldsRevision: revision } = session;
-  const readiness = computeMatchReadiness(tenant.vertical, borrower);
-  if (readiness.matchReadiness === 'insufficient') {
-    return failureOutcome({ code: 'INSUFFICIENT_INPUTS', missingRequired: readiness.missingRequired });
-  }
-  const { sort, maxOffers } = selection.value;
-  return successOutcome({
-    subId,
-    format,
-    session,
-    borrower,
-    revision,
-    readiness,
-    sort,
-    maxOffers,
-    explain: explain.value,
-  });
-}
-
-const jsonFormats = ['json'] as const;
-
-export interface GetMarketplaceDeps extends FindSessionDeps, ShowOffersDeps {}
-
-/**
- * GET /marketplace with `format=json` (docs/contract.md#marketplace-answers). Returns a promise only if `selectOffersAndRecordView` returns a promise.
- *
- * @param countsAsView false for a HEAD request, which records no view
- * @param signal null if the caller cannot cancel the request
- */
-export function getMarketplace(
-  deps: GetMarketplaceDeps,
-  tenant: Tenant,
-  request: MarketplaceRequest,
-  countsAsView: boolean,
-  signal: CancelSignal | null,
-): Outcome<OffersResult> | Promise<Outcome<OffersResult>> {
-  const valid = validateMarketplaceRequest(deps, tenant, request, jsonFormats);
-  if (!valid.ok) return valid;
-  // This code avoids a rest pattern (`...rest`), which would take 5 % of the main thread's time for requests with a cached ranking.
-  const { subId, session, borrower, revision, readiness, sort, maxOffers, explain } = valid.value;
-  return selectOffersAndRecordView(deps, session, {
-    subId,
-    borrower,
-    revision,
-    readiness,
-    sort,
-    maxOffers,
-    explain,
-    countsAsView,
-    load: null,
-    signal,
-  });
-}
 
 /** JSON response with offers (docs/contract.md#envelope). */
 export type MarketplaceResponse = ValueOf<ReturnType<typeof createMarketplaceResponseSchema>>;
 
-export function createMarketplaceResponseSchema(vertical: VerticalWithProduct) {
+function createMarketplaceResponseSchema(vertical: VerticalWithProduct) {
   return Type.Object(
     { ...offersProperties(vertical), explain: Type.Optional(explanationSchema), ...ignoredParametersProperty },
     { title: 'Marketplace' },
   );
 }
+
+function describeSortOrders({ vertical, product }: VerticalWithProduct): string {
+  const { sortOrders = sortOrderNames } = vertical;
+  const { sortOrderDescriptions } = product;
+  const meanings = sortOrders.map((order) => `\`${order}\`: ${sortOrderDescriptions[order]}`);
+  const refused = sortOrderNames
+    .filter((order) => !sortOrders.includes(order))
+    .map((order) => ` As an exception of this vertical, \`${order}\` gets 400 \`INVALID_REQUEST\`.`);
+  return `Order of the offers. ${meanings.join('; ')}.${refused.join('')}`;
+}
+
+const sortSchema = (sortOrders: readonly SortOrder[]) => stringEnum(sortOrders, { default: 'recommended' });
+
+/** Parameters that select offers, also for widgets. A vertical may accept only some of the sort orders. */
+export const selectionParameters = {
+  max_offers: {
+    description: 'Maximum number of offers in the response.',
+    schema: Type.Integer({ minimum: 1, maximum: bounds.offersShownMax, default: bounds.offersShownDefault }),
+  },
+  sort: {
+    schema: sortSchema(sortOrderNames),
+    forVertical: (vertical: VerticalWithProduct) => ({
+      description: describeSortOrders(vertical),
+      schema: sortSchema(vertical.vertical.sortOrders ?? sortOrderNames),
+    }),
+    accepts: (sort: unknown, { sortOrders = sortOrderNames }: VerticalRules) => sortOrders.includes(sort as SortOrder),
+    rule: ({ sortOrders = sortOrderNames }: VerticalRules) => `must be one of ${sortOrders.join(', ')}`,
+  },
+};
+
+export interface GetMarketplaceDeps extends ShowOffersDeps, EmbedWidgetDeps {
+  readonly offerUrls: OfferUrls;
+}
+
+/**
+ * GET /marketplace (docs/contract.md#marketplace-answers). Returns a promise only if `selectOffersAndRecordView` returns a promise. A HEAD
+ * request records no view.
+ */
+export const getMarketplace = defineOperation({
+  id: 'getMarketplace',
+  method: 'GET',
+  path: '/marketplace',
+  limit: 'requests',
+  summary: 'Get offers',
+  description:
+    'The ranked offers, or the embed code of a widget. With `json` each response counts as a view; `HEAD` does not.',
+  parameters: {
+    sub_id: sessionMember,
+    format: {
+      description: '`json` for your own offer cards, `iframe` or `js` for the widget.',
+      schema: stringEnum(['json', 'iframe', 'js']),
+    },
+    ...selectionParameters,
+    explain: {
+      description: 'Explains why other offers do not match. Needs a test key and `format=json`.',
+      schema: flagSchema,
+    },
+  },
+  response: {
+    description: 'The offers, or the embed code.',
+    schema: (vertical) => Type.Union([createMarketplaceResponseSchema(vertical), widgetEmbedSchema]),
+    examples: {
+      json: { summary: 'format=json', recorded: 'offers' },
+      explain: { summary: 'format=json&explain=true, with a test key', recorded: 'explained' },
+      iframe: { summary: 'format=iframe, with Accept: application/json', recorded: 'iframe' },
+      js: { summary: 'format=js, with Accept: application/json', recorded: 'js' },
+    },
+    html: {
+      description: 'The embed code alone, unless the client prefers JSON.',
+      examples: { iframe: { summary: 'format=iframe', recorded: 'iframeHtml' } },
+    },
+  },
+  errors: ['SUB_ID_EXPIRED', 'INSUFFICIENT_INPUTS', 'SUB_ID_NOT_FOUND'],
+  invalidParamExample: 'format',
+  createResponse: (result: MarketplaceResult, { offerUrls }: GetMarketplaceDeps) =>
+    'html' in result ? result : createMarketplaceResponse(result, offerUrls),
+  renderJson: (result: MarketplaceResult, { offerUrls }, ignored) =>
+    'html' in result
+      ? JSON.stringify(reportIgnoredParameters(result, ignored))
+      : renderMarketplaceJson(result, offerUrls, ignored),
+  renderHtml: (result: MarketplaceResult) => ('html' in result ? `${result.html}\n` : null),
+  handle(
+    deps: GetMarketplaceDeps,
+    input,
+    { caller, hasResponseBody, signal },
+  ): Outcome<MarketplaceResult> | Promise<Outcome<MarketplaceResult>> {
+    const { sub_id: subId, format, sort, explain } = input;
+    if (explain && (caller.mode !== 'test' || format !== 'json')) return invalidRequest('explain');
+    const found = findSession(deps, caller, subId);
+    if (!found.ok) return found;
+    const session = found.value;
+    const { pocketFields: borrower, fieldsRevision: revision } = session;
+    const readiness = computeMatchReadiness(caller.vertical, borrower);
+    if (readiness.matchReadiness === 'insufficient') {
+      return failureOutcome({ code: 'INSUFFICIENT_INPUTS', missingRequired: readiness.missingRequired });
+    }
+    if (format !== 'json') return successOutcome(embedWidget(deps, session, format, input));
+    return selectOffersAndRecordView(deps, session, {
+      subId,
+      borrower,
+      revision,
+      readiness,
+      sort,
+      maxOffers: input.max_offers,
+      explain,
+      countsAsView: hasResponseBody,
+      load: null,
+      signal,
+    });
+  },
+});
+
+type MarketplaceResult = OffersResult | WidgetEmbedResponse;
 
 /** Builds the JSON response with offers as an object. For the HTTP routes, `renderMarketplaceJson` renders this response as JSON text. */
 export function createMarketplaceResponse(result: OffersResult, urls: OfferUrls): MarketplaceResponse {

@@ -1,20 +1,7 @@
 import { bounds } from '../bounds.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
-
-/** Member `ignored` of a response, so that developers notice misspelt names (docs/contract.md#ignored-names). */
-export interface IgnoredParameters {
-  /** Members and query parameters of the request without effect: at most 64, each cut to 64 characters; absent if there are none. */
-  readonly ignored?: readonly string[];
-}
-
-/** Names of the members and query parameters that each operation accepts. */
-export const knownRequestParameters = {
-  create_session: ['referrer_tag', 'user_agent', 'metadata'],
-  submit_inputs: ['sub_id', 'fields'],
-  get_marketplace: ['sub_id', 'format', 'max_offers', 'sort', 'explain'],
-  query_analytics: ['referrer_tag', 'sub_id_list', 'date_from', 'date_to', 'granularity', 'limit', 'cursor'],
-  list_tags: ['limit', 'cursor'],
-} as const;
+import type { ApiOperation } from './api-operation.ts';
+import { queryAnalytics } from './query-analytics.ts';
 
 /** Returns a name in lower case without separators, so that `group_by`, `group-by` and `groupBy` are equal. */
 function toCompactName(name: string): string {
@@ -27,46 +14,40 @@ function toCompactName(name: string): string {
  * the figures.
  */
 const featureNames: ReadonlySet<string> = new Set([
-  ...knownRequestParameters.query_analytics.map(toCompactName),
+  ...queryAnalytics.knownNames.map(toCompactName),
   ...['breakdown', 'columns', 'compare', 'currency', 'days', 'device', 'dimensions', 'end', 'enddate'],
   ...['fields', 'filter', 'filters', 'format', 'from', 'group', 'groupby', 'interval', 'metrics', 'offset'],
   ...['order', 'orderby', 'page', 'pagesize', 'period', 'perpage', 'range', 'since', 'sort', 'sortby', 'start'],
   ...['startdate', 'subids', 'tag', 'tags', 'timezone', 'to', 'tz', 'until'],
 ]);
 
-/** Query parameters of an operation as received. Absent parameters are undefined. */
-export type RequestParameters<Operation extends keyof typeof knownRequestParameters> = {
-  readonly [Name in (typeof knownRequestParameters)[Operation][number]]?: string | undefined;
-};
+/** Whether responses of an operation can have names in `ignored`: all responses to test keys, and analytics for live keys. */
+export function reportsIgnoredNames(
+  { mode }: { readonly mode: ApiKeyMode },
+  { limit }: Pick<ApiOperation, 'limit'>,
+): boolean {
+  return mode === 'test' || limit === 'analytics';
+}
 
 /**
  * Returns the names of a request that its response lists as ignored: the names that the operation does not know. For a live key, returns only
  * names of features, in requests for analytics. Limits the number and the length of the names, and returns each name once.
  */
 export function listIgnoredNames(
-  { mode }: { readonly mode: ApiKeyMode },
-  operation: keyof typeof knownRequestParameters,
+  caller: { readonly mode: ApiKeyMode },
+  operation: Pick<ApiOperation, 'limit' | 'knownNames'>,
   names: Iterable<string>,
 ): readonly string[] {
-  const isAnalytics = operation === 'query_analytics' || operation === 'list_tags';
-  if (mode === 'live' && !isAnalytics) return [];
-  const known: readonly string[] = knownRequestParameters[operation];
+  if (!reportsIgnoredNames(caller, operation)) return [];
   const ignored = new Set<string>();
   for (const name of names) {
     if (ignored.size === bounds.ignoredNamesShownMax) break;
-    if (known.includes(name) || (mode === 'live' && !featureNames.has(toCompactName(name)))) continue;
+    const isFeature = () => featureNames.has(toCompactName(name));
+    if (operation.knownNames.includes(name) || (caller.mode === 'live' && !isFeature())) continue;
     // `slice` shortens a name before the name is split into code points, because splitting a very long name would be slow.
     ignored.add(
       [...name.slice(0, 2 * bounds.ignoredNameCharactersShown)].slice(0, bounds.ignoredNameCharactersShown).join(''),
     );
   }
   return [...ignored];
-}
-
-/** Adds `names` to the member `ignored` of a response. */
-export function reportIgnoredParameters<View extends object>(
-  view: View & IgnoredParameters,
-  names: readonly string[],
-): View & IgnoredParameters {
-  return names.length === 0 ? view : { ...view, ignored: [...(view.ignored ?? []), ...names] };
 }

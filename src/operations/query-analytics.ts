@@ -1,3 +1,4 @@
+import Type from 'typebox';
 import type { Analytics, CohortFilter, QueryCoverage } from '../analytics/analytics.ts';
 import { AnalyticsUnavailableError } from '../analytics/analytics.ts';
 import { lastMaturedCohortDay } from '../analytics/counting-rules.ts';
@@ -5,27 +6,23 @@ import { bounds } from '../bounds.ts';
 import type { CancelSignal } from '../domain/async.ts';
 import { daysSinceEpoch, parseIsoDate } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
-import {
-  failureOutcomeWithCode,
-  invalidRequest,
-  type Outcome,
-  serviceUnavailable,
-  successOutcome,
-} from '../domain/outcome.ts';
-import { parseCount } from '../domain/query-string.ts';
+import { invalidRequest, type Outcome, serviceUnavailable, successOutcome } from '../domain/outcome.ts';
 import type { Tenant } from '../domain/tenant.ts';
 import type { PageCursors, PagePosition } from '../ids/page-cursor.ts';
 import { belongsToTenant, decodeSubId, type SubIds } from '../ids/sub-id.ts';
-import { isReferrerTag } from '../sessions/referrer-tags.ts';
 import { type DayRange, formatDateRange, toDayView, toSessionRowView, toSummaryView } from './analytics-responses.ts';
-import type {
-  AnalyticsSummary,
-  DailyAnalytics,
-  DailyFigures,
-  SessionFigures,
-  SessionRowsResponse,
+import {
+  type AnalyticsSummary,
+  analyticsRowsSchema,
+  analyticsSummarySchema,
+  type DailyAnalytics,
+  type DailyFigures,
+  dailyAnalyticsSchema,
+  type SessionFigures,
+  type SessionRowsResponse,
 } from './analytics-schemas.ts';
-import { type IgnoredParameters, type RequestParameters, reportIgnoredParameters } from './ignored-names.ts';
+import { defineOperation, reportIgnoredParameters } from './api-operation.ts';
+import { type IgnoredParameters, isoDateSchema, referrerTagSchema, stringEnum } from './schema-parts.ts';
 
 export interface QueryAnalyticsDeps {
   readonly clock: Clock;
@@ -34,75 +31,118 @@ export interface QueryAnalyticsDeps {
   readonly pageCursors: PageCursors;
 }
 
-/** Query parameters of GET /analytics (docs/contract.md#filters-and-dates). */
-export type AnalyticsRequest = RequestParameters<'query_analytics'>;
-
 export type AnalyticsResponse = AnalyticsSummary | DailyAnalytics | SessionRowsResponse;
+
+export const pageLimitSchema = Type.Integer({
+  minimum: 1,
+  maximum: bounds.analyticsPageItemsMax,
+  default: bounds.analyticsPageItemsMax,
+});
+
+const isIsoDate = (text: unknown) => parseIsoDate(text as string) !== null;
 
 /**
  * GET /analytics (docs/contract.md#analytics): returns figures of sessions. The request selects the sessions by a referrer tag, by a list
  * of sub_ids, or by both. The result is one summary, or a page of days or sessions.
  */
-export async function queryAnalytics(
-  deps: QueryAnalyticsDeps,
-  tenant: Tenant,
-  request: AnalyticsRequest,
-  signal: CancelSignal | null = null,
-): Promise<Outcome<AnalyticsResponse>> {
-  const { referrer_tag: referrerTag, sub_id_list: subIdList, granularity = 'summary' } = request;
-  if (referrerTag === undefined && subIdList === undefined) return invalidRequest('referrer_tag');
-  if (referrerTag !== undefined && !isReferrerTag(referrerTag)) return failureOutcomeWithCode('INVALID_REFERRER_TAG');
-  const subIds = subIdList?.split(',');
-  if (subIdList === '' || (subIds !== undefined && subIds.length > bounds.subIdListMax)) {
-    return invalidRequest('sub_id_list');
-  }
-  if (granularity !== 'summary' && granularity !== 'daily' && granularity !== 'row') {
-    return invalidRequest('granularity');
-  }
-  const dates = parseDates(request);
-  if (typeof dates === 'string') return invalidRequest(dates);
-  const today = daysSinceEpoch(deps.clock.wallMs());
-  const filter: CohortFilter = {
-    account: tenant.account,
-    vertical: tenant.vertical.number,
-    mode: tenant.mode,
-    referrerTag: referrerTag ?? null,
-    subs: subIds === undefined ? null : selectOwnSubIds(deps.subIds, tenant, subIds),
-  };
+export const queryAnalytics = defineOperation({
+  id: 'queryAnalytics',
+  method: 'GET',
+  path: '/analytics',
+  limit: 'analytics',
+  summary: 'Query analytics',
+  description:
+    'Sessions, views, clicks and revenue of a referrer tag or of a list of sessions, including every earlier response.',
+  parameters: {
+    referrer_tag: {
+      description: 'The referrer tag. Required without `sub_id_list`; with it, both filters apply.',
+      schema: Type.Optional(referrerTagSchema),
+      requiredWithout: 'sub_id_list',
+      errorCode: 'INVALID_REFERRER_TAG',
+    },
+    sub_id_list: {
+      description: 'Ids of sessions, also of expired ones. Other ids are ignored.',
+      // Any string is allowed as a sub_id, because invalid sub_ids are ignored.
+      schema: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: bounds.subIdListMax })),
+    },
+    date_from: {
+      description: `The first day, UTC; by default ${bounds.analyticsDefaultDays} days before today, or before an earlier \`date_to\`. All figures of a session count on the day of its creation.`,
+      schema: Type.Optional(isoDateSchema('The first day.')),
+      accepts: isIsoDate,
+    },
+    date_to: {
+      description: 'The last day, inclusive; by default today.',
+      schema: Type.Optional(isoDateSchema('The last day.')),
+      accepts: isIsoDate,
+    },
+    granularity: {
+      description: 'One record in total, per day, or per session.',
+      schema: stringEnum(['summary', 'daily', 'row'], { default: 'summary' }),
+    },
+    limit: {
+      description: 'Maximum number of days or sessions; not with `summary`.',
+      schema: Type.Optional(pageLimitSchema),
+    },
+    cursor: {
+      description: 'The `next_cursor` of the previous page, with the same filters; not with `summary`.',
+      schema: Type.Optional(Type.String()),
+    },
+  },
+  response: {
+    description: 'The summary, or a page of days or of sessions.',
+    schema: Type.Union([analyticsSummarySchema, dailyAnalyticsSchema, analyticsRowsSchema]),
+    examples: {
+      summary: { summary: 'granularity=summary', recorded: 'summary' },
+      daily: { summary: 'granularity=daily', recorded: 'daily' },
+      row: { summary: 'granularity=row', recorded: 'rows' },
+    },
+  },
+  errors: [],
+  invalidParamExample: 'date_from',
+  async handle(deps: QueryAnalyticsDeps, input, { caller, signal }): Promise<Outcome<AnalyticsResponse>> {
+    const { referrer_tag: referrerTag = null, sub_id_list: subIds, granularity } = input;
+    const dates = { from: parseDay(input.date_from), to: parseDay(input.date_to) };
+    const today = daysSinceEpoch(deps.clock.wallMs());
+    const filter: CohortFilter = {
+      account: caller.account,
+      vertical: caller.vertical.number,
+      mode: caller.mode,
+      referrerTag,
+      subs: subIds === undefined ? null : selectOwnSubIds(deps.subIds, caller, subIds),
+    };
 
-  if (granularity === 'summary') {
-    // The parameters `limit` and `cursor` are rejected, because a summary has no pages.
-    if (request.limit !== undefined) return invalidRequest('limit');
-    if (request.cursor !== undefined) return invalidRequest('cursor');
-    const window = resolveDayRange(dates, today);
-    if (window === null) return invalidRequest('date_from');
-    const undated = dates.from === undefined && dates.to === undefined;
-    return refuseIfUnavailable(async () => {
-      const range = { ...window, undated, today };
-      const { summary, tagHasSessions } = await queryAnalyticsSummary(deps.analytics, filter, range, signal);
-      return reportTagWithoutSessions(summary, filter, tagHasSessions);
-    });
-  }
+    if (granularity === 'summary') {
+      // The parameters `limit` and `cursor` are rejected, because a summary has no pages.
+      if (input.limit !== undefined) return invalidRequest('limit');
+      if (input.cursor !== undefined) return invalidRequest('cursor');
+      const window = resolveDayRange(dates, today);
+      if (window === null) return invalidRequest('date_from');
+      const undated = dates.from === undefined && dates.to === undefined;
+      return refuseIfUnavailable(async () => {
+        const range = { ...window, undated, today };
+        const { summary, tagHasSessions } = await queryAnalyticsSummary(deps.analytics, filter, range, signal);
+        return reportTagWithoutSessions(summary, filter, tagHasSessions);
+      });
+    }
 
-  const limit = parsePageLimit(request.limit);
-  if (limit === null) return invalidRequest('limit');
-  let position: PagePosition;
-  if (request.cursor === undefined) {
-    const window = resolveDayRange(dates, today);
-    if (window === null) return invalidRequest('date_from');
-    position = { ...window, after: 0 };
-  } else {
-    const verified = deps.pageCursors.verify(granularity, filter, request.cursor);
-    if (verified === null || !datesMatchCursor(dates, verified)) return invalidRequest('cursor');
-    position = verified;
-  }
-  const page = { filter, position, limit, signal };
-  return refuseIfUnavailable(async () =>
-    granularity === 'daily'
-      ? toSignedPageView(deps, page, granularity, await readDailyFigures(deps.analytics, page, today))
-      : toSignedPageView(deps, page, granularity, await readSessionRows(deps.analytics, page)),
-  );
-}
+    let position: PagePosition;
+    if (input.cursor === undefined) {
+      const window = resolveDayRange(dates, today);
+      if (window === null) return invalidRequest('date_from');
+      position = { ...window, after: 0 };
+    } else {
+      const verified = deps.pageCursors.verify(granularity, filter, input.cursor);
+      if (verified === null || !datesMatchCursor(dates, verified)) return invalidRequest('cursor');
+      position = verified;
+    }
+    const page = { filter, position, limit: input.limit ?? bounds.analyticsPageItemsMax, signal };
+    return refuseIfUnavailable(async () =>
+      granularity === 'daily'
+        ? toSignedPageView(deps, page, granularity, await readDailyFigures(deps.analytics, page, today))
+        : toSignedPageView(deps, page, granularity, await readSessionRows(deps.analytics, page)),
+    );
+  },
+});
 
 function toSignedPageView<Granularity extends 'daily' | 'row', Item>(
   { pageCursors }: QueryAnalyticsDeps,
@@ -129,11 +169,6 @@ function reportTagWithoutSessions<View extends object>(
   tagHasSessions: boolean,
 ): View & IgnoredParameters {
   return mode === 'test' && !tagHasSessions ? reportIgnoredParameters(view, ['referrer_tag']) : view;
-}
-
-/** Parses the parameter `limit` of a request for a page. Returns null for an invalid limit. */
-export function parsePageLimit(limit: string | undefined): number | null {
-  return limit === undefined ? bounds.analyticsPageItemsMax : parseCount(limit, bounds.analyticsPageItemsMax);
 }
 
 /**
@@ -207,13 +242,8 @@ export interface RequestedDates {
   readonly to: number | undefined;
 }
 
-/** Returns the parsed dates of a request, or the name of the parameter with an invalid date. */
-function parseDates({ date_from, date_to }: AnalyticsRequest): RequestedDates | 'date_from' | 'date_to' {
-  const to = date_to === undefined ? undefined : parseIsoDate(date_to);
-  if (to === null) return 'date_to';
-  const from = date_from === undefined ? undefined : parseIsoDate(date_from);
-  if (from === null) return 'date_from';
-  return { from, to };
+function parseDay(date: string | undefined): number | undefined {
+  return date === undefined ? undefined : (parseIsoDate(date) ?? undefined);
 }
 
 /**

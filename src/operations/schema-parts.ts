@@ -67,6 +67,9 @@ export const dictionarySchema = <Value extends TSchema>(values: Value, descripti
 
 export const metadataValueSchema = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]);
 
+/** Member `ignored` of a response, so that developers notice misspelt names (docs/contract.md#ignored-names). */
+export type IgnoredParameters = ValueOf<Type.TObject<typeof ignoredParametersProperty>>;
+
 export const ignoredParametersProperty = {
   ignored: Type.Optional(
     Type.Array(Type.String({ maxLength: bounds.ignoredNameCharactersShown }), {

@@ -1,16 +1,12 @@
 import Type from 'typebox';
+import type { OfferUrls } from '../catalogs/offer-view.ts';
 import type { VerticalWithProduct } from '../catalogs/product.ts';
 import type { CancelSignal } from '../domain/async.ts';
+import { formatIsoTimestamp } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import { absentValue, findFieldIndex } from '../domain/field-vector.ts';
 import { nullableSchema } from '../domain/nullable-schema.ts';
-import {
-  failureOutcome,
-  failureOutcomeWithCode,
-  invalidRequest,
-  type Outcome,
-  successOutcome,
-} from '../domain/outcome.ts';
+import { failureOutcome, failureOutcomeWithCode, type Outcome, successOutcome } from '../domain/outcome.ts';
 import { computeMatchReadiness } from '../domain/pocket-fields.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import type { WidgetTokens } from '../ids/widget-token.ts';
@@ -18,9 +14,11 @@ import { type FindSessionDeps, parseSubIdAndFindSession, requireLiveSession } fr
 import type { Session } from '../sessions/session-store.ts';
 import { parseWidgetLoadId } from '../widgets/widget-beacon.ts';
 import { createEmbedPolicy, type EmbedPolicy } from '../widgets/widget-embedding.ts';
-import { type MarketplaceRequest, parseSortAndLimit } from './get-marketplace.ts';
+import { selectionParameters } from './get-marketplace.ts';
 import { offersProperties } from './offer-schemas.ts';
-import { timestampSchema, type ValueOf } from './schema-parts.ts';
+import { renderEnvelopeMembers } from './offers-json.ts';
+import { MemberValidator, type ParameterTexts, sessionMember } from './request-members.ts';
+import { timestampSchema, type ValueOf, widgetLoadIdSchema } from './schema-parts.ts';
 import { type OffersResult, type ShowOffersDeps, selectOffersAndRecordView } from './show-offers.ts';
 
 /** Counts every widget request, even a failed one, towards the rate limit of its session (docs/contract.md#widget-limits). */
@@ -65,10 +63,37 @@ export function verifyWidgetLink(deps: VerifyWidgetLinkDeps, sub: string, token:
   return { policy, expiresMs, session };
 }
 
-interface WidgetOffersRequest extends Pick<MarketplaceRequest, 'max_offers' | 'sort'> {
-  /** ID of the widget load: 16 lower-case hex digits. */
-  readonly load?: string | undefined;
-}
+/** Parameters of a link to a widget. */
+export const widgetLinkParameters = {
+  sub: sessionMember,
+  token: { description: 'The token of the widget.', schema: Type.String() },
+};
+
+/** Parameters of `GET /w/offers`. */
+export const widgetOffersParameters = {
+  ...widgetLinkParameters,
+  load: { description: 'The id of the widget load.', schema: widgetLoadIdSchema },
+  ...selectionParameters,
+};
+
+/** Parameters of the iframe page. */
+export const widgetPageParameters = {
+  ...widgetLinkParameters,
+  ...selectionParameters,
+  // Other values are accepted, too, so the schemas have no list and no pattern.
+  theme: {
+    description:
+      'Colors of the widget: `light`, `dark`, or `auto` for the preference of the visitor. Any other value has the effect of the default.',
+    schema: Type.String({ default: 'light' }),
+  },
+  accent: {
+    description:
+      'Color of buttons and links: three or six hexadecimal digits, such as `0a7d5f`. Any other value has the effect of the default.',
+    schema: Type.Optional(Type.String()),
+  },
+};
+
+const selectionValidator = new MemberValidator({ load: widgetOffersParameters.load, ...selectionParameters });
 
 /** The response of `GET /w/offers`: an API response with offers, without `explain` and `ignored`, and with two more members. */
 export type WidgetOffersResponse = ValueOf<ReturnType<typeof createWidgetOffersSchema>>;
@@ -101,15 +126,14 @@ export function showWidgetOffers(
   deps: ShowOffersDeps,
   session: Session,
   { subId, expiresMs }: { readonly subId: string; readonly expiresMs: number },
-  request: WidgetOffersRequest,
+  texts: ParameterTexts,
   countsAsView: boolean,
   signal: CancelSignal,
 ): Outcome<WidgetOffers> | Promise<Outcome<WidgetOffers>> {
-  const load = parseWidgetLoadId(request.load);
-  if (load === null) return invalidRequest('load');
   const { vertical } = session.tenant;
-  const selection = parseSortAndLimit(request, vertical);
+  const selection = selectionValidator.parseTexts(texts, vertical);
   if (!selection.ok) return selection;
+  const { load, sort, max_offers: maxOffers } = selection.value;
   const { pocketFields: borrower, fieldsRevision: revision } = session;
   const readiness = computeMatchReadiness(vertical, borrower);
   if (readiness.matchReadiness === 'insufficient') {
@@ -123,13 +147,22 @@ export function showWidgetOffers(
     borrower,
     revision,
     readiness,
-    ...selection.value,
+    sort,
+    maxOffers,
     explain: false,
     countsAsView,
-    load: { id: load, usage: session.widgetUsage },
+    load: { id: parseWidgetLoadId(load)!, usage: session.widgetUsage },
     signal,
   });
   return outcome instanceof Promise ? outcome.then(addSessionMembers) : addSessionMembers(outcome);
+}
+
+/** Renders the response of `GET /w/offers`, a `WidgetOffersResponse`. */
+export function renderWidgetOffersJson({ result, loanAmount, expiresMs }: WidgetOffers, urls: OfferUrls): string {
+  return (
+    `{"loan_amount":${loanAmount},"expires_at":"${formatIsoTimestamp(expiresMs)}",` +
+    `${renderEnvelopeMembers(result, urls)}}`
+  );
 }
 
 /** Returns the requested loan amount in USD; null in verticals without loan amounts, and if the session has no amount. */

@@ -1,5 +1,6 @@
-import Type, { type TSchema } from 'typebox';
+import Type from 'typebox';
 import { bounds } from '../bounds.ts';
+import type { VerticalWithProduct } from '../catalogs/product.ts';
 import type { VerticalRegistry } from '../catalogs/vertical-registry.ts';
 import { isJsonObject } from '../domain/assert-options.ts';
 import { daysSinceEpoch, toCompactDate } from '../domain/calendar.ts';
@@ -7,18 +8,17 @@ import {
   durabilityFailure,
   failureOutcome,
   failureOutcomeWithCode,
-  invalidRequest,
   type Outcome,
   successOutcome,
 } from '../domain/outcome.ts';
 import { computeMatchReadiness, findConflictingField, validatePocketFields } from '../domain/pocket-fields.ts';
-import type { Tenant } from '../domain/tenant.ts';
 import { exceedsCodePointLimit } from '../domain/text.ts';
-import type { Vertical } from '../domain/vertical.ts';
 import { LogUnavailableError } from '../event-log/event-log.ts';
 import type { SessionJournal } from '../journal/journal.ts';
 import { type FindSessionDeps, findSession } from '../sessions/find-session.ts';
+import { defineOperation } from './api-operation.ts';
 import { pocketFieldsSchema } from './pocket-fields-schema.ts';
+import { sessionMember } from './request-members.ts';
 import { ignoredParametersProperty, stringEnum, subIdSchema, type ValueOf } from './schema-parts.ts';
 
 export interface SubmitInputsDeps extends FindSessionDeps {
@@ -50,8 +50,8 @@ export class PendingFieldChanges {
 const nameListSchema = (description: string) => Type.Array(Type.String(), { description });
 
 /** Response of `POST /inputs` (docs/contract.md#submitting-fields). */
-export type InputsResponse = ValueOf<typeof submitInputsResponseSchema>;
-export const submitInputsResponseSchema = Type.Object(
+export type InputsResponse = ValueOf<typeof inputsSchema>;
+const inputsSchema = Type.Object(
   {
     sub_id: subIdSchema,
     fields_accepted: nameListSchema('Accepted pocket fields of this call, in its order.'),
@@ -66,76 +66,95 @@ export const submitInputsResponseSchema = Type.Object(
   { title: 'Inputs' },
 );
 
-/** Returns the schema of the request body of `POST /inputs` for a vertical. */
-export function submitInputsRequestSchema(vertical: Vertical): TSchema {
-  return Type.Object({ sub_id: subIdSchema, fields: pocketFieldsSchema(vertical) }, { title: 'InputsRequest' });
-}
+const fieldsSchema = Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object' });
 
 /**
  * POST /inputs (docs/contract.md#submitting-fields): adds the submitted pocket fields to a live session. If one field is invalid, no field
  * is added. Changes are durable in the journal before they take effect, so a crash cannot undo a change that a caller has seen. If the
  * journal cannot write the changes in time, the response is 503, and the changes take effect once they are durable.
  */
-export async function submitInputs(
-  deps: SubmitInputsDeps,
-  tenant: Tenant,
-  body: unknown,
-): Promise<Outcome<InputsResponse>> {
-  if (!isJsonObject(body)) return invalidRequest('body');
-  const { sub_id: subId, fields } = body;
-  if (typeof subId !== 'string') return invalidRequest('sub_id');
-  if (!isJsonObject(fields) || !areNamesWithinBounds(fields)) return invalidRequest('fields');
+export const submitInputs = defineOperation({
+  id: 'submitInputs',
+  method: 'POST',
+  path: '/inputs',
+  limit: 'requests',
+  summary: 'Submit pocket fields',
+  description: 'The answers of the visitor, in one or several calls, which are merged.',
+  body: {
+    title: 'InputsRequest',
+    members: {
+      sub_id: sessionMember,
+      fields: {
+        schema: fieldsSchema,
+        forVertical: ({ vertical }: VerticalWithProduct) => ({ schema: pocketFieldsSchema(vertical) }),
+        accepts: isJsonObjectWithinBounds,
+      },
+    },
+    examples: { inputs: { recorded: 'inputsRequest' } },
+  },
+  response: {
+    description: 'Accepted and missing fields.',
+    schema: inputsSchema,
+    examples: { inputs: { recorded: 'inputs' } },
+  },
+  errors: ['INVALID_FIELD_VALUE', 'SUB_ID_EXPIRED', 'SUB_ID_NOT_FOUND'],
+  invalidParamExample: 'fields',
+  async handle(deps: SubmitInputsDeps, { sub_id: subId, fields }, { caller }): Promise<Outcome<InputsResponse>> {
+    const found = findSession(deps, caller, subId);
+    if (!found.ok) return found;
+    const session = found.value;
 
-  const found = findSession(deps, tenant, subId);
-  if (!found.ok) return found;
-  const session = found.value;
-
-  const today = toCompactDate(daysSinceEpoch(deps.clock.wallMs()));
-  const submission = validatePocketFields(tenant.vertical, fields, today);
-  if (submission.invalid.length > 0) {
-    return failureOutcome({ code: 'INVALID_FIELD_VALUE', fieldsInvalid: submission.invalid });
-  }
-  const product = deps.registry.getProduct(tenant.vertical);
-  const canConflict = product.findConflictingFields !== undefined;
-  if (canConflict) {
-    const earlier = [session.pocketFields, ...deps.pendingChanges.listPendingChanges(subId)] as const;
-    const conflicting = findConflictingField(product, tenant.vertical, earlier, submission.changes);
-    if (conflicting !== null) return failureOutcome({ code: 'INVALID_FIELD_VALUE', fieldsInvalid: [conflicting] });
-  }
-  if (submission.changes.length > 0) {
-    // Only the check for conflicts needs the pending changes.
-    const endPending = canConflict ? deps.pendingChanges.add(subId, submission.changes) : () => {};
-    try {
-      await deps.journal.append(deps.subIds.toBytes(subId), submission.changes);
-      endPending();
-    } catch (error) {
-      if (!(error instanceof LogUnavailableError)) throw error;
-      const { durableLater, isRecordAppended } = error;
-      if (durableLater === null) endPending();
-      durableLater?.then(() => {
-        endPending();
-        session.mergeFields(submission.changes);
-      });
-      return durabilityFailure(bounds.retryAfterSeconds, isRecordAppended);
+    const today = toCompactDate(daysSinceEpoch(deps.clock.wallMs()));
+    const submission = validatePocketFields(caller.vertical, fields, today);
+    if (submission.invalid.length > 0) {
+      return failureOutcome({ code: 'INVALID_FIELD_VALUE', fieldsInvalid: submission.invalid });
     }
-  }
-  // The changes are merged into the current fields, which may have changed since `findSession`. All field changes take effect in the order
-  // in which the journal contains them.
-  const merged = submission.changes.length > 0 ? session.mergeFields(submission.changes) : session.pocketFields;
-  if (merged === null) return failureOutcomeWithCode('SUB_ID_EXPIRED');
-  const readiness = computeMatchReadiness(tenant.vertical, merged);
-  return successOutcome({
-    sub_id: subId,
-    fields_accepted: submission.accepted,
-    fields_unknown: submission.unknown,
-    match_readiness: readiness.matchReadiness,
-    missing_required: readiness.missingRequired,
-    missing_conditional: readiness.missingConditional,
-  });
-}
+    const product = deps.registry.getProduct(caller.vertical);
+    const canConflict = product.findConflictingFields !== undefined;
+    if (canConflict) {
+      const earlier = [session.pocketFields, ...deps.pendingChanges.listPendingChanges(subId)] as const;
+      const conflicting = findConflictingField(product, caller.vertical, earlier, submission.changes);
+      if (conflicting !== null) return failureOutcome({ code: 'INVALID_FIELD_VALUE', fieldsInvalid: [conflicting] });
+    }
+    if (submission.changes.length > 0) {
+      // Only the check for conflicts needs the pending changes.
+      const endPending = canConflict ? deps.pendingChanges.add(subId, submission.changes) : () => {};
+      try {
+        await deps.journal.append(deps.subIds.toBytes(subId), submission.changes);
+        endPending();
+      } catch (error) {
+        if (!(error instanceof LogUnavailableError)) throw error;
+        const { durableLater, isRecordAppended } = error;
+        if (durableLater === null) endPending();
+        durableLater?.then(() => {
+          endPending();
+          session.mergeFields(submission.changes);
+        });
+        return durabilityFailure(bounds.retryAfterSeconds, isRecordAppended);
+      }
+    }
+    // The changes are merged into the current fields, which may have changed since `findSession`. All field changes take effect in the order
+    // in which the journal contains them.
+    const merged = submission.changes.length > 0 ? session.mergeFields(submission.changes) : session.pocketFields;
+    if (merged === null) return failureOutcomeWithCode('SUB_ID_EXPIRED');
+    const readiness = computeMatchReadiness(caller.vertical, merged);
+    return successOutcome({
+      sub_id: subId,
+      fields_accepted: submission.accepted,
+      fields_unknown: submission.unknown,
+      match_readiness: readiness.matchReadiness,
+      missing_required: readiness.missingRequired,
+      missing_conditional: readiness.missingConditional,
+    });
+  },
+});
 
-function areNamesWithinBounds(fields: object): boolean {
+/** Whether `fields` is an object with few and short names. `validatePocketFields` checks the values. */
+function isJsonObjectWithinBounds(fields: unknown): boolean {
+  if (!isJsonObject(fields)) return false;
   const names = Object.keys(fields);
-  if (names.length > bounds.fieldsMax) return false;
-  return names.every((name) => !exceedsCodePointLimit(name, bounds.fieldNameCharactersMax));
+  return (
+    names.length <= bounds.fieldsMax &&
+    names.every((name) => !exceedsCodePointLimit(name, bounds.fieldNameCharactersMax))
+  );
 }

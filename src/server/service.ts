@@ -12,7 +12,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import type { Vertical } from '../domain/vertical.ts';
 import type { LogoSource } from '../http/routes/static-routes.ts';
-import type { ApiOperations } from '../operations/api-operations.ts';
+import type { ApiOperationDeps } from '../operations/api-operations.ts';
 import type { ConfirmationsResponse } from '../operations/confirm-revenue.ts';
 import type { ClickRequest, ClickResult } from '../operations/follow-click.ts';
 import type { CertificateFiles, CertificateReload, TlsVersion } from '../tls/certificate.ts';
@@ -57,7 +57,8 @@ export interface ServiceOptions {
 /** A running service. */
 export interface Service extends AsyncDisposable {
   readonly authenticator: Authenticator;
-  readonly operations: ApiOperations;
+  /** Components that the API operations use. */
+  readonly operationDeps: ApiOperationDeps;
   readonly keys: Pick<KeyRegistry, 'create' | 'find' | 'listKeys' | 'revokeKey'>;
   /** Origins on which each account may embed widgets. */
   readonly embedOrigins: Pick<EmbedOriginRegistry, 'allowOrigins' | 'listOrigins' | 'removeOrigins'>;

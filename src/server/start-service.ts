@@ -19,7 +19,7 @@ import { registerGauges } from '../metrics/gauges.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import { EventLoopMonitor } from '../metrics/process-metrics.ts';
 import { loadDocsAssets, prepareDocsFiles } from '../openapi/docs-files.ts';
-import { createApiOperations } from '../operations/api-operations.ts';
+import { type ApiOperationDeps, apiOperations } from '../operations/api-operations.ts';
 import { createOfferUrls } from '../operations/click-url.ts';
 import { confirmRevenue } from '../operations/confirm-revenue.ts';
 import { followClick } from '../operations/follow-click.ts';
@@ -122,6 +122,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
   };
   const offerDeps = {
     ...commonDeps,
+    offerUrls: createOfferUrls(urls),
     matcher,
     explanations: new SerialQueue(bounds.explanationQueueMax),
     sessionTtlMs: options.sessions.ttlMs,
@@ -131,7 +132,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
     random,
     widgetScriptUrl: `${urls.widget}/widget.js?v=${widgetScript.hash}`,
   };
-  const operations = createApiOperations({
+  const operationDeps: ApiOperationDeps = {
     ...offerDeps,
     idempotencyKeys,
     referrerTags,
@@ -142,7 +143,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
     pageCursors: new PageCursors(secrets),
     tagCursors: new TagCursors(secrets),
     widgetUrl: urls.widget,
-  });
+  };
   const clickIds = new ClickIds(secrets, random);
   const clickDeps = {
     ...commonDeps,
@@ -170,15 +171,14 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
   if (options.listen !== null && listeners !== null && operatorToken !== null) {
     const { token } = operatorToken;
     const verticals = servedVerticals(options);
-    const offerUrls = createOfferUrls(urls);
     listeners.setHandlers({
       public: publicRoutes({
         api: apiRoutes({
           verticals,
           authenticator,
-          operations,
+          operations: apiOperations,
+          operationDeps,
           cors: new CorsPolicy(options.corsOrigins),
-          offerUrls,
           docsHandlers: docsRoutes(
             await prepareDocsFiles(
               verticals.map((vertical) => options.registry.withProduct(vertical)),
@@ -189,7 +189,6 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
         click: clickRoutes({ ...clickDeps, onPrefetch: () => metrics.countUncountedClick('prefetch') }),
         widget: widgetRoutes({
           ...offerDeps,
-          offerUrls,
           originsOf: (account) => keyDirectory.origins.findByAccount(account),
           ownOrigin: new URL(urls.widget).origin,
           cdnOrigin: new URL(urls.cdn).origin,
@@ -249,7 +248,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
 
   return {
     authenticator,
-    operations,
+    operationDeps,
     keys,
     embedOrigins,
     urls,

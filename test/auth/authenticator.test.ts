@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { generateApiKey } from '../../src/auth/api-key.ts';
 import { type AdmittedCaller, Authenticator, type AuthRejection } from '../../src/auth/authenticator.ts';
-import type { OperationName } from '../../src/auth/key-usage.ts';
+import type { RateLimitGroup } from '../../src/auth/key-usage.ts';
 import { defaultKeyLimits } from '../../src/auth/rate-limits.ts';
 import { bounds } from '../../src/bounds.ts';
 import { daysSinceEpoch, msPerDay } from '../../src/domain/calendar.ts';
@@ -19,8 +19,8 @@ const otherVertical: Vertical = { ...personalLoans, number: 99, segment: 'boat-l
 function openAuthWithKey(t: Parameters<typeof openAuth>[0], options: KeyOptions = {}, clock = new ManualClock()) {
   const auth = openAuth(t, { clock });
   const { key, issued } = issueKey(auth.folder, options);
-  const ask = (operation: OperationName = 'get_marketplace', vertical = personalLoans) =>
-    auth.authenticator.admitRequest(`Bearer ${key}`, vertical, operation);
+  const ask = (group: RateLimitGroup = 'requests', vertical = personalLoans) =>
+    auth.authenticator.admitRequest(`Bearer ${key}`, vertical, group);
   return { ...auth, key, issued, ask };
 }
 
@@ -57,7 +57,7 @@ test('rejects a missing, malformed or unknown API key, and returns no rate limit
     `Basic ${generateApiKey('svc_pl_', 'live')}`,
     `Bearer ${generateApiKey('svc_pl_', 'live')}`,
   ]) {
-    const answer = assertRejected(authenticator.admitRequest(header, personalLoans, 'get_marketplace'));
+    const answer = assertRejected(authenticator.admitRequest(header, personalLoans, 'requests'));
     assert.deepEqual(answer, { ok: false, error: { code: 'UNAUTHORIZED' }, limitStatus: null, caller: null }, header);
   }
 });
@@ -76,10 +76,7 @@ test('rejects an unknown, revoked or expired key of another vertical with UNAUTH
   revokeKey(folder, revoked.issued.id);
   const expired = issueKey(folder, { vertical: otherVertical, expiresAtMs: noonMs }, noonMs - 1);
   for (const key of [generateApiKey('svc_bt_', 'live'), revoked.key, expired.key]) {
-    assert.equal(
-      errorCode(authenticator.admitRequest(`Bearer ${key}`, personalLoans, 'get_marketplace')),
-      'UNAUTHORIZED',
-    );
+    assert.equal(errorCode(authenticator.admitRequest(`Bearer ${key}`, personalLoans, 'requests')), 'UNAUTHORIZED');
   }
 });
 
@@ -87,11 +84,11 @@ test('a request to a vertical for which its API key is not valid does not count 
   const { ask } = openAuthWithKey(t, { limits: { requestsPerMinute: 2 } });
   assertAdmitted(ask());
   for (let n = 0; n < 5; n++) {
-    const { error, limitStatus } = assertRejected(ask('get_marketplace', otherVertical));
+    const { error, limitStatus } = assertRejected(ask('requests', otherVertical));
     assert.deepEqual([error.code, limitStatus?.remaining], ['VERTICAL_MISMATCH', 1]);
   }
   assertAdmitted(ask());
-  assert.equal(errorCode(ask('get_marketplace', otherVertical)), 'VERTICAL_MISMATCH');
+  assert.equal(errorCode(ask('requests', otherVertical)), 'VERTICAL_MISMATCH');
   assert.equal(errorCode(ask()), 'RATE_LIMIT_EXCEEDED');
 });
 
@@ -99,7 +96,7 @@ test('a request with a repeated Idempotency-Key counts towards the limit per min
   const { authenticator, folder } = openAuth(t);
   const { key } = issueKey(folder, { limits: { requestsPerMinute: 3, sessionsPerDay: 1 } });
   const create = (isRepeat: boolean) =>
-    authenticator.admitRequest(`Bearer ${key}`, personalLoans, 'create_session', () => isRepeat);
+    authenticator.admitRequest(`Bearer ${key}`, personalLoans, 'sessions', () => isRepeat);
   assertAdmitted(create(false));
   assert.equal(errorCode(create(false)), 'RATE_LIMIT_EXCEEDED');
   for (let n = 0; n < 2; n++) {
@@ -115,7 +112,7 @@ test('counts the requests of each key separately', (t) => {
   assertAdmitted(ask());
   clock.advance(bounds.unknownApiKeyPollIntervalMs);
   const second = issueKey(folder, { limits: { requestsPerMinute: 1 } });
-  assertAdmitted(authenticator.admitRequest(`Bearer ${second.key}`, personalLoans, 'get_marketplace'));
+  assertAdmitted(authenticator.admitRequest(`Bearer ${second.key}`, personalLoans, 'requests'));
 });
 
 test('the retry time of a rejected request is the time until the next request succeeds', (t) => {
@@ -137,52 +134,50 @@ test('if several rate limits apply, returns the status of the limit with the few
   const { ask, clock } = openAuthWithKey(t, {
     limits: { requestsPerMinute: 10, analyticsPerMinute: 3, sessionsPerDay: 8 },
   });
-  const statusOf = (operation: OperationName) => {
-    const { policy, remaining, resetEpochSeconds } = assertAdmitted(ask(operation)).limitStatus;
+  const statusOf = (group: RateLimitGroup) => {
+    const { policy, remaining, resetEpochSeconds } = assertAdmitted(ask(group)).limitStatus;
     return [policy.name, remaining, resetEpochSeconds - noonMs / 1000];
   };
-  assert.deepEqual(statusOf('get_marketplace'), ['minute', 9, 60]);
-  assert.deepEqual(statusOf('create_session'), ['day', 7, msPerDay / 2000]);
-  assert.deepEqual(statusOf('query_analytics'), ['analytics', 2, 60]);
+  assert.deepEqual(statusOf('requests'), ['minute', 9, 60]);
+  assert.deepEqual(statusOf('sessions'), ['day', 7, msPerDay / 2000]);
+  assert.deepEqual(statusOf('analytics'), ['analytics', 2, 60]);
   clock.advance(1000);
-  assert.deepEqual(statusOf('submit_inputs'), ['minute', 6, 61]);
-  assert.deepEqual(statusOf('create_session'), ['minute', 5, 61]);
+  assert.deepEqual(statusOf('requests'), ['minute', 6, 61]);
+  assert.deepEqual(statusOf('sessions'), ['minute', 5, 61]);
 });
 
-test('returns only the rate limit policies that apply to the operation', (t) => {
+test('returns only the rate limit policies that apply to the group', (t) => {
   const { ask } = openAuthWithKey(t);
-  const policies = (operation: OperationName) => assertAdmitted(ask(operation)).limitStatus.policy.policyHeaderValue;
-  assert.equal(policies('get_marketplace'), '"minute";q=500;w=60');
-  assert.equal(policies('submit_inputs'), '"minute";q=500;w=60');
-  for (const operation of ['query_analytics', 'list_tags'] as const)
-    assert.equal(policies(operation), '"minute";q=500;w=60, "analytics";q=50;w=60');
-  assert.equal(policies('create_session'), '"minute";q=500;w=60, "day";q=10000;w=86400');
+  const policies = (group: RateLimitGroup) => assertAdmitted(ask(group)).limitStatus.policy.policyHeaderValue;
+  assert.equal(policies('requests'), '"minute";q=500;w=60');
+  assert.equal(policies('analytics'), '"minute";q=500;w=60, "analytics";q=50;w=60');
+  assert.equal(policies('sessions'), '"minute";q=500;w=60, "day";q=10000;w=86400');
 });
 
 test("releasing a session reservation reduces only the session count of the reservation's day", (t) => {
   const { ask, clock } = openAuthWithKey(t, { limits: { sessionsPerDay: 1 } }, new ManualClock(midnightMs - 1));
-  const { quotaReservation } = assertAdmitted(ask('create_session'));
+  const { quotaReservation } = assertAdmitted(ask('sessions'));
   quotaReservation?.release();
-  const before = assertAdmitted(ask('create_session'));
+  const before = assertAdmitted(ask('sessions'));
   clock.advance(1);
-  assertAdmitted(ask('create_session'));
+  assertAdmitted(ask('sessions'));
   before.quotaReservation?.release();
-  assert.equal(errorCode(ask('create_session')), 'RATE_LIMIT_EXCEEDED');
+  assert.equal(errorCode(ask('sessions')), 'RATE_LIMIT_EXCEEDED');
 });
 
 test('adds new sessions to the session count that was restored for the same day', (t) => {
   const { ask, authenticator, issued } = openAuthWithKey(t, { limits: { sessionsPerDay: 10 } });
   authenticator.restoreSessionCount(issued.number, daysSinceEpoch(noonMs) - 1, 10);
   authenticator.restoreSessionCount(issued.number, daysSinceEpoch(noonMs), 9);
-  assert.equal(assertAdmitted(ask('create_session')).limitStatus.remaining, 0);
-  assert.equal(errorCode(ask('create_session')), 'RATE_LIMIT_EXCEEDED');
+  assert.equal(assertAdmitted(ask('sessions')).limitStatus.remaining, 0);
+  assert.equal(errorCode(ask('sessions')), 'RATE_LIMIT_EXCEEDED');
 });
 
 test('reports 0 remaining sessions if the session count restored after a restart exceeds the daily limit', (t) => {
   const { ask, authenticator, issued } = openAuthWithKey(t, { limits: { sessionsPerDay: 5 } });
   authenticator.restoreSessionCount(issued.number, daysSinceEpoch(noonMs), 9);
-  assert.equal(assertRejected(ask('create_session')).limitStatus?.remaining, 0);
-  assert.equal(assertRejected(ask('create_session', otherVertical)).limitStatus?.remaining, 0);
+  assert.equal(assertRejected(ask('sessions')).limitStatus?.remaining, 0);
+  assert.equal(assertRejected(ask('sessions', otherVertical)).limitStatus?.remaining, 0);
 });
 
 test('deletes the request counts of idle API keys, but keeps their session counts for the day', (t) => {
@@ -190,9 +185,7 @@ test('deletes the request counts of idle API keys, but keeps their session count
   for (let n = 0; n < 5; n++) {
     const { key } = issueKey(folder, { account: `quiet ${n}` });
     clock.advance(bounds.unknownApiKeyPollIntervalMs);
-    assertAdmitted(
-      authenticator.admitRequest(`Bearer ${key}`, personalLoans, n === 0 ? 'create_session' : 'get_marketplace'),
-    );
+    assertAdmitted(authenticator.admitRequest(`Bearer ${key}`, personalLoans, n === 0 ? 'sessions' : 'requests'));
   }
   assert.equal(authenticator.trackedKeyCount, 5);
   for (let n = 0; n < 4; n++) {
@@ -207,16 +200,16 @@ for (const restored of [false, true]) {
     test(`keeps ${restored ? 'restored ' : ''}session counts while the clock is wrong by ${days} days`, (t) => {
       const { ask, authenticator, issued, clock } = openAuthWithKey(t, { limits: { sessionsPerDay: 1 } });
       if (restored) authenticator.restoreSessionCount(issued.number, daysSinceEpoch(noonMs), 1);
-      else assertAdmitted(ask('create_session'));
+      else assertAdmitted(ask('sessions'));
       for (const wrongDays of [days, Math.round(days / 2) + 40]) {
         clock.setWall(noonMs + wrongDays * msPerDay);
-        assert.equal(assertAdmitted(ask('create_session')).limitStatus.remaining, 0);
+        assert.equal(assertAdmitted(ask('sessions')).limitStatus.remaining, 0);
         // Requests delete the counts of idle keys once a minute.
         clock.advance(bounds.rateLimitWindowMs);
         assertAdmitted(ask());
       }
       clock.setWall(noonMs + 3 * bounds.rateLimitWindowMs);
-      assert.equal(errorCode(ask('create_session')), 'RATE_LIMIT_EXCEEDED');
+      assert.equal(errorCode(ask('sessions')), 'RATE_LIMIT_EXCEEDED');
     });
   }
 }
@@ -224,7 +217,7 @@ for (const restored of [false, true]) {
 test('keeps the session counts of idle API keys while the clock is wrong', (t) => {
   const { ask, authenticator, folder, clock } = openAuthWithKey(t);
   const { key } = issueKey(folder, { limits: { sessionsPerDay: 1 } });
-  const createSession = () => authenticator.admitRequest(`Bearer ${key}`, personalLoans, 'create_session');
+  const createSession = () => authenticator.admitRequest(`Bearer ${key}`, personalLoans, 'sessions');
   authenticator.restoreSessionCount(100, daysSinceEpoch(noonMs), 1);
   assertAdmitted(createSession());
   clock.setWall(noonMs + 60 * msPerDay);
@@ -253,9 +246,7 @@ test('admits a random request if and only if all its rate limits allow the reque
   const limits = { requestsPerMinute: 7, analyticsPerMinute: 3, sessionsPerDay: 4 };
   const { key } = issueKey(folder, { limits });
   const event = fc.record({
-    operation: fc.constantFrom<OperationName>(
-      ...(['create_session', 'submit_inputs', 'get_marketplace', 'query_analytics', 'list_tags'] as const),
-    ),
+    group: fc.constantFrom<RateLimitGroup>('sessions', 'requests', 'requests', 'analytics', 'analytics'),
     monotonicStepMs: fc.constantFrom(0, 0, 0.5, 1, 5_000, 29_999.5, 59_999, 60_000, 90_000),
     // The clock crosses midnight in both directions, and may be ahead by two days for some time.
     wallStepMs: fc.constantFrom(0, 0, 1, 30_000, 60_000, -45_000, msPerDay / 4),
@@ -270,7 +261,7 @@ test('admits a random request if and only if all its rate limits allow the reque
       const queries: number[] = [];
       const sessions = new Map<number, number>();
       let rightMs = clock.wallMs();
-      for (const { operation, monotonicStepMs, wallStepMs, wrongDays, sessionCreated } of events) {
+      for (const { group, monotonicStepMs, wallStepMs, wrongDays, sessionCreated } of events) {
         rightMs += wallStepMs;
         const wallMs = rightMs + wrongDays * msPerDay;
         clock.advance(monotonicStepMs);
@@ -278,17 +269,17 @@ test('admits a random request if and only if all its rate limits allow the reque
         const nowMs = clock.monotonicMs();
         const inMinute = (times: readonly number[]) => times.filter((at) => nowMs - at < 60_000).length;
         const today = daysSinceEpoch(wallMs);
-        const isQuery = operation === 'query_analytics' || operation === 'list_tags';
+        const isQuery = group === 'analytics';
         const fits =
           inMinute(requests) < limits.requestsPerMinute &&
           (!isQuery || inMinute(queries) < limits.analyticsPerMinute) &&
-          (operation !== 'create_session' || (sessions.get(today) ?? 0) < limits.sessionsPerDay);
-        const answer = authenticator.admitRequest(`Bearer ${key}`, personalLoans, operation);
+          (group !== 'sessions' || (sessions.get(today) ?? 0) < limits.sessionsPerDay);
+        const answer = authenticator.admitRequest(`Bearer ${key}`, personalLoans, group);
         assert.equal(answer.ok, fits);
         if (!answer.ok) continue;
         requests.push(nowMs);
         if (isQuery) queries.push(nowMs);
-        if (operation === 'create_session') {
+        if (group === 'sessions') {
           if (sessionCreated) sessions.set(today, (sessions.get(today) ?? 0) + 1);
           else answer.quotaReservation?.release();
         }
@@ -297,27 +288,27 @@ test('admits a random request if and only if all its rate limits allow the reque
   );
 });
 
-test('a rejected request of any operation succeeds after the returned retry time', (t) => {
+test('a rejected request of any group succeeds after the returned retry time', (t) => {
   const { keyDirectory, folder } = openAuth(t);
   const limits = { requestsPerMinute: 5, analyticsPerMinute: 2, sessionsPerDay: 2 };
   const { key } = issueKey(folder, { limits });
   const event = fc.tuple(
-    fc.constantFrom<OperationName>('create_session', 'submit_inputs', 'query_analytics'),
+    fc.constantFrom<RateLimitGroup>('sessions', 'requests', 'analytics'),
     fc.constantFrom(0, 0.25, 500, 12_345.75),
   );
   fc.assert(
     fc.property(fc.array(event, { minLength: 3, maxLength: 40 }), (events) => {
       const clock = new ManualClock(noonMs + 123);
       const authenticator = new Authenticator({ keyDirectory, clock, defaultLimits: limits });
-      for (const [operation, stepMs] of events) {
+      for (const [group, stepMs] of events) {
         clock.advance(stepMs);
-        const answer = authenticator.admitRequest(`Bearer ${key}`, personalLoans, operation);
+        const answer = authenticator.admitRequest(`Bearer ${key}`, personalLoans, group);
         if (answer.ok) continue;
         const waitSeconds = answer.error.retryAfterSeconds ?? 0;
         assert(waitSeconds >= 1);
         assert(Math.abs((answer.limitStatus?.resetEpochSeconds ?? 0) - clock.wallMs() / 1000 - waitSeconds) <= 1);
         clock.advance(waitSeconds * 1000);
-        assertAdmitted(authenticator.admitRequest(`Bearer ${key}`, personalLoans, operation));
+        assertAdmitted(authenticator.admitRequest(`Bearer ${key}`, personalLoans, group));
       }
     }),
   );
@@ -333,16 +324,16 @@ test('calls onRejected with the reason for each rejected request', (t) => {
     onRejected: (reason) => reasons.push(reason),
   });
   const { key } = issueKey(folder, { limits: { requestsPerMinute: 3, analyticsPerMinute: 1, sessionsPerDay: 1 } });
-  const ask = (operation: OperationName) => authenticator.admitRequest(`Bearer ${key}`, personalLoans, operation);
-  authenticator.admitRequest('', personalLoans, 'create_session');
-  authenticator.admitRequest('Bearer nobody', personalLoans, 'create_session');
+  const ask = (group: RateLimitGroup) => authenticator.admitRequest(`Bearer ${key}`, personalLoans, group);
+  authenticator.admitRequest('', personalLoans, 'sessions');
+  authenticator.admitRequest('Bearer nobody', personalLoans, 'sessions');
   clock.advance(bounds.unknownApiKeyPollIntervalMs);
-  assertAdmitted(ask('query_analytics'));
-  ask('query_analytics');
-  assertAdmitted(ask('create_session'));
-  ask('create_session');
-  assertAdmitted(ask('submit_inputs'));
-  ask('submit_inputs');
-  authenticator.admitRequest(`Bearer ${key}`, otherVertical, 'submit_inputs');
+  assertAdmitted(ask('analytics'));
+  ask('analytics');
+  assertAdmitted(ask('sessions'));
+  ask('sessions');
+  assertAdmitted(ask('requests'));
+  ask('requests');
+  authenticator.admitRequest(`Bearer ${key}`, otherVertical, 'requests');
   assert.deepEqual(reasons, ['unauthorized', 'unauthorized', 'analytics', 'day', 'minute', 'vertical_mismatch']);
 });

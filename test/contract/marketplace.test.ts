@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { ApiKeyMode } from '../../src/domain/mode.ts';
 import { type SortOrder, sortOrderNames } from '../../src/domain/vertical.ts';
 import type { MarketplaceResponse, OfferView } from '../../src/index.ts';
-import type { IgnoredParameters } from '../../src/operations/ignored-names.ts';
+import type { IgnoredParameters } from '../../src/operations/schema-parts.ts';
 import { assertError, assertOk, assertTimestamp, type ErrorBody, parseJson } from '../support/api-caller.ts';
 import { describeEveryVertical } from '../support/contract-suite.ts';
 import { echoMarker } from '../support/http-client.ts';

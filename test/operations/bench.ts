@@ -1,6 +1,9 @@
 import type { TestContext } from 'node:test';
 import type { Outcome } from '../../src/domain/outcome.ts';
+import type { Tenant } from '../../src/domain/tenant.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
+import { type ApiOperation, type ApiRequest, runOperation } from '../../src/operations/api-operation.ts';
+import type { ParameterTexts } from '../../src/operations/request-members.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import { liveTenant } from '../support/identities.ts';
 import type { ManualClock } from '../support/manual-clock.ts';
@@ -34,4 +37,19 @@ export function ledgerWith({ log }: TemporaryLedger, append: () => ReturnType<Le
 export async function repairUntilDurable({ log, repairFiles }: TemporaryLedger, position: number): Promise<void> {
   repairFiles();
   while (log.durablePosition < position) await new Promise(setImmediate);
+}
+
+/** Number of the API key of the requests from `callOperation`. */
+export const keyNumber = 17;
+
+/** Validates a request and runs an operation, as the HTTP routes and the embedded API do. */
+export function callOperation<Deps, Input, Result>(
+  operation: ApiOperation<Deps, Input, Result>,
+  deps: Deps,
+  tenant: Tenant,
+  { texts = {}, body }: { readonly texts?: ParameterTexts; readonly body?: unknown },
+  request: Partial<ApiRequest> = {},
+) {
+  const defaults = { quotaReservation: null, idempotencyKey: null, hasResponseBody: true, signal: null };
+  return runOperation(operation, deps, { texts, body }, { caller: { ...tenant, keyNumber }, ...defaults, ...request });
 }

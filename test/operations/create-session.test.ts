@@ -15,9 +15,8 @@ import { equipmentLeases } from '../support/equipment-leases.ts';
 import { liveTenant, secretSetOf, testTenant } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { openTemporaryLedger, type TemporaryLedger } from '../support/temporary-logs.ts';
-import { openSessionStore, repairUntilDurable, sessionTtlMs, verdictOf } from './bench.ts';
+import { callOperation, keyNumber, openSessionStore, repairUntilDurable, sessionTtlMs, verdictOf } from './bench.ts';
 
-const keyNumber = 17;
 /** A character with two UTF-16 code units and four UTF-8 bytes. */
 const astral = '💶';
 
@@ -59,7 +58,13 @@ class Bench {
       released++;
       this.releasedCount++;
     };
-    const outcome = await createSession(this.deps, tenant, keyNumber, body, idempotencyKey, { release });
+    const outcome = await callOperation(
+      createSession,
+      this.deps,
+      tenant,
+      { body },
+      { idempotencyKey, quotaReservation: { release } },
+    );
     // The reservation is released if and only if no session is created.
     if (outcome.ok) assert.equal(released, outcome.value.replayed ? 1 : 0);
     else if (outcome.error.outcomeUnknown !== true) assert.equal(released, 1);
@@ -93,7 +98,7 @@ describe('createSession', () => {
     assert.deepEqual({ account, vertical, mode }, { account: 42, vertical: 1, mode: 'live' });
     assert.equal(createdMs, bench.clock.wallMs());
     const session = bench.sessions.get(sub_id)!;
-    assert.equal(session.tenant, liveTenant);
+    assert.deepEqual(session.tenant, { ...liveTenant, keyNumber });
     assert.equal(session.createdMs, createdMs);
     assert.deepEqual(
       session.pocketFields,
@@ -385,7 +390,13 @@ describe('createSession with an Idempotency-Key', () => {
 
   it('returns status 503 if an Idempotency-Key is deleted during a repeated request', async (t) => {
     const bench = await Bench.open(t);
-    const outcome = await createSession(bench.deps, liveTenant, keyNumber, { referrer_tag }, 'retry-1', null);
+    const outcome = await callOperation(
+      createSession,
+      bench.deps,
+      liveTenant,
+      { body: { referrer_tag } },
+      { idempotencyKey: 'retry-1' },
+    );
     assert.deepEqual(outcome, { ok: false, error: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } });
     assert.equal(bench.sessions.size, 0);
   });

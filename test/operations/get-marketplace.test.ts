@@ -8,9 +8,9 @@ import { findFieldIndex } from '../../src/domain/field-vector.ts';
 import { type Outcome, serviceUnavailable } from '../../src/domain/outcome.ts';
 import { validatePocketFields } from '../../src/domain/pocket-fields.ts';
 import { sortOrderNames } from '../../src/domain/vertical.ts';
-import { renderMarketplaceJson } from '../../src/http/routes/offers-json.ts';
 import { ClickTokenCipher } from '../../src/ids/click-tokens.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
+import { WidgetTokens } from '../../src/ids/widget-token.ts';
 import { explainOffers } from '../../src/matching/explain-offers.ts';
 import {
   allOffersAvailable,
@@ -22,15 +22,16 @@ import {
 } from '../../src/matching/matcher.ts';
 import { addOffer, emptyOfferSet, hasOffer } from '../../src/matching/offer-set.ts';
 import { startMatcher } from '../../src/matching/start-matcher.ts';
+import { reportIgnoredParameters } from '../../src/operations/api-operation.ts';
 import { createOfferUrls } from '../../src/operations/click-url.ts';
 import {
   createMarketplaceResponse,
   type GetMarketplaceDeps,
   getMarketplace,
-  type MarketplaceRequest,
   type MarketplaceResponse,
 } from '../../src/operations/get-marketplace.ts';
-import { reportIgnoredParameters } from '../../src/operations/ignored-names.ts';
+import { renderMarketplaceJson } from '../../src/operations/offers-json.ts';
+import type { ParameterTexts } from '../../src/operations/request-members.ts';
 import type { OffersResult } from '../../src/operations/show-offers.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
@@ -44,7 +45,7 @@ import { runAfterTest } from '../support/run-after-test.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { openTemporaryLedger } from '../support/temporary-logs.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
-import { openSessionStore, sessionTtlMs } from './bench.ts';
+import { callOperation, openSessionStore, sessionTtlMs } from './bench.ts';
 
 const { vertical } = testTenant;
 const offerUrls = createOfferUrls({ click: 'https://go.example', cdn: 'https://cdn.example' });
@@ -95,6 +96,8 @@ async function setUp(
         state.unavailable.bits !== null && hasOffer(state.unavailable.bits, offer) ? ['daily_cap'] : [],
     },
     explanations: new SerialQueue(1),
+    ...{ offerUrls, tokens: new WidgetTokens(secretSetOf('ours')), random: new RandomBytesPool() },
+    ...{ widgetUrl: '', widgetScriptUrl: '' },
     onViewLost: () => assert.fail('unexpected lost view'),
     onSessionMissing: () => assert.fail('unexpected missing session'),
   };
@@ -102,8 +105,11 @@ async function setUp(
   sessions.add(subId, testTenant);
   const session = sessions.get(subId)!;
   session.mergeFields(validatePocketFields(vertical, personalLoansFixture.complete, 2026_05_20).changes);
-  const ask = (more: Partial<MarketplaceRequest>, signal: CancelSignal | null = null) =>
-    getMarketplace(deps, testTenant, { sub_id: subId, format: 'json', ...more }, true, signal);
+  type OffersOutcome = Outcome<OffersResult>;
+  const ask = (more: ParameterTexts, signal: CancelSignal | null = null): OffersOutcome | Promise<OffersOutcome> => {
+    const texts = { sub_id: subId, format: 'json', ...more };
+    return callOperation(getMarketplace, deps, testTenant, { texts }, { signal }) as OffersOutcome;
+  };
   const show = (explain: boolean, signal: CancelSignal | null = null) => ask({ explain: `${explain}` }, signal);
   const catalog = catalogs.currentCatalog(vertical.number, testTenant.mode);
   return { clock, ledger, sessions, session, catalog, state, ask, show };

@@ -15,7 +15,8 @@ import { PageCursors } from '../../src/ids/page-cursor.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import { type DeviceClass, deviceClasses } from '../../src/ledger/ledger-record.ts';
 import type { AnalyticsSummary, DailyAnalytics, SessionRowsResponse } from '../../src/operations/analytics-schemas.ts';
-import { type AnalyticsRequest, queryAnalytics } from '../../src/operations/query-analytics.ts';
+import { queryAnalytics } from '../../src/operations/query-analytics.ts';
+import type { ParameterTexts } from '../../src/operations/request-members.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { ProjectedStore } from '../analytics/projected-store.ts';
@@ -29,7 +30,7 @@ import {
   subIdBytes,
 } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { verdictOf } from './bench.ts';
+import { callOperation, verdictOf } from './bench.ts';
 
 const referrer_tag = 'experiment-1';
 const day = (text: string): number => parseIsoDate(text)!;
@@ -68,45 +69,45 @@ class Bench {
     return ids.map((id) => Uint8Array.from(this.subIds.toBytes(id)));
   }
 
-  query(request: AnalyticsRequest, tenant: Tenant = liveTenant) {
+  query(request: ParameterTexts, tenant: Tenant = liveTenant) {
     const { clock, subIds, analytics, pageCursors } = this;
     analytics.lastQuery = null;
     analytics.lastRowsQuery = null;
-    return queryAnalytics({ clock, subIds, analytics, pageCursors }, tenant, request);
+    return callOperation(queryAnalytics, { clock, subIds, analytics, pageCursors }, tenant, { texts: request });
   }
 
-  async outcome(request: AnalyticsRequest, tenant: Tenant = liveTenant): Promise<string> {
+  async outcome(request: ParameterTexts, tenant: Tenant = liveTenant): Promise<string> {
     const outcome = await this.query(request, tenant);
     if (!outcome.ok) assert.deepEqual([this.analytics.lastQuery, this.analytics.lastRowsQuery], [null, null]);
     return verdictOf(outcome);
   }
 
-  async view<View>(request: AnalyticsRequest, tenant?: Tenant): Promise<View> {
+  async view<View>(request: ParameterTexts, tenant?: Tenant): Promise<View> {
     const outcome = await this.query(request, tenant);
     assert(outcome.ok, JSON.stringify(outcome));
     return outcome.value as View;
   }
 
   /** Runs a valid request and returns the query that the analytics store received. */
-  async portQuery(request: AnalyticsRequest, tenant?: Tenant) {
+  async portQuery(request: ParameterTexts, tenant?: Tenant) {
     await this.view(request, tenant);
     return this.analytics.lastQuery!;
   }
 
   /** Returns the summary for these figures. */
-  summary(figures: Partial<SummaryResult>, request: AnalyticsRequest = { referrer_tag }): Promise<AnalyticsSummary> {
+  summary(figures: Partial<SummaryResult>, request: ParameterTexts = { referrer_tag }): Promise<AnalyticsSummary> {
     this.analytics.figures = { ...this.analytics.figures, ...figures };
     return this.view(request);
   }
 
   /** Returns the page for these days. */
-  days(request: AnalyticsRequest = {}, days: readonly DayMetrics[] = []): Promise<DailyAnalytics> {
+  days(request: ParameterTexts = {}, days: readonly DayMetrics[] = []): Promise<DailyAnalytics> {
     this.analytics.days = days;
     return this.view({ referrer_tag, granularity: 'daily', ...request });
   }
 
   /** Returns the page for these rows. */
-  rows(request: AnalyticsRequest = {}, page: Partial<SessionRowsPage> = {}): Promise<SessionRowsResponse> {
+  rows(request: ParameterTexts = {}, page: Partial<SessionRowsPage> = {}): Promise<SessionRowsResponse> {
     this.analytics.page = { rows: [], retainedFromDay: 0, tagHasSessions: true, nextAfterPosition: null, ...page };
     return this.view({ referrer_tag, granularity: 'row', ...request });
   }
@@ -557,8 +558,8 @@ describe('sums of analytics figures', () => {
           );
         }
         const deps = { ...bench, analytics: projected.analytics };
-        const query = async <View>(request: AnalyticsRequest): Promise<View> => {
-          const outcome = await queryAnalytics(deps, tenant, { referrer_tag, ...request });
+        const query = async <View>(request: ParameterTexts): Promise<View> => {
+          const outcome = await callOperation(queryAnalytics, deps, tenant, { texts: { referrer_tag, ...request } });
           assert.ok(outcome.ok);
           return outcome.value as View;
         };
@@ -595,7 +596,7 @@ describe('sums of analytics figures', () => {
 
 describe('pages of an analytics query', () => {
   const paged = ['daily', 'row'] as const;
-  const cursorOf = async (bench: Bench, request: AnalyticsRequest): Promise<string> => {
+  const cursorOf = async (bench: Bench, request: ParameterTexts): Promise<string> => {
     bench.analytics.page = { rows: [], retainedFromDay: 0, tagHasSessions: true, nextAfterPosition: 9 };
     const outcome = await bench.query({ limit: '1', ...request });
     assert(outcome.ok && 'next_cursor' in outcome.value);
@@ -669,6 +670,6 @@ it('returns SERVICE_UNAVAILABLE while the aggregator is unavailable, and throws 
     const outcome = await bench.query({ referrer_tag, granularity });
     assert.deepEqual(outcome, { ok: false, error: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } });
     bench.analytics.error = new TypeError('a bug');
-    await assert.rejects(bench.query({ referrer_tag, granularity }), TypeError);
+    await assert.rejects(async () => bench.query({ referrer_tag, granularity }), TypeError);
   }
 });

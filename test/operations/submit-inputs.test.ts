@@ -13,7 +13,7 @@ import { mortgage } from '../../src/verticals/mortgage/mortgage.ts';
 import { liveTenant, secretSetOf } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { openTemporaryJournal, type TemporaryJournal } from '../support/temporary-logs.ts';
-import { openSessionStore, sessionTtlMs, verdictOf } from './bench.ts';
+import { callOperation, openSessionStore, sessionTtlMs, verdictOf } from './bench.ts';
 
 const { vertical } = liveTenant;
 
@@ -80,11 +80,17 @@ class Bench {
     const onSessionMissing = () => {
       this.missing++;
     };
-    return submitInputs(
-      { registry: builtInVerticals, clock, subIds, sessions, journal, pendingChanges, sessionTtlMs, onSessionMissing },
-      tenant,
-      body,
-    );
+    const deps = {
+      registry: builtInVerticals,
+      clock,
+      subIds,
+      sessions,
+      journal,
+      pendingChanges,
+      sessionTtlMs,
+      onSessionMissing,
+    };
+    return callOperation(submitInputs, deps, tenant, { body });
   }
 
   /** Submits valid fields. Returns the response. */

@@ -21,6 +21,15 @@ export function parseJsonBody(isJson: boolean, bytes: Buffer): Outcome<unknown> 
   }
 }
 
+/** Decodes a segment of a path. Returns null if the percent encoding is not valid UTF-8. */
+export function decodePathSegment(segment: string): string | null {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return null;
+  }
+}
+
 /** Whether a `Content-Type` header is `application/json`, with or without parameters. */
 export function isJsonMediaType(contentType: string): boolean {
   if (contentType === 'application/json') return true;

@@ -1,15 +1,10 @@
+import type { ApiOperation } from '../../operations/api-operation.ts';
+import { apiOperations } from '../../operations/api-operations.ts';
 import type { RequestContext, RequestHandler } from '../engines/listener.ts';
 import { formatHeader, type HeaderText } from '../engines/response-head.ts';
 import { errorReply } from './replies.ts';
 
-/** Names of the public listener's routes in metrics. `other` is the name for requests that match no route. */
-export const publicRouteNames = [
-  'other',
-  'session',
-  'inputs',
-  'marketplace',
-  'analytics',
-  'tags',
+const otherPublicRouteNames = [
   'click',
   'sandbox_landing',
   'widget_page',
@@ -19,22 +14,30 @@ export const publicRouteNames = [
   'logo',
   'reference',
 ] as const;
+const operationsRouteNames = ['healthz', 'readyz', 'metrics', 'confirmations', 'keys', 'origins'] as const;
+
+/** Names of the public listener's routes in metrics. `other` is the name for requests that match no route. */
+export const publicRouteNames: readonly string[] = [
+  ...new Set(['other', ...apiOperations.map(apiRouteName), ...otherPublicRouteNames]),
+];
 
 /** Route names of the public and the operations listener, for logs. `RequestContext.routeIndex` is an index in `allRouteNames`. */
-export const allRouteNames = [
-  ...publicRouteNames,
-  'healthz',
-  'readyz',
-  'metrics',
-  'confirmations',
-  'keys',
-  'origins',
-] as const;
+export const allRouteNames: readonly string[] = [...publicRouteNames, ...operationsRouteNames];
 
-export type RouteName = (typeof allRouteNames)[number];
+export type RouteName = (typeof otherPublicRouteNames | typeof operationsRouteNames)[number];
 
 export function routeIndexOf(name: RouteName): number {
   return allRouteNames.indexOf(name);
+}
+
+/** Returns the index of the route of an API operation, or that of `other` for an operation that is not registered. */
+export function apiRouteIndexOf(operation: Pick<ApiOperation, 'path'>): number {
+  return Math.max(0, allRouteNames.indexOf(apiRouteName(operation)));
+}
+
+/** Returns the route name of an operation: the first segment of its path. */
+function apiRouteName({ path }: Pick<ApiOperation, 'path'>): string {
+  return path.split('/')[1]!;
 }
 
 /** HTTP methods that a path allows. A path that allows GET also allows HEAD, and every path allows OPTIONS. */
@@ -45,7 +48,7 @@ export interface AllowedMethods {
   readonly headers: HeaderText;
 }
 
-export function allowedMethods(...methods: readonly ('GET' | 'POST' | 'DELETE')[]): AllowedMethods {
+export function allowedMethods(...methods: readonly ApiOperation['method'][]): AllowedMethods {
   const names = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
   const list = [...names, 'OPTIONS'].join(', ');
   return { names, list, headers: formatHeader('Allow', list) };
@@ -79,4 +82,31 @@ const readMethods = allowedMethods('GET');
 /** Returns a handler that calls `handler` for GET and HEAD, and replies 204 to OPTIONS and 405 to all remaining methods. */
 export function allowOnlyGet(handler: RequestHandler): RequestHandler {
   return restrictMethods(readMethods, handler);
+}
+
+interface PathMatch<Value> {
+  readonly value: Value;
+  /** Texts of the segments in braces, not decoded. */
+  readonly segments: readonly string[];
+}
+
+/** Values by path. A path can have segments in braces, such as `/tags/{name}`, which match every segment that is not empty. */
+export class PathTable<Value> {
+  readonly #matches = new Map<string, PathMatch<Value>>();
+  readonly #patterns: (readonly [pattern: RegExp, value: Value])[] = [];
+
+  set(path: string, value: Value): void {
+    if (path.includes('{')) this.#patterns.push([new RegExp(`^${path.replaceAll(/\{\w+\}/g, '([^/]+)')}$`), value]);
+    else this.#matches.set(path, { value, segments: [] });
+  }
+
+  find(path: string): PathMatch<Value> | undefined {
+    const match = this.#matches.get(path);
+    if (match !== undefined) return match;
+    for (const [pattern, value] of this.#patterns) {
+      const [, ...segments] = pattern.exec(path) ?? [];
+      if (segments.length > 0) return { value, segments };
+    }
+    return undefined;
+  }
 }

@@ -3,15 +3,19 @@ import type { OfferUrls } from '../../catalogs/offer-view.ts';
 import type { CompressedFile } from '../../domain/compressed-file.ts';
 import type { ApiError, Outcome } from '../../domain/outcome.ts';
 import { parseQueryParameters } from '../../domain/query-string.ts';
-import { parseSortAndLimit } from '../../operations/get-marketplace.ts';
+import { selectionParameters } from '../../operations/get-marketplace.ts';
 import { type RecordWidgetEventsDeps, recordWidgetEvents } from '../../operations/record-widget-events.ts';
+import { MemberValidator } from '../../operations/request-members.ts';
 import type { ShowOffersDeps } from '../../operations/show-offers.ts';
 import {
   checkWidgetRateLimit,
+  renderWidgetOffersJson,
   showWidgetOffers,
   type VerifyWidgetLinkDeps,
   verifyWidgetLink,
   type WidgetOffers,
+  widgetOffersParameters,
+  widgetPageParameters,
 } from '../../operations/show-widget-offers.ts';
 import type { RandomBytesPool } from '../../secrets/random-pool.ts';
 import {
@@ -24,7 +28,6 @@ import type { RequestContext, RequestHandler } from '../engines/listener.ts';
 import { formatHeader, formatHeaders, type HeaderText } from '../engines/response-head.ts';
 import { varyByOriginHeaders, widgetCors } from './cors.ts';
 import { noticePageCsp, widgetExpiredPage, widgetLinkInvalidPage, widgetOriginRefusedPage } from './html-pages.ts';
-import { renderWidgetOffersJson } from './offers-json.ts';
 import { errorReply, jsonHeaders } from './replies.ts';
 import { headersOfSpeculativeReply, isSpeculative, parseJsonBody } from './request-parsing.ts';
 import {
@@ -37,15 +40,9 @@ import {
 } from './routing.ts';
 import { createFileSender, parseFileRequest } from './static-routes.ts';
 
-/** Names of the query parameters of the widget page and of the widget script's requests (docs/contract.md#embed-code). */
-const widgetLinkParameters = ['sub', 'token', 'sort', 'max_offers', 'load'] as const;
-
-/** Query parameters of a widget request, not yet validated; undefined where absent. */
-export type WidgetLinkParameters = Partial<Record<(typeof widgetLinkParameters)[number], string>>;
-
-/** Names of the query parameters of the iframe page. */
-const widgetPageParameters = ['sub', 'token', 'sort', 'max_offers', 'theme', 'accent'] as const;
-export type WidgetPageParameters = Partial<Record<(typeof widgetPageParameters)[number], string>>;
+const scriptParameterNames = Object.keys(widgetOffersParameters) as (keyof typeof widgetOffersParameters)[];
+const pageParameterNames = Object.keys(widgetPageParameters) as (keyof typeof widgetPageParameters)[];
+const selectionValidator = new MemberValidator(selectionParameters);
 
 const scriptHeaders = formatHeaders({
   'Content-Type': 'text/javascript; charset=utf-8',
@@ -119,7 +116,7 @@ function checkWidgetRequest(deps: WidgetApiDeps, context: RequestContext, method
     replyMethodNotAllowed(context, methods, readableByAll);
     return null;
   }
-  const query = parseQueryParameters(context.query, widgetLinkParameters);
+  const query = parseQueryParameters(context.query, scriptParameterNames);
   if (!query.ok) return refuse(query.error);
   const { sub = '', token = '' } = query.values;
   const link = verifyWidgetLink(deps, sub, token);
@@ -201,12 +198,12 @@ export function widgetRoutes(deps: WidgetRoutesDeps): RequestHandler {
 
 function widgetPage(deps: WidgetRoutesDeps): RequestHandler {
   return (context) => {
-    const query = parseQueryParameters(context.query, widgetPageParameters);
-    const parameters: WidgetPageParameters = query.ok ? query.values : {};
+    const query = parseQueryParameters(context.query, pageParameterNames);
+    const parameters = query.ok ? query.values : {};
     const { sub = '', token = '' } = parameters;
     const link = verifyWidgetLink(deps, sub, token);
     const sortOrders = link?.session.ok ? link.session.value.tenant.vertical : {};
-    const selection = parseSortAndLimit(parameters, sortOrders);
+    const selection = selectionValidator.parseTexts(parameters, sortOrders);
     if (link === null || !selection.ok) return sendPage(context, 404, noticePageCsp, widgetLinkInvalidPage);
     // A browser shows no page in a frame that `frame-ancestors` forbids, so this page, which contains no offers, has no `frame-ancestors`.
     if (isFramedByRefusedOrigin(context, link.policy))
@@ -219,7 +216,8 @@ function widgetPage(deps: WidgetRoutesDeps): RequestHandler {
     const nonce = random.randomBytes(bounds.widgetNonceBytes).toString('base64url');
     const csp = widgetPageCsp(nonce, ownOrigin, cdnOrigin, frameAncestors);
     const { segment: vertical } = link.session.value.tenant.vertical;
-    const widget = { sub, token, vertical, ...selection.value };
+    const { sort, max_offers: maxOffers } = selection.value;
+    const widget = { sub, token, vertical, sort, maxOffers };
     sendPage(context, 200, csp, widgetPageHtml(widgetScriptUrl, nonce, widget, parseWidgetAppearance(parameters)));
   };
 }

@@ -1,7 +1,6 @@
-import type { OfferUrls } from '../../catalogs/offer-view.ts';
-import { formatIsoTimestamp } from '../../domain/calendar.ts';
-import type { OffersResult } from '../../operations/show-offers.ts';
-import type { WidgetOffers } from '../../operations/show-widget-offers.ts';
+import type { OfferUrls } from '../catalogs/offer-view.ts';
+import { formatIsoTimestamp } from '../domain/calendar.ts';
+import type { OffersResult } from './show-offers.ts';
 
 /**
  * Renders the response of `GET /marketplace` (docs/contract.md#envelope) from prepared JSON fragments, which is many times faster than
@@ -16,15 +15,8 @@ export function renderMarketplaceJson(result: OffersResult, urls: OfferUrls, ign
   );
 }
 
-/** Renders the response of `GET /w/offers`, a `WidgetOffersResponse`. */
-export function renderWidgetOffersJson({ result, loanAmount, expiresMs }: WidgetOffers, urls: OfferUrls): string {
-  return (
-    `{"loan_amount":${loanAmount},"expires_at":"${formatIsoTimestamp(expiresMs)}",` +
-    `${renderEnvelopeMembers(result, urls)}}`
-  );
-}
-
-function renderEnvelopeMembers(result: OffersResult, urls: OfferUrls): string {
+/** Renders the members that all responses with offers have, without the braces. */
+export function renderEnvelopeMembers(result: OffersResult, urls: OfferUrls): string {
   const { subId, matchQuality, totalOffers, generatedMs, sort, catalog } = result;
   const renderer = catalog.offerRenderer(urls.logos);
   return (
