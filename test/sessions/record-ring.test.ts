@@ -114,4 +114,15 @@ describe('RecordRing', () => {
     assert(left < taken / 20, `${left} bytes of ${taken} are left`);
     assert.equal(ring.find(words.subarray(-2)), 2 ** 17 - 1);
   });
+
+  it('the index does not grow if the same key is added repeatedly', async () => {
+    const ring = new RecordRing({ ...layout, recordsMax: 2 });
+    ring.add(Int32Array.of(1, 1));
+    const before = await memoryBesideHeap();
+    for (let i = 0; i < 4_000; i++) {
+      ring.add(Int32Array.of(1, 1));
+      ring.removeOldest();
+    }
+    assert((await memoryBesideHeap()) - before < 1_000);
+  });
 });
