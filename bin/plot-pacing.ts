@@ -1,7 +1,7 @@
 /** Runs the simulation of even pacing and writes its spending curves to docs/images/pacing-month.svg. */
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type SimulatedHour, simulateMonth } from '../test/clicks/pacing-simulation.ts';
+import { type SimulatedHour, simulateMonth } from '../test/budgets/pacing-simulation.ts';
 
 const file = fileURLToPath(new URL('../docs/images/pacing-month.svg', import.meta.url));
 const seed = 20_260_501;

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { ApiKeyMode } from '../domain/mode.ts';
 import type { SecretSet } from '../secrets/secret-set.ts';
 import { decodeCanonicalBase64url, TokenSigner } from './signed-token.ts';
+import { encodeVerticalAndMode } from './sub-id.ts';
 
 type PagedGranularity = 'daily' | 'row';
 
@@ -85,7 +86,7 @@ export class PageCursors {
     const message = this.#message;
     let offset = cursor.copy(message, 0, 0, macOffset);
     offset = message.writeUInt32BE(account, offset);
-    offset = message.writeUInt8((vertical << 1) | (mode === 'test' ? 1 : 0), offset);
+    offset = message.writeUInt8(encodeVerticalAndMode(vertical, mode), offset);
     offset = message.writeUInt8(granularity === 'row' ? 1 : 0, offset);
     offset = message.writeUInt8(referrerTag?.length ?? 0, offset);
     if (referrerTag !== null) offset += message.write(referrerTag, offset, tagCharactersMax, 'latin1');

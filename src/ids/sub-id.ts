@@ -49,9 +49,12 @@ export function decodeSubId(sub: Uint8Array): SubIdParts {
   };
 }
 
-/**
- * Returns a number from 0 to 255 that identifies the vertical and the mode of a session: the vertical's number times 2, plus 1 in test mode.
- */
+/** Returns a number from 0 to 255 that identifies a vertical and a mode: the vertical's number times 2, plus 1 in test mode. */
+export function encodeVerticalAndMode(vertical: number, mode: ApiKeyMode): number {
+  return (vertical << 1) | (mode === 'test' ? 1 : 0);
+}
+
+/** Returns the result of `encodeVerticalAndMode` for the vertical and the mode of a session. */
 export function readVerticalAndModeKey(sub: Uint8Array): number {
   return sub[verticalAndModeOffset]!;
 }
@@ -92,7 +95,7 @@ export class SubIds {
     const sub = this.#issueBuffer;
     sub.writeUIntBE(createdMs, 0, 6);
     sub.writeUInt32BE(account, accountOffset);
-    sub[verticalAndModeOffset] = (vertical << 1) | (mode === 'test' ? 1 : 0);
+    sub[verticalAndModeOffset] = encodeVerticalAndMode(vertical, mode);
     sub[secretNumberOffset] = this.#signer.newestSecretNumber;
     this.#random.writeRandomBytes(sub, randomOffset, macOffset - randomOffset);
     this.#signer.sign(sub, macOffset);

@@ -1,6 +1,7 @@
 import type { ApiKeyMode } from '../domain/mode.ts';
 import type { SecretSet } from '../secrets/secret-set.ts';
 import { decodeCanonicalBase64url, TokenSigner } from './signed-token.ts';
+import { encodeVerticalAndMode } from './sub-id.ts';
 
 interface CursorTenant {
   readonly account: number;
@@ -62,6 +63,6 @@ export class TagCursors {
     const message = this.#message;
     let offset = cursor.copy(message, 0, 0, macOffset);
     offset = message.writeUInt32BE(account, offset);
-    return message.writeUInt8((vertical << 1) | (mode === 'test' ? 1 : 0), offset);
+    return message.writeUInt8(encodeVerticalAndMode(vertical, mode), offset);
   }
 }

@@ -1,7 +1,7 @@
 import { AnalyticsUnavailableError } from '../analytics/analytics.ts';
 import { bounds } from '../bounds.ts';
+import type { ClickDecider } from '../budgets/click-decider.ts';
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
-import type { OfferAvailability } from '../clicks/offer-availability.ts';
 import type { Confirmation, ConfirmationStatus, RejectionReason } from '../confirmations/confirmation.ts';
 import { checkConfirmation, confirmationCurrency } from '../confirmations/confirmation.ts';
 import { findRowTextProblems, parseConfirmation } from '../confirmations/parse-confirmation.ts';
@@ -28,7 +28,7 @@ export interface ConfirmRevenueDeps {
   readonly subIds: SubIds;
   readonly clickIds: ClickIds;
   readonly catalogs: Pick<CatalogStore, 'findLenderName'>;
-  readonly availability: Pick<OfferAvailability, 'computeRestoredClickRevenueMicros'>;
+  readonly clickDecider: Pick<ClickDecider, 'computeRestoredClickRevenueMicros'>;
   readonly ledger: Ledger;
   readonly analytics: PayoutStateReader;
   readonly queue: SerialQueue;
@@ -147,7 +147,7 @@ function listPayoutsFirst(rows: readonly (Confirmation | RejectionReason)[]): re
 
 /** Validates one row, and appends an accepted row to the ledger. `result` is null if the ledger refuses the row. */
 function processRow(
-  { ledger, catalogs, availability, onClickReversed }: ConfirmRevenueDeps,
+  { ledger, catalogs, clickDecider, onClickReversed }: ConfirmRevenueDeps,
   row: Confirmation,
   payoutStates: PendingPayoutStates,
   nowMs: number,
@@ -166,7 +166,7 @@ function processRow(
   const restoredMicros =
     click === null || state.clickedMs !== null
       ? null
-      : availability.computeRestoredClickRevenueMicros(sub, offerId, click.clickedMs, nowMs, click.valueMicros);
+      : clickDecider.computeRestoredClickRevenueMicros(sub, offerId, click.clickedMs, nowMs, click.valueMicros);
   const appended = ledger.append(toLedgerRecord(row, lenderName, nowMs, restoredMicros));
   if (appended === null) return { result: null, appended };
   if (row.reason !== null) onClickReversed(row.reason);

@@ -1,8 +1,8 @@
+import type { ClickDecider } from '../budgets/click-decider.ts';
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import { toClickRecordItems } from '../clicks/click-decision.ts';
 import type { ClickRecordLimiter } from '../clicks/click-record-limiter.ts';
 import { isWithinAttributionWindow } from '../clicks/click-rules.ts';
-import type { OfferAvailability } from '../clicks/offer-availability.ts';
 import type { SharedTimeout } from '../domain/async.ts';
 import type { Clock } from '../domain/clock.ts';
 import { LogUnavailableError } from '../event-log/event-log.ts';
@@ -21,7 +21,7 @@ export interface FollowClickDeps {
   readonly clickTokens: ClickTokenCipher;
   readonly clickIds: ClickIds;
   readonly catalogs: CatalogStore;
-  readonly availability: Pick<OfferAvailability, 'decideClick'>;
+  readonly clickDecider: Pick<ClickDecider, 'decideClick'>;
   readonly ledger: Ledger;
   readonly devices: DeviceClassifier;
   readonly clickLimiter: ClickRecordLimiter;
@@ -78,7 +78,7 @@ export async function followClick(deps: FollowClickDeps, request: ClickRequest):
   const countable = uncounted === null;
   if (uncounted !== null) deps.onUncounted(uncounted);
   const fullValueMicros = catalog.clickValueMicros(offerIndex, payload.creditBand);
-  const decision = deps.availability.decideClick(subBytes, request.offer, clickedMs, fullValueMicros);
+  const decision = deps.clickDecider.decideClick(subBytes, request.offer, clickedMs, fullValueMicros);
   const shouldRecord =
     countable &&
     decision.needsRecord !== false &&

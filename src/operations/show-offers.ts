@@ -1,8 +1,8 @@
 import { bounds } from '../bounds.ts';
+import type { OfferAvailability } from '../budgets/offer-availability.ts';
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import type { OfferList } from '../catalogs/offer-view.ts';
-import type { OfferAvailability } from '../clicks/offer-availability.ts';
 import type { CancelSignal, SerialQueue } from '../domain/async.ts';
 import { daysSinceEpoch, toCompactDate } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';

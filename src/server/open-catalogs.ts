@@ -1,10 +1,10 @@
 import { join } from 'node:path';
+import type { OfferAvailability } from '../budgets/offer-availability.ts';
 import { type CatalogFileReload, type CatalogReloadResult, CatalogStore } from '../catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import { LogoService, type LogoSource } from '../catalogs/logo-service.ts';
 import type { CatalogSource } from '../catalogs/parse-catalog.ts';
 import { logoFolder } from '../catalogs/read-logos.ts';
-import type { OfferAvailability } from '../clicks/offer-availability.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
 import { describeError } from '../logging/describe-error.ts';
 import type { Matcher } from '../matching/matcher.ts';

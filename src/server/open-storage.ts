@@ -7,8 +7,8 @@ import type { Authenticator } from '../auth/authenticator.ts';
 import { keyFilePath } from '../auth/key-file.ts';
 import type { SqliteKeyDirectory } from '../auth/sqlite-key-directory.ts';
 import { bounds } from '../bounds.ts';
+import { BookedRevenueSnapshotWriter } from '../budgets/booked-revenue-snapshot.ts';
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
-import { BookedRevenueSnapshotWriter } from '../clicks/booked-revenue-snapshot.ts';
 import type { ClickRecordLimiter } from '../clicks/click-record-limiter.ts';
 import { formatIsoDate } from '../domain/calendar.ts';
 import type { EventLogProblem } from '../event-log/file-event-log.ts';
@@ -38,7 +38,7 @@ import {
 } from './check-data-folder.ts';
 import { InventoryWriter } from './inventory-writer.ts';
 import type { CleanupStack } from './lifecycle.ts';
-import { createOfferAvailability, rebuildOfferAvailability } from './open-offer-availability.ts';
+import { createLedgerBookings, rebuildLedgerBookings } from './open-ledger-bookings.ts';
 import { type ServiceOptions, servedVerticals } from './service.ts';
 
 /** Logs an incident at the log level of its kind. */
@@ -91,7 +91,7 @@ export async function openStorage(options: ServiceOptions, deps: StorageDeps) {
   // The cleanup callbacks run in reverse order. The last inventory is written after ledger, journal and analytics are closed.
   let inventoryWriter: InventoryWriter | null = null;
   cleanup.addCleanupCallback(() => inventoryWriter?.close());
-  const { ledger, availability } = await openRecoveredLedger(options, deps, sessionRecovery);
+  const { ledger, bookings } = await openRecoveredLedger(options, deps, sessionRecovery);
 
   assertJournalExists(evidence, sessions.size);
   const journal = await FileJournal.open({
@@ -120,10 +120,10 @@ export async function openStorage(options: ServiceOptions, deps: StorageDeps) {
   const referrerTags = new ReferrerTags(tagsMax);
   await restoreReferrerTags(analytics, ledger.lastAppendedPosition, referrerTags, cleanup);
   startRetention(options, cleanup, analytics, inventoryWriter);
-  return { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics, availability };
+  return { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics, bookings };
 }
 
-/** Opens the ledger, and replays its records to the sessions, the limits of clicks, and the availability of offers. */
+/** Opens the ledger, and replays its records to the sessions, the limits of clicks, and the bookings of offers. */
 async function openRecoveredLedger(
   options: ServiceOptions,
   { cleanup, evidence, secrets, authenticator, catalogs, clickLimiter, metrics }: StorageDeps,
@@ -131,12 +131,12 @@ async function openRecoveredLedger(
 ) {
   const { clock, logger, onRestoreProgress } = options;
   const witness = new LedgerWitness(findKnownNumbersPosition(evidence));
-  const availability = createOfferAvailability(options, catalogs);
+  const bookings = createLedgerBookings(options, catalogs);
   const ledger = await openLedger({
     folder: evidence.files.ledgerFolder,
     durability: options.durability,
     recoveries: [sessionRecovery, clickLimiter, witness],
-    subscribers: [availability],
+    subscribers: [bookings],
     onProgress: onRestoreProgress && ((bytes, ofBytes) => onRestoreProgress('ledger', bytes, ofBytes)),
     ...logObservers('ledger', logger, metrics),
   });
@@ -151,16 +151,16 @@ async function openRecoveredLedger(
     key: witness.highestKey,
     change: 0,
   });
-  if (!availability.isConsistentWithLedger) await rebuildOfferAvailability(options, catalogs, availability, ledger);
+  if (!bookings.isConsistentWithLedger) await rebuildLedgerBookings(options, catalogs, bookings, ledger);
   const onError = (error: unknown) =>
     logger.warn({ err: describeError(error) }, 'booked revenue of offers could not be saved');
   const file = evidence.files.bookedRevenueFile;
-  snapshotWriter = new BookedRevenueSnapshotWriter({ file, clock, ledger, availability, onError });
+  snapshotWriter = new BookedRevenueSnapshotWriter({ file, clock, ledger, bookings, onError });
   // Restores today last, because the counters delete the day that was not counted for the longest time.
   for (const [day, counts] of [...sessionRecovery.sessionCountsByDay].sort(([one], [other]) => other - one)) {
     for (const [keyNumber, count] of counts) authenticator.restoreSessionCount(keyNumber, day, count);
   }
-  return { ledger, availability };
+  return { ledger, bookings };
 }
 
 async function startAnalytics(

@@ -1,5 +1,7 @@
 import { operatorTokenPath, readOrCreateOperatorToken } from '../auth/operator-token.ts';
 import { bounds } from '../bounds.ts';
+import { ClickDecider } from '../budgets/click-decider.ts';
+import { OfferAvailability } from '../budgets/offer-availability.ts';
 import { ClickRecordLimiter } from '../clicks/click-record-limiter.ts';
 import { SerialQueue, SharedTimeout } from '../domain/async.ts';
 import { adminRoutes } from '../http/routes/admin-routes.ts';
@@ -37,8 +39,8 @@ import {
   reloadCatalogs,
 } from './open-catalogs.ts';
 import { openDataFolder } from './open-data-folder.ts';
+import { activateLimitsOfNewCatalogs } from './open-ledger-bookings.ts';
 import { openCertificateStore, openListeners } from './open-listeners.ts';
-import { activateLimitsOfNewCatalogs } from './open-offer-availability.ts';
 import { openStorage } from './open-storage.ts';
 import type { Service, ServiceOptions } from './service.ts';
 import { servedVerticals } from './service.ts';
@@ -76,14 +78,22 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
   const catalogs = openCatalogStore(options);
   const clickLimiter = new ClickRecordLimiter();
   const certificate = openCertificateStore(options, cleanup);
-  const { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics, availability } = await openStorage(
-    options,
-    { cleanup, evidence, secrets, authenticator, keyDirectory, readKeyNumbers, catalogs, clickLimiter, metrics },
-  );
+  const { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics, bookings } = await openStorage(options, {
+    cleanup,
+    evidence,
+    secrets,
+    authenticator,
+    keyDirectory,
+    readKeyNumbers,
+    catalogs,
+    clickLimiter,
+    metrics,
+  });
   startAbortSignal?.throwIfAborted();
 
   // Offers
-  activateLimitsOfNewCatalogs(options, availability, catalogs, ledger);
+  const availability = new OfferAvailability(bookings);
+  activateLimitsOfNewCatalogs(options, bookings, availability, catalogs, ledger);
   const logos = await openLogoService(options, cleanup, catalogs);
   // The activation of a catalog reads the ledger, so the catalog store must close before the ledger closes.
   cleanup.addCleanupCallback(() => catalogs.close());
@@ -118,6 +128,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
     devices: new DeviceClassifier(bounds.userAgentCacheEntriesMax),
     catalogs,
     availability,
+    clickDecider: new ClickDecider(bookings),
     clickTokens: new ClickTokenCipher(secrets, random),
   };
   const offerDeps = {

@@ -1,5 +1,6 @@
 import type { ApiKeyMode } from '../domain/mode.ts';
 import type { Tenant } from '../domain/tenant.ts';
+import { encodeVerticalAndMode } from '../ids/sub-id.ts';
 
 const referrerTagPattern = /^[a-z0-9_-]{3,64}$/;
 
@@ -126,8 +127,7 @@ export class ReferrerTags {
   }
 
   #getTenantTags(account: number, vertical: number, mode: ApiKeyMode): TenantTags {
-    // A vertical number is at most 127, so each combination of account, vertical and mode has its own map key.
-    const key = account * 256 + vertical * 2 + (mode === 'test' ? 1 : 0);
+    const key = account * 256 + encodeVerticalAndMode(vertical, mode);
     let tags = this.#tenants.get(key);
     if (tags === undefined) {
       tags = new TenantTags();

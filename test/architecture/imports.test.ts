@@ -13,10 +13,11 @@ analytics: bounds clicks confirmations domain event-log files ids ledger
 auth: bounds domain files secrets
 bench/capacity: bounds domain files
 bounds:
+budgets: bounds catalogs clicks domain files ids ledger matching
 catalogs: bounds domain files matching
 cli: analytics auth bench/capacity bounds catalogs config confirmations domain event-log files ids ledger logging
   operations secrets server sessions tls verticals
-clicks: bounds catalogs domain files ids ledger matching
+clicks: bounds domain ids ledger
 config: auth bounds domain tls
 confirmations: bounds clicks domain ids ledger
 domain: bounds
@@ -32,7 +33,7 @@ logging: bounds domain http/engines
 matching: bounds domain
 metrics: bounds domain ledger
 openapi: bounds catalogs config domain http/routes ids ledger matching operations widgets
-operations: analytics auth bounds catalogs clicks confirmations domain event-log ids journal ledger matching
+operations: analytics auth bounds budgets catalogs clicks confirmations domain event-log ids journal ledger matching
   secrets sessions statistics user-agents widgets
 secrets: bounds domain files
 sessions: bounds domain ids ledger matching secrets

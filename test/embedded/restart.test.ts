@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { type BookedRevenueSnapshot, encodeSnapshot, readSnapshot } from '../../src/clicks/booked-revenue-snapshot.ts';
+import { type BookedRevenueSnapshot, encodeSnapshot, readSnapshot } from '../../src/budgets/booked-revenue-snapshot.ts';
 import type { ConfirmationRow, Marketplace, OfferView, PartnerApi, SessionResponse } from '../../src/index.ts';
 import { addSecret } from '../../src/secrets/secret-file.ts';
 import { ChangeableCatalogs, withBudgets, withDailyCap, withoutOffers } from '../support/changeable-catalogs.ts';

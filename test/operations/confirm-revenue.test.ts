@@ -52,7 +52,7 @@ class Bench {
       subIds: this.subIds,
       clickIds: this.clickIds,
       catalogs: { findLenderName: (_vertical, _mode, offerId) => (offerId === 'shown' ? 'Lender of today' : null) },
-      availability: {
+      clickDecider: {
         computeRestoredClickRevenueMicros: (_sub, offerId, _clickedMs, _nowMs, micros) =>
           offerId === 'shown' ? micros : 0,
       },
@@ -320,7 +320,7 @@ describe('confirmRevenue', () => {
   it('restores a click with only the revenue that fits into the budget of its offer', async (t) => {
     const bench = await Bench.open(t);
     let asked: readonly unknown[] = [];
-    bench.ports.availability.computeRestoredClickRevenueMicros = (_sub, ...limited) => {
+    bench.ports.clickDecider.computeRestoredClickRevenueMicros = (_sub, ...limited) => {
       asked = limited;
       return 0;
     };

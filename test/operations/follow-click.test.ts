@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { ClickDecider } from '../../src/budgets/click-decider.ts';
+import { LedgerBookings } from '../../src/budgets/ledger-bookings.ts';
 import { CatalogStore } from '../../src/catalogs/catalog-store.ts';
 import { ClickRecordLimiter } from '../../src/clicks/click-record-limiter.ts';
-import { OfferAvailability } from '../../src/clicks/offer-availability.ts';
 import { SharedTimeout } from '../../src/domain/async.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
 import { ClickIds, ClickTokenCipher } from '../../src/ids/click-tokens.ts';
@@ -52,8 +53,8 @@ type Link = Pick<ClickRequest, 'sub' | 'offer' | 'v'>;
  */
 async function openBench(t: TestContext, isLive = true, flatPayout = false) {
   const clock = new ManualClock();
-  const availability = new OfferAvailability(clock.wallMs());
-  const ledger = await openTemporaryLedger(t, availability);
+  const bookings = new LedgerBookings(clock.wallMs());
+  const ledger = await openTemporaryLedger(t, bookings);
   const sessions = openSessionStore(t, clock);
   const folder = temporaryFolder();
   runAfterTest(t, () => rmSync(folder, { recursive: true }));
@@ -82,7 +83,7 @@ async function openBench(t: TestContext, isLive = true, flatPayout = false) {
       clickTokens,
       clickIds,
       catalogs,
-      availability,
+      clickDecider: new ClickDecider(bookings),
       clickTimeout,
       sandboxLandingUrl,
       redirectHostUrl: 'https://go.example',
@@ -102,7 +103,7 @@ async function openBench(t: TestContext, isLive = true, flatPayout = false) {
     onUncounted: (kind: 'bot' | UncountedRequest) => bench.uncounted.push(kind),
   };
   const bench = {
-    ...{ deps, clock, availability, ledger, sessions, catalogs, subIds, clickTokens, writeCatalog },
+    ...{ deps, clock, bookings, ledger, sessions, catalogs, subIds, clickTokens, writeCatalog },
     /** Number of clicks that were redirected without a durable record. */
     unrecorded: 0,
     unbooked: [] as UnbookedReason[],
@@ -169,7 +170,7 @@ for (const isLive of [true, false]) {
 
     it('records the flat payout of the catalog version that was shown, with and without a limit of the offer', async (t) => {
       const bench = await openBench(t, isLive, true);
-      bench.catalogs.onCatalogActivated((each) => bench.availability.activateCatalog(each, bench.clock.wallMs()));
+      bench.catalogs.onCatalogActivated((each) => bench.bookings.activateCatalog(each, bench.clock.wallMs()));
       for (const limit of [{ stars: 1 }, { daily_cap: 3 }]) {
         await bench.reloadCatalog({ ...liveOffers, ...limit });
         const links = [shownLink(bench), shownLink(bench)];
@@ -365,7 +366,7 @@ describe('followClick after a new ranking for the session', () => {
 describe('followClick for an offer with a budget', () => {
   it('a click beyond the budget redirects, and its record contains the value 0 and the reason', async (t) => {
     const bench = await openBench(t);
-    bench.catalogs.onCatalogActivated((catalog) => bench.availability.activateCatalog(catalog, bench.clock.wallMs()));
+    bench.catalogs.onCatalogActivated((catalog) => bench.bookings.activateCatalog(catalog, bench.clock.wallMs()));
     await bench.reloadCatalog({ ...liveOffers, budget: { per_day_usd: 5, pacing: 'asap' } });
     const links = [1, 2, 3].map(() => shownLink(bench));
     const values: number[] = [];
@@ -387,7 +388,7 @@ describe('followClick for an offer with a budget', () => {
 describe('followClick for an offer with a daily cap', () => {
   async function capped(t: TestContext, cap: number): Promise<Bench> {
     const bench = await openBench(t);
-    bench.catalogs.onCatalogActivated((catalog) => bench.availability.activateCatalog(catalog, bench.clock.wallMs()));
+    bench.catalogs.onCatalogActivated((catalog) => bench.bookings.activateCatalog(catalog, bench.clock.wallMs()));
     await bench.reloadCatalog({ ...liveOffers, daily_cap: cap });
     return bench;
   }

@@ -1,46 +1,47 @@
+import { readSnapshot } from '../budgets/booked-revenue-snapshot.ts';
+import { LedgerBookings, type LedgerReader } from '../budgets/ledger-bookings.ts';
+import type { OfferAvailability } from '../budgets/offer-availability.ts';
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
-import { readSnapshot } from '../clicks/booked-revenue-snapshot.ts';
-import { type LedgerReader, OfferAvailability } from '../clicks/offer-availability.ts';
 import { nodeFileSystem } from '../event-log/log-files.ts';
 import { dataPaths } from '../files/data-paths.ts';
 import { type Ledger, readLedgerSince } from '../ledger/ledger.ts';
 import type { ServiceOptions } from './service.ts';
 
 /**
- * Creates the availability of the offers of all active and replaced catalogs, with the booked revenue of the snapshot file. Applying the
+ * Creates the bookings of the offers of all active and replaced catalogs, with the booked revenue of the snapshot file. Applying the
  * records of the ledger completes the booked revenue.
  */
-export function createOfferAvailability(options: ServiceOptions, catalogs: CatalogStore): OfferAvailability {
+export function createLedgerBookings(options: ServiceOptions, catalogs: CatalogStore): LedgerBookings {
   const { snapshot, problem } = readSnapshot(dataPaths(options.dataDir).bookedRevenueFile);
   if (problem !== null) {
     options.logger.warn({ problem }, 'saved booked revenue of offers cannot be used; reading the ledger of the month');
   }
-  const availability = new OfferAvailability(options.clock.wallMs(), { snapshot });
-  restoreCatalogs(options, catalogs, availability);
-  return availability;
+  const bookings = new LedgerBookings(options.clock.wallMs(), { snapshot });
+  restoreCatalogs(options, catalogs, bookings);
+  return bookings;
 }
 
 /** Computes the booked revenue of the offers from the ledger, because the snapshot file belongs to another ledger. */
-export async function rebuildOfferAvailability(
+export async function rebuildLedgerBookings(
   options: ServiceOptions,
   catalogs: CatalogStore,
-  availability: OfferAvailability,
+  bookings: LedgerBookings,
   ledger: Ledger,
 ): Promise<void> {
   options.logger.warn('saved booked revenue of offers does not match the ledger; reading the ledger of the month');
-  availability.discardState();
-  restoreCatalogs(options, catalogs, availability);
+  bookings.discardState();
+  restoreCatalogs(options, catalogs, bookings);
   await readLedgerSince(
     nodeFileSystem,
     dataPaths(options.dataDir).ledgerFolder,
     ledger,
-    availability.replayStartTimeMs,
-    (record, position) => availability.applyLedgerRecord(record, position),
+    bookings.replayStartTimeMs,
+    (record, position) => bookings.applyLedgerRecord(record, position),
   );
 }
 
-function restoreCatalogs({ catalogs: sources }: ServiceOptions, catalogs: CatalogStore, to: OfferAvailability): void {
+function restoreCatalogs({ catalogs: sources }: ServiceOptions, catalogs: CatalogStore, to: LedgerBookings): void {
   for (const { vertical, mode } of sources) {
     const { number } = vertical;
     to.restoreCatalogs(catalogs.currentCatalog(number, mode), catalogs.listReplacedCatalogs(number, mode));
@@ -50,6 +51,7 @@ function restoreCatalogs({ catalogs: sources }: ServiceOptions, catalogs: Catalo
 /** Activates the limits of the offers of each new catalog, after reading the clicks of the last day from the ledger. */
 export function activateLimitsOfNewCatalogs(
   { dataDir, clock, logger }: ServiceOptions,
+  bookings: LedgerBookings,
   availability: OfferAvailability,
   catalogs: CatalogStore,
   ledger: Ledger,
@@ -63,9 +65,9 @@ export function activateLimitsOfNewCatalogs(
     const { vertical, mode, maxAgeDays } = catalog;
     logger.warn({ vertical: vertical.segment, mode, offers, maxAgeDays }, 'outdated offers are not shown');
   };
-  catalogs.onBeforeActivate((catalog) => availability.loadPastClicks(catalog, clock.wallMs(), readHistory));
+  catalogs.onBeforeActivate((catalog) => bookings.loadPastClicks(catalog, clock.wallMs(), readHistory));
   catalogs.onCatalogActivated((catalog) => {
-    availability.activateCatalog(catalog, clock.wallMs());
+    bookings.activateCatalog(catalog, clock.wallMs());
     logOutdatedOffers(catalog);
   });
   for (const catalog of catalogs.currentCatalogs) logOutdatedOffers(catalog);

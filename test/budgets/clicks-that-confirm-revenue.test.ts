@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { OfferAvailability } from '../../src/clicks/offer-availability.ts';
 import type { Vertical } from '../../src/domain/vertical.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { offersViewedRecord } from '../support/ledger-records.ts';
@@ -107,9 +106,7 @@ it('a click after the clock was set back is not too fast', () => {
 });
 
 it('assumes that the offer was shown and the click was not too fast if the responses of the session were evicted', () => {
-  const bench = openBench();
-  bench.availability = new OfferAvailability(bench.nowMs, { pairsMax: offerIds.length });
-  bench.availability.activateCatalog(bench.catalog, bench.nowMs);
+  const bench = new AvailabilityBench(openBench().catalog, noon, offerIds.length);
   const evicted = bench.session();
   bench.nowMs += 60_000;
   bench.session();

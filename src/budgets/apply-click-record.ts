@@ -1,8 +1,7 @@
-import { bounds } from '../bounds.ts';
+import { unbookedReasonIndexes } from '../clicks/click-decision.ts';
+import { classifyClick, isWithinAttributionWindow } from '../clicks/click-rules.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import { type LedgerRecord, ledgerRecordKind, type OfferClickedRecord } from '../ledger/ledger-record.ts';
-import { unbookedReasonIndexes } from './click-decision.ts';
-import { classifyClick, isWithinAttributionWindow } from './click-rules.ts';
 import type { OfferBookings } from './offer-bookings.ts';
 import type { SessionOfferPairs } from './session-offer-pairs.ts';
 import type { VerticalBookings } from './vertical-bookings.ts';
@@ -99,19 +98,4 @@ export function isCountedClick(
   const state = pairs.getPairState(sub, randomId);
   const wasShown = state !== 'none' || !tracksSessions || !pairs.hasAllPairsSince(createdMs);
   return classifyClick({ wasShown, wasClicked: state === 'clicked', createdMs }, clickedMs) === 'counted';
-}
-
-/**
- * Whether a click came less than `clickDelayMsMin` after the first answer that contained the offer. Returns false if the time of the first
- * answer is not known.
- */
-export function isTooFastClick(
-  sub: Uint8Array,
-  clickedMs: number,
-  { randomId }: OfferBookings,
-  pairs: SessionOfferPairs,
-): boolean {
-  const shownMs = pairs.getFirstShownMs(sub, randomId);
-  // A negative difference means that the wall clock was set back.
-  return shownMs !== null && clickedMs >= shownMs && clickedMs - shownMs < bounds.clickDelayMsMin;
 }

@@ -1,7 +1,9 @@
 import { seededRandom } from '../../bench/population/random.ts';
+import { ClickDecider } from '../../src/budgets/click-decider.ts';
+import { LedgerBookings } from '../../src/budgets/ledger-bookings.ts';
+import { OfferAvailability } from '../../src/budgets/offer-availability.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { toClickRecordItems } from '../../src/clicks/click-decision.ts';
-import { OfferAvailability } from '../../src/clicks/offer-availability.ts';
 import { daysSinceEpoch, msPerDay } from '../../src/domain/calendar.ts';
 import type { OfferClickedRecord } from '../../src/ledger/ledger-record.ts';
 import { hasOffer } from '../../src/matching/offer-set.ts';
@@ -90,7 +92,9 @@ export function simulateMonth(seed: number): SimulatedMonth {
 class PacingSimulation {
   readonly #random: () => number;
   readonly #catalog = createCatalog();
+  readonly #bookings: LedgerBookings;
   readonly #availability: OfferAvailability;
+  readonly #decider: ClickDecider;
   readonly #booked = new Map<string, number>();
   readonly #bookedBeforeDay = new Map<string, number>();
   #position = 0;
@@ -100,8 +104,10 @@ class PacingSimulation {
   constructor(seed: number) {
     this.#random = seededRandom(seed);
     const startMs = monthStartMs - warmUpDays * msPerDay;
-    this.#availability = new OfferAvailability(startMs);
-    this.#availability.activateCatalog(this.#catalog, startMs);
+    this.#bookings = new LedgerBookings(startMs);
+    this.#bookings.activateCatalog(this.#catalog, startMs);
+    this.#availability = new OfferAvailability(this.#bookings);
+    this.#decider = new ClickDecider(this.#bookings);
   }
 
   run(): SimulatedMonth {
@@ -137,7 +143,7 @@ class PacingSimulation {
     const { bits } = this.#availability.unavailableOffers(this.#catalog, nowMs);
     const shown = this.#catalog.offers.filter((_offer, index) => bits === null || !hasOffer(bits, index));
     const ids = shown.map(({ id }) => id);
-    this.#availability.applyLedgerRecord(offersViewedRecord(sub, ids, nowMs), ++this.#position);
+    this.#bookings.applyLedgerRecord(offersViewedRecord(sub, ids, nowMs), ++this.#position);
     for (const offerId of ids) {
       if (this.#random() >= clickProbability) continue;
       const delayMs = 2_000 - Math.log(1 - this.#random()) * meanClickDelayMs;
@@ -151,11 +157,11 @@ class PacingSimulation {
     while (this.#pendingClicks.length > 0 && this.#pendingClicks[0]!.atMs <= nowMs) {
       const { atMs, sub, offerId, band } = this.#pendingClicks.shift()!;
       const fullValue = payoutUsd * confirmRates[band]! * 1_000_000;
-      const decision = this.#availability.decideClick(sub, offerId, atMs, fullValue);
+      const decision = this.#decider.decideClick(sub, offerId, atMs, fullValue);
       const valueMicros = decision.hasValue ? fullValue : 0;
       const click = offerClickedRecord(sub, offerId, { valueMicros, wallMs: atMs });
       const record = [...click, ...toClickRecordItems(decision)] as unknown as OfferClickedRecord;
-      this.#availability.applyLedgerRecord(record, ++this.#position);
+      this.#bookings.applyLedgerRecord(record, ++this.#position);
       if (decision.isBooked) this.#booked.set(offerId, (this.#booked.get(offerId) ?? 0) + valueMicros);
     }
   }

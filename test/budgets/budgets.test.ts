@@ -110,8 +110,7 @@ describe('budgets', () => {
     const bench = benchWith({ per_day_usd: 1.5, pacing: 'asap' });
     const sub = bench.session();
     const { nowMs: clickedMs } = bench;
-    const limit = (atMs: number) =>
-      bench.availability.computeRestoredClickRevenueMicros(sub, 'a', clickedMs, atMs, 750_000);
+    const limit = (atMs: number) => bench.decider.computeRestoredClickRevenueMicros(sub, 'a', clickedMs, atMs, 750_000);
     assert.equal(limit(clickedMs + hourMs), 750_000);
     assert.equal(limit(clickedMs + msPerDay + 1), 0);
     assert.equal(bench.clickOnce('a'), true);
@@ -119,7 +118,7 @@ describe('budgets', () => {
     assert.equal(bench.clickOnce('a'), true);
     assert.equal(limit(clickedMs + hourMs), 0);
     assert.equal(
-      bench.availability.computeRestoredClickRevenueMicros(sub, 'b', clickedMs, clickedMs + msPerDay + 1, 750_000),
+      bench.decider.computeRestoredClickRevenueMicros(sub, 'b', clickedMs, clickedMs + msPerDay + 1, 750_000),
       750_000,
     );
   });
@@ -189,7 +188,7 @@ describe('budgets', () => {
     assert.deepEqual(bench.hidden(), {});
     for (let record = 0; record < 20; record++) bench.session();
     bench.restart();
-    assert.equal(bench.availability.isConsistentWithLedger, true);
+    assert.equal(bench.bookings.isConsistentWithLedger, true);
     assert.deepEqual(bench.hidden(), {});
     assert.equal(clickUntilHidden(bench), 3);
   });
@@ -199,7 +198,7 @@ describe('budgets', () => {
       catalogWithOffers({ a: { budget: { per_day_usd: 0.01, pacing: 'even' }, payout_usd: 0 } }),
       noon,
     );
-    const { isBooked } = bench.availability.decideClick(bench.session(), 'a', bench.nowMs, 0);
+    const { isBooked } = bench.decider.decideClick(bench.session(), 'a', bench.nowMs, 0);
     assert.equal(isBooked, true);
     assert.deepEqual(bench.hidden(), {});
   });
@@ -346,7 +345,7 @@ const monthNumber = (wallMs: number) => monthOfDay(daysSinceEpoch(wallMs)).numbe
 /** Returns the figures that decide about clicks in the next hours: those of the current day and month, and the click distribution. */
 function currentFigures(bench: AvailabilityBench): unknown {
   const day = daysSinceEpoch(bench.nowMs);
-  const { verticals } = bench.availability.takeSnapshot(bench.nowMs);
+  const { verticals } = bench.bookings.takeSnapshot(bench.nowMs);
   return verticals.map(([key, { bookings, rhythm }]) => [
     key,
     bookings

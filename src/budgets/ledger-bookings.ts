@@ -5,15 +5,11 @@ import { bounds } from '../bounds.ts';
 import type { ReplacedCatalog } from '../catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import { dayStartMs, daysSinceEpoch, monthOfDay } from '../domain/calendar.ts';
-import { decodeSubId, readVerticalAndModeKey, subIdByteLength } from '../ids/sub-id.ts';
+import { encodeVerticalAndMode, readVerticalAndModeKey, subIdByteLength } from '../ids/sub-id.ts';
 import type { LedgerSubscriber } from '../ledger/ledger.ts';
 import { type LedgerRecord, ledgerRecordKind } from '../ledger/ledger-record.ts';
-import type { UnavailableOffers } from '../matching/matcher.ts';
-import { applyRecordToBookings, isCountedClick, isTooFastClick } from './apply-click-record.ts';
+import { applyRecordToBookings } from './apply-click-record.ts';
 import type { BookedRevenueSnapshot } from './booked-revenue-snapshot.ts';
-import type { UnavailabilityReason } from './catalog-availability.ts';
-import { type ClickDecision, defaultClickDecision } from './click-decision.ts';
-import { isWithinAttributionWindow } from './click-rules.ts';
 import { OfferBookings } from './offer-bookings.ts';
 import { SessionOfferPairs } from './session-offer-pairs.ts';
 import { VerticalBookings } from './vertical-bookings.ts';
@@ -22,19 +18,16 @@ import { VerticalBookings } from './vertical-bookings.ts';
 export type LedgerReader = (sinceMs: number, visit: (record: LedgerRecord, position: number) => void) => Promise<void>;
 
 /**
- * Decides which offers are unavailable, and whether a click books revenue (docs/contract.md#daily-caps,
- * docs/contract.md#budgets-and-pacing, docs/contract.md#clicks-that-are-not-booked). All accounts share the limits of an offer. Live
- * sessions and test sessions are counted separately.
+ * Bookings of the offers of all verticals, and the session-offer pairs of recent sessions, computed from the ledger. Live sessions and test
+ * sessions are counted separately.
  *
- * The state is computed from the ledger. A click is checked, recorded and counted in one turn of the event loop, so that concurrent clicks
- * cannot exceed a limit. The click's record contains the decision, so analytics do not check the limits again. A restart restores the
- * booked revenue from a snapshot and the later ledger records. Without a usable snapshot, a restart computes the booked revenue from the
- * ledger records of the month (docs/contributing/decisions/budgets.md).
+ * A restart restores the bookings from a snapshot and the later ledger records. Without a usable snapshot, a restart computes the bookings
+ * from the ledger records of the month (docs/contributing/decisions/budgets.md).
  *
  * If an offer gets its first limit while the service runs, `loadPastClicks` reads the offer's earlier clicks from the ledger.
  */
-export class OfferAvailability implements LedgerSubscriber {
-  /** Bookings by vertical and mode, see `readVerticalAndModeKey`. */
+export class LedgerBookings implements LedgerSubscriber {
+  /** Bookings by vertical and mode, see `encodeVerticalAndMode`. */
   readonly #verticals = new Map<number, VerticalBookings>();
   readonly #pairsMax: number;
   readonly #startMs: number;
@@ -76,7 +69,7 @@ export class OfferAvailability implements LedgerSubscriber {
   get replayStartTimeMs(): number {
     if (this.#snapshot === null) return bookedRevenueStartMs(this.#startMs);
     const verticals = [...this.#verticals.values()];
-    if (verticals.every(({ trackedCount }) => trackedCount === 0)) return Number.POSITIVE_INFINITY;
+    if (!verticals.some(({ tracksSessions }) => tracksSessions)) return Number.POSITIVE_INFINITY;
     const recountsClicks = verticals.some((verticalBookings) => verticalBookings.recountsClicks);
     return recountsClicks
       ? pairStartMs(this.#startMs, this.#snapshot)
@@ -101,81 +94,24 @@ export class OfferAvailability implements LedgerSubscriber {
     this.#pairs = new SessionOfferPairs(this.#pairsMax, pairStartMs(this.#startMs, null));
   }
 
-  /** Returns the number of offers of the active catalogs that are unavailable for a reason. */
-  countUnavailableOffers(reason: UnavailabilityReason, nowMs: number): number {
-    let count = 0;
-    for (const { availability } of this.#verticals.values()) count += availability?.countOffers(reason, nowMs) ?? 0;
-    return count;
+  /** Session-offer pairs of all verticals. */
+  get pairs(): SessionOfferPairs {
+    return this.#pairs;
   }
 
-  /** Returns the number of offers of an active catalog whose figures are too old (docs/contract.md#outdated-offers). */
-  countOutdatedOffers(catalog: CompiledCatalog, nowMs: number): number {
-    return this.#getCatalogAvailability(catalog).countOffers('outdated', nowMs);
+  /** Bookings of all verticals and modes with a catalog or a click. */
+  get verticals(): Iterable<VerticalBookings> {
+    return this.#verticals.values();
   }
 
-  /** Returns the offers of an active catalog that responses must not contain. */
-  unavailableOffers(catalog: CompiledCatalog, nowMs: number): UnavailableOffers {
-    return this.#getCatalogAvailability(catalog).unavailableOffers(nowMs);
+  /** Finds the bookings of the vertical and the mode of a session. */
+  findBySession(sub: Uint8Array): VerticalBookings | undefined {
+    return this.#verticals.get(readVerticalAndModeKey(sub));
   }
 
-  /** Lists the reasons why an offer is unavailable, as of the last call of `unavailableOffers` for the catalog. */
-  listUnavailabilityReasons(catalog: CompiledCatalog, offerIndex: number): readonly UnavailabilityReason[] {
-    return this.#getCatalogAvailability(catalog).listUnavailabilityReasons(offerIndex);
-  }
-
-  /**
-   * Decides whether a click books revenue. The caller must append the click's record in the same turn of the event loop.
-   *
-   * @param valueMicros revenue of the click if the click books revenue
-   */
-  decideClick(sub: Uint8Array, offerId: string, clickedMs: number, valueMicros: number): ClickDecision {
-    const verticalBookings = this.#verticals.get(readVerticalAndModeKey(sub));
-    const offerBookings = verticalBookings?.findBookings(offerId);
-    if (verticalBookings === undefined || offerBookings === undefined) return defaultClickDecision;
-    const { clicksConfirmRevenue } = verticalBookings;
-    if (!offerBookings.hasLimits && !clicksConfirmRevenue) return defaultClickDecision;
-    const day = daysSinceEpoch(clickedMs);
-    const limit = offerBookings.hasReachedCap(day)
-      ? 'cap'
-      : offerBookings.fitsBudget(day, valueMicros)
-        ? null
-        : 'budget';
-    const pairs = this.#pairs;
-    if (!isCountedClick(sub, clickedMs, offerBookings, pairs)) {
-      return { hasValue: limit === null && !clicksConfirmRevenue, isBooked: null, unbookedReason: null };
-    }
-    if (!clicksConfirmRevenue) {
-      return { hasValue: limit === null, isBooked: limit === null, unbookedReason: limit };
-    }
-    if (isTooFastClick(sub, clickedMs, offerBookings, pairs)) {
-      // Only the first too fast click of a session on an offer is recorded. The records of further too fast clicks would use up the
-      // session's limit of recorded clicks.
-      return pairs.getPairState(sub, offerBookings.randomId) === 'too_fast'
-        ? { hasValue: false, isBooked: null, unbookedReason: null, needsRecord: false }
-        : { hasValue: false, isBooked: false, unbookedReason: 'too_fast' };
-    }
-    const hasTooManyOffers = pairs.getBookedOfferCountOfSession(sub) >= bounds.offersBookedPerSessionMax;
-    const unbookedReason = hasTooManyOffers ? 'too_many_offers' : limit;
-    const isBooked = unbookedReason === null;
-    return { hasValue: isBooked, isBooked, unbookedReason, confirmsRevenue: isBooked };
-  }
-
-  /**
-   * Returns the revenue to book when a confirmation restores a click that has no record: `valueMicros`, or 0 if this amount does not fit
-   * into the budget of the offer. The caller must append the record of the confirmation in the same turn of the event loop.
-   */
-  computeRestoredClickRevenueMicros(
-    sub: Uint8Array,
-    offerId: string,
-    clickedMs: number,
-    nowMs: number,
-    valueMicros: number,
-  ): number {
-    const offerBookings = this.#verticals.get(readVerticalAndModeKey(sub))?.findBookings(offerId);
-    if (offerBookings === undefined || offerBookings.budget === null) return valueMicros;
-    // After the attribution window, the service no longer knows whether the click has a record, or whether a confirmation restored it.
-    if (!isWithinAttributionWindow(nowMs, decodeSubId(sub).createdMs)) return 0;
-    return offerBookings.fitsBudget(daysSinceEpoch(clickedMs), valueMicros) ? valueMicros : 0;
+  /** Finds the bookings of the vertical and the mode of a catalog. */
+  findByCatalog(catalog: CompiledCatalog): VerticalBookings | undefined {
+    return this.#verticals.get(bookingsKey(catalog));
   }
 
   applyLedgerRecord(record: LedgerRecord, position: number): void {
@@ -188,7 +124,7 @@ export class OfferAvailability implements LedgerSubscriber {
     if (kind === ledgerRecordKind.offersViewed) {
       // Evicts the session-offer pairs of old sessions, whose clicks no longer count.
       this.#pairs.evictOldPairs(wallMs - pairRetentionMs);
-      if ((this.#verticals.get(readVerticalAndModeKey(sub))?.trackedCount ?? 0) > 0)
+      if (this.#verticals.get(readVerticalAndModeKey(sub))?.tracksSessions === true)
         this.#applyRecordToVertical(record, isInSnapshot);
     } else if (kind === ledgerRecordKind.offerClicked || kind === ledgerRecordKind.revenueConfirmed) {
       this.#applyRecordToVertical(record, isInSnapshot);
@@ -197,7 +133,8 @@ export class OfferAvailability implements LedgerSubscriber {
 
   /** Reads the ledger for the earlier clicks on those offers of a new catalog that had no limits before. */
   async loadPastClicks(catalog: CompiledCatalog, nowMs: number, readHistory: LedgerReader): Promise<void> {
-    const verticalBookings = this.#findOrAddVertical(keyOfCatalog(catalog));
+    const catalogKey = bookingsKey(catalog);
+    const verticalBookings = this.#findOrAddVertical(catalogKey);
     if (catalog.vertical.clicksConfirmRevenue === true) return;
     const bookings = new Map<string, OfferBookings>();
     for (const { id, dailyCap, budget } of catalog.offers) {
@@ -214,7 +151,7 @@ export class OfferAvailability implements LedgerSubscriber {
       findBookings: (id: string) => bookings.get(id),
       findOrAddBookings: (id: string) => bookings.get(id) ?? null,
     };
-    const isOfCatalog = (record: LedgerRecord): boolean => readVerticalAndModeKey(record[2]) === keyOfCatalog(catalog);
+    const isOfCatalog = (record: LedgerRecord): boolean => readVerticalAndModeKey(record[2]) === catalogKey;
     // Collects pairs from the ledger in a separate set, because new clicks and views change `#pairs` at the same time.
     const pairs = new SessionOfferPairs(this.#pairsMax, sinceMs);
     const bufferedRecords: LedgerRecord[] = [];
@@ -235,7 +172,7 @@ export class OfferAvailability implements LedgerSubscriber {
 
   /** Activates the limits of a catalog; `nowMs` is the current time. Call `loadPastClicks` first. */
   activateCatalog(catalog: CompiledCatalog, nowMs: number): void {
-    this.#findOrAddVertical(keyOfCatalog(catalog)).activateCatalog(catalog, nowMs);
+    this.#findOrAddVertical(bookingsKey(catalog)).activateCatalog(catalog, nowMs);
   }
 
   /** Restores the limits after a restart: activates the replaced catalogs, oldest first, and then the current catalog. */
@@ -284,12 +221,6 @@ export class OfferAvailability implements LedgerSubscriber {
     return { position, wallMs: record[1], sub, crc32: crc32(JSON.stringify(items)) };
   }
 
-  #getCatalogAvailability(catalog: CompiledCatalog) {
-    const availability = this.#verticals.get(keyOfCatalog(catalog))?.availability;
-    if (availability?.catalog !== catalog) throw new Error('catalog is not active');
-    return availability;
-  }
-
   #findOrAddVertical(key: number): VerticalBookings {
     let verticalBookings = this.#verticals.get(key);
     if (verticalBookings === undefined) {
@@ -336,6 +267,6 @@ function snapshotPairStartMs(nowMs: number, { lastRecord }: BookedRevenueSnapsho
   return Math.min(nowMs, lastRecord.wallMs) - pairRetentionMs;
 }
 
-function keyOfCatalog({ vertical, mode }: CompiledCatalog): number {
-  return (vertical.number << 1) | (mode === 'test' ? 1 : 0);
+function bookingsKey({ vertical, mode }: CompiledCatalog): number {
+  return encodeVerticalAndMode(vertical.number, mode);
 }

@@ -19,7 +19,7 @@ export interface BookedRevenueSnapshot {
   };
   /** First UTC day since which the bookings contain all clicks. */
   readonly knownSinceDay: number;
-  /** Bookings by vertical and mode, see `readVerticalAndModeKey`. */
+  /** Bookings by vertical and mode, see `encodeVerticalAndMode`. */
   readonly verticals: readonly (readonly [verticalAndMode: number, bookings: StoredVerticalBookings])[];
 }
 
@@ -63,7 +63,7 @@ interface SnapshotWriterOptions {
   readonly file: string;
   readonly clock: Clock;
   readonly ledger: Pick<Ledger, 'durablePosition' | 'healthy'>;
-  readonly availability: { takeSnapshot(nowMs: number): BookedRevenueSnapshot };
+  readonly bookings: { takeSnapshot(nowMs: number): BookedRevenueSnapshot };
   readonly onError: (error: unknown) => void;
   readonly intervalMs?: number;
 }
@@ -101,9 +101,9 @@ export class BookedRevenueSnapshotWriter {
   }
 
   async #write(): Promise<void> {
-    const { file, clock, ledger, availability, onError } = this.#options;
+    const { file, clock, ledger, bookings, onError } = this.#options;
     try {
-      const snapshot = availability.takeSnapshot(clock.wallMs());
+      const snapshot = bookings.takeSnapshot(clock.wallMs());
       const { position } = snapshot.lastRecord;
       if (position === this.#writtenPosition) return;
       const text = encodeSnapshot(snapshot);

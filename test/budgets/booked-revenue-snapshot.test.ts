@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { bounds } from '../../src/bounds.ts';
-import { BookedRevenueSnapshotWriter, readSnapshot } from '../../src/clicks/booked-revenue-snapshot.ts';
+import { BookedRevenueSnapshotWriter, readSnapshot } from '../../src/budgets/booked-revenue-snapshot.ts';
 import { scratchFolder } from '../event-log/log-fixture.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { AvailabilityBench, catalogWithOffers } from './availability-bench.ts';
@@ -28,13 +28,13 @@ const ledgerOf = (bench: AvailabilityBench, isDurable: () => boolean = () => tru
 
 test('closing writes a snapshot of the last records, in a file that only the owner can read', async (t) => {
   const [file, bench] = [join(scratchFolder(t), 'snapshot'), openBench()];
-  const options = { file, clock: new ManualClock(), availability: bench.availability, onError: failOn };
+  const options = { file, clock: new ManualClock(), bookings: bench.bookings, onError: failOn };
   const writer = new BookedRevenueSnapshotWriter({ ...options, ledger: ledgerOf(bench) });
   bench.clickOnce('a');
   await writer.close();
   const { snapshot, problem } = readSnapshot(file);
   assert.equal(problem, null);
-  assert.deepEqual(snapshot, bench.availability.takeSnapshot(noon));
+  assert.deepEqual(snapshot, bench.bookings.takeSnapshot(noon));
   assert.equal(snapshot!.lastRecord.position, 4);
   assert.equal(statSync(file).mode & 0o077, 0);
 });
@@ -43,7 +43,7 @@ test('writes a snapshot periodically, once its records are durable', async (t) =
   const folder = scratchFolder(t);
   const [file, bench] = [join(folder, 'snapshot'), openBench()];
   let isDurable = false;
-  const options = { file, clock: new ManualClock(), availability: bench.availability, onError: failOn };
+  const options = { file, clock: new ManualClock(), bookings: bench.bookings, onError: failOn };
   const writer = new BookedRevenueSnapshotWriter({
     ...options,
     ledger: ledgerOf(bench, () => isDurable),
@@ -61,7 +61,7 @@ test('writes no snapshot of records that the ledger lost', async (t) => {
   const folder = scratchFolder(t);
   const bench = openBench();
   const writer = new BookedRevenueSnapshotWriter({
-    ...{ file: join(folder, 'snapshot'), clock: new ManualClock(), availability: bench.availability },
+    ...{ file: join(folder, 'snapshot'), clock: new ManualClock(), bookings: bench.bookings },
     ...{ onError: failOn, ledger: ledgerOf(bench, () => false) },
   });
   await writer.close();
@@ -73,7 +73,7 @@ test('reports a write error', async (t) => {
   const errors: unknown[] = [];
   const writer = new BookedRevenueSnapshotWriter({
     ...{ file: join(scratchFolder(t), 'missing', 'snapshot'), clock: new ManualClock() },
-    ...{ availability: bench.availability, ledger: ledgerOf(bench), onError: (error: unknown) => errors.push(error) },
+    ...{ bookings: bench.bookings, ledger: ledgerOf(bench), onError: (error: unknown) => errors.push(error) },
   });
   await writer.close();
   assert.equal((errors[0] as NodeJS.ErrnoException).code, 'ENOENT');
@@ -81,7 +81,7 @@ test('reports a write error', async (t) => {
 
 test('rejects a snapshot file with any changed byte, a truncated file and an unreadable file', async (t) => {
   const [file, bench] = [join(scratchFolder(t), 'snapshot'), openBench()];
-  const options = { file, clock: new ManualClock(), availability: bench.availability, onError: failOn };
+  const options = { file, clock: new ManualClock(), bookings: bench.bookings, onError: failOn };
   assert.deepEqual(readSnapshot(file), { snapshot: null, problem: null });
   await new BookedRevenueSnapshotWriter({ ...options, ledger: ledgerOf(bench) }).close();
   const bytes = readFileSync(file);

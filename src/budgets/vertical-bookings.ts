@@ -18,16 +18,19 @@ export class VerticalBookings {
   availability: CatalogAvailability | null = null;
   /** Whether clicks of the vertical confirm their own revenue, so that every click needs a decision. */
   clicksConfirmRevenue = false;
-  /** Number of bookings with `tracksSessions`. */
-  trackedCount = 0;
-  /** Whether `OfferBookings.recountsClicks` is true for some of the bookings with `tracksSessions`. */
-  recountsClicks = false;
+  /** Whether `OfferBookings.tracksSessions` is true for some of the bookings. */
+  tracksSessions = false;
   readonly #bookings = new Map<string, OfferBookings>();
   readonly #knownSinceDay: number;
 
   /** @param knownSinceDay see `OfferBookings` */
   constructor(knownSinceDay: number) {
     this.#knownSinceDay = knownSinceDay;
+  }
+
+  /** Whether `OfferBookings.recountsClicks` is true for some of the bookings with `tracksSessions`. */
+  get recountsClicks(): boolean {
+    return [...this.#bookings.values()].some((bookings) => bookings.tracksSessions && bookings.recountsClicks);
   }
 
   findBookings(offerId: string): OfferBookings | undefined {
@@ -51,7 +54,7 @@ export class VerticalBookings {
     const old = this.#bookings.get(offerId);
     if (old !== undefined) offerBookings.copyRevenueFrom(old);
     this.#bookings.set(offerId, offerBookings);
-    this.#countTrackedOffers();
+    this.#updateTracksSessions();
   }
 
   /**
@@ -84,7 +87,7 @@ export class VerticalBookings {
       Object.assign(offerBookings, { dailyCap: null, budget: null, tracksSessions: this.clicksConfirmRevenue });
       if (!offerBookings.hasBookingsSinceMonth(month)) this.#bookings.delete(id);
     }
-    this.#countTrackedOffers();
+    this.#updateTracksSessions();
   }
 
   toStoredBookings(): StoredVerticalBookings {
@@ -100,18 +103,12 @@ export class VerticalBookings {
   #addBookings(offerId: string): OfferBookings {
     const offerBookings = new OfferBookings(this.#knownSinceDay);
     offerBookings.tracksSessions = this.clicksConfirmRevenue;
-    if (offerBookings.tracksSessions) this.trackedCount++;
+    this.tracksSessions ||= this.clicksConfirmRevenue;
     this.#bookings.set(offerId, offerBookings);
     return offerBookings;
   }
 
-  #countTrackedOffers(): void {
-    this.trackedCount = 0;
-    this.recountsClicks = false;
-    for (const { tracksSessions, recountsClicks } of this.#bookings.values()) {
-      if (!tracksSessions) continue;
-      this.trackedCount++;
-      this.recountsClicks ||= recountsClicks;
-    }
+  #updateTracksSessions(): void {
+    this.tracksSessions = [...this.#bookings.values()].some(({ tracksSessions }) => tracksSessions);
   }
 }

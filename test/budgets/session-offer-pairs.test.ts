@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type OfferKeyBits, SessionOfferPairs } from '../../src/clicks/session-offer-pairs.ts';
+import { type OfferKeyBits, SessionOfferPairs } from '../../src/budgets/session-offer-pairs.ts';
 import { subIdBytes } from '../support/ledger-records.ts';
 
 const minuteMs = 60 * 1000;
