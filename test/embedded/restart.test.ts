@@ -140,6 +140,18 @@ test('a restart retains the number of recorded clicks of a session', async (t) =
   assert.equal(ok(await partner.queryAnalytics({ sub_id_list: [subId] })).offer_clicks, 1);
 });
 
+/** Offer that the tests limit. */
+const limitedOffer = 'cobalt-prime';
+
+/** Returns the click URL of the limited offer for a new session; undefined if the offer has reached its limit. */
+async function findClickUrl(marketplace: Marketplace, key: string, tag: string): Promise<string | undefined> {
+  const partner = marketplace.partnerApi(key);
+  const { sub_id } = ok(await partner.createSession({ referrer_tag: tag }));
+  ok(await partner.submitInputs({ sub_id, fields: fixture.complete }));
+  const { offers } = ok(await partner.getMarketplace({ sub_id, max_offers: 20 }));
+  return offers.find(({ svc_offer_id: id }) => id === limitedOffer)?.click_url;
+}
+
 test('after a restart, clicks from earlier on the same UTC day still count towards the daily caps', async (t) => {
   const dataDir = folderFor(t);
   const catalogs = new ChangeableCatalogs(fixture);
@@ -148,15 +160,8 @@ test('after a restart, clicks from earlier on the same UTC day still count towar
   const start = () => startEmbedded(t, { dataDir, clock, catalogs: catalogs.sources });
   const first = await start();
   const { key } = first.keys.create(newKey);
-  /** Returns the click URL of the offer for a new session; undefined if the offer is at its cap. */
-  const link = async (marketplace: Marketplace): Promise<string | undefined> => {
-    const partner = marketplace.partnerApi(key);
-    const { sub_id } = ok(await partner.createSession({ referrer_tag: 'caps' }));
-    ok(await partner.submitInputs({ sub_id, fields: fixture.complete }));
-    const { offers } = ok(await partner.getMarketplace({ sub_id, max_offers: 20 }));
-    return offers.find(({ svc_offer_id: id }) => id === 'cobalt-prime')?.click_url;
-  };
-  const setCap = (cap: number) => catalogs.writeCatalog(withDailyCap(catalogs.initialCatalog, cap, ['cobalt-prime']));
+  const link = (marketplace: Marketplace) => findClickUrl(marketplace, key, 'caps');
+  const setCap = (cap: number) => catalogs.writeCatalog(withDailyCap(catalogs.initialCatalog, cap, [limitedOffer]));
   for (let click = 0; click < 2; click++) await first.followClick((await link(first))!);
   // The clicks were recorded before the offer had a cap.
   setCap(3);
@@ -179,16 +184,16 @@ test('after a restart, clicks from earlier on the same UTC day still count towar
   for (let session = 0; session < 5; session++) links.push((await link(third))!);
   await third.close();
 
-  catalogs.writeCatalog(withoutOffers(catalogs.initialCatalog, ['cobalt-prime']));
+  catalogs.writeCatalog(withoutOffers(catalogs.initialCatalog, [limitedOffer]));
   const fourth = await start();
-  const [landingUrl] = findListedOffer(fixture, 'cobalt-prime').offer.landing_url.split('{click_id}');
+  const [landingUrl] = findListedOffer(fixture, limitedOffer).offer.landing_url.split('{click_id}');
   for (const url of links) {
     const click = await fourth.followClick(url);
     assert.ok(click.kind === 'redirect' && click.location.includes(landingUrl!));
   }
   const summary = ok(await fourth.partnerApi(key).queryAnalytics({ referrer_tag: 'caps' }));
   // The cap of four applied on both days, on the second day to the links of the removed offer.
-  const worth = totalClickUsd(fixture, ['cobalt-prime']);
+  const worth = totalClickUsd(fixture, [limitedOffer]);
   assert.deepEqual([summary.offer_clicks, summary.rev_attributed], [9, 8 * worth]);
 });
 
@@ -209,7 +214,7 @@ for (const { damage, what } of [
     const dataDir = folderFor(t);
     const catalogs = new ChangeableCatalogs(fixture);
     runAfterTest(t, () => catalogs.removeFiles());
-    const id = 'cobalt-prime';
+    const id = limitedOffer;
     const clickUsd = totalClickUsd(fixture, [id]);
     const budget = { per_month_usd: 3 * clickUsd, pacing: 'asap' } as const;
     catalogs.writeCatalog(withBudgets(catalogs.initialCatalog, (offer) => (offer.id === id ? budget : undefined)));
@@ -217,13 +222,7 @@ for (const { damage, what } of [
     const start = () => startEmbedded(t, { dataDir, clock, catalogs: catalogs.sources });
     const first = await start();
     const { key } = first.keys.create(newKey);
-    const link = async (marketplace: Marketplace): Promise<string | undefined> => {
-      const partner = marketplace.partnerApi(key);
-      const { sub_id } = ok(await partner.createSession({ referrer_tag: 'budget' }));
-      ok(await partner.submitInputs({ sub_id, fields: fixture.complete }));
-      const { offers } = ok(await partner.getMarketplace({ sub_id, max_offers: 20 }));
-      return offers.find(({ svc_offer_id }) => svc_offer_id === id)?.click_url;
-    };
+    const link = (marketplace: Marketplace) => findClickUrl(marketplace, key, 'budget');
     for (let click = 0; click < 2; click++) await first.followClick((await link(first))!);
     await first.close();
 

@@ -139,10 +139,6 @@ export class DeadlineQueue {
     this.sentinel.next = this.sentinel;
   }
 
-  get hasNoDeadlines(): boolean {
-    return this.sentinel.next === this.sentinel;
-  }
-
   /** Adds an entry, or restarts the timeout of an entry. `nowMs` must not decrease between calls. */
   add(entry: DeadlineQueueEntry, nowMs: number): void {
     this.remove(entry);
