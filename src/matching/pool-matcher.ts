@@ -201,7 +201,7 @@ export class PoolMatcher implements Matcher {
       results = await this.#sendBatch(batch);
     } catch (error) {
       this.#reportError(error);
-      this.#queue.unshift(...this.#selectRequestsToRetry(batch));
+      this.#requeueBatch(batch);
     }
     this.#batches.delete(batch);
     // The next batch is sent before the promises of the completed batch are resolved, so that the thread is not idle.
@@ -236,18 +236,16 @@ export class PoolMatcher implements Matcher {
     if (this.#closing === null) this.#options.onError?.(error);
   }
 
-  /** Returns the failed requests that can be retried, and resolves all other failed requests to null. A request is retried once. */
-  #selectRequestsToRetry(failed: Batch): PendingRequest[] {
-    const again: PendingRequest[] = [];
-    for (const pending of failed) {
+  /** Puts the requests of a failed batch back at the front of the queue. Resolves the requests that have failed before to null. */
+  #requeueBatch(batch: Batch): void {
+    for (const pending of batch.toReversed()) {
       if (pending.retried || this.#closing !== null) {
         pending.resolve(null);
       } else {
         pending.retried = true;
-        again.push(pending);
+        this.#queue.unshift(pending);
       }
     }
-    return again;
   }
 }
 
