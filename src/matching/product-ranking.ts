@@ -30,8 +30,6 @@ export interface RankedOffers {
 
 /** Functions with which a product ranks its offers. They accept only tables that were compiled for the same product. */
 export interface ProductRanking {
-  /** Builds the slowest indexes in advance, so that the first requests are not slow. */
-  buildRankingIndexes(tables: MatchTables): void;
   /** @param unavailable bit set of the unavailable offers (`UnavailableOffers`) */
   rankOffers(
     tables: MatchTables,

@@ -25,7 +25,6 @@ export const depositAccount = {
     svc_revenue: 'highest payout of a click first',
   },
   // Rankings of deposits use no prebuilt index.
-  buildRankingIndexes: () => {},
   rankOffers: rankDeposits,
   priceOffers: calculateDepositPrices,
   createAvailabilityCheck(tables: DepositTables, borrower) {

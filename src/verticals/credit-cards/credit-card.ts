@@ -26,7 +26,6 @@ export const creditCard = {
     svc_revenue: 'highest payout of a click first',
   },
   // Rankings of cards use no index that is slow to build.
-  buildRankingIndexes: () => {},
   rankOffers: rankCards,
   priceOffers: priceCards,
   createAvailabilityCheck(tables: CardTables, borrower) {

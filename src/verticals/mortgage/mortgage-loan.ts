@@ -34,7 +34,6 @@ export const mortgageLoan = {
     highest_amount: 'largest amount of `loan_amount_range` first',
   },
   // Rankings of mortgages use no index that is slow at its first use.
-  buildRankingIndexes() {},
   rankOffers: rankMortgages,
   priceOffers: priceMortgages,
   createAvailabilityCheck(tables: MortgageTables, borrower) {

@@ -10,7 +10,7 @@ import {
   emptyApplicant,
   readApplicant,
 } from './price-offer.ts';
-import { buildRankingIndexes, rankLoans } from './rank-loans.ts';
+import { rankLoans } from './rank-loans.ts';
 
 /** Loan product: loans of a fixed amount that are repaid in equal monthly payments. */
 export const installmentLoan = {
@@ -31,7 +31,6 @@ export const installmentLoan = {
     highest_amount: 'largest amount of `loan_amount_range` first',
     svc_revenue: 'highest expected revenue of a click first',
   },
-  buildRankingIndexes,
   rankOffers: rankLoans,
   priceOffers: calculateLoanPrices,
   createAvailabilityCheck(tables: LoanTables, borrower) {

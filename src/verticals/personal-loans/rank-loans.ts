@@ -251,11 +251,6 @@ export function createRanker(score: OfferScorer): Ranker {
 /** Ranks the offers of a loan catalog with the documented `recommended` score. */
 export const rankLoans = createRanker(computeRecommendationScore);
 
-/** Builds the slowest indexes in advance, so that the first requests are not slow. */
-export function buildRankingIndexes(tables: LoanTables): void {
-  rankLoans.indexFor(tables).prebuildIndexes();
-}
-
 /** Whether it is faster to price all `count` eligible offers than to read the prebuilt sort orders. */
 function shouldPriceAll({ offerCount, orderLength }: LoanTables, count: number): boolean {
   return count <= orderLength || count ** 2 <= offerCount;

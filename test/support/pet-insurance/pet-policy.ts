@@ -66,7 +66,6 @@ export const petPolicy: VerticalProduct = {
   offerViewMembers: { policy: Type.Object({ monthly_premium: usd, cover: usd }) },
   nullOfferMembers: ['apr_range', 'payment_term_months', 'loan_amount_range'],
   sortOrderDescriptions: { recommended: 'lowest premium first', highest_amount: 'highest `policy.cover` first' },
-  buildRankingIndexes() {},
   rankOffers: createPricingRanker<PolicyTables, number>({
     readApplicant: (_tables, borrower) => (borrower[agePosition] === absentValue ? null : borrower[agePosition]!),
     computeSortKeys(tables, index, age, keys) {
