@@ -18,7 +18,7 @@ for (const vertical of builtInVerticals.verticals) {
 }
 
 const unset = { public: null, click: null, widget: null, cdn: null };
-const { urls } = resolveUrls({ publicEndpoint: { host: '127.0.0.1', port: 8080 }, tls: null, urls: unset }, 8080);
+const { urls } = resolveUrls({ listen: null, urls: unset }, 8080);
 writeFileSync(
   new URL('../docs/openapi.json', import.meta.url),
   openApiText(builtInVerticals.withProduct(personalLoans), urls),

@@ -1,21 +1,13 @@
 import type { CatalogSource } from './catalogs/parse-catalog.ts';
 import './embedded/assert-node-version.ts';
-import { join, resolve } from 'node:path';
 import { isDate } from 'node:util/types';
 import { type Logger, pino } from 'pino';
 import type { IssuedKey, RevokeKeyResult } from './auth/api-key.ts';
-import {
-  applyLimitOverrides,
-  assertRateLimits,
-  defaultKeyLimits,
-  type KeyLimitOverrides,
-  type KeyLimits,
-} from './auth/rate-limits.ts';
+import { assertRateLimits, type KeyLimitOverrides, type KeyLimits } from './auth/rate-limits.ts';
 import type { AllowedOrigin, AllowOriginResult, RemoveOriginResult } from './auth/web-origin.ts';
 import { bounds } from './bounds.ts';
 import type { CatalogFileReload as CatalogReloadResult } from './catalogs/catalog-store.ts';
-import type { PublicUrls } from './config/config.ts';
-import { resolveUrls } from './config/resolve-urls.ts';
+import { type PublicUrls, resolveSettings } from './config/service-settings.ts';
 import { assertKnownOptionNames, assertObject } from './domain/assert-options.ts';
 import { type Clock, systemClock } from './domain/clock.ts';
 import type { ApiKeyMode } from './domain/mode.ts';
@@ -27,7 +19,6 @@ import {
   type MarketplaceLogger,
   type MarketplaceOptions,
   type NewPartnerKey,
-  normalizeBaseUrl,
 } from './embedded/marketplace-options.ts';
 import { PartnerApi, type PartnerApiResult, toPartnerApiResult } from './embedded/partner-api.ts';
 import { landingPageHeaders } from './http/routes/click-routes.ts';
@@ -193,53 +184,12 @@ export interface Marketplace extends AsyncDisposable {
  */
 export async function createMarketplace(options: MarketplaceOptions): Promise<Marketplace> {
   assertMarketplaceOptions(options, builtInVerticals);
-  const dataDir = resolve(options.dataDir);
   const clock = options.clock ?? systemClock;
   const catalogs = options.catalogs ?? builtInVerticals.listExampleCatalogs();
-  const listen = options.listen ? options.listen : null;
-  const threads = options.matcherThreads ?? 0;
-  const host = listen?.host ?? '127.0.0.1';
-  const tls = listen?.tls
-    ? {
-        certificateFile: resolve(listen.tls.certificateFile),
-        keyFile: resolve(listen.tls.keyFile),
-        minVersion: listen.tls.minVersion ?? '1.2',
-      }
-    : null;
-
   const service = await startService({
-    dataDir,
-    secretFile: options.secretFile === undefined ? join(dataDir, 'secrets.json') : resolve(options.secretFile),
+    ...resolveSettings(options),
     registry: builtInVerticals,
     catalogs,
-    durability: options.durability ?? 'fsync',
-    retentionDays: options.retentionDays ?? null,
-    matcher: threads === 0 ? { kind: 'in_thread' } : { kind: 'workers', threads },
-    sessions: {
-      max: options.maxSessions ?? bounds.embeddedSessionLimitDefault,
-      ttlMs: options.sessionTtlMs ?? bounds.sessionTtlMs,
-      tagsMax: options.maxReferrerTags ?? bounds.referrerTagLimitDefault,
-    },
-    limits: applyLimitOverrides(toLimitOverrides(options.limits), defaultKeyLimits),
-    corsOrigins: options.corsOrigins ?? [],
-    listen: listen && {
-      public: { host, port: listen.port ?? 0 },
-      operations: { host: listen.operationsHost ?? '127.0.0.1', port: listen.operationsPort ?? 0 },
-      operationsAllowedHosts: listen.operationsAllowedHosts ?? [],
-      engine: listen.engine ?? 'auto',
-      tls,
-    },
-    drain: { delayMs: 0, deadlineMs: bounds.drainDeadlineDefaultMs },
-    resolveUrls: (boundPort) => {
-      const { public: base, click, widget, cdn } = options.urls ?? {};
-      const urls = {
-        public: normalizeBaseUrl(base ?? (listen === null ? click : undefined)),
-        click: normalizeBaseUrl(click),
-        widget: normalizeBaseUrl(widget),
-        cdn: normalizeBaseUrl(cdn),
-      };
-      return resolveUrls({ publicEndpoint: { host, port: boundPort }, tls, urls }, boundPort).urls;
-    },
     clock,
     // The destination is passed explicitly, because pino's default destination adds a listener for the process exit.
     logger: (options.logger ?? pino({ level: 'silent' }, { write: () => {} })).child(

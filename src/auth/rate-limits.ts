@@ -28,6 +28,9 @@ export const defaultKeyLimits: KeyLimits = {
   sessionsPerDay: bounds.sessionsPerDayDefault,
 };
 
+/** Rate limits of which each may be absent or null, which means the default limit. */
+type AnyLimits = { readonly [Name in keyof KeyLimits]?: number | null | undefined };
+
 export const defaultLimitOverrides: KeyLimitOverrides = {
   requestsPerMinute: null,
   analyticsPerMinute: null,
@@ -38,7 +41,7 @@ export function hasLimitOverrides(own: KeyLimitOverrides): boolean {
   return own.requestsPerMinute !== null || own.analyticsPerMinute !== null || own.sessionsPerDay !== null;
 }
 
-export function applyLimitOverrides(own: KeyLimitOverrides, defaults: KeyLimits): KeyLimits {
+export function applyLimitOverrides(own: AnyLimits, defaults: KeyLimits): KeyLimits {
   return {
     requestsPerMinute: own.requestsPerMinute ?? defaults.requestsPerMinute,
     analyticsPerMinute: own.analyticsPerMinute ?? defaults.analyticsPerMinute,
@@ -53,7 +56,7 @@ export function isValidLimitOverride(name: keyof KeyLimits, value: unknown): boo
 }
 
 /** Throws a RangeError that names the first unknown or invalid limit. Null and undefined are valid, and mean the default limit. */
-export function assertRateLimits(limits: { readonly [Name in keyof KeyLimits]?: number | null | undefined }): void {
+export function assertRateLimits(limits: AnyLimits): void {
   assertKnownOptionNames('limits', limits, Object.keys(keyLimitsMax));
   for (const name of Object.keys(keyLimitsMax) as (keyof KeyLimits)[]) {
     const limit = limits[name] ?? null;

@@ -1,11 +1,10 @@
 import { availableParallelism } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import process from 'node:process';
 import { getHeapStatistics } from 'node:v8';
-import { applyLimitOverrides, defaultKeyLimits, type KeyLimits } from '../auth/rate-limits.ts';
 import { bounds } from '../bounds.ts';
 import { escapeInvisibleCharacters, truncateText } from '../domain/text.ts';
-import { type CertificateFiles, type TlsVersion, tlsMinVersionDefault, tlsVersions } from '../tls/certificate.ts';
+import { tlsVersions } from '../tls/certificate.ts';
 import { ConfigError, type Env, type SettingName, settingNames } from './env.ts';
 import {
   parseBaseUrlSetting,
@@ -15,6 +14,18 @@ import {
   parseIntegerSetting,
   parseOriginsSetting,
 } from './parse-setting.ts';
+import {
+  durabilityModes,
+  httpEngineChoices,
+  type ListenAddress,
+  type ListenOptions,
+  type ListenSettings,
+  type ResolvedSettings,
+  resolveListenOptions,
+  resolveSettings,
+  type ServiceSettings,
+  type TlsOptions,
+} from './service-settings.ts';
 
 /** Ports that browsers and `fetch` block (https://fetch.spec.whatwg.org/#port-blocking). */
 export const browserBlockedPorts: ReadonlySet<number> = new Set([
@@ -24,79 +35,16 @@ export const browserBlockedPorts: ReadonlySet<number> = new Set([
   6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080,
 ]);
 
-export interface Config {
-  /** Address of the public listener, which serves the API, clicks, widgets and logos. */
-  readonly publicEndpoint: ListenAddress;
-  /** Address of the operations listener, which serves health checks, metrics, keys and confirmations. */
-  readonly operationsEndpoint: ListenAddress;
-  /** Host names that the operations listener accepts besides its own host and `localhost`. */
-  readonly operationsAllowedHosts: readonly string[];
-  /** HTTP engine of both listeners. `auto` selects uws, or node with a warning if uws cannot be loaded. */
-  readonly engine: HttpEngineSetting;
-  /** TLS settings of the public listener; null for plain HTTP. */
-  readonly tls: TlsSettings | null;
-  /** After a stop signal, the server accepts connections for another `delayMs`, then waits at most `deadlineMs` for pending requests. */
-  readonly drain: { readonly delayMs: number; readonly deadlineMs: number };
-  /** Configured base URLs; null for a default (see `resolveUrls`). */
-  readonly urls: { readonly [Name in keyof PublicUrls]: string | null };
-  /** Absolute path of the data folder, which contains the ledger, analytics, replaced catalogs and keys. */
-  readonly dataDir: string;
-  /** Absolute path of the secret file (docs/contract.md#secrets). */
-  readonly secretFile: string;
-  readonly catalog: CatalogChoice;
-  readonly matcher: MatcherConfig;
-  readonly durability: DurabilityMode;
-  /** Number of days after which sessions and ledger records are deleted; null for never. */
-  readonly retentionDays: number | null;
-  readonly sessions: {
-    /** Maximum number of live sessions; further sessions are rejected with status 503. */
-    readonly max: number;
-    readonly ttlMs: number;
-    /** Maximum number of referrer tags per account, vertical and mode. A session with a further new tag is rejected with status 403. */
-    readonly tagsMax: number;
-  };
-  /** Default rate limits, for keys that have no limits of their own (docs/contract.md#rate-limits). */
-  readonly limits: KeyLimits;
-  readonly cors: CorsChoice;
+/** Settings of a server. */
+export interface Config extends ResolvedSettings {
+  readonly listen: ListenSettings;
+  /** Catalog file, or folder with one catalog file for each vertical; null for the example catalogs of all verticals. */
+  readonly catalogPath: string | null;
   readonly logLevel: LogLevel;
 }
 
-interface TlsSettings extends CertificateFiles {
-  readonly minVersion: TlsVersion;
-}
-
-export interface ListenAddress {
-  /** IP address or host name on which the listener accepts connections. */
-  readonly host: string;
-  /** TCP port; 0 selects a free port. */
-  readonly port: number;
-}
-
-/**
- * Base URLs without a trailing slash. The service appends `/v1/...` to `public`, `/c` to `click`, and file names to `widget` and `cdn`. The
- * default of `widget` is `public` followed by `/w`; the default of `cdn` is `public` followed by `/cdn`.
- */
-export interface PublicUrls {
-  readonly public: string;
-  readonly click: string;
-  readonly widget: string;
-  readonly cdn: string;
-}
-
-export const httpEngineChoices = ['auto', 'uws', 'node'] as const;
-export type HttpEngineSetting = (typeof httpEngineChoices)[number];
-
-/** Protection of acknowledged records: `fsync` protects against a power failure, `write` only against a crash of the process. */
-export const durabilityModes = ['fsync', 'write'] as const;
-export type DurabilityMode = (typeof durabilityModes)[number];
-
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 type LogLevel = (typeof logLevels)[number];
-
-/** Example catalogs of all verticals, or the catalogs of a path: one file, or a folder with one file for each vertical. */
-type CatalogChoice = { readonly kind: 'example' } | { readonly kind: 'path'; readonly path: string };
-export type MatcherConfig = { readonly kind: 'in_thread' } | { readonly kind: 'workers'; readonly threads: number };
-type CorsChoice = { readonly kind: 'off' } | { readonly kind: 'origins'; readonly origins: readonly string[] };
 
 /** Resources of the machine and the process, from which defaults are derived. */
 export interface MachineResources {
@@ -132,86 +80,89 @@ export function loadConfig(
   machine: MachineResources = detectMachineResources(),
 ): { config: Config; warnings: readonly string[] } {
   assertNoMisspelledSettings(env, settingNames);
-  const dataDir = readDataDir(env, machine);
-  const { SVC_SECRET_FILE: secretFile, SVC_CATALOG: catalog } = env.values;
-  const threads =
-    parseIntegerSetting(env, 'SVC_MATCHER_THREADS', 0, bounds.matcherThreadsMax) ??
-    Math.min(bounds.matcherThreadsMax, Math.max(1, machine.cores - 1));
-  const origins = parseOriginsSetting(env, 'SVC_CORS_ORIGINS', bounds.corsOriginsMax);
   const sessionsMaxByHeap = Math.max(1, Math.floor(machine.heapBytes / bounds.sessionHeapBytes));
-  const perMinute = (name: 'SVC_LIMIT_REQUESTS_PER_MINUTE' | 'SVC_LIMIT_ANALYTICS_PER_MINUTE') =>
-    parseIntegerSetting(env, name, 1, bounds.limitPerMinuteMax);
-
-  const config: Config = {
-    publicEndpoint: {
-      host: parseHostSetting(env, 'SVC_HOST') ?? '127.0.0.1',
-      port: parseIntegerSetting(env, 'SVC_PORT', 0, bounds.portMax) ?? 8080,
-    },
-    operationsEndpoint: readOperationsListenerAddress(env),
-    operationsAllowedHosts: parseHostNamesSetting(env, 'SVC_OPS_ALLOWED_HOSTS', bounds.opsAllowedHostsMax) ?? [],
-    engine: parseChoiceSetting(env, 'SVC_LISTENER', httpEngineChoices) ?? 'auto',
-    tls: readTlsSettings(env, machine),
-    drain: {
-      delayMs: (parseIntegerSetting(env, 'SVC_DRAIN_DELAY_SECONDS', 0, bounds.drainDelaySecondsMax) ?? 0) * 1000,
-      deadlineMs:
-        (parseIntegerSetting(env, 'SVC_DRAIN_DEADLINE_SECONDS', 1, bounds.drainDeadlineSecondsMax) ??
-          bounds.drainDeadlineDefaultMs / 1000) * 1000,
-    },
-    urls: {
-      public: parseBaseUrlSetting(env, 'SVC_PUBLIC_URL'),
-      click: parseBaseUrlSetting(env, 'SVC_CLICK_URL'),
-      widget: parseBaseUrlSetting(env, 'SVC_WIDGET_URL'),
-      cdn: parseBaseUrlSetting(env, 'SVC_CDN_URL'),
-    },
-    dataDir,
-    secretFile: secretFile === undefined ? join(dataDir, 'secrets.json') : resolve(machine.workingFolder, secretFile),
-    catalog:
-      catalog === undefined ? { kind: 'example' } : { kind: 'path', path: resolve(machine.workingFolder, catalog) },
-    matcher: threads === 0 ? { kind: 'in_thread' } : { kind: 'workers', threads },
-    durability: parseChoiceSetting(env, 'SVC_DURABILITY', durabilityModes) ?? 'fsync',
-    retentionDays: parseIntegerSetting(env, 'SVC_RETENTION_DAYS', bounds.retentionDaysMin, bounds.retentionDaysMax),
-    sessions: {
-      max: parseIntegerSetting(env, 'SVC_MAX_SESSIONS', 1, bounds.sessionLimitMax) ?? sessionsMaxByHeap,
-      ttlMs: (parseIntegerSetting(env, 'SVC_SESSION_TTL_SECONDS', 1, ttlSecondsMax) ?? ttlSecondsMax) * 1000,
-      tagsMax:
-        parseIntegerSetting(env, 'SVC_LIMIT_REFERRER_TAGS', 1, bounds.referrerTagLimitMax) ??
-        bounds.referrerTagLimitDefault,
-    },
-    limits: applyLimitOverrides(
-      {
-        requestsPerMinute: perMinute('SVC_LIMIT_REQUESTS_PER_MINUTE'),
-        analyticsPerMinute: perMinute('SVC_LIMIT_ANALYTICS_PER_MINUTE'),
-        sessionsPerDay: parseIntegerSetting(env, 'SVC_LIMIT_SESSIONS_PER_DAY', 1, bounds.limitPerDayMax),
-      },
-      defaultKeyLimits,
-    ),
-    cors: origins === null ? { kind: 'off' } : { kind: 'origins', origins },
-    logLevel: parseChoiceSetting(env, 'SVC_LOG_LEVEL', logLevels) ?? 'info',
-  };
-  if (endpointsCollide(config.publicEndpoint, config.operationsEndpoint)) {
+  const config = parseConfig(env, machine, sessionsMaxByHeap);
+  const { host, port, operationsHost, operationsPort } = config.listen;
+  if (endpointsCollide({ host, port }, { host: operationsHost, port: operationsPort })) {
     const setting = env.values.SVC_OPS_PORT === undefined ? 'SVC_PORT' : 'SVC_OPS_PORT';
     throw ConfigError.invalidSettingError(
       setting,
-      String(config.publicEndpoint.port),
+      String(port),
       'a port that the other listener does not use on this host',
     );
   }
-
   const warnings = env.unknown.map(
     (name) =>
       `${truncateText(escapeInvisibleCharacters(name), bounds.settingCharactersShown)} is set, but no setting has this name.`,
   );
-  if (config.sessions.max > sessionsMaxByHeap) {
+  if (config.maxSessions > sessionsMaxByHeap) {
     warnings.push(
       `SVC_MAX_SESSIONS is above ${sessionsMaxByHeap}, the number of sessions that fit in the heap at 2 kB of heap each.`,
     );
   }
-  if (browserBlockedPorts.has(config.operationsEndpoint.port)) {
+  if (browserBlockedPorts.has(operationsPort)) {
     warnings.push(
-      `SVC_OPS_PORT is ${config.operationsEndpoint.port}, a port that fetch blocks, so marketplace confirm and the health check of the image cannot connect; choose another port.`,
+      `SVC_OPS_PORT is ${operationsPort}, a port that fetch blocks, so marketplace confirm and the health check of the image cannot connect; choose another port.`,
     );
   }
   return { config, warnings };
+}
+
+function parseConfig(env: Env, machine: MachineResources, sessionsMaxByHeap: number): Config {
+  const { workingFolder } = machine;
+  const integer = (name: SettingName, min: number, max: number) => parseIntegerSetting(env, name, min, max);
+  const milliseconds = (name: SettingName, min: number, max: number, defaultMs: number) =>
+    (integer(name, min, max) ?? defaultMs / 1000) * 1000;
+  const { SVC_SECRET_FILE: secretFile, SVC_CATALOG: catalog } = env.values;
+  const dataDir = readDataDir(env, machine);
+  const matcherThreads =
+    integer('SVC_MATCHER_THREADS', 0, bounds.matcherThreadsMax) ??
+    Math.min(bounds.matcherThreadsMax, Math.max(1, machine.cores - 1));
+  const corsOrigins = parseOriginsSetting(env, 'SVC_CORS_ORIGINS', bounds.corsOriginsMax);
+  const listen = resolveListenOptions(readListenOptions(env), workingFolder);
+  const { drainDelaySecondsMax, drainDeadlineSecondsMax, drainDeadlineDefaultMs, sessionTtlMs } = bounds;
+  const drain = {
+    delayMs: milliseconds('SVC_DRAIN_DELAY_SECONDS', 0, drainDelaySecondsMax, 0),
+    deadlineMs: milliseconds('SVC_DRAIN_DEADLINE_SECONDS', 1, drainDeadlineSecondsMax, drainDeadlineDefaultMs),
+  };
+  const urls = {
+    public: parseBaseUrlSetting(env, 'SVC_PUBLIC_URL'),
+    click: parseBaseUrlSetting(env, 'SVC_CLICK_URL'),
+    widget: parseBaseUrlSetting(env, 'SVC_WIDGET_URL'),
+    cdn: parseBaseUrlSetting(env, 'SVC_CDN_URL'),
+  };
+  const settings: ServiceSettings = {
+    ...{ dataDir, secretFile, urls, matcherThreads, corsOrigins },
+    durability: parseChoiceSetting(env, 'SVC_DURABILITY', durabilityModes),
+    retentionDays: integer('SVC_RETENTION_DAYS', bounds.retentionDaysMin, bounds.retentionDaysMax),
+    maxSessions: integer('SVC_MAX_SESSIONS', 1, bounds.sessionLimitMax) ?? sessionsMaxByHeap,
+    sessionTtlMs: milliseconds('SVC_SESSION_TTL_SECONDS', 1, sessionTtlMs / 1000, sessionTtlMs),
+    maxReferrerTags: integer('SVC_LIMIT_REFERRER_TAGS', 1, bounds.referrerTagLimitMax),
+    limits: {
+      requestsPerMinute: integer('SVC_LIMIT_REQUESTS_PER_MINUTE', 1, bounds.limitPerMinuteMax),
+      analyticsPerMinute: integer('SVC_LIMIT_ANALYTICS_PER_MINUTE', 1, bounds.limitPerMinuteMax),
+      sessionsPerDay: integer('SVC_LIMIT_SESSIONS_PER_DAY', 1, bounds.limitPerDayMax),
+    },
+  };
+  return {
+    ...resolveSettings(settings, workingFolder),
+    listen,
+    drain,
+    catalogPath: catalog === undefined ? null : resolve(workingFolder, catalog),
+    logLevel: parseChoiceSetting(env, 'SVC_LOG_LEVEL', logLevels) ?? 'info',
+  };
+}
+
+function readListenOptions(env: Env): ListenOptions {
+  const host = parseHostSetting(env, 'SVC_HOST');
+  const port = parseIntegerSetting(env, 'SVC_PORT', 0, bounds.portMax) ?? 8080;
+  const { host: operationsHost, port: operationsPort } = readOperationsListenerAddress(env);
+  return {
+    ...{ host, port, operationsHost, operationsPort },
+    operationsAllowedHosts: parseHostNamesSetting(env, 'SVC_OPS_ALLOWED_HOSTS', bounds.opsAllowedHostsMax),
+    engine: parseChoiceSetting(env, 'SVC_LISTENER', httpEngineChoices),
+    tls: readTlsOptions(env),
+  };
 }
 
 /** Reads the path of the data folder without validating other settings. Throws `ConfigError` if the name of the setting is misspelled. */
@@ -233,33 +184,24 @@ export function readOperationsListenerAddress(env: Env): ListenAddress {
 }
 
 /** Reads the TLS settings. Certificate and key must be set together. The listener reads the certificate and the key when it starts. */
-function readTlsSettings(env: Env, { workingFolder }: MachineResources): TlsSettings | null {
-  const { SVC_TLS_CERT: certificate, SVC_TLS_KEY: key } = env.values;
+function readTlsOptions(env: Env): TlsOptions | undefined {
+  const { SVC_TLS_CERT: certificateFile, SVC_TLS_KEY: keyFile } = env.values;
   const minVersion = parseChoiceSetting(env, 'SVC_TLS_MIN_VERSION', tlsVersions);
-  if (certificate !== undefined && key !== undefined) {
-    return {
-      certificateFile: resolve(workingFolder, certificate),
-      keyFile: resolve(workingFolder, key),
-      minVersion: minVersion ?? tlsMinVersionDefault,
-    };
-  }
+  if (certificateFile !== undefined && keyFile !== undefined) return { certificateFile, keyFile, minVersion };
   for (const [setting, value, requirement] of [
-    ['SVC_TLS_CERT', certificate, 'SVC_TLS_KEY is set'],
-    ['SVC_TLS_KEY', key, 'SVC_TLS_CERT is set'],
-    ['SVC_TLS_MIN_VERSION', minVersion ?? undefined, 'SVC_TLS_CERT and SVC_TLS_KEY are set'],
+    ['SVC_TLS_CERT', certificateFile, 'SVC_TLS_KEY is set'],
+    ['SVC_TLS_KEY', keyFile, 'SVC_TLS_CERT is set'],
+    ['SVC_TLS_MIN_VERSION', minVersion, 'SVC_TLS_CERT and SVC_TLS_KEY are set'],
   ] as const) {
     if (value !== undefined) throw ConfigError.invalidSettingError(setting, value, `unset unless ${requirement}`);
   }
-  return null;
+  return undefined;
 }
 
 function assertNoMisspelledSettings({ misspelled }: Env, settings: readonly SettingName[]): void {
   const match = misspelled.find(({ meant }) => settings.includes(meant));
   if (match !== undefined) throw ConfigError.misspelledSettingError(match.name, match.meant);
 }
-
-/** Maximum session lifetime (docs/contract.md#session-lifetime). */
-const ttlSecondsMax = bounds.sessionTtlMs / 1000;
 
 function endpointsCollide(one: ListenAddress, other: ListenAddress): boolean {
   if (one.port !== other.port || one.port === 0) return false;

@@ -22,21 +22,21 @@ function parseHttpUrl(text: string): URL | null {
   return url.username === '' && url.password === '' ? url : null;
 }
 
-/** Returns the parsed setting, or null if the setting is absent. Throws `ConfigError` if `parse` returns null. */
+/** Returns the parsed setting, or undefined if the setting is absent. Throws `ConfigError` if `parse` returns null. */
 function parseSetting<Value>(
   { values }: Env,
   name: SettingName,
   rule: string,
   parse: (text: string) => Value | null,
-): Value | null {
+): Value | undefined {
   const text = values[name];
-  if (text === undefined) return null;
+  if (text === undefined) return undefined;
   const value = parse(text);
   if (value === null) throw ConfigError.invalidSettingError(name, text, rule);
   return value;
 }
 
-export function parseIntegerSetting(env: Env, name: SettingName, min: number, max: number): number | null {
+export function parseIntegerSetting(env: Env, name: SettingName, min: number, max: number): number | undefined {
   return parseSetting(env, name, `an integer from ${min} to ${max}`, (text) => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
     return value >= min && value <= max ? value : null;
@@ -47,19 +47,19 @@ export function parseChoiceSetting<const Choice extends string>(
   env: Env,
   name: SettingName,
   choices: readonly Choice[],
-): Choice | null {
+): Choice | undefined {
   const suggestion = nearestWord(env.values[name] ?? '', choices);
   const hint = suggestion === null ? '' : `; did you mean ${suggestion}?`;
   const rule = `one of ${choices.join(', ')}${hint}`;
   return parseSetting(env, name, rule, (text) => choices.find((each) => each === text) ?? null);
 }
 
-export function parseHostSetting(env: Env, name: SettingName): string | null {
+export function parseHostSetting(env: Env, name: SettingName): string | undefined {
   const rule = 'an IP address or a host name, without a port';
   return parseSetting(env, name, rule, (text) => (isIP(text) !== 0 || isHostName(text) ? text : null));
 }
 
-export function parseHostNamesSetting(env: Env, name: SettingName, countMax: number): readonly string[] | null {
+export function parseHostNamesSetting(env: Env, name: SettingName, countMax: number): readonly string[] | undefined {
   const rule = `up to ${countMax} ${hostNamesFormat}, separated by commas`;
   return parseSetting(env, name, rule, (text) => parseList(text, countMax, isHostName));
 }
@@ -71,11 +71,11 @@ export function isHostName(text: unknown): text is string {
   return typeof text === 'string' && /^(?![\d.]+$)\w(?:[\w.-]{0,251}\w)?$/.test(text);
 }
 
-export function parseBaseUrlSetting(env: Env, name: SettingName): string | null {
+export function parseBaseUrlSetting(env: Env, name: SettingName): string | undefined {
   return parseSetting(env, name, baseUrlRule, parseBaseUrl);
 }
 
-export function parseOriginsSetting(env: Env, name: SettingName, countMax: number): readonly string[] | null {
+export function parseOriginsSetting(env: Env, name: SettingName, countMax: number): readonly string[] | undefined {
   const rule = `up to ${countMax} origins separated by commas, each exactly as browsers send it, like https://www.example.com`;
   return parseSetting(env, name, rule, (text) => parseList(text, countMax, isHttpOrigin));
 }

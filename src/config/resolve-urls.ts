@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net';
-import { browserBlockedPorts, type Config, isWildcardHost, type ListenAddress, type PublicUrls } from './config.ts';
+import { browserBlockedPorts, isWildcardHost } from './config.ts';
+import type { ListenAddress, PublicUrls, ResolvedSettings } from './service-settings.ts';
 
 export const urlSettingNames = {
   public: 'SVC_PUBLIC_URL',
@@ -9,22 +10,22 @@ export const urlSettingNames = {
 } as const satisfies Record<keyof PublicUrls, string>;
 
 /**
- * Returns the base URLs of the API, clicks, widgets and logos. `boundPort` is the port of the public listener. Each URL that is not
- * configured is derived from the public URL. If no public URL is configured, the address of the public listener is used. `warnings`
- * contains one sentence for each setting that is valid but probably a mistake.
+ * Returns the base URLs of the API, clicks, widgets and logos. Each URL that is not configured is derived from the public URL. If no public
+ * URL is configured, the address of the public listener is used, or the click URL without listeners. `boundPort` is the port of the public
+ * listener. `warnings` contains one sentence for each setting that is valid but probably a mistake.
  */
 export function resolveUrls(
-  config: Pick<Config, 'publicEndpoint' | 'tls' | 'urls'>,
+  { listen, urls: configured }: Pick<ResolvedSettings, 'listen' | 'urls'>,
   boundPort: number,
 ): { urls: PublicUrls; warnings: readonly string[] } {
-  const { host } = config.publicEndpoint;
-  const listenerUrl = endpointUrl({ host, port: boundPort }, config.tls === null ? 'http' : 'https');
-  const base = config.urls.public ?? listenerUrl;
+  const host = listen?.host ?? '127.0.0.1';
+  const listenerUrl = endpointUrl({ host, port: boundPort }, listen?.tls ? 'https' : 'http');
+  const base = configured.public ?? (listen === null ? configured.click : null) ?? listenerUrl;
   const urls = {
     public: base,
-    click: config.urls.click ?? base,
-    widget: config.urls.widget ?? `${base}/w`,
-    cdn: config.urls.cdn ?? `${base}/cdn`,
+    click: configured.click ?? base,
+    widget: configured.widget ?? `${base}/w`,
+    cdn: configured.cdn ?? `${base}/cdn`,
   };
   const isLocalOnly = isWildcardHost(host) && Object.values(urls).some((url) => url.startsWith(listenerUrl));
   const warnings: string[] = [];
@@ -33,15 +34,15 @@ export function resolveUrls(
       `SVC_HOST is a wildcard address, so URLs in replies start with ${listenerUrl}, which other machines cannot reach; set SVC_PUBLIC_URL.`,
     );
   }
-  if (config.urls.public === null && browserBlockedPorts.has(boundPort)) {
+  if (configured.public === null && browserBlockedPorts.has(boundPort)) {
     warnings.push(
       `SVC_PORT is ${boundPort}, a port that browsers and fetch block, so widgets, logos and clicks do not work; choose another port, or set SVC_PUBLIC_URL to the URL of a proxy.`,
     );
   }
-  return { urls, warnings: [...warnings, ...blockedPortWarnings(config.urls)] };
+  return { urls, warnings: [...warnings, ...blockedPortWarnings(configured)] };
 }
 
-function blockedPortWarnings(urls: Config['urls']): string[] {
+function blockedPortWarnings(urls: ResolvedSettings['urls']): string[] {
   const names = Object.keys(urlSettingNames) as (keyof PublicUrls)[];
   return names.flatMap((name) => {
     const url = urls[name];

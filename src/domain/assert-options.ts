@@ -6,7 +6,7 @@ export function isJsonObject(value: unknown): value is Readonly<Record<string, u
 
 // Runtime checks of API options. JavaScript programs need runtime checks, because no compiler checks the types of their options.
 
-export function assertObject(name: string, value: unknown): void {
+export function assertObject(name: string, value: unknown): asserts value is object {
   if (typeof value !== 'object' || value === null) throw new RangeError(`${name} must be an object`);
 }
 

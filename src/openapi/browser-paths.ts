@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { bounds } from '../bounds.ts';
 import type { VerticalWithProduct } from '../catalogs/product.ts';
-import type { PublicUrls } from '../config/config.ts';
+import type { PublicUrls } from '../config/service-settings.ts';
 import type { ErrorCode, RequestParamName } from '../domain/errors.ts';
 import { clickParameters, clickPath } from '../operations/click-url.ts';
 import { widgetBeaconSchema } from '../operations/record-widget-events.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { VerticalWithProduct } from '../catalogs/product.ts';
-import type { PublicUrls } from '../config/config.ts';
+import type { PublicUrls } from '../config/service-settings.ts';
 import { memoizeAsync } from '../domain/async.ts';
 import { type CompressedFile, contentHash } from '../domain/compressed-file.ts';
 import type { Vertical } from '../domain/vertical.ts';

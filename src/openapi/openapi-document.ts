@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { bounds } from '../bounds.ts';
 import type { VerticalWithProduct } from '../catalogs/product.ts';
-import type { PublicUrls } from '../config/config.ts';
+import type { PublicUrls } from '../config/service-settings.ts';
 import type { Vertical } from '../domain/vertical.ts';
 import type { ApiOperation } from '../operations/api-operation.ts';
 import { apiOperations } from '../operations/api-operations.ts';

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import type { PublicUrls } from '../config/config.ts';
+import type { PublicUrls } from '../config/service-settings.ts';
 
 /** Requests and responses that `bin/write-openapi.ts` recorded from a running service, as JSON values. `iframeHtml` is a text. */
 export type RecordedExamples = Readonly<Record<string, unknown>>;

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readStoreEvidence, type StoreEvidence } from '../analytics/analytics-database.ts';
 import { CounterArchive } from '../analytics/counter-archive.ts';
 import { hasKnownKeys, readKeyFileNumbers } from '../auth/key-file.ts';
-import type { DurabilityMode } from '../config/config.ts';
+import type { DurabilityMode } from '../config/service-settings.ts';
 import type { FileEventLog } from '../event-log/file-event-log.ts';
 import { nodeFileSystem } from '../event-log/log-files.ts';
 import { parseSegmentFileNames } from '../event-log/log-format.ts';

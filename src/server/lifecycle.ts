@@ -1,3 +1,4 @@
+import type { DrainSettings } from '../config/service-settings.ts';
 import type { Clock } from '../domain/clock.ts';
 
 /** Cleanup callbacks of a service's components. The component that was opened last is closed first. */
@@ -26,14 +27,6 @@ export class CleanupStack {
     }
     if (errors.length > 0) throw errors[0];
   }
-}
-
-/** Durations of the phases of a graceful stop. */
-export interface DrainSettings {
-  /** Time after `stop` in which the service still accepts connections, so that load balancers can notice the stop. */
-  readonly delayMs: number;
-  /** Time for pending requests to complete after `delayMs` has passed. Connections that are still open after this time are closed. */
-  readonly deadlineMs: number;
 }
 
 interface LifecycleOptions extends Readonly<Record<'ledger' | 'journal' | 'analytics', { readonly healthy: boolean }>> {

@@ -152,12 +152,12 @@ function logMissingLogos(
 }
 
 export async function openMatcher(
-  { matcher: config, logger }: ServiceOptions,
+  { matcherThreads, logger }: ServiceOptions,
   cleanup: CleanupStack,
   metrics: Metrics,
 ): Promise<Matcher> {
   const matcher = await startMatcher({
-    threads: config.kind === 'in_thread' ? 0 : config.threads,
+    threads: matcherThreads,
     onThreadExit: () => {
       metrics.countMatchWorkerFailure();
       logger.error('matcher thread exited; restarting');

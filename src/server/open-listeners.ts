@@ -1,4 +1,5 @@
 import { bounds } from '../bounds.ts';
+import type { ListenSettings } from '../config/service-settings.ts';
 import { serviceUnavailable } from '../domain/outcome.ts';
 import type { Listener, ListenerOptions, RequestHandler } from '../http/engines/listener.ts';
 import { startListener } from '../http/engines/start-listener.ts';
@@ -47,7 +48,7 @@ type Handlers = Readonly<Record<'public' | 'operations', RequestHandler>>;
  */
 export async function openListeners(
   { logger, clock }: ServiceOptions,
-  { engine, operations, public: publicEndpoint, tls }: NonNullable<ServiceOptions['listen']>,
+  { engine, host, port, operationsHost, operationsPort, tls }: ListenSettings,
   { cleanup, metrics, certificate, lifecycle, callerNames }: ListenerDeps,
 ) {
   const requestLog = new RequestLogger({ logger, clock, routeNames: allRouteNames, callerNames });
@@ -88,12 +89,14 @@ export async function openListeners(
   };
   let handlers: Handlers = { public: unready, operations: unready };
   const operationsListener = await open(false, {
-    ...operations,
+    host: operationsHost,
+    port: operationsPort,
     handler: (context) => handlers.operations(context),
     bodyBytesMax: bounds.confirmationBodyBytesMax,
   });
   const publicListener = await open(true, {
-    ...publicEndpoint,
+    host,
+    port,
     handler: (context) => handlers.public(context),
     bodyBytesMax: bounds.requestBodyBytesMax,
     onReply: metrics.requests.record,

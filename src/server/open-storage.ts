@@ -66,7 +66,7 @@ interface StorageDeps {
 export async function openStorage(options: ServiceOptions, deps: StorageDeps) {
   const { cleanup, evidence, secrets, keyDirectory, metrics, readKeyNumbers } = deps;
   const { dataDir, clock, logger, onRestoreProgress } = options;
-  const { ttlMs: sessionTtlMs, max: sessionsMax, tagsMax } = options.sessions;
+  const { sessionTtlMs, maxSessions: sessionsMax, maxReferrerTags: tagsMax } = options;
   const verticals = servedVerticals(options);
   const sessions = new MemorySessionStore({
     clock,

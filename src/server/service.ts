@@ -2,11 +2,10 @@ import type { Logger } from 'pino';
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { EmbedOriginRegistry } from '../auth/embed-origin-registry.ts';
 import type { KeyRegistry } from '../auth/key-registry.ts';
-import type { KeyLimits } from '../auth/rate-limits.ts';
 import type { CatalogFileReload } from '../catalogs/catalog-store.ts';
 import type { CatalogSource } from '../catalogs/parse-catalog.ts';
 import type { VerticalRegistry } from '../catalogs/vertical-registry.ts';
-import type { DurabilityMode, HttpEngineSetting, ListenAddress, MatcherConfig, PublicUrls } from '../config/config.ts';
+import type { PublicUrls, ResolvedSettings } from '../config/service-settings.ts';
 import type { CancelSignal } from '../domain/async.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Outcome } from '../domain/outcome.ts';
@@ -15,39 +14,16 @@ import type { LogoSource } from '../http/routes/static-routes.ts';
 import type { ApiOperationDeps } from '../operations/api-operations.ts';
 import type { ConfirmationsResponse } from '../operations/confirm-revenue.ts';
 import type { ClickRequest, ClickResult } from '../operations/follow-click.ts';
-import type { CertificateFiles, CertificateReload, TlsVersion } from '../tls/certificate.ts';
-import type { DrainSettings } from './lifecycle.ts';
+import type { CertificateReload } from '../tls/certificate.ts';
 
-/** Settings of a service as plain values. Both `Config` and the options of the embedded API are converted to `ServiceOptions`. */
-export interface ServiceOptions {
-  readonly dataDir: string;
-  readonly secretFile: string;
+/** Settings of a service, and the parts that are not plain values. */
+export interface ServiceOptions extends ResolvedSettings {
   /** Verticals of this release, with the products of all catalogs. */
   readonly registry: VerticalRegistry;
   /** Catalog sources: one live and one test catalog for each vertical. */
   readonly catalogs: readonly CatalogSource[];
-  readonly durability: DurabilityMode;
-  /** Number of days after which sessions and ledger records are deleted; null for never. */
-  readonly retentionDays: number | null;
-  readonly matcher: MatcherConfig;
-  readonly sessions: { readonly max: number; readonly ttlMs: number; readonly tagsMax: number };
-  readonly limits: KeyLimits;
-  readonly corsOrigins: readonly string[];
-  /** Settings of the listeners. If `listen` is null, no listener starts, and `resolveUrls` is called with port 0. */
-  readonly listen: {
-    readonly public: ListenAddress;
-    readonly operations: ListenAddress;
-    /** Host names that the operations listener accepts besides its own host and `localhost`. */
-    readonly operationsAllowedHosts: readonly string[];
-    readonly engine: HttpEngineSetting;
-    /** TLS settings of the public listener; null for plain HTTP. The operations listener has no TLS. */
-    readonly tls: (CertificateFiles & { readonly minVersion: TlsVersion }) | null;
-  } | null;
-  readonly drain: DrainSettings;
   /** Signal that aborts the start. After an abort, `startService` closes every opened component and rejects with the signal's reason. */
   readonly startAbortSignal?: AbortSignal;
-  /** Returns the base URLs that replies contain. `boundPort` is the port of the public listener. */
-  readonly resolveUrls: (boundPort: number) => PublicUrls;
   /** Called repeatedly while the service reads a log during its start. */
   readonly onRestoreProgress?: (log: 'ledger' | 'journal', bytesRead: number, bytesTotal: number) => void;
   readonly clock: Clock;

@@ -3,6 +3,7 @@ import { bounds } from '../bounds.ts';
 import { ClickDecider } from '../budgets/click-decider.ts';
 import { OfferAvailability } from '../budgets/offer-availability.ts';
 import { ClickRecordLimiter } from '../clicks/click-record-limiter.ts';
+import { resolveUrls } from '../config/resolve-urls.ts';
 import { SerialQueue, SharedTimeout } from '../domain/async.ts';
 import { adminRoutes } from '../http/routes/admin-routes.ts';
 import { apiRoutes } from '../http/routes/api-routes.ts';
@@ -116,7 +117,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
       lifecycle,
       callerNames: (caller) => keyDirectory.findAccountAndKeyName(caller),
     }));
-  const urls = options.resolveUrls(listeners?.public.port ?? 0);
+  const { urls } = resolveUrls(options, listeners?.public.port ?? 0);
 
   // Operations
   const random = new RandomBytesPool();
@@ -136,7 +137,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
     offerUrls: createOfferUrls(urls),
     matcher,
     explanations: new SerialQueue(bounds.explanationQueueMax),
-    sessionTtlMs: options.sessions.ttlMs,
+    sessionTtlMs: options.sessionTtlMs,
     onSessionMissing: metrics.countMissingSession,
     onViewLost: metrics.countLostView,
     tokens: new WidgetTokens(secrets),
@@ -213,7 +214,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
         clock,
         verticals,
         isOperator: (authorization) => token.matchesAuthorizationHeader(authorization),
-        hostNames: [options.listen.operations.host, ...options.listen.operationsAllowedHosts],
+        hostNames: [options.listen.operationsHost, ...options.listen.operationsAllowedHosts],
         metrics: metrics.registry,
         notReadyReasons,
         confirmRevenue: confirm,
@@ -234,10 +235,10 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
       gauges: {
         marketplace_ready: () => Number(notReadyReasons().length === 0),
         marketplace_live_sessions: () => sessions.size,
-        marketplace_live_sessions_max: () => options.sessions.max,
+        marketplace_live_sessions_max: () => options.maxSessions,
         marketplace_requests_in_flight: () => listeners.public.inFlightCount,
         marketplace_api_keys: () => keyDirectory.size,
-        marketplace_match_threads: () => (options.matcher.kind === 'in_thread' ? 0 : options.matcher.threads),
+        marketplace_match_threads: () => options.matcherThreads,
         marketplace_match_threads_ready: () => matcher.readyThreadCount,
         marketplace_matches_pending: () => matcher.pendingRequestCount,
         marketplace_offers_at_daily_cap: () => availability.countUnavailableOffers('daily_cap', clock.wallMs()),

@@ -27,22 +27,28 @@ function load(settings: Readonly<Record<string, string>> = {}, on: Partial<Machi
 test('returns the default settings for an empty environment', () => {
   assert.deepEqual(load(), {
     config: {
-      publicEndpoint: { host: '127.0.0.1', port: 8080 },
-      operationsEndpoint: { host: '127.0.0.1', port: 9090 },
-      operationsAllowedHosts: [],
-      engine: 'auto',
-      tls: null,
+      listen: {
+        host: '127.0.0.1',
+        port: 8080,
+        operationsHost: '127.0.0.1',
+        operationsPort: 9090,
+        operationsAllowedHosts: [],
+        engine: 'auto',
+        tls: null,
+      },
       drain: { delayMs: 0, deadlineMs: 5_000 },
       urls: { public: null, click: null, widget: null, cdn: null },
       dataDir: '/srv/app/data',
       secretFile: '/srv/app/data/secrets.json',
-      catalog: { kind: 'example' },
-      matcher: { kind: 'workers', threads: 3 },
+      catalogPath: null,
+      matcherThreads: 3,
       durability: 'fsync',
       retentionDays: null,
-      sessions: { max: 1_000, ttlMs: 14_400_000, tagsMax: 100_000 },
+      maxSessions: 1_000,
+      sessionTtlMs: 14_400_000,
+      maxReferrerTags: 100_000,
       limits: { requestsPerMinute: 500, analyticsPerMinute: 50, sessionsPerDay: 10_000 },
-      cors: { kind: 'off' },
+      corsOrigins: [],
       logLevel: 'info',
     },
     warnings: [],
@@ -82,11 +88,15 @@ test('reads every setting from its environment variable', () => {
     SVC_LOG_LEVEL: 'silent',
   });
   assert.deepEqual(config, {
-    publicEndpoint: { host: '::1', port: 0 },
-    operationsEndpoint: { host: 'ops.internal', port: 65_535 },
-    operationsAllowedHosts: ['marketplace', 'my_app.ops.internal'],
-    engine: 'node',
-    tls: { certificateFile: '/srv/app/tls/one.crt', keyFile: '/etc/tls/one.key', minVersion: '1.3' },
+    listen: {
+      host: '::1',
+      port: 0,
+      operationsHost: 'ops.internal',
+      operationsPort: 65_535,
+      operationsAllowedHosts: ['marketplace', 'my_app.ops.internal'],
+      engine: 'node',
+      tls: { certificateFile: '/srv/app/tls/one.crt', keyFile: '/etc/tls/one.key', minVersion: '1.3' },
+    },
     drain: { delayMs: 15_000, deadlineMs: 30_000 },
     urls: {
       public: 'https://api.example.com/offers',
@@ -96,13 +106,15 @@ test('reads every setting from its environment variable', () => {
     },
     dataDir: '/var/lib/marketplace',
     secretFile: '/srv/app/secrets/one.json',
-    catalog: { kind: 'path', path: '/srv/app/catalog.json' },
-    matcher: { kind: 'in_thread' },
+    catalogPath: '/srv/app/catalog.json',
+    matcherThreads: 0,
     durability: 'write',
     retentionDays: 140,
-    sessions: { max: 500, ttlMs: 2_000, tagsMax: 4 },
+    maxSessions: 500,
+    sessionTtlMs: 2_000,
+    maxReferrerTags: 4,
     limits: { requestsPerMinute: 1, analyticsPerMinute: 2, sessionsPerDay: 3 },
-    cors: { kind: 'origins', origins: ['https://www.example.com', 'http://localhost:3000'] },
+    corsOrigins: ['https://www.example.com', 'http://localhost:3000'],
     logLevel: 'silent',
   });
   assert.deepEqual(warnings, []);
@@ -114,7 +126,7 @@ test('treats an empty environment variable as unset', () => {
 });
 
 test('configures one matching thread on a machine with one core', () => {
-  assert.deepEqual(load({}, { cores: 1 }).config.matcher, { kind: 'workers', threads: 1 });
+  assert.equal(load({}, { cores: 1 }).config.matcherThreads, 1);
 });
 
 for (const [name, values] of [
@@ -253,7 +265,7 @@ test('configRisks returns one warning for each risk', () => {
     [{ SVC_LOG_LEVEL: 'silent' }, /^SVC_LOG_LEVEL is silent,/],
   ] as const) {
     const { config } = load(settings);
-    const risks = configRisks(config, resolveUrls(config, config.publicEndpoint.port).urls, machine);
+    const risks = configRisks(config, resolveUrls(config, config.listen.port).urls, machine);
     assert.equal(risks.length, message === null ? 0 : 1, JSON.stringify(settings));
     if (message !== null) assert.match(risks[0]!, message);
   }

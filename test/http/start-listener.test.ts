@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
-import type { HttpEngineSetting } from '../../src/config/config.ts';
+import type { HttpEngineSetting } from '../../src/config/service-settings.ts';
 import { startListener } from '../../src/http/engines/start-listener.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { hello, listenerOptions } from './listener-bench.ts';

@@ -186,7 +186,7 @@ before(() => {
 });
 
 const unset = { public: null, click: null, widget: null, cdn: null };
-const { urls } = resolveUrls({ publicEndpoint: { host: '127.0.0.1', port: 8080 }, tls: null, urls: unset }, 8080);
+const { urls } = resolveUrls({ listen: null, urls: unset }, 8080);
 
 for (const vertical of builtInVerticals.verticals) {
   describe(vertical.segment, () => {

@@ -15,7 +15,7 @@ import { equipmentLeases } from '../support/equipment-leases.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
 const unset = { public: null, click: null, widget: null, cdn: null };
-const { urls } = resolveUrls({ publicEndpoint: { host: '127.0.0.1', port: 8080 }, tls: null, urls: unset }, 8080);
+const { urls } = resolveUrls({ listen: null, urls: unset }, 8080);
 const apart = {
   public: 'https://api.test/loans',
   click: 'https://go.test',

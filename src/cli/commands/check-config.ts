@@ -3,15 +3,10 @@ import { keyFilePath } from '../../auth/key-file.ts';
 import { readLiveKeyVerticals } from '../../auth/live-key-verticals.ts';
 import { bounds } from '../../bounds.ts';
 import type { VerticalRegistry } from '../../catalogs/vertical-registry.ts';
-import {
-  type Config,
-  detectMachineResources,
-  loadConfig,
-  type MachineResources,
-  type PublicUrls,
-} from '../../config/config.ts';
+import { type Config, detectMachineResources, loadConfig, type MachineResources } from '../../config/config.ts';
 import { readEnv, type SettingName } from '../../config/env.ts';
 import { isLoopbackHost, resolveUrls, urlSettingNames } from '../../config/resolve-urls.ts';
+import type { PublicUrls } from '../../config/service-settings.ts';
 import { systemClock } from '../../domain/clock.ts';
 import { tlsMinVersionDefault } from '../../tls/certificate.ts';
 import { defineCommand } from '../command.ts';
@@ -38,7 +33,7 @@ function printConfig(registry: VerticalRegistry, { json }: { readonly json?: tru
   const env = readEnv();
   const machine = detectMachineResources();
   const { config, warnings } = loadConfig(env, machine);
-  const { urls, warnings: urlWarnings } = resolveUrls(config, config.publicEndpoint.port);
+  const { urls, warnings: urlWarnings } = resolveUrls(config, config.listen.port);
   const allWarnings = [
     ...warnings,
     ...urlWarnings,
@@ -64,37 +59,38 @@ function settingValues(
   urls: PublicUrls,
   { heapMegabytes, heapBytes }: MachineResources,
 ): { readonly [Name in SettingName]: SettingValue } {
+  const { listen } = config;
   return {
-    SVC_HOST: config.publicEndpoint.host,
-    SVC_PORT: config.publicEndpoint.port,
-    SVC_OPS_HOST: config.operationsEndpoint.host,
-    SVC_OPS_PORT: config.operationsEndpoint.port,
-    SVC_OPS_ALLOWED_HOSTS: config.operationsAllowedHosts,
-    SVC_TLS_CERT: config.tls?.certificateFile ?? null,
-    SVC_TLS_KEY: config.tls?.keyFile ?? null,
-    SVC_TLS_MIN_VERSION: config.tls?.minVersion ?? tlsMinVersionDefault,
+    SVC_HOST: listen.host,
+    SVC_PORT: listen.port,
+    SVC_OPS_HOST: listen.operationsHost,
+    SVC_OPS_PORT: listen.operationsPort,
+    SVC_OPS_ALLOWED_HOSTS: listen.operationsAllowedHosts,
+    SVC_TLS_CERT: listen.tls?.certificateFile ?? null,
+    SVC_TLS_KEY: listen.tls?.keyFile ?? null,
+    SVC_TLS_MIN_VERSION: listen.tls?.minVersion ?? tlsMinVersionDefault,
     SVC_PUBLIC_URL: urls.public,
     SVC_CLICK_URL: urls.click,
     SVC_WIDGET_URL: urls.widget,
     SVC_CDN_URL: urls.cdn,
     SVC_DATA_DIR: config.dataDir,
     SVC_SECRET_FILE: config.secretFile,
-    SVC_CATALOG: config.catalog.kind === 'example' ? null : config.catalog.path,
-    SVC_LISTENER: config.engine,
+    SVC_CATALOG: config.catalogPath,
+    SVC_LISTENER: listen.engine,
     SVC_DRAIN_DELAY_SECONDS: config.drain.delayMs / 1000,
     SVC_DRAIN_DEADLINE_SECONDS: config.drain.deadlineMs / 1000,
-    SVC_MATCHER_THREADS: config.matcher.kind === 'in_thread' ? 0 : config.matcher.threads,
+    SVC_MATCHER_THREADS: config.matcherThreads,
     SVC_DURABILITY: config.durability,
     SVC_RETENTION_DAYS: config.retentionDays,
-    SVC_MAX_SESSIONS: config.sessions.max,
-    SVC_SESSION_TTL_SECONDS: config.sessions.ttlMs / 1000,
+    SVC_MAX_SESSIONS: config.maxSessions,
+    SVC_SESSION_TTL_SECONDS: config.sessionTtlMs / 1000,
     // If NODE_OPTIONS sets the heap size, `heapMegabytes` is null, and the heap limit of this process is shown.
     MARKETPLACE_HEAP_MB: heapMegabytes ?? Math.round(heapBytes / 2 ** 20),
     SVC_LIMIT_REQUESTS_PER_MINUTE: config.limits.requestsPerMinute,
     SVC_LIMIT_ANALYTICS_PER_MINUTE: config.limits.analyticsPerMinute,
     SVC_LIMIT_SESSIONS_PER_DAY: config.limits.sessionsPerDay,
-    SVC_LIMIT_REFERRER_TAGS: config.sessions.tagsMax,
-    SVC_CORS_ORIGINS: config.cors.kind === 'off' ? [] : config.cors.origins,
+    SVC_LIMIT_REFERRER_TAGS: config.maxReferrerTags,
+    SVC_CORS_ORIGINS: config.corsOrigins,
     SVC_LOG_LEVEL: config.logLevel,
   };
 }
@@ -110,7 +106,8 @@ function formatSetting(name: SettingName, value: SettingValue): string {
 
 /** Returns one sentence for each risk of the configuration. Only the command `check-config` reports risks; the server does not. */
 export function configRisks(config: Config, urls: PublicUrls, machine: Pick<MachineResources, 'cores'>): string[] {
-  const { operationsEndpoint, durability, limits, matcher, sessions, logLevel } = config;
+  const { durability, limits, matcherThreads, sessionTtlMs, logLevel } = config;
+  const { operationsHost, operationsPort } = config.listen;
   const risks: string[] = [];
   const unencrypted = unencryptedUrlSettings(urls);
   if (unencrypted.length > 0) {
@@ -118,24 +115,24 @@ export function configRisks(config: Config, urls: PublicUrls, machine: Pick<Mach
       `${unencrypted.join(' and ')} in replies use http, so requests from other machines, including API keys, are not encrypted.`,
     );
   }
-  if (!isLoopbackHost(operationsEndpoint.host)) {
+  if (!isLoopbackHost(operationsHost)) {
     risks.push(
-      `SVC_OPS_HOST makes ${operationsEndpoint.host}:${operationsEndpoint.port} reachable from other machines. Health and metrics need no credentials, and the operator token is sent unencrypted.`,
+      `SVC_OPS_HOST makes ${operationsHost}:${operationsPort} reachable from other machines. Health and metrics need no credentials, and the operator token is sent unencrypted.`,
     );
   }
   if (durability === 'write') {
     risks.push('SVC_DURABILITY is write, so a power failure loses the last acknowledged requests.');
   }
-  if (sessions.ttlMs < bounds.sessionTtlMs) {
-    risks.push(`SVC_SESSION_TTL_SECONDS ends sessions after ${sessions.ttlMs / 1000} s; the API documents four hours.`);
+  if (sessionTtlMs < bounds.sessionTtlMs) {
+    risks.push(`SVC_SESSION_TTL_SECONDS ends sessions after ${sessionTtlMs / 1000} s; the API documents four hours.`);
   }
   if (limits.analyticsPerMinute > limits.requestsPerMinute) {
     risks.push(
       'SVC_LIMIT_ANALYTICS_PER_MINUTE is above SVC_LIMIT_REQUESTS_PER_MINUTE, which also counts analytics queries.',
     );
   }
-  if (matcher.kind === 'workers' && matcher.threads > machine.cores) {
-    risks.push(`SVC_MATCHER_THREADS is ${matcher.threads}, but this machine has ${machine.cores} cores.`);
+  if (matcherThreads > machine.cores) {
+    risks.push(`SVC_MATCHER_THREADS is ${matcherThreads}, but this machine has ${machine.cores} cores.`);
   }
   if (logLevel === 'silent' || logLevel === 'fatal') {
     risks.push(`SVC_LOG_LEVEL is ${logLevel}, so errors such as an invalid catalog are not logged.`);
@@ -144,9 +141,9 @@ export function configRisks(config: Config, urls: PublicUrls, machine: Pick<Mach
 }
 
 /** Returns a sentence if live keys are served by example catalogs. The server logs the same warning. */
-function exampleCatalogRisks({ catalog, dataDir }: Config, registry: VerticalRegistry): string[] {
+function exampleCatalogRisks({ catalogPath, dataDir }: Config, registry: VerticalRegistry): string[] {
   const served = registry.verticals
-    .filter((vertical) => catalog.kind === 'example' || catalog.path === registry.exampleCatalogFile(vertical))
+    .filter((vertical) => catalogPath === null || catalogPath === registry.exampleCatalogFile(vertical))
     .map(({ segment }) => segment);
   const withLiveKeys = readLiveKeyVerticals(keyFilePath(dataDir), systemClock.wallMs());
   const risky = served.filter((segment) => withLiveKeys.includes(segment));

@@ -134,13 +134,13 @@ async function runServer(registry: VerticalRegistry): Promise<void> {
       httpEngine: engine?.name,
       httpEngineReason: engine?.reason,
       url: service.urls.public,
-      public: { ...config.publicEndpoint, port: ports?.public },
-      operations: { ...config.operationsEndpoint, port: ports?.operations },
+      public: { host: config.listen.host, port: ports?.public },
+      operations: { host: config.listen.operationsHost, port: ports?.operations },
       dataDir: config.dataDir,
       verticals: service.verticals.map(({ segment }) => segment),
-      matcherThreads: config.matcher.kind === 'workers' ? config.matcher.threads : 0,
+      matcherThreads: config.matcherThreads,
       durability: config.durability,
-      maxSessions: config.sessions.max,
+      maxSessions: config.maxSessions,
     },
     'service started',
   );
@@ -167,40 +167,22 @@ export async function startServer(
   if (startAbortSignal.aborted) return null;
   const progress = createRecoveryProgress(process.stderr, logger);
   try {
-    return await startService({
-      dataDir: config.dataDir,
-      secretFile: config.secretFile,
+    const service = await startService({
+      ...config,
       registry,
       catalogs:
-        config.catalog.kind === 'path'
-          ? findCatalogFiles(config.catalog.path, registry).flatMap(({ vertical, file }) =>
+        config.catalogPath === null
+          ? registry.listExampleCatalogs()
+          : findCatalogFiles(config.catalogPath, registry).flatMap(({ vertical, file }) =>
               registry.createCatalogSources(vertical, file),
-            )
-          : registry.listExampleCatalogs(),
-      durability: config.durability,
-      retentionDays: config.retentionDays,
-      matcher: config.matcher,
-      sessions: config.sessions,
-      limits: config.limits,
-      corsOrigins: config.cors.kind === 'origins' ? config.cors.origins : [],
-      listen: {
-        public: config.publicEndpoint,
-        operations: config.operationsEndpoint,
-        operationsAllowedHosts: config.operationsAllowedHosts,
-        engine: config.engine,
-        tls: config.tls,
-      },
-      drain: config.drain,
+            ),
       startAbortSignal,
-      resolveUrls: (boundPort) => {
-        const { urls, warnings: urlWarnings } = resolveUrls(config, boundPort);
-        for (const warning of urlWarnings) logger.warn(warning);
-        return urls;
-      },
       onRestoreProgress: progress.onProgress,
       clock: systemClock,
       logger,
     });
+    for (const warning of resolveUrls(config, service.ports!.public).warnings) logger.warn(warning);
+    return service;
   } catch (error) {
     if (startAbortSignal.aborted && error === startAbortSignal.reason) return null;
     throw toStartupError(error, config);
@@ -211,13 +193,13 @@ export async function startServer(
 
 /** Polls the catalog file and the certificate files for changes. Returns the functions that stop the polling. */
 function watchReloadableFiles(
-  { catalog, tls }: Config,
+  { catalogPath, listen: { tls } }: Config,
   service: Service,
   logger: Logger,
   requestCatalogReload: () => void,
 ): readonly (() => void)[] {
   const watches: (() => void)[] = [];
-  if (catalog.kind === 'path') {
+  if (catalogPath !== null) {
     const times = { intervalMs: bounds.catalogPollIntervalMs, debounceMs: 0 };
     watches.push(watchFiles(service.catalogFiles, times, requestCatalogReload));
   }
@@ -228,9 +210,9 @@ function watchReloadableFiles(
   return watches;
 }
 
-function printStartMessages({ operationsEndpoint, dataDir }: Config, service: Service): void {
+function printStartMessages({ listen, dataDir }: Config, service: Service): void {
   printResult(
-    `serving ${listBaseUrls(service).join(', ')}, operations on ${operationsEndpoint.host}:${service.ports?.operations}`,
+    `serving ${listBaseUrls(service).join(', ')}, operations on ${listen.operationsHost}:${service.ports?.operations}`,
   );
   printResult(`API documentation: ${service.urls.public}/docs`);
   const { operatorToken } = service;

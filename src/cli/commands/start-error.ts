@@ -54,24 +54,24 @@ function damagedLogError(error: LogDamagedError, { dataDir }: Config): CommandLi
   return new CommandLineError(`${error.message}; ${remedy}`, { cause: error });
 }
 
-function catalogError(error: InvalidCatalogError, { catalog }: Config): CommandLineError {
+function catalogError(error: InvalidCatalogError, { catalogPath }: Config): CommandLineError {
   const subject =
-    catalog.kind === 'path'
-      ? `the catalog ${error.file ?? catalog.path} cannot be used (see SVC_CATALOG)`
-      : 'the catalog cannot be used';
+    catalogPath === null
+      ? 'the catalog cannot be used'
+      : `the catalog ${error.file ?? catalogPath} cannot be used (see SVC_CATALOG)`;
   const more = error.errors.length > 1 ? ` (and ${error.errors.length - 1} more)` : '';
   return new CommandLineError(`${subject}: ${error.errors[0]}${more}`, { cause: error });
 }
 
-function listenError(error: SystemErrorDetails, { publicEndpoint, operationsEndpoint }: Config): Error {
+function listenError(error: SystemErrorDetails, { listen }: Config): Error {
   const { code, address, hostname, port } = error;
   if (code === 'EADDRINUSE' || code === 'EACCES') {
-    const setting = port === operationsEndpoint.port ? 'SVC_OPS_PORT' : 'SVC_PORT';
+    const setting = port === listen.operationsPort ? 'SVC_OPS_PORT' : 'SVC_PORT';
     const allowed = code === 'EADDRINUSE' ? 'an unused port' : 'a port that this process may listen on';
     return ConfigError.invalidSettingError(setting, String(port), `${allowed} (${code})`);
   }
   const host = hostname ?? address;
-  const setting = host === operationsEndpoint.host && host !== publicEndpoint.host ? 'SVC_OPS_HOST' : 'SVC_HOST';
+  const setting = host === listen.operationsHost && host !== listen.host ? 'SVC_OPS_HOST' : 'SVC_HOST';
   return ConfigError.invalidSettingError(setting, String(host), `an address of this machine (${code})`);
 }
 

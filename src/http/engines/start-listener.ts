@@ -1,4 +1,4 @@
-import type { HttpEngineSetting } from '../../config/config.ts';
+import type { HttpEngineSetting } from '../../config/service-settings.ts';
 import type { Listener, ListenerOptions } from './listener.ts';
 import { startNodeListener } from './node-listener.ts';
 import { NativeEngineUnavailableError } from './uws-engine.ts';

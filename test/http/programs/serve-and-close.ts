@@ -1,7 +1,7 @@
 // Serves one request on a listener, closes it, and prints the result as one JSON line. The process must then exit by itself.
 // Arguments: the engine, and the folder of the sources.
 import { pathToFileURL } from 'node:url';
-import type { HttpEngineSetting } from '../../../src/config/config.ts';
+import type { HttpEngineSetting } from '../../../src/config/service-settings.ts';
 import type * as StartListener from '../../../src/http/engines/start-listener.ts';
 
 const [engine, sources] = process.argv.slice(2);
