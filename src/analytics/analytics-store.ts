@@ -33,7 +33,7 @@ const selectTotalsSql = `SELECT ${totalColumns.join(', ')} FROM progress`;
 export class AnalyticsStore implements AggregatorQueries {
   readonly #database: SqlDatabase;
   readonly #state: SqliteProjectionState;
-  readonly #retention: StoreRetention;
+  readonly retention: StoreRetention;
   #cursor: LogCursor | null;
 
   /**
@@ -44,8 +44,8 @@ export class AnalyticsStore implements AggregatorQueries {
     this.#database = openAnalyticsDatabase(file);
     try {
       this.#state = new SqliteProjectionState(this.#database);
-      this.#retention = new StoreRetention(this.#database, archive, this.#state);
-      this.#retention.restoreArchivedCounters();
+      this.retention = new StoreRetention(this.#database, archive, this.#state);
+      this.retention.restoreArchivedCounters();
       const cursorSql = 'SELECT position, segment, "offset", crc FROM progress';
       this.#cursor = this.#database.object<LogCursor>(cursorSql);
     } catch (error) {
@@ -65,7 +65,7 @@ export class AnalyticsStore implements AggregatorQueries {
 
   /** Applies a batch of records in one transaction. The callback `read` applies the records and returns the new ledger cursor. */
   applyBatch(read: (projection: LedgerProjection) => LogCursor): void {
-    const projection = new LedgerProjection(this.#state, this.#retention.firstRetainedSubId);
+    const projection = new LedgerProjection(this.#state, this.retention.firstRetainedSubId);
     this.#cursor = this.#database.write(() => {
       const cursor = read(projection);
       this.#state.writeBatch(projection, cursor);
@@ -75,16 +75,7 @@ export class AnalyticsStore implements AggregatorQueries {
   }
 
   applyRetention(request: RetentionRequest): RetentionResult {
-    return this.#retention.applyRetention(request, this.#cursor);
-  }
-
-  /** Whether the store may contain rows of sessions that are not retained. */
-  get hasRowsToPrune(): boolean {
-    return this.#retention.hasRowsToPrune;
-  }
-
-  pruneRows(): void {
-    this.#retention.pruneRows();
+    return this.retention.applyRetention(request, this.#cursor);
   }
 
   getSummary(query: SummaryQuery): SummaryResult {
@@ -108,7 +99,7 @@ export class AnalyticsStore implements AggregatorQueries {
   }
 
   findPayoutStates(keys: readonly PayoutKey[]): PayoutStateWithLender[] {
-    return this.#database.read(() => this.#state.findPayoutStates(keys, this.#retention.firstRetainedSubId));
+    return this.#database.read(() => this.#state.findPayoutStates(keys, this.retention.firstRetainedSubId));
   }
 
   getTotals(): RecordCounts {

@@ -74,11 +74,11 @@ export class LedgerFollower {
   }
 
   get hasRowsToPrune(): boolean {
-    return this.#store.hasRowsToPrune;
+    return this.#store.retention.hasRowsToPrune;
   }
 
   pruneRows(): void {
-    this.#closeOnError(() => this.#store.pruneRows());
+    this.#closeOnError(() => this.#store.retention.pruneRows());
   }
 
   execute<Name extends QueryName>({ name, parameter }: AggregatorQuery<Name>): QueryResult<Name> {

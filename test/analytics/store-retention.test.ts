@@ -71,9 +71,9 @@ describe('retention of sessions in the analytics store', () => {
       );
     };
     let transactions = 0;
-    for (; projected.store.hasRowsToPrune; transactions++) {
+    for (; projected.store.retention.hasRowsToPrune; transactions++) {
       assertDeleted();
-      projected.store.pruneRows();
+      projected.store.retention.pruneRows();
       // After the store is reopened, it continues the deletion.
       if (transactions === 0) projected.reopen();
     }
@@ -178,7 +178,7 @@ describe('retention of sessions in the analytics store', () => {
     applyRetention();
     assert.deepEqual(days(), [0, 0]);
     projected.apply(created(1, old));
-    assert.equal(projected.store.hasRowsToPrune, false);
+    assert.equal(projected.store.retention.hasRowsToPrune, false);
     applyRetention();
     projected.apply(created(2, noon));
     applyRetention(retainedFrom - 1);
