@@ -24,6 +24,8 @@ interface CatalogStoreOptions {
   readonly compile?: (job: CatalogCompileJob, stop: AbortSignal) => Promise<CatalogCompileResult>;
   /** Logs that an archived catalog cannot be read. Clicks on the offers of an unreadable catalog return 404. */
   readonly onArchiveError?: (problem: string) => void;
+  /** Called for the first successful reload of a source after a failed reload. */
+  readonly onReloadRecovered?: (source: CatalogSource) => void;
   /** Called for each loaded catalog with warnings. A catalog whose reload does not change the version is not reported again. */
   readonly onWarnings?: (source: CatalogSource, warnings: readonly string[]) => void;
 }
@@ -71,6 +73,10 @@ export interface ReplacedCatalog {
 interface ServedCatalog {
   readonly source: CatalogSource;
   current: CompiledCatalog;
+  /** Time at which the store activated `current`, in milliseconds since the Unix epoch. */
+  activatedMs: number;
+  /** Whether the last reload failed. */
+  reloadFailed: boolean;
 }
 
 /**
@@ -106,7 +112,7 @@ export class CatalogStore {
       const current = compileCatalog(read.catalog, vertical, source);
       this.archive.storeCatalog(current.version, { ...source, catalog: read.catalog });
       this.archive.markCatalogAsCurrent(current.version);
-      this.#served.push({ source, current });
+      this.#served.push({ source, current, activatedMs: options.clock.wallMs(), reloadFailed: false });
     }
     this.#loadReplacedCatalogs();
   }
@@ -129,6 +135,11 @@ export class CatalogStore {
 
   get currentCatalogs(): CompiledCatalog[] {
     return this.#served.map(({ current }) => current);
+  }
+
+  /** Catalogs in use with their sources, in the order of the option `catalogs`. */
+  get servedCatalogs(): readonly Readonly<ServedCatalog>[] {
+    return this.#served;
   }
 
   /** Returns the catalogs of a vertical and mode that were replaced in the last 28 hours, oldest replacement first. */
@@ -168,7 +179,8 @@ export class CatalogStore {
    * If the reload fails, the old catalog stays in use. Reloads run one after the other.
    */
   reloadCatalog(vertical: number, mode: ApiKeyMode): Promise<CatalogReloadResult> {
-    return this.#enqueueReload(() => this.#compileAndActivate(this.#findServedCatalog(vertical, mode)));
+    const served = this.#findServedCatalog(vertical, mode);
+    return this.#enqueueReload(served, () => this.#compileAndActivate(served));
   }
 
   /** Aborts the current reload, if any. All later reloads fail. */
@@ -185,11 +197,18 @@ export class CatalogStore {
   }
 
   /** Runs reloads one after the other. If a reload throws an exception, the reload fails and the service continues. */
-  #enqueueReload(change: () => Promise<CatalogReloadResult>): Promise<CatalogReloadResult> {
-    const turn = this.#lastChange.then(change).catch((error: unknown): CatalogReloadResult => {
-      const reason = error instanceof Error ? error.message : String(error);
-      return { ok: false, errors: [`catalog: cannot be activated: ${reason}`] };
-    });
+  #enqueueReload(served: ServedCatalog, change: () => Promise<CatalogReloadResult>): Promise<CatalogReloadResult> {
+    const turn = this.#lastChange
+      .then(change)
+      .catch((error: unknown): CatalogReloadResult => {
+        const reason = error instanceof Error ? error.message : String(error);
+        return { ok: false, errors: [`catalog: cannot be activated: ${reason}`] };
+      })
+      .then((result) => {
+        if (result.ok && served.reloadFailed) this.#options.onReloadRecovered?.(served.source);
+        served.reloadFailed = !result.ok;
+        return result;
+      });
     this.#lastChange = turn;
     return turn;
   }
@@ -247,6 +266,7 @@ export class CatalogStore {
       throw error;
     }
     served.current = compiled;
+    served.activatedMs = this.#options.clock.wallMs();
     this.#replaced.delete(version);
     this.#replaced.set(old.version, { compiled: old, replacedMs });
     for (const hook of this.#activateHooks) hook(compiled);

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import type { OfferAvailability } from '../budgets/offer-availability.ts';
-import { type CatalogFileReload, type CatalogReloadResult, CatalogStore } from '../catalogs/catalog-store.ts';
+import { type CatalogFileReload, CatalogStore } from '../catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import { LogoService, type LogoSource } from '../catalogs/logo-service.ts';
 import type { CatalogSource } from '../catalogs/parse-catalog.ts';
@@ -14,52 +13,20 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { CleanupStack } from './lifecycle.ts';
 import type { ServiceOptions } from './service.ts';
 
-/** Activation times and reload errors of the catalogs, for the metrics. */
-export class CatalogStatusTracker {
-  readonly #sources: readonly CatalogSource[];
-  readonly #catalogs: CatalogStore;
-  readonly #countOutdatedOffers: (catalog: CompiledCatalog) => number;
-  readonly #activatedMs = new Map<string, number>();
-  readonly #failedSources = new Set<CatalogSource>();
-
-  constructor(
-    { catalogs: sources, clock }: ServiceOptions,
-    catalogs: CatalogStore,
-    availability: Pick<OfferAvailability, 'countOutdatedOffers'>,
-  ) {
-    this.#countOutdatedOffers = (catalog) => availability.countOutdatedOffers(catalog, clock.wallMs());
-    this.#sources = sources;
-    this.#catalogs = catalogs;
-    for (const version of catalogs.currentCatalogVersions) this.#activatedMs.set(version, clock.wallMs());
-    catalogs.onCatalogActivated(({ version }) => {
-      this.#activatedMs.set(version, clock.wallMs());
-      const active = new Set(catalogs.currentCatalogVersions);
-      for (const each of this.#activatedMs.keys()) if (!active.has(each)) this.#activatedMs.delete(each);
-    });
-  }
-
-  /** Records the result of a reload. Returns true if this reload succeeded and the previous reload of the same catalog source failed. */
-  trackReloadResult(source: CatalogSource, { ok }: CatalogReloadResult): boolean {
-    if (ok) return this.#failedSources.delete(source);
-    this.#failedSources.add(source);
-    return false;
-  }
-
-  listCatalogStatuses(): CatalogStatus[] {
-    return this.#sources.map((source) => {
-      const catalog = this.#catalogs.currentCatalog(source.vertical.number, source.mode);
-      const { version, offers } = catalog;
-      return {
-        vertical: source.vertical.segment,
-        mode: source.mode,
-        version,
-        offers: offers.length,
-        outdatedOffers: this.#countOutdatedOffers(catalog),
-        activatedMs: this.#activatedMs.get(version)!,
-        reloadFailed: this.#failedSources.has(source),
-      };
-    });
-  }
+/** Returns the state of every catalog, for the metrics. */
+export function listCatalogStatuses(
+  catalogs: CatalogStore,
+  countOutdatedOffers: (catalog: CompiledCatalog) => number,
+): CatalogStatus[] {
+  return catalogs.servedCatalogs.map(({ source, current, activatedMs, reloadFailed }) => ({
+    vertical: source.vertical.segment,
+    mode: source.mode,
+    version: current.version,
+    offers: current.offers.length,
+    outdatedOffers: countOutdatedOffers(current),
+    activatedMs,
+    reloadFailed,
+  }));
 }
 
 export function openCatalogStore({ dataDir, clock, logger, catalogs, registry }: ServiceOptions): CatalogStore {
@@ -70,6 +37,8 @@ export function openCatalogStore({ dataDir, clock, logger, catalogs, registry }:
     catalogs,
     onArchiveError: (error) =>
       logger.error({ error }, 'archived catalog unreadable; clicks on its offers will return 404'),
+    onReloadRecovered: ({ vertical, mode }) =>
+      logger.info({ vertical: vertical.segment, mode }, 'catalog file is valid again'),
     onWarnings: (source, warnings) => logger.warn({ ...describeSource(source), warnings }, 'catalog has warnings'),
   });
 }
@@ -108,7 +77,6 @@ export async function reloadCatalogs(
   options: ServiceOptions,
   catalogs: CatalogStore,
   logos: LogoService,
-  statusTracker: CatalogStatusTracker,
 ): Promise<readonly CatalogFileReload[]> {
   const hadMissingLogos = logos.logoProblems.length > 0;
   const changes = await Promise.all(
@@ -117,9 +85,6 @@ export async function reloadCatalogs(
       .map(async (source) => {
         const { vertical, mode } = source;
         const change = await catalogs.reloadCatalog(vertical.number, mode);
-        if (statusTracker.trackReloadResult(source, change)) {
-          options.logger.info({ vertical: vertical.segment, mode }, 'catalog file is valid again');
-        }
         // Logos are refreshed even if the catalog file is unchanged, because logo files can change separately.
         if (!change.ok || !change.changed) await logos.reloadLogos(logoSource(options, vertical.number, mode));
         return { ...change, vertical: vertical.segment, mode, file: source.file };

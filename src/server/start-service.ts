@@ -33,7 +33,7 @@ import { readWidgetScript } from '../widgets/widget-embedding.ts';
 import { CleanupStack, ServiceLifecycle } from './lifecycle.ts';
 import { createAuthenticator } from './open-auth.ts';
 import {
-  CatalogStatusTracker,
+  listCatalogStatuses,
   openCatalogStore,
   openLogoService,
   openMatcher,
@@ -102,7 +102,6 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
   startAbortSignal?.throwIfAborted();
   const clickTimeout = new SharedTimeout(bounds.clickDurabilityTimeoutMs, bounds.deadlineCheckIntervalMs);
   cleanup.addCleanupCallback(() => clickTimeout.close());
-  const catalogStatus = new CatalogStatusTracker(options, catalogs, availability);
 
   // Listeners
   const lifecycle = new ServiceLifecycle({ clock, drain: options.drain, cleanup, ledger, journal, analytics });
@@ -230,7 +229,8 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
       dataDir: options.dataDir,
       eventLoopDelays: eventLoop.delays,
       certificateStatus: certificate,
-      catalogs: () => catalogStatus.listCatalogStatuses(),
+      catalogs: () =>
+        listCatalogStatuses(catalogs, (catalog) => availability.countOutdatedOffers(catalog, clock.wallMs())),
       logHealthy: { ledger: () => ledger.healthy, journal: () => journal.healthy },
       gauges: {
         marketplace_ready: () => Number(notReadyReasons().length === 0),
@@ -273,7 +273,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
     findLogo: (file, hash) => logos.cache.findFile(file, hash),
     renderLandingPage: (path, query) => renderLandingPage(clickDeps, path, query),
     operatorToken: operatorToken && { path: operatorTokenPath(options.dataDir), created: operatorToken.created },
-    reloadCatalogs: () => reloadCatalogs(options, catalogs, logos, catalogStatus),
+    reloadCatalogs: () => reloadCatalogs(options, catalogs, logos),
     reloadCertificate: () => certificate?.reloadCertificate() ?? null,
     notReadyReasons,
     isStopping: () => lifecycle.isStopping,
