@@ -7,8 +7,8 @@ import {
 import { getChoiceValues } from '../../domain/field-vector.ts';
 import type { Vertical } from '../../domain/vertical.ts';
 import { listOffersSortedById } from '../../matching/match-tables.ts';
-import { compileLoanTables, type LoanTables, resolvePayoutModel } from './loan-tables.ts';
-import type { LoanCatalog, LoanLender, LoanOffer } from './offer-schema.ts';
+import { compileLoanTables, type LoanTables } from './loan-tables.ts';
+import { type LoanCatalog, type LoanLender, type LoanOffer, resolvePayoutModel } from './offer-schema.ts';
 
 /** Computes the statistics of a loan catalog, with the prices of each credit band. */
 export function computeLoanStatistics(catalog: LoanCatalog, vertical: Vertical): CatalogStatistics {

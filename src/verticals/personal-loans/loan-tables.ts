@@ -10,8 +10,17 @@ import {
   type MatchTables,
 } from '../../matching/match-tables.ts';
 import { computeAprPercent, monthlyPaymentPerDollar } from '../common/loan-math.ts';
-import type { LoanCatalog, LoanCreditBand, LoanLender, LoanOffer } from './offer-schema.ts';
-import { debtToIncomeScale } from './price-offer.ts';
+import {
+  computeAcceptedScoreShare,
+  type LoanCatalog,
+  type LoanLender,
+  type LoanOffer,
+  priceAtTerm,
+  resolvePayoutModel,
+} from './offer-schema.ts';
+
+/** Value in `LoanTables.debtToIncomeMax` for a debt-to-income limit of 100 %. Debt-to-income limits are stored in millionths. */
+export const debtToIncomeScale = 1_000_000;
 
 /**
  * Tables that only loan catalogs have. A *row* is a combination of offer and credit band. A *slot* is a combination of offer, credit band
@@ -141,36 +150,6 @@ function memoizeApr(): typeof computeAprPercent {
     }
     return apr;
   };
-}
-
-/** Returns the payout model of an offer; by default, the revenue model of the vertical (docs/contract.md#click-revenue). */
-export function resolvePayoutModel(offer: LoanOffer, vertical: Vertical): Vertical['revenueModel'] {
-  return offer.payout_model ?? vertical.revenueModel;
-}
-
-/**
- * Returns the share of a credit band's scores that an offer accepts: 1 if the offer has no minimum score, 0 if all scores of the band are
- * below the minimum. Assumes that all scores of a band are equally likely.
- */
-export function computeAcceptedScoreShare(
-  { min_credit_score: minScore }: LoanOffer,
-  { creditScores }: Vertical,
-  band: number,
-): number {
-  const scores = creditScores?.[band];
-  if (minScore === undefined || scores === undefined) return 1;
-  const { min, max } = scores;
-  return Math.max(0, max - Math.max(min, minScore) + 1) / (max - min + 1);
-}
-
-/**
- * Returns the note rates and the origination fee of a credit band at one term, in percent. The prices that a credit band specifies for a
- * single term replace its general prices.
- */
-export function priceAtTerm(band: LoanCreditBand, months: number): { min: number; max: number; feePercent: number } {
-  const own = band.terms?.[months];
-  const { min, max } = own?.note_rate_percent ?? band.note_rate_percent;
-  return { min, max, feePercent: own?.origination_fee_percent ?? band.origination_fee_percent };
 }
 
 /** Creates rules that apply in addition to the criteria of offers: one rule for the credit band, and one rule for joint applications. */

@@ -14,7 +14,6 @@ import { getChoiceValues } from '../../domain/field-vector.ts';
 import type { Vertical } from '../../domain/vertical.ts';
 import { checkAdvertisedRates, type RateRange } from '../common/advertised-rates.ts';
 import { computeAprPercent } from '../common/loan-math.ts';
-import { computeAcceptedScoreShare, priceAtTerm, resolvePayoutModel } from './loan-tables.ts';
 
 /** Schema of the members that only the catalog files of loans have (docs/catalog.md). */
 
@@ -180,4 +179,34 @@ function checkRateRange(
   errors: CatalogErrors,
 ): void {
   if (min > max) errors.add([...path, 'note_rate_percent'], 'min must not exceed max');
+}
+
+/** Returns the payout model of an offer; by default, the revenue model of the vertical (docs/contract.md#click-revenue). */
+export function resolvePayoutModel(offer: LoanOffer, vertical: Vertical): Vertical['revenueModel'] {
+  return offer.payout_model ?? vertical.revenueModel;
+}
+
+/**
+ * Returns the share of a credit band's scores that an offer accepts: 1 if the offer has no minimum score, 0 if all scores of the band are
+ * below the minimum. Assumes that all scores of a band are equally likely.
+ */
+export function computeAcceptedScoreShare(
+  { min_credit_score: minScore }: LoanOffer,
+  { creditScores }: Vertical,
+  band: number,
+): number {
+  const scores = creditScores?.[band];
+  if (minScore === undefined || scores === undefined) return 1;
+  const { min, max } = scores;
+  return Math.max(0, max - Math.max(min, minScore) + 1) / (max - min + 1);
+}
+
+/**
+ * Returns the note rates and the origination fee of a credit band at one term, in percent. The prices that a credit band specifies for a
+ * single term replace its general prices.
+ */
+export function priceAtTerm(band: LoanCreditBand, months: number): { min: number; max: number; feePercent: number } {
+  const own = band.terms?.[months];
+  const { min, max } = own?.note_rate_percent ?? band.note_rate_percent;
+  return { min, max, feePercent: own?.origination_fee_percent ?? band.origination_fee_percent };
 }

@@ -1,10 +1,7 @@
 import { absentValue, type FieldVector } from '../../domain/field-vector.ts';
 import { roundHalfUp } from '../../domain/money.ts';
 import type { MismatchCallback } from '../../matching/product-ranking.ts';
-import type { LoanTables } from './loan-tables.ts';
-
-/** Value in `LoanTables.debtToIncomeMax` for a debt-to-income limit of 100 %. Debt-to-income limits are stored in millionths. */
-export const debtToIncomeScale = 1_000_000;
+import { debtToIncomeScale, type LoanTables } from './loan-tables.ts';
 
 /** Payment units per dollar. A payment unit is a twelfth of a millionth of a dollar, so that `maxMonthlyPayment` uses whole numbers. */
 export const paymentUnitsPerUsd = 12 * debtToIncomeScale;
