@@ -30,7 +30,12 @@ export function createRateLimitStatuses(count: number): RateLimitStatus[] {
   const { requests } = createRateLimitPolicies(defaultKeyLimits);
   const { requestsPerMinute } = defaultKeyLimits;
   return Array.from({ length: count }, (_, i) =>
-    createRateLimitStatus(requests, requestsPerMinute - (i % requestsPerMinute), 60_000 - i, 1_760_000_000_000 + i),
+    createRateLimitStatus(
+      requests.perMinute,
+      requestsPerMinute - (i % requestsPerMinute),
+      60_000 - i,
+      1_760_000_000_000 + i,
+    ),
   );
 }
 

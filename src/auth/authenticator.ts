@@ -5,12 +5,13 @@ import type { Vertical } from '../domain/vertical.ts';
 import type { ApiKey, KeyDirectory } from './api-key.ts';
 import { hashApiKey, parseBearerKey } from './api-key.ts';
 import type { Caller } from './key-usage.ts';
-import { DailySessionCounter, KeyUsage, type QuotaReservation, type RateLimitGroup } from './key-usage.ts';
+import { DailySessionCounter, KeyUsage, type QuotaReservation } from './key-usage.ts';
 import {
   applyLimitOverrides,
   createRateLimitPolicies,
   hasLimitOverrides,
   type KeyLimits,
+  type RateLimitGroup,
   type RateLimitName,
   type RateLimitPolicies,
   type RateLimitStatus,

@@ -4,8 +4,8 @@ import type { Tenant } from '../domain/tenant.ts';
 import {
   createRateLimitStatus,
   type KeyLimits,
+  type RateLimitGroup,
   type RateLimitPolicies,
-  type RateLimitPolicy,
   type RateLimitStatus,
   SlidingWindow,
 } from './rate-limits.ts';
@@ -29,13 +29,12 @@ export interface QuotaReservation {
  * may be wrong by several days for some time before it is set back.
  */
 export class DailySessionCounter {
-  /** The stored days with their counts, the day that was counted last first. */
-  readonly #days: number[] = [];
-  readonly #counts: number[] = [];
+  /** Counts by day. The day that was counted last is at the end. */
+  readonly #counts = new Map<number, number>();
+  #lastDay = -1;
 
   count(day: number): number {
-    const index = this.#days.indexOf(day);
-    return index < 0 ? 0 : (this.#counts[index] as number);
+    return this.#counts.get(day) ?? 0;
   }
 
   /** Counts one more session. The caller must first check that the number of sessions on `day` is below the daily limit. */
@@ -45,26 +44,16 @@ export class DailySessionCounter {
   }
 
   release(day: number): void {
-    const index = this.#days.indexOf(day);
-    if (index >= 0 && (this.#counts[index] as number) > 0) (this.#counts[index] as number)--;
-  }
-
-  restoreSessionCount(day: number, count: number): void {
-    if (this.#days[0] !== day) this.#moveDayToFront(day);
-    this.#counts[0] = count;
+    const count = this.count(day);
+    if (count > 0) this.#counts.set(day, count - 1);
   }
 
   /** If there are then too many days, deletes the count of the day that was not counted for the longest time. */
-  #moveDayToFront(day: number): void {
-    const index = this.#days.indexOf(day);
-    const isFull = this.#days.length === bounds.countedDaysStoredMax;
-    const removed = index >= 0 ? index : isFull ? this.#days.length - 1 : -1;
-    if (removed >= 0) {
-      this.#days.splice(removed, 1);
-      this.#counts.splice(removed, 1);
-    }
-    this.#days.unshift(day);
-    this.#counts.unshift(0);
+  restoreSessionCount(day: number, count: number): void {
+    if (day !== this.#lastDay) this.#counts.delete(day);
+    this.#lastDay = day;
+    this.#counts.set(day, count);
+    if (this.#counts.size > bounds.countedDaysStoredMax) this.#counts.delete(this.#counts.keys().next().value!);
   }
 }
 
@@ -84,16 +73,34 @@ class DailyReservation implements QuotaReservation {
 }
 
 /**
- * Rate limits toward which the requests of an operation count (docs/contract.md#rate-limits). All requests count toward the limit of requests
- * per minute, `analytics` also toward the limit of analytics queries, and `sessions` toward the limit of sessions per day.
- */
-export type RateLimitGroup = 'requests' | 'analytics' | 'sessions';
-
-/**
  * Determines toward which rate limits a request counts. `repeated_session` is a request of the group `sessions` whose Idempotency-Key the
  * caller has used before; it does not count toward the limit of sessions per day.
  */
 type ChargedGroup = RateLimitGroup | 'repeated_session';
+
+/** Limit of sessions per UTC day. Has the methods of `SlidingWindow`. */
+class DailySessionLimit {
+  readonly counter: DailySessionCounter;
+  readonly #limit: number;
+
+  constructor(limit: number, counter: DailySessionCounter) {
+    this.counter = counter;
+    this.#limit = limit;
+  }
+
+  remainingRequests(_nowMs: number, wallMs: number): number {
+    // The count can exceed the daily limit, because the operator may have lowered the limit during the day.
+    return Math.max(0, this.#limit - this.counter.count(daysSinceEpoch(wallMs)));
+  }
+
+  retryAfterMs(nowMs: number, wallMs: number): number {
+    return this.remainingRequests(nowMs, wallMs) > 0 ? 0 : timeToMidnightMs(wallMs);
+  }
+
+  timeToResetMs(nowMs: number, wallMs: number): number {
+    return this.remainingRequests(nowMs, wallMs) === this.#limit ? 0 : timeToMidnightMs(wallMs);
+  }
+}
 
 /**
  * Counts the requests and sessions of one API key and compares the counts with the key's limits (docs/contract.md#rate-limits).
@@ -103,10 +110,9 @@ type ChargedGroup = RateLimitGroup | 'repeated_session';
 export class KeyUsage {
   /** Tenant and number of the key; null until the first request. All sessions that the key creates share this `Caller` object. */
   caller: Caller | null = null;
-  readonly #requestWindow: SlidingWindow;
-  readonly #analyticsWindow: SlidingWindow;
-  readonly #sessionCounter: DailySessionCounter;
-  readonly #sessionsPerDay: number;
+  readonly #requests: SlidingWindow;
+  readonly #analytics: SlidingWindow;
+  readonly #sessions: DailySessionLimit;
   readonly #policies: RateLimitPolicies;
   /** Monotonic time until which the counts of sessions must be kept, whatever the wall clock says. */
   #sessionCountsNeededUntilMs: number;
@@ -118,19 +124,17 @@ export class KeyUsage {
     sessionCounter: DailySessionCounter | null,
     nowMs: number,
   ) {
-    this.#requestWindow = new SlidingWindow(limits.requestsPerMinute);
-    this.#analyticsWindow = new SlidingWindow(limits.analyticsPerMinute);
-    this.#sessionCounter = sessionCounter ?? new DailySessionCounter();
+    this.#requests = new SlidingWindow(limits.requestsPerMinute);
+    this.#analytics = new SlidingWindow(limits.analyticsPerMinute);
+    this.#sessions = new DailySessionLimit(limits.sessionsPerDay, sessionCounter ?? new DailySessionCounter());
     this.#sessionCountsNeededUntilMs = sessionCounter === null ? nowMs : nowMs + bounds.sessionCountsKeptMs;
-    this.#sessionsPerDay = limits.sessionsPerDay;
     this.#policies = policies;
   }
 
   hasRequestsLeft(group: ChargedGroup, nowMs: number, wallMs: number): boolean {
-    if (this.#requestWindow.remainingRequests(nowMs) === 0) return false;
-    if (group === 'analytics') return this.#analyticsWindow.remainingRequests(nowMs) > 0;
-    if (group === 'sessions') return this.#getRemainingSessions(wallMs) > 0;
-    return true;
+    if (this.#requests.remainingRequests(nowMs) === 0) return false;
+    const limit = this.#additionalLimit(group);
+    return limit === null || limit.remainingRequests(nowMs, wallMs) > 0;
   }
 
   /**
@@ -138,31 +142,22 @@ export class KeyUsage {
    * for the other groups.
    */
   countRequest(group: ChargedGroup, nowMs: number, wallMs: number): QuotaReservation | null {
-    this.#requestWindow.addRequest(nowMs);
-    if (group === 'analytics') this.#analyticsWindow.addRequest(nowMs);
+    this.#requests.addRequest(nowMs);
+    if (group === 'analytics') this.#analytics.addRequest(nowMs);
     if (group !== 'sessions') return null;
     this.#sessionCountsNeededUntilMs = nowMs + bounds.sessionCountsKeptMs;
-    return this.#sessionCounter.reserveQuota(daysSinceEpoch(wallMs));
+    return this.#sessions.counter.reserveQuota(daysSinceEpoch(wallMs));
   }
 
   /** Returns the status of the rate limit that has the fewest remaining requests, among the limits that apply to `group`. */
   rateLimitStatus(group: RateLimitGroup, nowMs: number, wallMs: number): RateLimitStatus {
-    const requestsLeft = this.#requestWindow.remainingRequests(nowMs);
-    if (group === 'analytics') {
-      const left = this.#analyticsWindow.remainingRequests(nowMs);
-      if (left <= requestsLeft) {
-        const resetInMs = this.#analyticsWindow.timeToResetMs(nowMs);
-        return createRateLimitStatus(this.#policies.forAnalytics.analytics, left, resetInMs, wallMs);
-      }
-    } else if (group === 'sessions') {
-      const left = this.#getRemainingSessions(wallMs);
-      if (left <= requestsLeft) {
-        const resetInMs = left === this.#sessionsPerDay ? 0 : timeToMidnightMs(wallMs);
-        return createRateLimitStatus(this.#policies.forSessions.sessions, left, resetInMs, wallMs);
-      }
-    }
-    const resetInMs = this.#requestWindow.timeToResetMs(nowMs);
-    return createRateLimitStatus(this.#requestRatePolicy(group), requestsLeft, resetInMs, wallMs);
+    const { perMinute, additional } = this.#policies[group];
+    const requestsLeft = this.#requests.remainingRequests(nowMs);
+    const limit = this.#additionalLimit(group);
+    const left = limit === null ? Number.POSITIVE_INFINITY : limit.remainingRequests(nowMs, wallMs);
+    return limit !== null && left <= requestsLeft
+      ? createRateLimitStatus(additional!, left, limit.timeToResetMs(nowMs, wallMs), wallMs)
+      : createRateLimitStatus(perMinute, requestsLeft, this.#requests.timeToResetMs(nowMs), wallMs);
   }
 
   /**
@@ -170,34 +165,25 @@ export class KeyUsage {
    * retry can succeed.
    */
   findExceededLimit(group: ChargedGroup, nowMs: number, wallMs: number): RateLimitStatus {
-    let policy = this.#requestRatePolicy(group);
-    let waitMs = this.#requestWindow.retryAfterMs(nowMs);
-    if (group === 'analytics' && this.#analyticsWindow.retryAfterMs(nowMs) > waitMs) {
-      policy = this.#policies.forAnalytics.analytics;
-      waitMs = this.#analyticsWindow.retryAfterMs(nowMs);
-    } else if (group === 'sessions' && this.#getRemainingSessions(wallMs) === 0 && timeToMidnightMs(wallMs) > waitMs) {
-      policy = this.#policies.forSessions.sessions;
-      waitMs = timeToMidnightMs(wallMs);
-    }
-    return createRateLimitStatus(policy, 0, waitMs, wallMs);
+    const { perMinute, additional } = this.#policies[group === 'repeated_session' ? 'sessions' : group];
+    const requestsWaitMs = this.#requests.retryAfterMs(nowMs);
+    const additionalWaitMs = this.#additionalLimit(group)?.retryAfterMs(nowMs, wallMs) ?? 0;
+    return additionalWaitMs > requestsWaitMs
+      ? createRateLimitStatus(additional!, 0, additionalWaitMs, wallMs)
+      : createRateLimitStatus(perMinute, 0, requestsWaitMs, wallMs);
   }
 
   /** Deletes the buffers of sliding windows without requests. Returns true if this `KeyUsage` has no counts that are still needed. */
   deleteUnusedSlidingWindows(nowMs: number): boolean {
-    const requestsIdle = this.#requestWindow.deleteWindowIfEmpty(nowMs);
-    const analyticsIdle = this.#analyticsWindow.deleteWindowIfEmpty(nowMs);
+    const requestsIdle = this.#requests.deleteWindowIfEmpty(nowMs);
+    const analyticsIdle = this.#analytics.deleteWindowIfEmpty(nowMs);
     return requestsIdle && analyticsIdle && nowMs >= this.#sessionCountsNeededUntilMs;
   }
 
-  #getRemainingSessions(wallMs: number): number {
-    // The count can exceed the daily limit, because the operator may have lowered the limit during the day.
-    return Math.max(0, this.#sessionsPerDay - this.#sessionCounter.count(daysSinceEpoch(wallMs)));
-  }
-
-  #requestRatePolicy(group: ChargedGroup): RateLimitPolicy {
-    if (group === 'analytics') return this.#policies.forAnalytics.requests;
-    const createsSession = group === 'sessions' || group === 'repeated_session';
-    return createsSession ? this.#policies.forSessions.requests : this.#policies.requests;
+  /** Returns the limit that applies to a group in addition to the limit of requests per minute. */
+  #additionalLimit(group: ChargedGroup): SlidingWindow | DailySessionLimit | null {
+    if (group === 'analytics') return this.#analytics;
+    return group === 'sessions' ? this.#sessions : null;
   }
 }
 

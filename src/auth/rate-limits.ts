@@ -78,12 +78,19 @@ export interface RateLimitPolicy {
   readonly rateLimitHeaderPrefix: string;
 }
 
-/** Rate limit policies of a key, by operation. Each response reports one limit: the limit with the fewest remaining requests. */
-export interface RateLimitPolicies {
-  /** Policy for operations to which only the limit of requests per minute applies. */
-  readonly requests: RateLimitPolicy;
-  readonly forAnalytics: { readonly requests: RateLimitPolicy; readonly analytics: RateLimitPolicy };
-  readonly forSessions: { readonly requests: RateLimitPolicy; readonly sessions: RateLimitPolicy };
+/**
+ * Rate limits toward which the requests of an operation count (docs/contract.md#rate-limits). All requests count toward the limit of requests
+ * per minute, `analytics` also toward the limit of analytics queries, and `sessions` toward the limit of sessions per day.
+ */
+export type RateLimitGroup = 'requests' | 'analytics' | 'sessions';
+
+/** Rate limit policies of a key, by group. Each response reports one limit: the limit with the fewest remaining requests. */
+export type RateLimitPolicies = Readonly<Record<RateLimitGroup, GroupPolicies>>;
+
+interface GroupPolicies {
+  readonly perMinute: RateLimitPolicy;
+  /** Policy of the second limit of the group; null for `requests`. */
+  readonly additional: RateLimitPolicy | null;
 }
 
 /** Status of one rate limit after a request was counted, for the response headers (docs/contract.md#limit-headers). */
@@ -106,16 +113,14 @@ export function createRateLimitPolicies(limits: KeyLimits): RateLimitPolicies {
   const requests: NamedLimit = { name: 'minute', limit: limits.requestsPerMinute, windowSeconds: minuteSeconds };
   const analytics: NamedLimit = { name: 'analytics', limit: limits.analyticsPerMinute, windowSeconds: minuteSeconds };
   const sessions: NamedLimit = { name: 'day', limit: limits.sessionsPerDay, windowSeconds: msPerDay / 1000 };
+  const createGroupPolicies = (additional: NamedLimit) => ({
+    perMinute: createLimitPolicy(requests, [requests, additional]),
+    additional: createLimitPolicy(additional, [requests, additional]),
+  });
   return {
-    requests: createLimitPolicy(requests, [requests]),
-    forAnalytics: {
-      requests: createLimitPolicy(requests, [requests, analytics]),
-      analytics: createLimitPolicy(analytics, [requests, analytics]),
-    },
-    forSessions: {
-      requests: createLimitPolicy(requests, [requests, sessions]),
-      sessions: createLimitPolicy(sessions, [requests, sessions]),
-    },
+    requests: { perMinute: createLimitPolicy(requests, [requests]), additional: null },
+    analytics: createGroupPolicies(analytics),
+    sessions: createGroupPolicies(sessions),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox';
-import type { Caller, QuotaReservation, RateLimitGroup } from '../auth/key-usage.ts';
+import type { Caller, QuotaReservation } from '../auth/key-usage.ts';
+import type { RateLimitGroup } from '../auth/rate-limits.ts';
 import { bounds } from '../bounds.ts';
 import type { VerticalWithProduct } from '../catalogs/product.ts';
 import type { CancelSignal } from '../domain/async.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { generateApiKey } from '../../src/auth/api-key.ts';
 import { type AdmittedCaller, Authenticator, type AuthRejection } from '../../src/auth/authenticator.ts';
-import type { RateLimitGroup } from '../../src/auth/key-usage.ts';
+import type { RateLimitGroup } from '../../src/auth/rate-limits.ts';
 import { defaultKeyLimits } from '../../src/auth/rate-limits.ts';
 import { bounds } from '../../src/bounds.ts';
 import { daysSinceEpoch, msPerDay } from '../../src/domain/calendar.ts';

@@ -13,7 +13,7 @@ describe('rateLimitHeaders', () => {
   const policies = createRateLimitPolicies({ requestsPerMinute: 500, analyticsPerMinute: 50, sessionsPerDay: 10_000 });
 
   test('formats the X-RateLimit headers and the headers of the IETF draft', () => {
-    const status = createRateLimitStatus(policies.forSessions.requests, 497, 59_500, 1_800_000_000_250);
+    const status = createRateLimitStatus(policies.sessions.perMinute, 497, 59_500, 1_800_000_000_250);
     assert.deepEqual(rateLimitHeaders(status).split('\r\n'), [
       '',
       'X-RateLimit-Limit: 500',
@@ -25,7 +25,7 @@ describe('rateLimitHeaders', () => {
   });
 
   test('rounds the reset time up to whole seconds', () => {
-    const status = createRateLimitStatus(policies.requests, 0, 1_001, 1_800_000_000_000);
+    const status = createRateLimitStatus(policies.requests.perMinute, 0, 1_001, 1_800_000_000_000);
     assert.equal(status.resetEpochSeconds, 1_800_000_002);
     assert.equal(status.resetSeconds, 2);
   });
