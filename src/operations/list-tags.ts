@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { Analytics } from '../analytics/analytics.ts';
 import { invalidRequest, type Outcome } from '../domain/outcome.ts';
-import type { TagCursors } from '../ids/tag-cursor.ts';
+import type { TagCursors } from '../ids/cursors.ts';
 import { toTagView } from './analytics-responses.ts';
 import { type TagsResponse, tagsSchema } from './analytics-schemas.ts';
 import { defineOperation } from './api-operation.ts';

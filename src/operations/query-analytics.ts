@@ -8,7 +8,7 @@ import { daysSinceEpoch, parseIsoDate } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import { invalidRequest, type Outcome, serviceUnavailable, successOutcome } from '../domain/outcome.ts';
 import type { Tenant } from '../domain/tenant.ts';
-import type { PageCursors, PagePosition } from '../ids/page-cursor.ts';
+import type { PageCursors, PagePosition } from '../ids/cursors.ts';
 import { belongsToTenant, decodeSubId, type SubIds } from '../ids/sub-id.ts';
 import { type DayRange, formatDateRange, toDayView, toSessionRowView, toSummaryView } from './analytics-responses.ts';
 import {

@@ -11,7 +11,7 @@ import {
 import { formatIsoDate, parseIsoDate } from '../../src/domain/calendar.ts';
 import { usdToExactMicros } from '../../src/domain/money.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
-import { PageCursors } from '../../src/ids/page-cursor.ts';
+import { PageCursors } from '../../src/ids/cursors.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import { type DeviceClass, deviceClasses } from '../../src/ledger/ledger-record.ts';
 import type { AnalyticsSummary, DailyAnalytics, SessionRowsResponse } from '../../src/operations/analytics-schemas.ts';

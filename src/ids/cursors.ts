@@ -1,0 +1,153 @@
+import { hash } from 'node:crypto';
+import type { ApiKeyMode } from '../domain/mode.ts';
+import type { KeyPurpose, SecretSet } from '../secrets/secret-set.ts';
+import { decodeCanonicalBase64url, TokenSigner } from './signed-token.ts';
+import { encodeVerticalAndMode } from './sub-id.ts';
+
+interface CursorTenant {
+  readonly account: number;
+  readonly vertical: number;
+  readonly mode: ApiKeyMode;
+}
+
+/** Length of the MAC in bytes. */
+const macBytes = 15;
+const bodyOffset = 1;
+const tagCharactersMax = 64;
+const tenantBytes = 4 + 1;
+const digestBytes = 32;
+
+/**
+ * Signs and verifies cursors. A cursor has these parts in base64url (lengths in bytes):
+ *
+ *     secret number (1), body, MAC (15)
+ *
+ * The MAC is an HMAC-SHA-256 truncated to 120 bits. It signs the preceding parts and the query, so a cursor is valid only for one query.
+ */
+class CursorSigner {
+  readonly #signer: TokenSigner;
+  readonly #bodyBytesMax: number;
+
+  constructor(secrets: SecretSet, purpose: KeyPurpose, bodyBytesMax: number, queryBytesMax: number) {
+    const messageBytesMax = bodyOffset + bodyBytesMax + queryBytesMax;
+    this.#signer = new TokenSigner(secrets, { purpose, secretNumberOffset: 0, macBytes, messageBytesMax });
+    this.#bodyBytesMax = bodyBytesMax;
+  }
+
+  createCursor(body: Buffer, query: Buffer): string {
+    const cursor = Buffer.concat([Buffer.of(this.#signer.newestSecretNumber), body, Buffer.alloc(macBytes)]);
+    const macOffset = bodyOffset + body.length;
+    const message = Buffer.concat([cursor.subarray(0, macOffset), query]);
+    this.#signer.sign(cursor, macOffset, message, message.length);
+    return cursor.toString('base64url');
+  }
+
+  /** Returns the body of a cursor, or null if this service did not issue the cursor for this query. */
+  verify(text: string, query: Buffer): Buffer | null {
+    const cursor = decodeCanonicalBase64url(text);
+    if (cursor === null) return null;
+    const macOffset = cursor.length - macBytes;
+    if (macOffset <= bodyOffset || macOffset > bodyOffset + this.#bodyBytesMax) return null;
+    const message = Buffer.concat([cursor.subarray(0, macOffset), query]);
+    return this.#signer.verify(cursor, macOffset, message, message.length)
+      ? cursor.subarray(bodyOffset, macOffset)
+      : null;
+  }
+}
+
+function encodeTenant({ account, vertical, mode }: CursorTenant): Buffer {
+  const bytes = Buffer.alloc(tenantBytes);
+  bytes.writeUInt8(encodeVerticalAndMode(vertical, mode), bytes.writeUInt32BE(account));
+  return bytes;
+}
+
+type PagedGranularity = 'daily' | 'row';
+
+/** Filter that selects the sessions of a paged analytics query. */
+interface PageQuery extends CursorTenant {
+  readonly referrerTag: string | null;
+  /** The sub_ids of the selected sessions as bytes; null for all sessions. */
+  readonly subs: readonly Uint8Array[] | null;
+}
+
+/** Start of a page (`after`), and the first and last day number of the query, which are the same for all pages of the query. */
+export interface PagePosition {
+  readonly fromDay: number;
+  readonly toDay: number;
+  /** If the pages list days: number of days on earlier pages. If they list sessions: ledger position of the last earlier session. */
+  readonly after: number;
+}
+
+const pageBodyBytes = 4 + 4 + 6;
+
+/**
+ * Issues and verifies the cursors of analytics pages (docs/contract.md#pages). A cursor has 40 characters. The body has these parts (lengths
+ * in bytes):
+ *
+ *     first day (4), last day (4), after (6)
+ *
+ * The query has these parts:
+ *
+ *     account (4), vertical << 1 | test (1), granularity (1), tag length (1), tag, SHA-256 of the listed ids (32)
+ *
+ * The ids are sorted before hashing, because the client may list the ids in another order in each request. If the query lists no ids, there
+ * is no SHA-256.
+ */
+export class PageCursors {
+  readonly #signer: CursorSigner;
+
+  constructor(secrets: SecretSet) {
+    const queryBytesMax = tenantBytes + 1 + 1 + tagCharactersMax + digestBytes;
+    this.#signer = new CursorSigner(secrets, 'cursor', pageBodyBytes, queryBytesMax);
+  }
+
+  createCursor(granularity: PagedGranularity, query: PageQuery, { fromDay, toDay, after }: PagePosition): string {
+    const body = Buffer.alloc(pageBodyBytes);
+    body.writeUIntBE(after, body.writeInt32BE(toDay, body.writeInt32BE(fromDay)), 6);
+    return this.#signer.createCursor(body, encodePageQuery(granularity, query));
+  }
+
+  /** Returns the page position in a cursor, or null if this service did not issue the cursor for this query. */
+  verify(granularity: PagedGranularity, query: PageQuery, text: string): PagePosition | null {
+    const body = this.#signer.verify(text, encodePageQuery(granularity, query));
+    if (body?.length !== pageBodyBytes) return null;
+    return { fromDay: body.readInt32BE(0), toDay: body.readInt32BE(4), after: body.readUIntBE(8, 6) };
+  }
+}
+
+function encodePageQuery(granularity: PagedGranularity, query: PageQuery): Buffer {
+  const tag = query.referrerTag ?? '';
+  return Buffer.concat([
+    encodeTenant(query),
+    Buffer.of(granularity === 'row' ? 1 : 0, tag.length),
+    Buffer.from(tag, 'latin1'),
+    query.subs === null
+      ? Buffer.alloc(0)
+      : hash('sha256', Buffer.concat([...query.subs].sort(Buffer.compare)), 'buffer'),
+  ]);
+}
+
+/**
+ * Issues and verifies the cursors of pages of referrer tags (docs/contract.md#tags). The body is the last tag of the page, and the query is
+ * the tenant:
+ *
+ *     account (4), vertical << 1 | test (1)
+ *
+ * A cursor contains a tag and no row number, because a rebuild of the analytics store may change row numbers.
+ */
+export class TagCursors {
+  readonly #signer: CursorSigner;
+
+  constructor(secrets: SecretSet) {
+    this.#signer = new CursorSigner(secrets, 'tag-cursor', tagCharactersMax, tenantBytes);
+  }
+
+  createCursor(tenant: CursorTenant, lastTag: string): string {
+    return this.#signer.createCursor(Buffer.from(lastTag, 'latin1'), encodeTenant(tenant));
+  }
+
+  /** Returns the last tag of the previous page, or null if this service did not issue the cursor for this tenant. */
+  verify(tenant: CursorTenant, text: string): string | null {
+    return this.#signer.verify(text, encodeTenant(tenant))?.toString('latin1') ?? null;
+  }
+}
