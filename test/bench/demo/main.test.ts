@@ -21,7 +21,7 @@ after(async () => {
 });
 
 function urlOf(port: number): string {
-  return `http://127.0.0.1:${port}/v1/personal-loans`;
+  return `http://127.0.0.1:${port}/v1`;
 }
 
 function demo(...args: string[]) {
