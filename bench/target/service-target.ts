@@ -24,7 +24,7 @@ import { addProbeToEnv, ProcessProbe } from './process-probe.ts';
  * transactions would take half a minute.
  */
 export function createApiKeys(dataDir: string, count: number, vertical: Vertical = personalLoans): string[] {
-  const register = KeyRegistry.open(keyFilePath(dataDir));
+  const register = new KeyRegistry(keyFilePath(dataDir));
   const { keyPrefix } = vertical;
   const wanted = { accountName: 'bench', vertical, mode: 'live', expiresAtMs: null } as const;
   const { key, issued } = register.create({ ...wanted, limits: defaultLimitOverrides }, Date.now());

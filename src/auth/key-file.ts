@@ -116,30 +116,26 @@ export function openKeyFile(path: string, waitMs: number, mustExist = false): Da
   }
 }
 
+interface KeyFileWriterOptions {
+  /** Whether the key file must exist. By default, the file is created if it does not exist. */
+  readonly mustExist?: boolean;
+  /**
+   * Maximum time in milliseconds that a change blocks the thread while another process writes. After `waitMs`, the change throws an error
+   * for which `isKeyFileBusy` returns true.
+   */
+  readonly waitMs?: number;
+}
+
 /** A database connection that changes the key file. A committed change survives a power failure. */
 export class KeyFileWriter {
   protected readonly database: Database.Database;
 
-  constructor(path: string, mustExist: boolean, waitMs: number = bounds.apiKeyCommandLockTimeoutMs) {
+  /** Opens the key file. Throws `KeyFileError` if the file cannot be opened. */
+  constructor(path: string, { mustExist, waitMs = bounds.apiKeyCommandLockTimeoutMs }: KeyFileWriterOptions = {}) {
     this.database = openKeyFile(path, bounds.apiKeyCommandLockTimeoutMs, mustExist);
     this.database.pragma(`busy_timeout = ${waitMs}`);
     this.database.pragma('synchronous = FULL');
     this.database.pragma('foreign_keys = ON');
-  }
-
-  /**
-   * Opens the key file, or creates it if the file does not exist. Throws `KeyFileError` if the file cannot be opened.
-   *
-   * @param waitMs maximum time in milliseconds that a change blocks the thread while another process writes; after `waitMs`, the change
-   * throws an error for which `isKeyFileBusy` returns true
-   */
-  static open<Writer extends KeyFileWriter>(this: WriterClass<Writer>, path: string, waitMs?: number): Writer {
-    return new this(path, false, waitMs);
-  }
-
-  /** Opens an existing key file. Throws `KeyFileError` if the file does not exist or cannot be opened. */
-  static openExisting<Writer extends KeyFileWriter>(this: WriterClass<Writer>, path: string): Writer {
-    return new this(path, true);
   }
 
   /** Reads the highest numbers that the key file has assigned. */
@@ -156,8 +152,6 @@ export class KeyFileWriter {
     return this.database.prepare<[string], number>('SELECT number FROM accounts WHERE name = ?').pluck().get(name);
   }
 }
-
-type WriterClass<Writer> = new (path: string, mustExist: boolean, waitMs?: number) => Writer;
 
 /** SQL columns of the limits of a key, with the property names of `KeyLimitOverrides`. */
 export const keyLimitColumnsSql = `requests_per_minute AS requestsPerMinute, analytics_per_minute AS analyticsPerMinute,

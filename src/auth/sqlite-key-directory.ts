@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
@@ -35,8 +36,8 @@ export class SqliteKeyDirectory implements KeyDirectory {
   readonly #timer: NodeJS.Timeout;
   readonly #keysByHash = new Map<string, ApiKey>();
   readonly #originsByAccount = new Map<number, readonly string[]>();
-  readonly #keyIdCache = new Map<number, string>();
-  readonly #accountNameCache = new Map<number, string>();
+  readonly #keyIdCache = new LRUCache<number, string>({ max: bounds.callerNameCacheEntriesMax });
+  readonly #accountNameCache = new LRUCache<number, string>({ max: bounds.callerNameCacheEntriesMax });
   /** Number of the last row that was read from the table `changes`. */
   #lastChange = 0;
   /** Value of SQLite's `data_version` up to which all changes have been read. */
@@ -45,14 +46,6 @@ export class SqliteKeyDirectory implements KeyDirectory {
   #lastMissPollMs = Number.NEGATIVE_INFINITY;
   #isFailing = false;
   #changeListener: () => void = () => {};
-
-  readonly origins = {
-    /**
-     * Returns the allowed origins of an account in a fixed order without duplicates; empty for an unknown account. Returns the same array
-     * until the account's origins change, so that callers can use the array as a cache key.
-     */
-    findByAccount: (account: number): readonly string[] => this.#originsByAccount.get(account) ?? noOrigins,
-  };
 
   /** Opens the key file, or creates it if the file does not exist. Throws `KeyFileError` if the file cannot be opened. */
   constructor(options: SqliteKeyDirectoryOptions) {
@@ -97,6 +90,14 @@ export class SqliteKeyDirectory implements KeyDirectory {
       key: keyNumber === undefined ? undefined : cachedName(keyNumber, this.#keyIdCache, this.#selectKeyId),
       account: cachedName(account, this.#accountNameCache, this.#selectAccountName),
     };
+  }
+
+  /**
+   * Returns the allowed origins of an account in a fixed order without duplicates; empty for an unknown account. Returns the same array
+   * until the account's origins change, so that callers can use the array as a cache key.
+   */
+  findOrigins(account: number): readonly string[] {
+    return this.#originsByAccount.get(account) ?? noOrigins;
   }
 
   /** Sets the listener that is called after changes of keys or origins were read. */
@@ -178,23 +179,21 @@ export class SqliteKeyDirectory implements KeyDirectory {
   }
 }
 
-/** Looks up a key ID or account name in the cache, then in the key file. Cached names never change. A full cache drops the oldest entry. */
+/** Looks up a key ID or account name in the cache, then in the key file. Cached names never change. */
 function cachedName(
   number: number,
-  cache: Map<number, string>,
+  cache: LRUCache<number, string>,
   find: Database.Statement<[number], string>,
 ): string | undefined {
-  let name = cache.get(number);
-  if (name !== undefined) return name;
+  const cached = cache.get(number);
+  if (cached !== undefined) return cached;
   try {
-    name = find.get(number);
+    const name = find.get(number);
+    cache.set(number, name);
+    return name;
   } catch {
     return undefined; // The next poll reports an unreadable key file.
   }
-  if (name === undefined) return undefined;
-  if (cache.size >= bounds.callerNameCacheEntriesMax) cache.delete(cache.keys().next().value!);
-  cache.set(number, name);
-  return name;
 }
 
 const noOrigins: readonly string[] = Object.freeze([]);

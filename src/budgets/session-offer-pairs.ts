@@ -82,9 +82,8 @@ export class SessionOfferPairs {
   }
 
   incrementBookedOfferCount(sub: Uint8Array): void {
-    const count = this.getBookedOfferCountOfSession(sub) + 1;
-    this.#addPair(sub, bookedOffersKey, 'shown', count);
-    this.#tablesByMinute.get(minuteOf(sub))?.setPairValue(sub, bookedOffersKey, count);
+    this.#addPair(sub, bookedOffersKey, 'shown', 0);
+    this.#tablesByMinute.get(minuteOf(sub))?.incrementPairValue(sub, bookedOffersKey);
   }
 
   /** Adds the session-offer pairs of another set, one minute at a time, so that the caller can yield to the event loop in between. */
@@ -172,9 +171,9 @@ class PairTable {
     return this.#words[at] === 0 ? null : this.#words[at + 2]!;
   }
 
-  /** Changes the value of a pair. The table must contain the pair. */
-  setPairValue(sub: Uint8Array, offerId: OfferKeyBits, value: number): void {
-    this.#words[this.#find(highWordOf(sub, offerId), lowWordOf(sub, offerId)) + 2] = value;
+  /** Increments the value of a pair. The table must contain the pair. */
+  incrementPairValue(sub: Uint8Array, offerId: OfferKeyBits): void {
+    this.#words[this.#find(highWordOf(sub, offerId), lowWordOf(sub, offerId)) + 2]!++;
   }
 
   /**

@@ -22,8 +22,8 @@ const rowOffsets = [14, 17, 20, 24];
 class SessionClickSketch {
   readonly #max: number;
   readonly #mask: number;
-  /** Sketches by day, the sketch that was added or needed last at the end. */
-  readonly #sketches = new Map<number, Uint8Array>();
+  /** Sketches by day. If there are too many, the sketch of the day that was not needed for the longest time is deleted. */
+  readonly #sketches = new LRUCache<number, Uint8Array>({ max: bounds.countedDaysStoredMax });
   #lastDay = -1;
   #lastSketch: Uint8Array = new Uint8Array(0);
   readonly #cells = rowOffsets.map(() => 0);
@@ -58,10 +58,7 @@ class SessionClickSketch {
     const day = daysSinceEpoch(decodeSubId(sub).createdMs);
     if (day === this.#lastDay) return this.#lastSketch;
     const sketch = this.#sketches.get(day) ?? new Uint8Array(rowOffsets.length * (this.#mask + 1));
-    this.#sketches.delete(day);
     this.#sketches.set(day, sketch);
-    // Deletes the sketch of the day that was not needed for the longest time.
-    if (this.#sketches.size > bounds.countedDaysStoredMax) this.#sketches.delete(this.#sketches.keys().next().value!);
     this.#lastDay = day;
     this.#lastSketch = sketch;
     return sketch;

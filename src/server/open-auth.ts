@@ -26,9 +26,9 @@ export async function createAuthenticator(
   const { dataDir, clock, logger, limits } = options;
   const path = keyFilePath(dataDir);
   assertKeyFileIsCurrent(path, await findKnownKeyNumbers(evidence, { ledger: 'none' }));
-  const keyRegistry = KeyRegistry.open(path, bounds.apiKeyServerLockTimeoutMs);
+  const keyRegistry = new KeyRegistry(path, { waitMs: bounds.apiKeyServerLockTimeoutMs });
   cleanup.addCleanupCallback(() => keyRegistry.close());
-  const originRegistry = EmbedOriginRegistry.open(path, bounds.apiKeyServerLockTimeoutMs);
+  const originRegistry = new EmbedOriginRegistry(path, { waitMs: bounds.apiKeyServerLockTimeoutMs });
   cleanup.addCleanupCallback(() => originRegistry.close());
   const keyDirectory = new SqliteKeyDirectory({
     path,

@@ -199,7 +199,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
         click: clickRoutes({ ...clickDeps, onPrefetch: () => metrics.countUncountedClick('prefetch') }),
         widget: widgetRoutes({
           ...offerDeps,
-          originsOf: (account) => keyDirectory.origins.findByAccount(account),
+          originsOf: (account) => keyDirectory.findOrigins(account),
           ownOrigin: new URL(urls.widget).origin,
           cdnOrigin: new URL(urls.cdn).origin,
           script: widgetScript,

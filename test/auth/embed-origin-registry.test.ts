@@ -13,7 +13,7 @@ function openRegistry(t: TestContext): EmbedOriginRegistry {
   const folder = temporaryFolder(t);
   issueKey(folder, { account: 'other' });
   issueKey(folder, { account: 'acme' });
-  const registry = EmbedOriginRegistry.open(keyFilePath(folder));
+  const registry = new EmbedOriginRegistry(keyFilePath(folder));
   t.after(() => registry.close());
   return registry;
 }

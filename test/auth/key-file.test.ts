@@ -54,13 +54,13 @@ const lockProgram = fileURLToPath(new URL('programs/lock-a-while.ts', import.met
 
 test('throws without creating a file if a required key file is missing', (t) => {
   const folder = temporaryFolder(t);
-  assert.throws(() => KeyRegistry.openExisting(keyFilePath(folder)), KeyFileError);
+  assert.throws(() => new KeyRegistry(keyFilePath(folder), { mustExist: true }), KeyFileError);
   assert.deepEqual(readdirSync(folder), []);
 });
 
 test('creates key files that only the owner can read', (t) => {
   const folder = join(temporaryFolder(t), 'data');
-  const registry = KeyRegistry.open(keyFilePath(folder));
+  const registry = new KeyRegistry(keyFilePath(folder));
   t.after(() => registry.close());
   assert.equal(statSync(folder).mode & 0o077, 0);
   for (const name of readdirSync(folder)) assert.equal(statSync(join(folder, name)).mode & 0o077, 0, name);
@@ -140,7 +140,7 @@ function schemaOf(folder: string): unknown[] {
 test('migrates a key file of version 1 to the current schema and retains the keys', (t) => {
   const { folder, key, database } = createVersion1(t);
   database.close();
-  const registry = KeyRegistry.openExisting(keyFilePath(folder));
+  const registry = new KeyRegistry(keyFilePath(folder), { mustExist: true });
   t.after(() => registry.close());
   const [listed, ...others] = registry.listKeys();
   assert.deepEqual(
@@ -150,7 +150,7 @@ test('migrates a key file of version 1 to the current schema and retains the key
   assert.equal(openDirectory(t, folder).findKeyByHash(hashApiKey(key))?.number, 1);
   assert.equal(issueKey(folder).issued.number, 2);
 
-  const origins = EmbedOriginRegistry.openExisting(keyFilePath(folder));
+  const origins = new EmbedOriginRegistry(keyFilePath(folder), { mustExist: true });
   t.after(() => origins.close());
   assert.deepEqual(origins.allowOrigins('acme', ['https://shop.example']), ['allowed']);
 
@@ -166,12 +166,12 @@ test('migrates a version 2 key file with its keys and origins, and applies later
   database.exec("INSERT INTO embed_origins VALUES (1, 'https://b.example'), (1, 'https://a.example')");
   const directory = openDirectory(t, folder);
   assert.equal(directory.findKeyByHash(hashApiKey(key))?.number, 1);
-  assert.deepEqual(directory.origins.findByAccount(1), ['https://a.example', 'https://b.example']);
+  assert.deepEqual(directory.findOrigins(1), ['https://a.example', 'https://b.example']);
   // The process that wrote the file still has it open.
   database.exec('UPDATE keys SET revoked = 1; DELETE FROM embed_origins');
   directory.reloadKeyFile();
   assert.equal(directory.findKeyByHash(hashApiKey(key)), undefined);
-  assert.deepEqual(directory.origins.findByAccount(1), []);
+  assert.deepEqual(directory.findOrigins(1), []);
 });
 
 test('opening a key file with the current schema version does not change the file', (t) => {

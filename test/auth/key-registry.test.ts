@@ -18,7 +18,7 @@ test('the list of keys does not contain the text of the keys', (t) => {
     expiresAtMs: noonMs + 1,
     limits: { sessionsPerDay: 7 },
   });
-  const registry = KeyRegistry.openExisting(keyFilePath(folder));
+  const registry = new KeyRegistry(keyFilePath(folder), { mustExist: true });
   t.after(() => registry.close());
   assert.deepEqual(registry.listKeys(), [issued]);
   assert.deepEqual(
@@ -41,7 +41,7 @@ test('the list of keys does not contain the text of the keys', (t) => {
 
 test('stores an API key neither as text nor as hexadecimal digits', (t) => {
   const folder = temporaryFolder(t);
-  const open = KeyRegistry.open(keyFilePath(folder));
+  const open = new KeyRegistry(keyFilePath(folder));
   t.after(() => open.close());
   const { key } = issueKey(folder);
   const files = readdirSync(folder).map((name) => readFileSync(join(folder, name)));
@@ -70,7 +70,7 @@ test('revoking an API key again does not change the time of the first revocation
   assert.equal(revokeKey(folder, issued.id, noonMs + 1), 'revoked');
   assert.equal(revokeKey(folder, issued.id, noonMs + 2), 'already_revoked');
   assert.equal(revokeKey(folder, 'key_ffffffffffff'), 'unknown');
-  const registry = KeyRegistry.openExisting(keyFilePath(folder));
+  const registry = new KeyRegistry(keyFilePath(folder), { mustExist: true });
   t.after(() => registry.close());
   assert.equal(registry.find(issued.id)?.revokedAtMs, noonMs + 1);
 });
@@ -84,7 +84,7 @@ const validKey = {
 } as const;
 
 test('rejects a new key with an invalid property', (t) => {
-  const registry = KeyRegistry.open(keyFilePath(temporaryFolder(t)));
+  const registry = new KeyRegistry(keyFilePath(temporaryFolder(t)));
   t.after(() => registry.close());
   for (const member of [
     ...['', 'a\nb', ' a', 'a'.repeat(bounds.accountNameCharactersMax + 1), 5].map((accountName) => ({ accountName })),

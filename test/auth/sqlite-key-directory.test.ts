@@ -62,7 +62,7 @@ test('uses cached keys and origins while the key file is unreadable, and reports
       onReadError: (error) => errors.push(error),
       onRecovered: () => recovered++,
     });
-    const origins = () => directory.origins.findByAccount(issued.account);
+    const origins = () => directory.findOrigins(issued.account);
     otherProgram.exec(`ALTER TABLE ${table} RENAME TO hidden; UPDATE hidden SET account = account`);
     t.mock.timers.tick(3 * bounds.apiKeyPollIntervalMs);
     assert.notEqual(directory.findKeyByHash(hashApiKey(key)), undefined);
@@ -81,22 +81,22 @@ test('returns sorted origins, and returns the same array until a poll finds a ch
   t.mock.timers.enable({ apis: ['setInterval'] });
   const folder = temporaryFolder(t);
   const [acme, other] = ['acme', 'other'].map((account) => issueKey(folder, { account }).issued.account);
-  const { origins } = openDirectory(t, folder);
+  const directory = openDirectory(t, folder);
   const change = (apply: Parameters<typeof changeOrigins>[1]) => {
     changeOrigins(folder, apply);
     t.mock.timers.tick(bounds.apiKeyPollIntervalMs);
   };
-  assert.deepEqual([origins.findByAccount(acme!), origins.findByAccount(0)], [[], []]);
+  assert.deepEqual([directory.findOrigins(acme!), directory.findOrigins(0)], [[], []]);
   change((registry) => registry.allowOrigins('other', ['https://c.example']));
-  const ofOther = origins.findByAccount(other!);
+  const ofOther = directory.findOrigins(other!);
   change((registry) => registry.allowOrigins('acme', ['https://b.example', 'https://a.example']));
-  const allowed = origins.findByAccount(acme!);
+  const allowed = directory.findOrigins(acme!);
   assert.deepEqual(allowed, ['https://a.example', 'https://b.example']);
   t.mock.timers.tick(bounds.apiKeyPollIntervalMs);
-  assert.equal(origins.findByAccount(acme!), allowed);
+  assert.equal(directory.findOrigins(acme!), allowed);
   change((registry) => registry.removeOrigins('acme', ['https://a.example']));
-  assert.deepEqual(origins.findByAccount(acme!), ['https://b.example']);
-  assert.equal(origins.findByAccount(other!), ofOther);
+  assert.deepEqual(directory.findOrigins(acme!), ['https://b.example']);
+  assert.equal(directory.findOrigins(other!), ofOther);
 });
 
 test('limits how often an unknown key causes a poll of the key file', (t) => {

@@ -33,7 +33,7 @@ export interface KeyOptions {
 
 /** Changes keys through a separate connection, as another process would. */
 function changeKeys<Result>(folder: string, change: (registry: KeyRegistry) => Result): Result {
-  const registry = KeyRegistry.open(keyFilePath(folder));
+  const registry = new KeyRegistry(keyFilePath(folder));
   try {
     return change(registry);
   } finally {
@@ -55,7 +55,7 @@ export function revokeKey(folder: string, id: string, nowMs = noonMs) {
 
 /** Changes embed origins through a separate connection, as another process would. */
 export function changeOrigins(folder: string, change: (registry: EmbedOriginRegistry) => unknown): void {
-  const registry = EmbedOriginRegistry.open(keyFilePath(folder));
+  const registry = new EmbedOriginRegistry(keyFilePath(folder));
   try {
     change(registry);
   } finally {

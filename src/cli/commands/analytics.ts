@@ -297,7 +297,7 @@ export function findAccountNumber(dataDir: string, name: string): number {
 }
 
 function listKeys(dataDir: string): readonly IssuedKey[] {
-  return withKeyRegistry(KeyRegistry.openExisting(keyFilePath(dataDir)), (registry) => registry.listKeys());
+  return withKeyRegistry(new KeyRegistry(keyFilePath(dataDir), { mustExist: true }), (registry) => registry.listKeys());
 }
 
 async function printTagCounts(registry: VerticalRegistry, options: { readonly json?: true }): Promise<void> {

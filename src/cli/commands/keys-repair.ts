@@ -89,7 +89,7 @@ function findAllKeyNumbers(dataDir: string, output: { readonly json?: true }) {
 }
 
 function countActiveKeys(path: string): number {
-  const registry = KeyRegistry.openExisting(path);
+  const registry = new KeyRegistry(path, { mustExist: true });
   try {
     return registry.listKeys().filter((key) => getKeyState(key, systemClock.wallMs()) === 'active').length;
   } finally {

@@ -149,7 +149,7 @@ async function createAndPrintKey(registry: VerticalRegistry, options: CreateKeyO
     analyticsPerMinute: options.analyticsPerMinute ?? null,
     sessionsPerDay: options.sessionsPerDay ?? null,
   };
-  const { key, issued } = withKeyRegistry(KeyRegistry.open(path), (registry) =>
+  const { key, issued } = withKeyRegistry(new KeyRegistry(path), (registry) =>
     registry.create({ accountName: account, vertical, mode, expiresAtMs: options.expires ?? null, limits }, nowMs),
   );
   if (options.json) {
@@ -189,7 +189,7 @@ function printKeys(options: { readonly json?: true }): void {
   const path = keyFilePath(readDataDir(readEnv()));
   const nowMs = systemClock.wallMs();
   const keys = existsSync(path)
-    ? withKeyRegistry(KeyRegistry.openExisting(path), (registry) => registry.listKeys())
+    ? withKeyRegistry(new KeyRegistry(path, { mustExist: true }), (registry) => registry.listKeys())
     : [];
   if (options.json) printJson(keys.map((key) => toIssuedKeyJson(key, nowMs)));
   else if (keys.length === 0) printNotice(`There are no keys in ${path}. Create one with: marketplace keys create`);
@@ -218,7 +218,7 @@ function keyListCells(key: IssuedKey, nowMs: number): string[] {
 function revokeKey(id: string, { json }: { readonly json?: true }): void {
   const path = keyFilePath(readDataDir(readEnv()));
   const nowMs = systemClock.wallMs();
-  const { revocation, issued } = withKeyRegistry(KeyRegistry.openExisting(path), (registry) => ({
+  const { revocation, issued } = withKeyRegistry(new KeyRegistry(path, { mustExist: true }), (registry) => ({
     revocation: registry.revokeKey(id, nowMs),
     issued: registry.find(id),
   }));

@@ -90,7 +90,7 @@ export function createCommand(): Command {
 
 /** Opens the list of allowed origins and runs a function on it. The data folder must contain a key file. */
 function withEmbedOrigins<Result>(run: (registry: EmbedOriginRegistry) => Result): Result {
-  const registry = EmbedOriginRegistry.openExisting(keyFilePath(readDataDir(readEnv())));
+  const registry = new EmbedOriginRegistry(keyFilePath(readDataDir(readEnv())), { mustExist: true });
   try {
     return run(registry);
   } catch (error) {
