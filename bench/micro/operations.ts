@@ -59,7 +59,7 @@ function createSessionCreator() {
     sessionTtlMs,
   };
   const create = async (): Promise<SessionResponse> => {
-    const outcome = await runOperation(createSession, deps, { texts: {}, body: sessionBody }, request);
+    const outcome = await runOperation(createSession, deps, {}, sessionBody, request);
     if (!outcome.ok) throw new Error(`session not created: ${outcome.error.code}`);
     return outcome.value.session;
   };

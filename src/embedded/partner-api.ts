@@ -192,7 +192,7 @@ export class PartnerApi {
     if (!texts.ok) return toErrorResult(rejectAdmitted(admission, texts).error);
     const { caller, quotaReservation } = admission;
     const request = { caller, quotaReservation, idempotencyKey, hasResponseBody: true, signal: null };
-    const outcome = await runOperation(operation, deps, { texts: texts.value, body: argument }, request);
+    const outcome = await runOperation(operation, deps, texts.value, argument, request);
     if (!outcome.ok) return toErrorResult(outcome.error);
     const response = (operation.createResponse?.(outcome.value, deps) ?? outcome.value) as Response;
     const ignored = listIgnoredNames(caller, operation, Object.keys(Object(argument)));

@@ -5,13 +5,14 @@ import type { VerticalWithProduct } from '../catalogs/product.ts';
 import { formatIsoTimestamp } from '../domain/calendar.ts';
 import { failureOutcome, invalidRequest, type Outcome, successOutcome } from '../domain/outcome.ts';
 import { computeMatchReadiness } from '../domain/pocket-fields.ts';
+import { parseCount } from '../domain/query-string.ts';
 import { type SortOrder, sortOrderNames } from '../domain/vertical.ts';
 import { findSession } from '../sessions/find-session.ts';
 import { defineOperation, reportIgnoredParameters } from './api-operation.ts';
 import { type EmbedWidgetDeps, embedWidget, type WidgetEmbedResponse, widgetEmbedSchema } from './embed-widget.ts';
 import { explanationSchema, offersProperties } from './offer-schemas.ts';
 import { renderMarketplaceJson } from './offers-json.ts';
-import { flagSchema, sessionMember, type VerticalRules } from './request-members.ts';
+import { flagSchema, type ParameterTexts, sessionMember, type VerticalRules } from './request-members.ts';
 import { ignoredParametersProperty, stringEnum, type ValueOf } from './schema-parts.ts';
 import { type OffersResult, type ShowOffersDeps, selectOffersAndRecordView } from './show-offers.ts';
 
@@ -37,6 +38,10 @@ function describeSortOrders({ vertical, product }: VerticalWithProduct): string 
 
 const sortSchema = (sortOrders: readonly SortOrder[]) => stringEnum(sortOrders, { default: 'recommended' });
 
+function acceptsSort(sort: unknown, { sortOrders = sortOrderNames }: VerticalRules): boolean {
+  return sortOrders.includes(sort as SortOrder);
+}
+
 /** Parameters that select offers, also for widgets. A vertical may accept only some of the sort orders. */
 export const selectionParameters = {
   max_offers: {
@@ -49,7 +54,7 @@ export const selectionParameters = {
       description: describeSortOrders(vertical),
       schema: sortSchema(vertical.vertical.sortOrders ?? sortOrderNames),
     }),
-    accepts: (sort: unknown, { sortOrders = sortOrderNames }: VerticalRules) => sortOrders.includes(sort as SortOrder),
+    accepts: acceptsSort,
     rule: ({ sortOrders = sortOrderNames }: VerticalRules) => `must be one of ${sortOrders.join(', ')}`,
   },
 };
@@ -105,6 +110,7 @@ export const getMarketplace = defineOperation({
       ? JSON.stringify(reportIgnoredParameters(result, ignored))
       : renderMarketplaceJson(result, offerUrls, ignored),
   renderHtml: (result: MarketplaceResult) => ('html' in result ? `${result.html}\n` : null),
+  parseValidTexts: parseJsonRequest,
   handle(
     deps: GetMarketplaceDeps,
     input,
@@ -135,6 +141,17 @@ export const getMarketplace = defineOperation({
     });
   },
 });
+
+/** Parses the parameters of a usual request, for offers as JSON without an explanation, in a third of the time of the derived parser. */
+function parseJsonRequest(
+  { sub_id, format, max_offers: countText, sort = 'recommended', explain }: ParameterTexts,
+  vertical: VerticalRules,
+) {
+  if (sub_id === undefined || format !== 'json' || explain !== undefined) return null;
+  const max_offers = countText === undefined ? bounds.offersShownDefault : parseCount(countText, bounds.offersShownMax);
+  if (max_offers === null || !acceptsSort(sort, vertical)) return null;
+  return { sub_id, format, max_offers, sort: sort as SortOrder, explain: false } as const;
+}
 
 type MarketplaceResult = OffersResult | WidgetEmbedResponse;
 

@@ -56,8 +56,8 @@ interface PreparedMember {
   readonly isRequired: boolean;
   /** Value of an absent parameter. */
   readonly defaultValue: unknown;
-  /** Converts the text of a parameter to a value of the schema's type. Returns undefined for an invalid text. */
-  readonly parseText: (text: string) => unknown;
+  /** Returns the value of a parameter; undefined for an invalid text. */
+  readonly parseText: (text: string, vertical: VerticalRules) => unknown;
   readonly accepts: (value: unknown, vertical: VerticalRules) => boolean;
 }
 
@@ -74,18 +74,19 @@ export class MemberValidator<Members extends RequestMembers = RequestMembers> {
   /** Parses the texts of parameters. Returns the values, or the error of the first invalid parameter. */
   parseTexts(texts: ParameterTexts, vertical: VerticalRules): Outcome<MemberValues<Members>> {
     const values: Record<string, unknown> = {};
-    for (const { name, member, isRequired, defaultValue, parseText, accepts } of this.#members) {
+    for (const prepared of this.#members) {
+      const { name, member } = prepared;
       const text = texts[name];
       if (text === undefined) {
         const { requiredWithout } = member;
-        if (isRequired || (requiredWithout !== undefined && texts[requiredWithout] === undefined)) {
+        if (prepared.isRequired || (requiredWithout !== undefined && texts[requiredWithout] === undefined)) {
           return invalidRequest(name as RequestParamName);
         }
-        values[name] = defaultValue;
+        values[name] = prepared.defaultValue;
         continue;
       }
-      const value = parseText(text);
-      if (value === undefined || !accepts(value, vertical)) return invalidMember(name, member, member.rule?.(vertical));
+      const value = prepared.parseText(text, vertical);
+      if (value === undefined) return invalidMember(name, member, member.rule?.(vertical));
       values[name] = value;
     }
     return successOutcome(values as MemberValues<Members>);
@@ -131,24 +132,35 @@ interface ParameterKeywords {
 
 function prepareMember(name: string, member: RequestMember): PreparedMember {
   const { schema } = member;
-  const { type, maximum = Number.MAX_SAFE_INTEGER, default: defaultValue } = schema as ParameterKeywords;
+  const defaultValue = isFlag(schema) ? false : (schema as ParameterKeywords).default;
   const isOptional = IsOptional(schema);
-  const validator = Compile(schema);
-  const accepts = member.accepts ?? ((value: unknown) => validator.Check(value));
-  const prepared = { name, member, isRequired: !isOptional && defaultValue === undefined, accepts };
-  if (isFlag(schema)) {
-    const parseText = (text: string) => (text === 'true' ? true : text === 'false' ? false : undefined);
-    return { ...prepared, defaultValue: false, parseText, accepts: () => true };
-  }
+  const accepts = member.accepts ?? createCheck(schema);
   return {
-    ...prepared,
+    name,
+    member,
+    isRequired: !isOptional && defaultValue === undefined,
     defaultValue: isOptional ? undefined : defaultValue,
-    parseText:
-      type === 'integer'
-        ? (text) => parseCount(text, maximum) ?? undefined
-        : type === 'array'
-          ? (text) => (text === '' ? [] : text.split(','))
-          : (text) => text,
+    parseText: createTextParser(schema, accepts),
+    accepts,
+  };
+}
+
+function createCheck(schema: TSchema): (value: unknown) => boolean {
+  const { type, enum: words } = schema as ParameterKeywords;
+  if (type === 'string' && words !== undefined) return (value) => words.includes(value as string);
+  const validator = Compile(schema);
+  return (value) => validator.Check(value);
+}
+
+/** Returns the function that parses a parameter. Integers and flags have no other check than the parser. */
+function createTextParser(schema: ParameterKeywords, accepts: PreparedMember['accepts']): PreparedMember['parseText'] {
+  const { type, maximum = Number.MAX_SAFE_INTEGER } = schema;
+  if (type === 'integer') return (text) => parseCount(text, maximum) ?? undefined;
+  if (isFlag(schema)) return (text) => (text === 'true' ? true : text === 'false' ? false : undefined);
+  if (type !== 'array') return (text, vertical) => (accepts(text, vertical) ? text : undefined);
+  return (text, vertical) => {
+    const items = text === '' ? [] : text.split(',');
+    return accepts(items, vertical) ? items : undefined;
   };
 }
 

@@ -51,5 +51,5 @@ export function callOperation<Deps, Input, Result>(
   request: Partial<ApiRequest> = {},
 ) {
   const defaults = { quotaReservation: null, idempotencyKey: null, hasResponseBody: true, signal: null };
-  return runOperation(operation, deps, { texts, body }, { caller: { ...tenant, keyNumber }, ...defaults, ...request });
+  return runOperation(operation, deps, texts, body, { caller: { ...tenant, keyNumber }, ...defaults, ...request });
 }

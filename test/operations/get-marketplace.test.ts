@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
+import fc from 'fast-check';
 import { CatalogStore } from '../../src/catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { type CancelSignal, SerialQueue } from '../../src/domain/async.ts';
@@ -35,7 +36,9 @@ import type { ParameterTexts } from '../../src/operations/request-members.ts';
 import type { OffersResult } from '../../src/operations/show-offers.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
+import { mortgage } from '../../src/verticals/mortgage/mortgage.ts';
 import type { LoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { enlargedCatalog, withDailyCap } from '../support/changeable-catalogs.ts';
 import { secretSetOf, testTenant } from '../support/identities.ts';
@@ -336,4 +339,26 @@ it('returns the correct offers to each request if several results arrive at the 
     outcomes.map((outcome) => viewOf(outcome).offers.map(({ click_url: _url, ...offer }) => offer)),
     alone.map((offers) => offers.map(({ click_url: _url, ...offer }) => offer)),
   );
+});
+
+it('the parser for usual requests returns the same values as the parser that is derived from the schemas', () => {
+  const text = (...texts: readonly string[]) => fc.constantFrom(undefined, ...texts);
+  const texts = fc.record({
+    sub_id: text('sub_1', ''),
+    format: text('json', 'json', 'iframe', 'xml'),
+    max_offers: text('1', '20', '21', '0', '05', 'x'),
+    sort: text(...sortOrderNames, 'best'),
+    explain: text('true', 'false', 'yes'),
+  });
+  let parsedCount = 0;
+  fc.assert(
+    fc.property(texts, fc.constantFrom(personalLoans, mortgage), (request, rules) => {
+      const parsed = getMarketplace.parseValidTexts!(request, rules);
+      if (parsed === null) return;
+      parsedCount++;
+      assert.deepEqual(getMarketplace.parameterValidator.parseTexts(request, rules), { ok: true, value: parsed });
+    }),
+    { numRuns: 2_000 },
+  );
+  assert.ok(parsedCount > 0);
 });

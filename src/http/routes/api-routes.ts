@@ -1,8 +1,9 @@
 import type { Authenticator } from '../../auth/authenticator.ts';
+import type { Caller } from '../../auth/key-usage.ts';
 import { rateLimitHeaders } from '../../auth/rate-limits.ts';
 import { isJsonObject } from '../../domain/assert-options.ts';
 import type { RequestParamName } from '../../domain/errors.ts';
-import { type ApiError, type Failure, invalidRequest, type Outcome, successOutcome } from '../../domain/outcome.ts';
+import { type ApiError, type Failure, invalidRequest, type Outcome } from '../../domain/outcome.ts';
 import { parseQueryParameters } from '../../domain/query-string.ts';
 import type { Vertical } from '../../domain/vertical.ts';
 import {
@@ -13,7 +14,6 @@ import {
   runOperation,
 } from '../../operations/api-operation.ts';
 import { listIgnoredNames, reportsIgnoredNames } from '../../operations/ignored-names.ts';
-import type { ParameterTexts } from '../../operations/request-members.ts';
 import type { RequestContext, RequestHandler } from '../engines/listener.ts';
 import { formatHeaders, type HeaderText } from '../engines/response-head.ts';
 import type { CorsPolicy } from './cors.ts';
@@ -107,7 +107,7 @@ export function apiRoutes(deps: ApiRoutesDeps): RequestHandler {
       context.getRequestHeader('authorization'),
       vertical,
       operation.limit,
-      idempotencyKey === null ? undefined : (caller) => operation.isRepeat!(operationDeps, caller, idempotencyKey),
+      createRepeatCheck(operation, operationDeps, idempotencyKey),
     );
     context.caller = admission.caller;
     if (!admission.ok) {
@@ -136,11 +136,18 @@ export function apiRoutes(deps: ApiRoutesDeps): RequestHandler {
   };
 }
 
+/** Returns the function that recognizes a repeated request; undefined for a request without an Idempotency-Key. */
+function createRepeatCheck({ isRepeat }: ApiOperation, deps: never, idempotencyKey: string | null) {
+  if (idempotencyKey === null) return undefined;
+  return (caller: Caller) => isRepeat!(deps, caller, idempotencyKey);
+}
+
 /** Handles a request of an operation without a body. */
 function handleQuery(request: AdmittedRequest): void | Promise<void> {
-  const { operation, caller } = request;
-  const unknownNames = reportsIgnoredNames(caller, operation) ? [] : undefined;
-  return run(request, parseParameters(request, unknownNames), undefined, unknownNames);
+  const { context, operation } = request;
+  const unknownNames = reportsIgnoredNames(request.caller, operation) ? [] : undefined;
+  const query = parseQueryParameters(context.query, operation.queryParameters, unknownNames);
+  return query.ok ? run(request, query.values, undefined, unknownNames) : refuse(request, query);
 }
 
 /** Reads a JSON body, and runs the operation. If the body is missing or invalid, the request does not count towards the daily session limit. */
@@ -151,43 +158,40 @@ function handleBody(request: AdmittedRequest): void {
     (bytes) => {
       const body = parseJsonBody(isJson, bytes);
       if (!body.ok) return refuse(request, body);
+      const query = parseQueryParameters(context.query, operation.queryParameters);
+      if (!query.ok) return refuse(request, query);
       const hasNames = isJsonObject(body.value) && reportsIgnoredNames(caller, operation);
-      const names = hasNames ? Object.keys(body.value as object) : undefined;
-      return run(request, parseParameters(request), body.value, names);
+      return run(request, query.values, body.value, hasNames ? Object.keys(body.value as object) : undefined);
     },
     () => request.quotaReservation?.release(),
   );
 }
 
-function parseParameters(
-  { context, operation, segments }: AdmittedRequest,
-  unknownNames?: string[],
-): Outcome<ParameterTexts> {
-  const query = parseQueryParameters(context.query, operation.queryParameters, unknownNames);
-  if (!query.ok) return query;
-  if (segments.length === 0) return successOutcome(query.values);
-  const texts: Record<string, string | undefined> = { ...query.values };
-  for (const [index, name] of operation.pathParameters.entries()) {
-    const text = decodePathSegment(segments[index]!);
-    if (text === null) return invalidRequest(name as RequestParamName, 'must be valid percent-encoded UTF-8');
-    texts[name] = text;
-  }
-  return successOutcome(texts);
-}
-
-/** Runs the operation and sends its result. `names` contains the names of the request that may be unknown to the operation. */
+/**
+ * Runs the operation and sends its result.
+ *
+ * @param texts texts of the query parameters, to which the path parameters are added
+ * @param names names of the request that may be unknown to the operation
+ */
 function run(
   request: AdmittedRequest,
-  texts: Outcome<ParameterTexts>,
+  texts: Record<string, string | undefined>,
   body: unknown,
-  names: readonly string[] = [],
+  names: readonly string[] = noNames,
 ): void | Promise<void> {
-  if (!texts.ok) return refuse(request, texts);
-  const { operation, operationDeps } = request;
-  const outcome = runOperation(operation, operationDeps, { texts: texts.value, body }, request);
+  const { operation, segments } = request;
+  for (let index = 0; index < segments.length; index++) {
+    const name = operation.pathParameters[index] as RequestParamName;
+    const text = decodePathSegment(segments[index]!);
+    if (text === null) return refuse(request, invalidRequest(name, 'must be valid percent-encoded UTF-8'));
+    texts[name] = text;
+  }
+  const outcome = runOperation(operation, request.operationDeps, texts, body, request);
   if (outcome instanceof Promise) return outcome.then((settled) => sendOutcome(request, settled, names));
   sendOutcome(request, outcome, names);
 }
+
+const noNames: readonly string[] = [];
 
 function refuse(request: AdmittedRequest, failure: Failure): void {
   sendError(request.context, rejectAdmitted(request, failure).error, request.headers);
