@@ -5,8 +5,8 @@ import { dayStartMs, daysSinceEpoch, monthOfDay } from '../domain/calendar.ts';
 import type { ClickDistribution } from './click-distribution.ts';
 import type { OfferKeyBits } from './session-offer-pairs.ts';
 
-/** Figures of an offer on one UTC day. */
-interface DayFigures {
+/** Figures of an offer in one UTC day or month. For a month, only `micros` is used. */
+interface PeriodFigures {
   /** Number of clicks that booked revenue. */
   clicks: number;
   micros: number;
@@ -14,31 +14,22 @@ interface DayFigures {
   hasRefusedClick: boolean;
 }
 
-interface MonthFigures {
-  micros: number;
-}
-
-const emptyDay = (): DayFigures => ({ clicks: 0, micros: 0, hasRefusedClick: false });
-const emptyMonth = (): MonthFigures => ({ micros: 0 });
-
 /**
  * Figures by the number of a UTC day or month, for the latest days or months with clicks. The class stores several periods, because the
  * wall clock may be wrong for some time before it is set back.
  */
-class RecentFigures<Figures> {
-  readonly #byPeriod = new Map<number, Figures>();
+class RecentFigures {
+  readonly #byPeriod = new Map<number, PeriodFigures>();
   readonly #periodsMax: number;
-  readonly #createFigures: () => Figures;
   /** The figures of earlier periods are unknown. */
   #knownSince: number;
 
-  constructor(periodsMax: number, knownSince: number, createFigures: () => Figures) {
+  constructor(periodsMax: number, knownSince: number) {
     this.#periodsMax = periodsMax;
     this.#knownSince = knownSince;
-    this.#createFigures = createFigures;
   }
 
-  get figuresByPeriod(): readonly (readonly [period: number, figures: Figures])[] {
+  get figuresByPeriod(): readonly (readonly [period: number, figures: PeriodFigures])[] {
     return [...this.#byPeriod];
   }
 
@@ -47,7 +38,7 @@ class RecentFigures<Figures> {
     return period < this.#knownSince;
   }
 
-  find(period: number): Figures | undefined {
+  find(period: number): PeriodFigures | undefined {
     return this.#byPeriod.get(period);
   }
 
@@ -55,12 +46,11 @@ class RecentFigures<Figures> {
    * Returns the figures of a period, or null if they are unknown. Adds a new period to the stored periods. If there are then too many,
    * deletes the figures of the earliest period; these figures become unknown.
    */
-  findOrAddPeriod(period: number): Figures | null {
+  findOrAddPeriod(period: number): PeriodFigures | null {
     const stored = this.#byPeriod.get(period);
     if (stored !== undefined) return stored;
     if (this.isPeriodUnknown(period)) return null;
-    const figures = this.#createFigures();
-    this.#byPeriod.set(period, figures);
+    this.#byPeriod.set(period, { clicks: 0, micros: 0, hasRefusedClick: false });
     if (this.#byPeriod.size > this.#periodsMax) {
       const earliest = Math.min(...this.#byPeriod.keys());
       this.#byPeriod.delete(earliest);
@@ -99,17 +89,17 @@ export class OfferBookings {
   /** Smallest and largest revenue of a click on the offer, see `CompiledCatalog.computeClickValueRange`. */
   clickMicros = { minMicros: 0, maxMicros: 0 };
   readonly randomId: OfferKeyBits;
-  readonly #days: RecentFigures<DayFigures>;
-  readonly #months: RecentFigures<MonthFigures>;
+  readonly #days: RecentFigures;
+  readonly #months: RecentFigures;
 
   /** @param knownSinceDay first UTC day of the period in which all clicks are applied to the bookings */
   constructor(knownSinceDay: number) {
     const bits = randomBytes(8);
     this.randomId = { high: bits.readUInt32BE(0), low: bits.readUInt32BE(4) };
     const { number, firstDay } = monthOfDay(knownSinceDay);
-    this.#days = new RecentFigures(bounds.bookedDaysStoredMax, knownSinceDay, emptyDay);
+    this.#days = new RecentFigures(bounds.bookedDaysStoredMax, knownSinceDay);
     const firstMonth = knownSinceDay === firstDay ? number : number + 1;
-    this.#months = new RecentFigures(bounds.bookedMonthsStoredMax, firstMonth, emptyMonth);
+    this.#months = new RecentFigures(bounds.bookedMonthsStoredMax, firstMonth);
   }
 
   get hasLimits(): boolean {
