@@ -35,6 +35,25 @@ export function formatTable(headings: readonly string[], rows: readonly (readonl
   return [styleText('bold', line(headings), { stream: process.stdout }), ...rows.map(line)].join('\n');
 }
 
+/** Column of a table: its heading, a function that returns the cell of a row, and the width of the cells if it is fixed. */
+export type Column<Row> = readonly [heading: string, cell: (row: Row) => string | number, width?: number];
+
+export function formatRows<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
+  const headings = columns.map(([heading]) => heading);
+  return formatTable(headings, toCells(columns, rows));
+}
+
+/** Formats rows in columns of fixed width, so that the columns of several texts are aligned. */
+export function formatFixedRows<Row>(columns: readonly Column<Row>[], rows: readonly Row[], withHeadings: boolean) {
+  const headings = withHeadings ? [columns.map(([heading]) => heading)] : [];
+  const pad = (cell: string, column: number): string => cell.padEnd(columns[column]?.[2] ?? 0);
+  return [...headings, ...toCells(columns, rows)].map((cells) => cells.map(pad).join('  ').trimEnd()).join('\n');
+}
+
+function toCells<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string[][] {
+  return rows.map((row) => columns.map(([, cell]) => String(cell(row))));
+}
+
 export function formatNameValuePairs(
   rows: readonly (readonly [name: string, value: string])[],
   nameWidth: number,

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { bounds } from '../bounds.ts';
 import { type Clock, systemClock } from '../domain/clock.ts';
 import type { ServiceOptions } from '../server/service.ts';
+import { runInterruptible } from './signals.ts';
 
 /** Stream on which a progress bar is drawn: standard error, or a substitute in tests. */
 export interface ProgressStream {
@@ -21,7 +22,7 @@ interface ProgressBarOptions {
 
 interface ProgressBar {
   /** Adds `amount` to the finished work. `advance` is fast enough to be called for every record of a log. */
-  advance(amount: number): void;
+  readonly advance: (amount: number) => void;
   /** Removes the progress bar. Call `clear` before printing other output and after a failure. Repeated calls have no effect. */
   clear(): void;
 }
@@ -87,9 +88,21 @@ function formatDuration(ms: number): string {
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** Returns the stream for a progress bar. With --json, no progress bar is displayed, because standard error must contain only errors. */
-export function progressStreamFor({ json }: { readonly json?: true }): ProgressStream {
-  return json ? { write() {} } : process.stderr;
+/**
+ * Runs a long operation that a signal can interrupt (see `runInterruptible`), and displays its progress on standard error. With --json, no
+ * progress is displayed, because standard error must contain only errors.
+ */
+export async function runWithProgress<Result>(
+  { json }: { readonly json?: true },
+  options: ProgressBarOptions,
+  work: (advance: ProgressBar['advance'], signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const bar = createProgressBar(json ? { write() {} } : process.stderr, options);
+  try {
+    return await runInterruptible((signal) => work(bar.advance, signal));
+  } finally {
+    bar.clear();
+  }
 }
 
 /** Reports the progress of log recovery at the start of a server: as a bar on a terminal, otherwise as a log line every few seconds. */

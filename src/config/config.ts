@@ -5,7 +5,7 @@ import { getHeapStatistics } from 'node:v8';
 import { bounds } from '../bounds.ts';
 import { escapeInvisibleCharacters, truncateText } from '../domain/text.ts';
 import { tlsVersions } from '../tls/certificate.ts';
-import { ConfigError, type Env, type SettingName, settingNames } from './env.ts';
+import { ConfigError, type Env, readEnv, type SettingName, settingNames } from './env.ts';
 import {
   parseBaseUrlSetting,
   parseChoiceSetting,
@@ -76,7 +76,7 @@ function configuredHeapMegabytes(execArgv: readonly string[]): number | null {
  * sentence for each setting that is valid but probably a mistake.
  */
 export function loadConfig(
-  env: Env,
+  env: Env = readEnv(),
   machine: MachineResources = detectMachineResources(),
 ): { config: Config; warnings: readonly string[] } {
   assertNoMisspelledSettings(env, settingNames);
@@ -167,7 +167,7 @@ function readListenOptions(env: Env): ListenOptions {
 
 /** Reads the path of the data folder without validating other settings. Throws `ConfigError` if the name of the setting is misspelled. */
 export function readDataDir(
-  env: Env,
+  env: Env = readEnv(),
   machine: Pick<MachineResources, 'workingFolder'> = { workingFolder: process.cwd() },
 ): string {
   assertNoMisspelledSettings(env, ['SVC_DATA_DIR']);

@@ -1,14 +1,11 @@
 import { existsSync, mkdirSync, renameSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
-import { readDataDir } from '../../config/config.ts';
-import { readEnv } from '../../config/env.ts';
+import { basename, dirname, join } from 'node:path';
 import { systemClock } from '../../domain/clock.ts';
 import { nodeFileSystem } from '../../event-log/log-files.ts';
 import { verifyLog } from '../../event-log/verify-log.ts';
 import { readDataInventory, writeDataInventory } from '../../files/data-inventory.ts';
 import { DataMissingError, dataPaths } from '../../files/data-paths.ts';
 import { createFolderDurably, fsyncPath } from '../../files/durable-files.ts';
-import { lockFolder } from '../../files/folder-lock.ts';
 import {
   assertJournalComplete,
   assertJournalExists,
@@ -19,9 +16,7 @@ import {
   listLedgerSegments,
   readFolderEvidence,
 } from '../../server/check-data-folder.ts';
-import { CommandLineError } from '../command.ts';
 import { formatTimestamp, printJson, printNotice, printResult } from '../output.ts';
-import { runInterruptible } from '../signals.ts';
 import { checkLogWithProgress, toLedgerEnd } from './log-folder.ts';
 
 interface AcceptOptions {
@@ -31,54 +26,41 @@ interface AcceptOptions {
 
 export const dryRunNotice = 'Nothing has been changed. Add --yes to make the changes.';
 
-/** Returns the data folder of a ledger, which may be missing. By default, returns the data folder in the environment. */
-function resolveDataFolder(ledger: string | undefined): string {
-  const dataDir = ledger === undefined ? readDataDir(readEnv()) : dirname(resolve(ledger));
-  if (existsSync(dataDir)) return dataDir;
-  throw new CommandLineError(`there is no data folder at ${dataDir} (see SVC_DATA_DIR)`);
-}
-
 /**
  * Accepts that records of the ledger or figures of the archive are missing, so that the service can start. Moves the analytics store to
  * another name, because the next start rebuilds the store, which may have the last copy of the missing figures.
  */
-export async function acceptMissingLedger(ledger: string | undefined, options: AcceptOptions): Promise<void> {
+export async function acceptMissingLedger(dataDir: string, options: AcceptOptions): Promise<void> {
   const { yes, json } = options;
-  const dataDir = resolveDataFolder(ledger);
-  const lock = lockFolder(dataDir);
-  try {
-    const evidence = readFolderEvidence(dataDir, { readonly: false });
-    const { ledgerFolder } = evidence.files;
-    const exists = existsSync(ledgerFolder);
-    const check = exists
-      ? await runInterruptible((signal) => checkLogWithProgress(ledgerFolder, options, { signal }))
-      : { position: 0, crc: 0, end: null, damage: null };
-    if (check.damage !== null) throw check.damage;
-    const { journalFolder } = evidence.files;
-    const journal = check.position === 0 && existsSync(journalFolder) ? await listJournalLogs(journalFolder) : [];
-    const problem = findLoss(() => {
-      assertLedgerStart(evidence, { keepsStore: false });
-      assertLedgerEnd(evidence, toLedgerEnd(check), 'fsync');
-      assertLedgerOfJournal(evidence, toLedgerEnd(check), journal);
-    });
-    let moved: string | null = null;
-    if (yes && problem !== null) {
-      if (!exists) createFolderDurably(ledgerFolder);
-      moved = replaceLedgerInInventory(evidence, dataDir, check);
-    }
-    if (json) {
-      const outcome = yes ? 'ledger_accepted' : 'would_accept_ledger';
-      printJson({ outcome: problem === null ? 'ledger_not_missing' : outcome, analytics_moved_to: moved });
-    } else if (problem === null) {
-      printResult(`No records of ${ledgerFolder} are known to be missing: nothing to do.`);
-    } else {
-      printResult(`${yes ? 'Accepted' : 'Would accept'}: ${problem.path} has lost data.`);
-      printResult(`The ledger continues after record ${check.position}. The figures will leave out what is missing.`);
-      if (moved !== null) printResult(`The previous figures are in ${moved}.`);
-      if (!yes) printNotice(dryRunNotice);
-    }
-  } finally {
-    lock.release();
+  const evidence = readFolderEvidence(dataDir, { readonly: false });
+  const { ledgerFolder } = evidence.files;
+  const exists = existsSync(ledgerFolder);
+  const check = exists
+    ? await checkLogWithProgress(ledgerFolder, options)
+    : { position: 0, crc: 0, end: null, damage: null };
+  if (check.damage !== null) throw check.damage;
+  const { journalFolder } = evidence.files;
+  const journal = check.position === 0 && existsSync(journalFolder) ? await listJournalLogs(journalFolder) : [];
+  const problem = findLoss(() => {
+    assertLedgerStart(evidence, { keepsStore: false });
+    assertLedgerEnd(evidence, toLedgerEnd(check), 'fsync');
+    assertLedgerOfJournal(evidence, toLedgerEnd(check), journal);
+  });
+  let moved: string | null = null;
+  if (yes && problem !== null) {
+    if (!exists) createFolderDurably(ledgerFolder);
+    moved = replaceLedgerInInventory(evidence, dataDir, check);
+  }
+  if (json) {
+    const outcome = yes ? 'ledger_accepted' : 'would_accept_ledger';
+    printJson({ outcome: problem === null ? 'ledger_not_missing' : outcome, analytics_moved_to: moved });
+  } else if (problem === null) {
+    printResult(`No records of ${ledgerFolder} are known to be missing: nothing to do.`);
+  } else {
+    printResult(`${yes ? 'Accepted' : 'Would accept'}: ${problem.path} has lost data.`);
+    printResult(`The ledger continues after record ${check.position}. The figures will leave out what is missing.`);
+    if (moved !== null) printResult(`The previous figures are in ${moved}.`);
+    if (!yes) printNotice(dryRunNotice);
   }
 }
 
@@ -86,39 +68,33 @@ export async function acceptMissingLedger(ledger: string | undefined, options: A
  * Accepts that the journal is missing, empty or incomplete, so that the service can start. Creates an empty log if there is none, which
  * proves at the next start that the journal folder is the right one.
  */
-export async function acceptMissingJournal(ledger: string | undefined, { yes, json }: AcceptOptions): Promise<void> {
-  const dataDir = resolveDataFolder(ledger);
+export async function acceptMissingJournal(dataDir: string, { yes, json }: AcceptOptions): Promise<void> {
   const { journalFolder: journal } = dataPaths(dataDir);
-  const lock = lockFolder(dataDir);
-  try {
-    const evidence = readFolderEvidence(dataDir, { readonly: false });
-    const isEmpty = findLoss(() => assertJournalExists(evidence, 1)) !== null;
-    const stored = isEmpty ? [] : await listJournalLogs(journal);
-    const problem = findLoss(() =>
-      assertJournalComplete(evidence, stored, { oldestLiveMs: Number.NEGATIVE_INFINITY, durability: 'fsync' }),
-    );
-    const isLost = isEmpty || problem !== null;
-    if (isLost && yes) {
-      createFolderDurably(journal);
-      if (isEmpty) {
-        mkdirSync(join(journal, String(systemClock.wallMs()).padStart(16, '0')), { mode: 0o700 });
-        fsyncPath(journal);
-      }
-      writeDataInventory(dataDir, { ...evidence.inventory, journal: [] });
+  const evidence = readFolderEvidence(dataDir, { readonly: false });
+  const isEmpty = findLoss(() => assertJournalExists(evidence, 1)) !== null;
+  const stored = isEmpty ? [] : await listJournalLogs(journal);
+  const problem = findLoss(() =>
+    assertJournalComplete(evidence, stored, { oldestLiveMs: Number.NEGATIVE_INFINITY, durability: 'fsync' }),
+  );
+  const isLost = isEmpty || problem !== null;
+  if (isLost && yes) {
+    createFolderDurably(journal);
+    if (isEmpty) {
+      mkdirSync(join(journal, String(systemClock.wallMs()).padStart(16, '0')), { mode: 0o700 });
+      fsyncPath(journal);
     }
-    if (json) {
-      printJson({ outcome: isLost ? (yes ? 'journal_created' : 'would_create_journal') : 'journal_not_missing' });
-    } else if (!isLost) {
-      printResult(`${journal} is not missing: nothing to do.`);
-    } else {
-      const text = isEmpty
-        ? `${yes ? 'Created' : 'Would create'} an empty ${journal}. Live sessions lose their pocket fields.`
-        : `${yes ? 'Accepted' : 'Would accept'}: ${journal} is incomplete. Some live sessions lose pocket fields.`;
-      printResult(text);
-      if (!yes) printNotice(dryRunNotice);
-    }
-  } finally {
-    lock.release();
+    writeDataInventory(dataDir, { ...evidence.inventory, journal: [] });
+  }
+  if (json) {
+    printJson({ outcome: isLost ? (yes ? 'journal_created' : 'would_create_journal') : 'journal_not_missing' });
+  } else if (!isLost) {
+    printResult(`${journal} is not missing: nothing to do.`);
+  } else {
+    const text = isEmpty
+      ? `${yes ? 'Created' : 'Would create'} an empty ${journal}. Live sessions lose their pocket fields.`
+      : `${yes ? 'Accepted' : 'Would accept'}: ${journal} is incomplete. Some live sessions lose pocket fields.`;
+    printResult(text);
+    if (!yes) printNotice(dryRunNotice);
   }
 }
 

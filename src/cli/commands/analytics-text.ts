@@ -1,21 +1,12 @@
 import { bounds } from '../../bounds.ts';
 import { escapeInvisibleCharacters } from '../../domain/text.ts';
 import type { AnalyticsSummary, DailyFigures, SessionFigures, TagFigures } from '../../operations/analytics-schemas.ts';
-import { formatNameValuePairs, formatTable } from '../output.ts';
+import { type Column, formatFixedRows, formatNameValuePairs, formatRows } from '../output.ts';
 
 export function formatLedgerPosition(position: number): string {
   return position === 0 ? 'as of the start of the ledger' : `as of record ${position} of the ledger`;
 }
 
-const metricHeadings = [
-  'SESSIONS',
-  'VIEWS',
-  'CLICKS',
-  'CLICKS PER VIEW',
-  'ATTRIBUTED USD',
-  'CONFIRMED USD',
-  'CONFIRMED USD PER SESSION',
-];
 type SessionMetrics = Pick<
   AnalyticsSummary,
   | 'sessions_total'
@@ -27,17 +18,15 @@ type SessionMetrics = Pick<
   | 'rev_per_session'
 >;
 
-function metricCells(figures: SessionMetrics): string[] {
-  return [
-    String(figures.sessions_total),
-    String(figures.marketplace_views),
-    String(figures.offer_clicks),
-    formatAverage(figures.click_rate),
-    formatUsd(figures.rev_attributed),
-    formatUsd(figures.rev_confirmed),
-    formatAverage(figures.rev_per_session),
-  ];
-}
+const metricColumns: readonly Column<SessionMetrics>[] = [
+  ['SESSIONS', (figures) => figures.sessions_total],
+  ['VIEWS', (figures) => figures.marketplace_views],
+  ['CLICKS', (figures) => figures.offer_clicks],
+  ['CLICKS PER VIEW', (figures) => formatAverage(figures.click_rate)],
+  ['ATTRIBUTED USD', (figures) => formatUsd(figures.rev_attributed)],
+  ['CONFIRMED USD', (figures) => formatUsd(figures.rev_confirmed)],
+  ['CONFIRMED USD PER SESSION', (figures) => formatAverage(figures.rev_per_session)],
+];
 
 /** @param tagHasSessions false if no session of the account, vertical and mode ever had the tag */
 export function formatSummary(summary: AnalyticsSummary, position: number, tagHasSessions = true): string {
@@ -78,16 +67,16 @@ export function formatSummary(summary: AnalyticsSummary, position: number, tagHa
   const parts = [formatNameValuePairs(head, 12)];
   const devices = Object.entries(summary.by_device);
   if (devices.length > 0) {
-    const rows = devices.map(([device, figures]) => [device, ...metricCells(figures)]);
-    parts.push(formatTable(['DEVICE', ...metricHeadings], rows));
+    const rows = devices.map(([device, figures]) => ({ device, ...figures }));
+    parts.push(formatRows([['DEVICE', ({ device }) => device], ...metricColumns], rows));
   }
   if (summary.top_lenders.length > 0) {
-    const rows = summary.top_lenders.map(({ lender, clicks, rev_confirmed }) => [
-      escapeInvisibleCharacters(lender),
-      String(clicks),
-      formatUsd(rev_confirmed),
-    ]);
-    parts.push(formatTable(['LENDER', 'CLICKS', 'CONFIRMED USD'], rows));
+    const columns: readonly Column<AnalyticsSummary['top_lenders'][number]>[] = [
+      ['LENDER', ({ lender }) => escapeInvisibleCharacters(lender)],
+      ['CLICKS', ({ clicks }) => clicks],
+      ['CONFIRMED USD', ({ rev_confirmed }) => formatUsd(rev_confirmed)],
+    ];
+    parts.push(formatRows(columns, summary.top_lenders));
   }
   return parts.join('\n\n');
 }
@@ -112,56 +101,45 @@ function formatMatured({
     : `${text}, too early to compare: ${withRevenue} sessions with revenue, at least ${bounds.unitsWithRevenueMin} needed`;
 }
 
+const dailyColumns: readonly Column<DailyFigures>[] = [
+  ['DATE', ({ date }) => date],
+  ...metricColumns,
+  ['NOT BOOKED', (day) => Object.values(day.clicks_not_booked).reduce((sum, count) => sum + count, 0)],
+  ['MATURED', ({ matured }) => (matured ? 'yes' : 'no')],
+];
+
 export function formatDailyTable(days: readonly DailyFigures[], position: number): string {
-  const rows = days.map((day) => {
-    const unbooked = Object.values(day.clicks_not_booked).reduce((sum, count) => sum + count, 0);
-    return [day.date, ...metricCells(day), String(unbooked), day.matured ? 'yes' : 'no'];
-  });
-  return `${formatTable(['DATE', ...metricHeadings, 'NOT BOOKED', 'MATURED'], rows)}\n\nFigures are ${formatLedgerPosition(position)}. A day counts the sessions created on it, UTC; it is matured when it is older than ${bounds.maturedDays} days.`;
+  return `${formatRows(dailyColumns, days)}\n\nFigures are ${formatLedgerPosition(position)}. A day counts the sessions created on it, UTC; it is matured when it is older than ${bounds.maturedDays} days.`;
 }
 
-/** Formats sessions in columns of fixed width, because each page is printed separately and the columns must stay aligned. */
+/** Columns have fixed widths, because each page is printed separately and the columns must stay aligned. */
+const sessionColumns: readonly Column<SessionFigures>[] = [
+  ['CREATED', (session) => session.created_at, 24],
+  ['SUB ID', (session) => session.sub_id, 68],
+  ['DEVICE', (session) => session.device, 7],
+  ['VIEWS', (session) => session.marketplace_views, 5],
+  ['CLICKS', (session) => session.offer_clicks, 6],
+  ['ATTRIBUTED USD', (session) => formatUsd(session.rev_attributed), 14],
+  ['CONFIRMED USD', (session) => formatUsd(session.rev_confirmed)],
+];
+
 export function formatSessions(sessions: readonly SessionFigures[], withHeadings: boolean): string {
-  const lines = sessions.map((session) => [
-    session.created_at,
-    session.sub_id,
-    session.device,
-    String(session.marketplace_views),
-    String(session.offer_clicks),
-    formatUsd(session.rev_attributed),
-    formatUsd(session.rev_confirmed),
-  ]);
-  if (withHeadings)
-    lines.unshift(['CREATED', 'SUB ID', 'DEVICE', 'VIEWS', 'CLICKS', 'ATTRIBUTED USD', 'CONFIRMED USD']);
-  return formatFixedColumns(lines, [24, 68, 7, 5, 6, 14]);
+  return formatFixedRows(sessionColumns, sessions, withHeadings);
 }
 
-/** Formats tags in columns of fixed width, as `formatSessions` does. */
+const tagColumns: readonly Column<TagFigures>[] = [
+  ['FIRST SESSION', (tag) => tag.first_session_at, 24],
+  ['LAST SESSION', (tag) => tag.last_session_at, 24],
+  ['SESSIONS', (tag) => tag.sessions_total, 8],
+  ['VIEWS', (tag) => tag.marketplace_views, 8],
+  ['CLICKS', (tag) => tag.offer_clicks, 8],
+  ['ATTRIBUTED USD', (tag) => formatUsd(tag.rev_attributed), 14],
+  ['CONFIRMED USD', (tag) => formatUsd(tag.rev_confirmed), 14],
+  ['TAG', (tag) => tag.referrer_tag],
+];
+
 export function formatTags(tags: readonly TagFigures[], withHeadings: boolean): string {
-  const lines = tags.map((tag) => [
-    tag.first_session_at,
-    tag.last_session_at,
-    String(tag.sessions_total),
-    String(tag.marketplace_views),
-    String(tag.offer_clicks),
-    formatUsd(tag.rev_attributed),
-    formatUsd(tag.rev_confirmed),
-    tag.referrer_tag,
-  ]);
-  const amounts = ['ATTRIBUTED USD', 'CONFIRMED USD'];
-  if (withHeadings) lines.unshift(['FIRST SESSION', 'LAST SESSION', 'SESSIONS', 'VIEWS', 'CLICKS', ...amounts, 'TAG']);
-  return formatFixedColumns(lines, [24, 24, 8, 8, 8, 14, 14]);
-}
-
-function formatFixedColumns(lines: readonly (readonly string[])[], widths: readonly number[]): string {
-  return lines
-    .map((cells) =>
-      cells
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  return formatFixedRows(tagColumns, tags, withHeadings);
 }
 
 /** Formats an amount per session with four decimals, because tags may differ by less than a cent per session. */

@@ -11,14 +11,12 @@ import { KeyRegistry } from '../../auth/key-registry.ts';
 import { bounds } from '../../bounds.ts';
 import type { VerticalRegistry } from '../../catalogs/vertical-registry.ts';
 import { loadConfig, readDataDir } from '../../config/config.ts';
-import { readEnv } from '../../config/env.ts';
 import { daysSinceEpoch, parseIsoDate } from '../../domain/calendar.ts';
 import { systemClock } from '../../domain/clock.ts';
 import type { ApiKeyMode } from '../../domain/mode.ts';
 import { toEscapedJson } from '../../domain/text.ts';
 import type { Vertical } from '../../domain/vertical.ts';
 import { dataPaths } from '../../files/data-paths.ts';
-import { lockFolder } from '../../files/folder-lock.ts';
 import type { DayRange } from '../../operations/analytics-responses.ts';
 import type { DailyFigures } from '../../operations/analytics-schemas.ts';
 import {
@@ -42,11 +40,10 @@ import {
   parseAccountName,
 } from '../command.ts';
 import { formatTable, printChunk, printJson, printNotice, printResult } from '../output.ts';
-import { createProgressBar, progressStreamFor } from '../progress-bar.ts';
-import { runInterruptible } from '../signals.ts';
+import { runWithProgress } from '../progress-bar.ts';
 import { formatDailyTable, formatLedgerPosition, formatSessions, formatSummary } from './analytics-text.ts';
 import { withKeyRegistry } from './keys.ts';
-import { checkLogWithProgress, resolveLogFolder, toLedgerEnd } from './log-folder.ts';
+import { checkLogWithProgress, resolveLogFolder, toLedgerEnd, withLockedDataFolder } from './log-folder.ts';
 
 type AnalyticsReportKind = 'summary' | 'daily' | 'sessions';
 
@@ -212,7 +209,7 @@ interface AnalyticsReportOptions {
 
 /** Prints a report from the analytics store of the data folder, with the same figures as `GET /analytics`. */
 async function printAnalyticsReport(kind: AnalyticsReportKind, options: AnalyticsReportOptions): Promise<void> {
-  const dataDir = readDataDir(readEnv());
+  const dataDir = readDataDir();
   const account = findAccountNumber(dataDir, options.account);
   const filter: CohortFilter = {
     account,
@@ -256,15 +253,33 @@ async function printSessionsReport(
   range: DayRange,
   json: boolean,
 ): Promise<void> {
+  const pages = readPages(filter, range, (page) => readSessionRows(analytics, page));
+  await printPages(pages, analytics, { json, format: formatSessions, itemName: 'session' });
+}
+
+/** Prints pages of items, and then the number of items. Stops if the reader of standard output has closed the pipe. */
+export async function printPages<Item extends object>(
+  pages: AsyncIterable<readonly Item[]>,
+  analytics: Pick<ReadOnlyAnalytics, 'appliedPosition'>,
+  {
+    json,
+    format,
+    itemName,
+  }: {
+    readonly json: boolean;
+    readonly format: (items: readonly Item[], withHeadings: boolean) => string;
+    readonly itemName: string;
+  },
+): Promise<void> {
   let printed = 0;
-  for await (const items of readPages(filter, range, (page) => readSessionRows(analytics, page))) {
-    if (items.length === 0) break;
-    const lines = json ? toJsonLines(items, analytics.appliedPosition) : formatSessions(items, printed === 0);
+  for await (const items of pages) {
+    if (items.length === 0) continue;
+    const lines = json ? toJsonLines(items, analytics.appliedPosition) : format(items, printed === 0);
     if (!(await printChunk(lines))) return;
     printed += items.length;
   }
   if (json) return;
-  const count = printed === 0 ? 'No sessions found' : `${printed} sessions`;
+  const count = printed === 0 ? `No ${itemName}s found` : `${printed} ${printed === 1 ? itemName : `${itemName}s`}`;
   printNotice(`${count}, ${formatLedgerPosition(analytics.appliedPosition)}.`);
 }
 
@@ -285,7 +300,7 @@ async function* readPages<Item>(
   }
 }
 
-export function toJsonLines(items: readonly object[], position: number): string {
+function toJsonLines(items: readonly object[], position: number): string {
   return items.map((item) => toEscapedJson({ ...item, as_of_position: position })).join('\n');
 }
 
@@ -301,7 +316,7 @@ function listKeys(dataDir: string): readonly IssuedKey[] {
 }
 
 async function printTagCounts(registry: VerticalRegistry, options: { readonly json?: true }): Promise<void> {
-  const dataDir = readDataDir(readEnv());
+  const dataDir = readDataDir();
   const keys = listKeys(dataDir);
   await withStoredAnalytics(dataDir, (analytics) => {
     const counts = analytics.countReferrerTags().map(([account, vertical, test, tags]) => ({
@@ -332,13 +347,10 @@ async function rebuildAnalytics(options: { readonly json?: true }): Promise<void
   const ledgerFolder = resolveLogFolder(undefined);
   const dataDir = dirname(ledgerFolder);
   const { analyticsStoreFile: store } = dataPaths(dataDir);
-  const lock = lockFolder(dataDir);
-  try {
+  await withLockedDataFolder(dataDir, async () => {
     const replaced = existsSync(store);
     const missing: string[] = [];
-    const { records, leftOut, tornBytes } = await runInterruptible((signal) =>
-      rebuildFromLedger(ledgerFolder, options, missing, signal),
-    );
+    const { records, leftOut, tornBytes } = await rebuildFromLedger(ledgerFolder, options, missing);
     if (options.json) {
       printJson({ store, replaced, records, left_out: leftOut, missing, tail_bytes: tornBytes });
       return;
@@ -352,30 +364,27 @@ async function rebuildAnalytics(options: { readonly json?: true }): Promise<void
     printResult(`${replaced ? 'rebuilt' : 'built'} ${store} from ${records} records`);
     for (const [reason, count] of Object.entries(leftOut))
       if (count > 0) printNotice(`  ${count} not counted: ${reason}`);
-  } finally {
-    lock.release();
-  }
+  });
 }
 
-async function rebuildFromLedger(
-  ledgerFolder: string,
-  options: { readonly json?: true },
-  missing: string[],
-  signal: AbortSignal,
-) {
+async function rebuildFromLedger(ledgerFolder: string, output: { readonly json?: true }, missing: string[]) {
   const evidence = readFolderEvidence(dirname(ledgerFolder), { readonly: false });
   assertLedgerStart(evidence, { keepsStore: false });
-  const check = await checkLogWithProgress(ledgerFolder, options, { signal });
+  const check = await checkLogWithProgress(ledgerFolder, output);
   const { damage, position, records, tornBytes } = check;
   if (damage !== null) throw damage;
-  assertLedgerEnd(evidence, toLedgerEnd(check), loadConfig(readEnv()).config.durability);
-  const bar = createProgressBar(progressStreamFor(options), { total: records, unit: 'records' });
-  const { records: counted, ...leftOut } = await rebuildAnalyticsStore({
-    files: dataPaths(dirname(ledgerFolder)),
-    upToPosition: position,
-    onProgress: (more) => bar.advance(more),
-    onMissingRecords: (sentence) => missing.push(sentence),
-    signal,
-  }).finally(() => bar.clear());
+  assertLedgerEnd(evidence, toLedgerEnd(check), loadConfig().config.durability);
+  const { records: counted, ...leftOut } = await runWithProgress(
+    output,
+    { total: records, unit: 'records' },
+    (onProgress, signal) =>
+      rebuildAnalyticsStore({
+        files: dataPaths(dirname(ledgerFolder)),
+        upToPosition: position,
+        onProgress,
+        onMissingRecords: (sentence) => missing.push(sentence),
+        signal,
+      }),
+  );
   return { records: counted, leftOut, tornBytes };
 }

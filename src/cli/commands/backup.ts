@@ -4,7 +4,6 @@ import type { Command } from 'commander';
 import { copyKeyFile, keyFilePath, readKeyFileNumbers } from '../../auth/key-file.ts';
 import { operatorTokenPath } from '../../auth/operator-token.ts';
 import { loadConfig } from '../../config/config.ts';
-import { readEnv } from '../../config/env.ts';
 import { nodeFileSystem } from '../../event-log/log-files.ts';
 import { copyLog, logSizeBytes, readsPerCopy, type VerifyLogOptions } from '../../event-log/verify-log.ts';
 import { readDataInventory, writeDataInventory } from '../../files/data-inventory.ts';
@@ -12,8 +11,7 @@ import { dataPaths } from '../../files/data-paths.ts';
 import { createFolderDurably, fsyncPath } from '../../files/durable-files.ts';
 import { CommandLineError, defineCommand } from '../command.ts';
 import { printJson, printNotice, printResult } from '../output.ts';
-import { createProgressBar, progressStreamFor } from '../progress-bar.ts';
-import { runInterruptible } from '../signals.ts';
+import { runWithProgress } from '../progress-bar.ts';
 
 export function createCommand(): Command {
   return defineCommand('backup', {
@@ -43,7 +41,7 @@ type CopyOptions = Pick<VerifyLogOptions, 'onBytesRead' | 'signal'>;
  * all data that is signed with the secrets.
  */
 async function backUpDataFolder(targetFolder: string, output: { readonly json?: true }): Promise<void> {
-  const { config } = loadConfig(readEnv());
+  const { config } = loadConfig();
   const { dataDir, secretFile } = config;
   const target = resolve(targetFolder);
   // A secret file outside the data folder is not copied: a copy of the data must be useless without the secrets.
@@ -62,15 +60,15 @@ async function backUpDataFolder(targetFolder: string, output: { readonly json?: 
     (sum, log) => sum + logBytesOrZero(log),
     0,
   );
-  const bar = createProgressBar(progressStreamFor(output), { total: bytes * readsPerCopy, unit: null });
   const { acceptedStart } = readDataInventory(dataDir).inventory.ledger ?? {};
-  const { ledger, sealed } = await runInterruptible(async (signal) => {
-    const options: CopyOptions = { signal, onBytesRead: (more) => bar.advance(more) };
+  const progress = { total: bytes * readsPerCopy, unit: null };
+  const { ledger, sealed } = await runWithProgress(output, progress, async (onBytesRead, signal) => {
+    const options: CopyOptions = { signal, onBytesRead };
     const ledger = await copyLog(ledgerFolder, copies.ledgerFolder, options);
     const sealed = existsSync(archiveFolder) ? await copyLog(archiveFolder, copies.archiveFolder, options) : null;
     await copyJournal(journal, copies.journalFolder, options);
     return { ledger, sealed };
-  }).finally(() => bar.clear());
+  });
   await copyKeyFile(keyFilePath(dataDir), keyFilePath(target));
   writeDataInventory(target, {
     ledger: { position: ledger.position, crc: ledger.crc, ...(acceptedStart !== undefined && { acceptedStart }) },

@@ -11,8 +11,8 @@ import { OperatorError } from '../../domain/operator-error.ts';
 import { describeOpenError, findFileProblem, openWithoutWaiting } from '../../files/regular-file.ts';
 import { CommandLineError, defineCommand, exitCodes } from '../command.ts';
 import { printJson, printNotice, printResult } from '../output.ts';
-import { createProgressBar, progressStreamFor } from '../progress-bar.ts';
-import { InterruptedError, runInterruptible } from '../signals.ts';
+import { runWithProgress } from '../progress-bar.ts';
+import { InterruptedError } from '../signals.ts';
 import { ConfirmationClient } from './confirmation-client.ts';
 import type { ConfirmationFormat } from './confirmation-file.ts';
 import { sendConfirmationFile } from './send-confirmation-file.ts';
@@ -78,9 +78,7 @@ interface ConfirmationFile {
 /** Sends a file to a running server and prints how many rows were accepted, repeated and rejected. */
 async function confirmRevenueFromFile(file: ConfirmationFile, options: ConfirmOptions): Promise<void> {
   const rejectedPath = resolve(options.rejected ?? resolve(file.path).replace(/(\.[^.]+)$/, '.rejected$1'));
-  const { rows, accepted, repeated, reversedPayouts, rejectedByReason } = await runInterruptible((signal) =>
-    sendFile(file, rejectedPath, options, signal),
-  );
+  const { rows, accepted, repeated, reversedPayouts, rejectedByReason } = await sendFile(file, rejectedPath, options);
   const rejected = rows - accepted - repeated;
   if (rejected > 0) process.exitCode = exitCodes.incomplete;
   if (options.json) {
@@ -100,31 +98,30 @@ async function confirmRevenueFromFile(file: ConfirmationFile, options: ConfirmOp
   printNotice(`The rejected rows are in ${rejectedPath}.`);
 }
 
-async function sendFile(file: ConfirmationFile, rejectedPath: string, options: ConfirmOptions, signal: AbortSignal) {
+async function sendFile(file: ConfirmationFile, rejectedPath: string, options: ConfirmOptions) {
   const env = readEnv();
   const path = resolve(file.path);
   const url = options.url ?? operationsUrl(env);
-  const client = new ConfirmationClient(url, readToken(options.tokenFile, env), { signal });
+  const token = readToken(options.tokenFile, env);
   // The file is read twice.
   const total = 2 * fileBytes(path, rejectedPath);
-  const progress = createProgressBar(progressStreamFor(options), { total, unit: 'bytes' });
   let hasSent = false;
   try {
-    return await sendConfirmationFile({
-      ...{ path, rejectedPath, client, format: file.format },
-      onProgress: (bytes) => progress.advance(bytes),
-      onSend: () => {
-        hasSent = true;
-      },
-    });
+    return await runWithProgress(options, { total, unit: 'bytes' }, (onProgress, signal) =>
+      sendConfirmationFile({
+        ...{ path, rejectedPath, onProgress, format: file.format },
+        client: new ConfirmationClient(url, token, { signal }),
+        onSend: () => {
+          hasSent = true;
+        },
+      }),
+    );
   } catch (error) {
     if (!hasSent) throw error;
     const advice = 'Earlier rows may be booked; sending the file again changes nothing';
     if (error instanceof InterruptedError) throw new InterruptedError(error.signal, `${error.message}. ${advice}`);
     if (error instanceof CommandLineError) throw new CommandLineError(`${error.message}. ${advice}`, { cause: error });
     throw error;
-  } finally {
-    progress.clear();
   }
 }
 

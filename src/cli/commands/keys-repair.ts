@@ -3,17 +3,16 @@ import type { Command } from 'commander';
 import { hasKnownKeys, keyFilePath, raiseKeyFileNumbers, readKeyFileNumbers } from '../../auth/key-file.ts';
 import { getKeyState, KeyRegistry } from '../../auth/key-registry.ts';
 import { readDataDir } from '../../config/config.ts';
-import { readEnv } from '../../config/env.ts';
 import { systemClock } from '../../domain/clock.ts';
 import { nodeFileSystem } from '../../event-log/log-files.ts';
 import { logSizeBytes } from '../../event-log/verify-log.ts';
 import { readDataInventory, writeDataInventory } from '../../files/data-inventory.ts';
-import { lockFolder } from '../../files/folder-lock.ts';
 import { findKnownKeyNumbers, listLedgerSegments, readFolderEvidence } from '../../server/check-data-folder.ts';
 import { CommandLineError, defineCommand } from '../command.ts';
 import { printJson, printNotice, printResult } from '../output.ts';
-import { createProgressBar, progressStreamFor } from '../progress-bar.ts';
-import { runInterruptible } from '../signals.ts';
+import { runWithProgress } from '../progress-bar.ts';
+import { dryRunNotice } from './accept-loss.ts';
+import { withLockedDataFolder } from './log-folder.ts';
 
 interface RepairOptions {
   readonly yes?: true;
@@ -35,56 +34,49 @@ export function createKeysRepairCommand(): Command {
   })
     .option('--yes', 'make the changes')
     .option('--json', 'print one JSON object')
-    .action(repairKeyFile);
+    .action((options: RepairOptions) =>
+      withLockedDataFolder(readDataDir(), (dataDir) => repairKeyFile(dataDir, options)),
+    );
 }
 
-async function repairKeyFile(options: RepairOptions): Promise<void> {
+async function repairKeyFile(dataDir: string, options: RepairOptions): Promise<void> {
   const { yes, json } = options;
-  const dataDir = readDataDir(readEnv());
   const path = keyFilePath(dataDir);
-  if (!existsSync(dataDir)) throw new CommandLineError(`there is no data folder at ${dataDir} (see SVC_DATA_DIR)`);
-  const lock = lockFolder(dataDir);
-  try {
-    const known = await findAllKeyNumbers(dataDir, options);
-    const isMissing = !existsSync(path);
-    if (!isMissing && !hasKnownKeys(path, known.knownKeys)) {
-      throw new CommandLineError(
-        `${path} is not the key file of this data folder; move it away, then run the command again to begin without keys`,
-      );
-    }
-    const stored = isMissing ? { account: 0, key: 0, change: 0 } : readKeyFileNumbers(path);
-    const isCurrent =
-      !isMissing && stored.account >= known.account && stored.key >= known.key && stored.change >= known.change;
-    if (yes && !isCurrent) {
-      const { inventory } = readDataInventory(dataDir);
-      // Forgets the lost keys first: an interrupted repair can then be repeated with the raised numbers.
-      writeDataInventory(dataDir, { ...inventory, keys: { ...known, knownKeys: [] } });
-      raiseKeyFileNumbers(path, known);
-      writeDataInventory(dataDir, { ...inventory, keys: readKeyFileNumbers(path) });
-    }
-    const report = {
-      outcome: isCurrent ? 'nothing_to_do' : yes ? 'repaired' : 'would_repair',
-      key_file: path,
-      accounts_up_to: Math.max(known.account, stored.account),
-      keys_up_to: Math.max(known.key, stored.key),
-      lost_changes: Math.max(0, known.change - stored.change),
-      active_keys: existsSync(path) ? countActiveKeys(path) : 0,
-    };
-    if (json) printJson(report);
-    else printReport(report, isMissing);
-  } finally {
-    lock.release();
+  const known = await findAllKeyNumbers(dataDir, options);
+  const isMissing = !existsSync(path);
+  if (!isMissing && !hasKnownKeys(path, known.knownKeys)) {
+    throw new CommandLineError(
+      `${path} is not the key file of this data folder; move it away, then run the command again to begin without keys`,
+    );
   }
+  const stored = isMissing ? { account: 0, key: 0, change: 0 } : readKeyFileNumbers(path);
+  const isCurrent =
+    !isMissing && stored.account >= known.account && stored.key >= known.key && stored.change >= known.change;
+  if (yes && !isCurrent) {
+    const { inventory } = readDataInventory(dataDir);
+    // Forgets the lost keys first: an interrupted repair can then be repeated with the raised numbers.
+    writeDataInventory(dataDir, { ...inventory, keys: { ...known, knownKeys: [] } });
+    raiseKeyFileNumbers(path, known);
+    writeDataInventory(dataDir, { ...inventory, keys: readKeyFileNumbers(path) });
+  }
+  const report = {
+    outcome: isCurrent ? 'nothing_to_do' : yes ? 'repaired' : 'would_repair',
+    key_file: path,
+    accounts_up_to: Math.max(known.account, stored.account),
+    keys_up_to: Math.max(known.key, stored.key),
+    lost_changes: Math.max(0, known.change - stored.change),
+    active_keys: existsSync(path) ? countActiveKeys(path) : 0,
+  };
+  if (json) printJson(report);
+  else printReport(report, isMissing);
 }
 
 function findAllKeyNumbers(dataDir: string, output: { readonly json?: true }) {
   const evidence = readFolderEvidence(dataDir, { readonly: false });
   const { ledgerFolder } = evidence.files;
   const total = listLedgerSegments(evidence.files).length === 0 ? 0 : logSizeBytes(nodeFileSystem, ledgerFolder);
-  const bar = createProgressBar(progressStreamFor(output), { total, unit: 'bytes' });
-  const onBytesRead = (bytes: number): void => bar.advance(bytes);
-  return runInterruptible((signal) => findKnownKeyNumbers(evidence, { ledger: 'all', onBytesRead, signal })).finally(
-    () => bar.clear(),
+  return runWithProgress(output, { total, unit: 'bytes' }, (onBytesRead, signal) =>
+    findKnownKeyNumbers(evidence, { ledger: 'all', onBytesRead, signal }),
   );
 }
 
@@ -122,5 +114,5 @@ function printReport({ outcome, key_file: path, ...report }: RepairReport, isMis
         'revoke keys that were revoked before, and create lost keys again.',
     );
   }
-  if (!isDone) printNotice('Nothing has been changed. Add --yes to make the changes.');
+  if (!isDone) printNotice(dryRunNotice);
 }

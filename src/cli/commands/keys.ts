@@ -6,7 +6,6 @@ import { getKeyState, KeyRegistry, toIssuedKeyJson } from '../../auth/key-regist
 import { bounds } from '../../bounds.ts';
 import type { VerticalRegistry } from '../../catalogs/vertical-registry.ts';
 import { readDataDir } from '../../config/config.ts';
-import { readEnv } from '../../config/env.ts';
 import { systemClock } from '../../domain/clock.ts';
 import type { ApiKeyMode } from '../../domain/mode.ts';
 import type { KnownVertical } from '../../domain/vertical.ts';
@@ -21,7 +20,7 @@ import {
   parseAccountName,
   parseFutureExpiry,
 } from '../command.ts';
-import { formatTable, formatTimestamp, printJson, printNotice, printResult } from '../output.ts';
+import { type Column, formatRows, formatTimestamp, printJson, printNotice, printResult } from '../output.ts';
 import { createKeysRepairCommand } from './keys-repair.ts';
 
 const keyJsonMembers =
@@ -138,7 +137,7 @@ interface CreateKeyOptions {
 async function createAndPrintKey(registry: VerticalRegistry, options: CreateKeyOptions): Promise<void> {
   const { account, vertical, mode } = options;
   const nowMs = systemClock.wallMs();
-  const dataDir = readDataDir(readEnv());
+  const dataDir = readDataDir();
   const path = keyFilePath(dataDir);
   // A server may be running, so the analytics store is opened read-only.
   const evidence = readFolderEvidence(dataDir, { readonly: true });
@@ -172,51 +171,34 @@ async function createAndPrintKey(registry: VerticalRegistry, options: CreateKeyO
   printNotice('Store the key now: it is not shown again. A running server accepts it at once.');
 }
 
-const keyListHeadings = [
-  'ID',
-  'ACCOUNT',
-  'VERTICAL',
-  'MODE',
-  'STATE',
-  'CREATED',
-  'EXPIRES',
-  'REQ/MIN',
-  'ANALYTICS/MIN',
-  'SESSIONS/DAY',
-];
+function keyColumns(nowMs: number): readonly Column<IssuedKey>[] {
+  return [
+    ['ID', ({ id }) => id],
+    ['ACCOUNT', ({ accountName }) => accountName],
+    ['VERTICAL', ({ vertical }) => vertical],
+    ['MODE', ({ mode }) => mode],
+    ['STATE', (key) => getKeyState(key, nowMs)],
+    ['CREATED', ({ createdAtMs }) => formatTimestamp(createdAtMs)],
+    ['EXPIRES', ({ expiresAtMs }) => formatTimestamp(expiresAtMs)],
+    ['REQ/MIN', ({ limits }) => limits.requestsPerMinute ?? '-'],
+    ['ANALYTICS/MIN', ({ limits }) => limits.analyticsPerMinute ?? '-'],
+    ['SESSIONS/DAY', ({ limits }) => limits.sessionsPerDay ?? '-'],
+  ];
+}
 
 function printKeys(options: { readonly json?: true }): void {
-  const path = keyFilePath(readDataDir(readEnv()));
+  const path = keyFilePath(readDataDir());
   const nowMs = systemClock.wallMs();
   const keys = existsSync(path)
     ? withKeyRegistry(new KeyRegistry(path, { mustExist: true }), (registry) => registry.listKeys())
     : [];
   if (options.json) printJson(keys.map((key) => toIssuedKeyJson(key, nowMs)));
   else if (keys.length === 0) printNotice(`There are no keys in ${path}. Create one with: marketplace keys create`);
-  else {
-    const rows = keys.map((key) => keyListCells(key, nowMs));
-    printResult(formatTable(keyListHeadings, rows));
-  }
-}
-
-function keyListCells(key: IssuedKey, nowMs: number): string[] {
-  const { requestsPerMinute, analyticsPerMinute, sessionsPerDay } = key.limits;
-  return [
-    key.id,
-    key.accountName,
-    key.vertical,
-    key.mode,
-    getKeyState(key, nowMs),
-    formatTimestamp(key.createdAtMs),
-    formatTimestamp(key.expiresAtMs),
-    String(requestsPerMinute ?? '-'),
-    String(analyticsPerMinute ?? '-'),
-    String(sessionsPerDay ?? '-'),
-  ];
+  else printResult(formatRows(keyColumns(nowMs), keys));
 }
 
 function revokeKey(id: string, { json }: { readonly json?: true }): void {
-  const path = keyFilePath(readDataDir(readEnv()));
+  const path = keyFilePath(readDataDir());
   const nowMs = systemClock.wallMs();
   const { revocation, issued } = withKeyRegistry(new KeyRegistry(path, { mustExist: true }), (registry) => ({
     revocation: registry.revokeKey(id, nowMs),

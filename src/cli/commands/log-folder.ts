@@ -1,30 +1,45 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { readDataDir } from '../../config/config.ts';
-import { readEnv } from '../../config/env.ts';
 import { nodeFileSystem } from '../../event-log/log-files.ts';
 import { segmentHeaderLength } from '../../event-log/log-format.ts';
 import { type LogVerification, logSizeBytes, type VerifyLogOptions, verifyLog } from '../../event-log/verify-log.ts';
+import { lockFolder } from '../../files/folder-lock.ts';
 import { parseRecordTimeMs } from '../../ledger/ledger-record.ts';
 import { CommandLineError } from '../command.ts';
-import { createProgressBar, progressStreamFor } from '../progress-bar.ts';
+import { runWithProgress } from '../progress-bar.ts';
 
 /** Returns the absolute path of a log folder. If `named` is undefined, returns the path of the ledger in the data folder. */
 export function resolveLogFolder(named: string | undefined): string {
-  const folder = named === undefined ? join(readDataDir(readEnv()), 'ledger') : resolve(named);
+  const folder = named === undefined ? join(readDataDir(), 'ledger') : resolve(named);
   if (existsSync(folder)) return folder;
   throw new CommandLineError(`there is no log at ${folder}${named === undefined ? ' yet (see SVC_DATA_DIR)' : ''}`);
 }
 
-export async function checkLogWithProgress(
+/**
+ * Runs a function while no service or other command can use the data folder. Throws `CommandLineError` if there is no data folder, and
+ * `FolderInUseError` if the data folder is in use.
+ */
+export async function withLockedDataFolder(dataDir: string, run: (dataDir: string) => Promise<void>): Promise<void> {
+  if (!existsSync(dataDir)) throw new CommandLineError(`there is no data folder at ${dataDir} (see SVC_DATA_DIR)`);
+  const lock = lockFolder(dataDir);
+  try {
+    await run(dataDir);
+  } finally {
+    lock.release();
+  }
+}
+
+/** Verifies a log and displays the progress. A signal can interrupt the verification. */
+export function checkLogWithProgress(
   folder: string,
   output: { readonly json?: true },
-  options: Pick<VerifyLogOptions, 'onRecord' | 'signal'>,
+  options: Pick<VerifyLogOptions, 'onRecord'> = {},
 ): Promise<LogVerification> {
   const total = logSizeBytes(nodeFileSystem, folder);
-  const bar = createProgressBar(progressStreamFor(output), { total, unit: 'bytes' });
-  const onBytesRead = (bytes: number): void => bar.advance(bytes);
-  return verifyLog(nodeFileSystem, folder, { ...options, onBytesRead }).finally(() => bar.clear());
+  return runWithProgress(output, { total, unit: 'bytes' }, (onBytesRead, signal) =>
+    verifyLog(nodeFileSystem, folder, { ...options, onBytesRead, signal }),
+  );
 }
 
 /** Returns the end of a verified ledger in the form that `assertLedgerEnd` expects. */

@@ -1,6 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { readDataDir } from '../../config/config.ts';
 import { formatIsoTimestampOrNull } from '../../domain/calendar.ts';
 import { systemClock } from '../../domain/clock.ts';
 import { nodeFileSystem } from '../../event-log/log-files.ts';
@@ -9,9 +10,8 @@ import { countTruncatedRecords, type RepairPlan, repairLog, validateTruncation }
 import { type FolderLock, lockFolder } from '../../files/folder-lock.ts';
 import { CommandLineError, defineCommand } from '../command.ts';
 import { formatTimestamp, printJson, printNotice, printResult } from '../output.ts';
-import { runInterruptible } from '../signals.ts';
 import { acceptMissingJournal, acceptMissingLedger, acceptRemovedRecords, dryRunNotice } from './accept-loss.ts';
-import { checkLogWithProgress, LogTimeRange, resolveLogFolder } from './log-folder.ts';
+import { checkLogWithProgress, LogTimeRange, resolveLogFolder, withLockedDataFolder } from './log-folder.ts';
 
 interface RepairOptions {
   readonly cut?: LogLocation;
@@ -62,8 +62,9 @@ export function createRepairCommand(): Command {
     .option('--json', 'print one JSON object')
     .action(async (folder: string | undefined, options: RepairOptions, command: Command) => {
       const { cut, acceptMissingLedger: acceptsLedger, acceptMissingJournal: acceptsJournal } = options;
-      if (acceptsLedger) await acceptMissingLedger(folder, options);
-      else if (acceptsJournal) await acceptMissingJournal(folder, options);
+      const accept = acceptsLedger ? acceptMissingLedger : acceptsJournal ? acceptMissingJournal : null;
+      const dataDir = folder === undefined ? readDataDir() : dirname(resolve(folder));
+      if (accept !== null) await withLockedDataFolder(dataDir, () => accept(dataDir, options));
       else if (cut !== undefined) await repairLogAtCut(folder, cut, options);
       else {
         command.error(
@@ -89,7 +90,7 @@ async function repairLogAtCut(named: string | undefined, cut: LogLocation, optio
     for (const parent of new Set([dirname(namedFolder), dirname(folder)].map((path) => realpathSync(path)))) {
       locks.push(lockFolder(parent));
     }
-    const check = await runInterruptible((signal) => checkLogWithProgress(folder, options, { signal }));
+    const check = await checkLogWithProgress(folder, options);
     const verdict = validateTruncation(nodeFileSystem, check, {
       file: resolveSegmentFile(folder, namedFolder, cut.file),
       offset: cut.offset,

@@ -20,7 +20,6 @@ import {
 } from '../../ledger/ledger-record.ts';
 import { createCommandGroup, createIntegerParser, defineCommand } from '../command.ts';
 import { formatNameValuePairs, formatTimestamp, printChunk, printJson, printNotice, printResult } from '../output.ts';
-import { runInterruptible } from '../signals.ts';
 import { checkLogWithProgress, LogTimeRange, resolveLogFolder } from './log-folder.ts';
 import { createRepairCommand } from './log-repair.ts';
 
@@ -80,7 +79,7 @@ async function verifyLog(named: string | undefined, output: { readonly json?: tr
   const span = new LogTimeRange();
   const folder = resolveLogFolder(named);
   const onRecord = (_position: number, record: readonly unknown[]): void => span.extendTimeRange(record);
-  const check = await runInterruptible((signal) => checkLogWithProgress(folder, output, { onRecord, signal }));
+  const check = await checkLogWithProgress(folder, output, { onRecord });
   if (output.json) printJson(checkToJson(check, span));
   else printResult(formatLogCheck(check, span));
   if (check.damage === null) return;
@@ -136,27 +135,20 @@ const recordLayouts: {
   offersViewed: ['offers_viewed', ['catalog_version', 'offer_ids', 'load', 'again']],
   offerClicked: [
     'offer_clicked',
-    [
-      ...['catalog_version', 'offer_id', 'lender_name', 'value_micros', 'booked', 'unbooked_reason'],
-      ...['confirms_revenue', 'payout_micros'],
-    ],
+    names('catalog_version offer_id lender_name value_micros booked unbooked_reason confirms_revenue payout_micros'),
   ],
   revenueConfirmed: [
     'revenue_confirmed',
-    [
-      ...['offer_id', 'lender_name', 'txid', 'amount_micros', 'occurred_ms', 'clicked_ms', 'click_value_micros'],
-      'click_payout_micros',
-    ],
+    names('offer_id lender_name txid amount_micros occurred_ms clicked_ms click_value_micros click_payout_micros'),
   ],
   revenueReversed: ['revenue_reversed', ['offer_id', 'lender_name', 'txid', 'amount_micros', 'occurred_ms', 'reason']],
   widgetEventsReported: ['widget_reported', ['load', 'event_ids', 'types', 'offer_ids']],
 };
 
 /** Names of members that may be absent at the end of a record. */
-const optionalMembers = new Set([
-  ...['booked', 'unbooked_reason', 'confirms_revenue', 'payout_micros', 'click_payout_micros'],
-  ...['reason', 'load', 'again'],
-]);
+const optionalMembers = new Set(
+  names('booked unbooked_reason confirms_revenue payout_micros click_payout_micros reason load again'),
+);
 
 const layoutsByKind = new Map<unknown, (typeof recordLayouts)[keyof typeof recordLayouts]>(
   Object.entries(ledgerRecordKind).map(([kind, number]) => [number, recordLayouts[kind as keyof typeof recordLayouts]]),
@@ -206,6 +198,11 @@ export function formatRecordLine(position: number, description: RecordDescriptio
   const head = [kind, at, subId].filter((value) => value !== undefined).map((value) => toDisplayText(value));
   const named = Object.entries(members).map(([name, value]) => `${name}=${toEscapedJson(value)}`);
   return [position, ...head, ...named].join('  ');
+}
+
+/** Splits a text into words. */
+function names(words: string): string[] {
+  return words.split(' ');
 }
 
 function nameOrValue(names: readonly string[], value: unknown): unknown {

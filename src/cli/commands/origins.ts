@@ -4,7 +4,6 @@ import { EmbedOriginError, EmbedOriginRegistry } from '../../auth/embed-origin-r
 import { keyFilePath } from '../../auth/key-file.ts';
 import { validateWebOrigin } from '../../auth/web-origin.ts';
 import { readDataDir } from '../../config/config.ts';
-import { readEnv } from '../../config/env.ts';
 import { escapeInvisibleCharacters } from '../../domain/text.ts';
 import { CommandLineError, createCommandGroup, defineCommand, parseAccountName } from '../command.ts';
 import { formatTable, printJson, printNotice, printResult } from '../output.ts';
@@ -90,7 +89,7 @@ export function createCommand(): Command {
 
 /** Opens the list of allowed origins and runs a function on it. The data folder must contain a key file. */
 function withEmbedOrigins<Result>(run: (registry: EmbedOriginRegistry) => Result): Result {
-  const registry = new EmbedOriginRegistry(keyFilePath(readDataDir(readEnv())), { mustExist: true });
+  const registry = new EmbedOriginRegistry(keyFilePath(readDataDir()), { mustExist: true });
   try {
     return run(registry);
   } catch (error) {
@@ -141,7 +140,7 @@ interface ListOriginsOptions {
 }
 
 function printOrigins({ account, json }: ListOriginsOptions): void {
-  const path = keyFilePath(readDataDir(readEnv()));
+  const path = keyFilePath(readDataDir());
   const allowed =
     account === undefined && !existsSync(path) ? [] : withEmbedOrigins((registry) => registry.listOrigins(account));
   if (json) {

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { loadConfig } from '../../config/config.ts';
-import { readEnv } from '../../config/env.ts';
 import { addSecret } from '../../secrets/secret-file.ts';
 import { createCommandGroup, defineCommand } from '../command.ts';
 import { printJson, printResult } from '../output.ts';
@@ -30,7 +29,7 @@ function rotateCommand(): Command {
 }
 
 function rotateSecret({ json }: { readonly json?: true }): void {
-  const { config } = loadConfig(readEnv());
+  const { config } = loadConfig();
   try {
     const number = addSecret(config.secretFile);
     if (json) printJson({ number, file: config.secretFile });

@@ -10,7 +10,6 @@ import { bounds } from '../../bounds.ts';
 import { findCatalogFiles } from '../../catalogs/find-catalog-files.ts';
 import type { VerticalRegistry } from '../../catalogs/vertical-registry.ts';
 import { type Config, loadConfig } from '../../config/config.ts';
-import { readEnv } from '../../config/env.ts';
 import { resolveUrls } from '../../config/resolve-urls.ts';
 import { SerialQueue } from '../../domain/async.ts';
 import { systemClock } from '../../domain/clock.ts';
@@ -82,7 +81,7 @@ function exitOnUncaughtException(logger: Logger, close: () => Promise<void>): vo
  * a second SIGINT or SIGTERM exits immediately with code 1. SIGHUP reloads the catalogs and the certificate (docs/operating.md).
  */
 async function runServer(registry: VerticalRegistry): Promise<void> {
-  const { config, warnings } = loadConfig(readEnv());
+  const { config, warnings } = loadConfig();
   const { logger, flush } = createStandardErrorLog(config.logLevel);
   for (const warning of warnings) logger.warn(warning);
   const signals = installSignalHandlers();

@@ -1,22 +1,21 @@
 import type { Command } from 'commander';
-import type { TagsPage } from '../../analytics/analytics.ts';
+import type { TagsPage, TagsQuery } from '../../analytics/analytics.ts';
+import type { ReadOnlyAnalytics } from '../../analytics/read-only-analytics.ts';
 import { bounds } from '../../bounds.ts';
 import type { VerticalRegistry } from '../../catalogs/vertical-registry.ts';
 import { readDataDir } from '../../config/config.ts';
-import { readEnv } from '../../config/env.ts';
 import type { ApiKeyMode } from '../../domain/mode.ts';
 import type { Vertical } from '../../domain/vertical.ts';
 import { toTagView } from '../../operations/analytics-responses.ts';
 import { createModeOption, createVerticalOption, defineCommand, parseAccountName } from '../command.ts';
-import { printChunk, printNotice } from '../output.ts';
-import { findAccountNumber, toJsonLines, withStoredAnalytics } from './analytics.ts';
-import { formatLedgerPosition, formatTags } from './analytics-text.ts';
+import { findAccountNumber, printPages, withStoredAnalytics } from './analytics.ts';
+import { formatTags } from './analytics-text.ts';
 
 interface TagsOptions {
   readonly account: string;
   readonly vertical: Vertical;
   readonly mode: ApiKeyMode;
-  readonly json?: true;
+  readonly json?: boolean;
 }
 
 export function createCommand({ verticals }: VerticalRegistry): Command {
@@ -40,23 +39,21 @@ export function createCommand({ verticals }: VerticalRegistry): Command {
     .action(printTags);
 }
 
-async function printTags({ account: name, vertical, mode, json }: TagsOptions): Promise<void> {
-  const dataDir = readDataDir(readEnv());
+async function printTags({ account: name, vertical, mode, json = false }: TagsOptions): Promise<void> {
+  const dataDir = readDataDir();
   const tenant = { account: findAccountNumber(dataDir, name), vertical: vertical.number, mode };
-  await withStoredAnalytics(dataDir, async (analytics) => {
-    let printed = 0;
-    for (let afterTag: string | null = ''; afterTag !== null; ) {
-      const page: TagsPage = await analytics.listTags({ ...tenant, afterTag, limit: bounds.analyticsPageItemsMax });
-      const tags = page.tags.map(toTagView);
-      if (tags.length > 0) {
-        const text = json ? toJsonLines(tags, analytics.appliedPosition) : formatTags(tags, printed === 0);
-        if (!(await printChunk(text))) return;
-      }
-      printed += tags.length;
-      afterTag = page.nextAfterTag;
-    }
-    if (json) return;
-    const count = printed === 0 ? 'No tags found' : `${printed} ${printed === 1 ? 'tag' : 'tags'}`;
-    printNotice(`${count}, ${formatLedgerPosition(analytics.appliedPosition)}.`);
-  });
+  await withStoredAnalytics(dataDir, (analytics) =>
+    printPages(readTagPages(analytics, tenant), analytics, { json, format: formatTags, itemName: 'tag' }),
+  );
+}
+
+async function* readTagPages(
+  analytics: ReadOnlyAnalytics,
+  tenant: Omit<TagsQuery, 'afterTag' | 'limit'>,
+): AsyncGenerator<ReturnType<typeof toTagView>[], void> {
+  for (let afterTag: string | null = ''; afterTag !== null; ) {
+    const page: TagsPage = await analytics.listTags({ ...tenant, afterTag, limit: bounds.analyticsPageItemsMax });
+    yield page.tags.map(toTagView);
+    afterTag = page.nextAfterTag;
+  }
 }
