@@ -5,18 +5,17 @@ import { CommandLineError } from '../../src/cli/command.ts';
 import {
   type ConfirmationFormat,
   type ConfirmationRow,
-  createConfirmationReader,
   type RowRejection,
+  readConfirmationRows,
 } from '../../src/cli/commands/confirmation-file.ts';
 
 async function readRows(format: ConfirmationFormat, ...chunks: readonly string[]) {
-  const reader = createConfirmationReader(format);
   const text = (async function* () {
     yield* chunks;
   })();
   const rows: ConfirmationRow[] = [];
-  for await (const row of reader.readRows(text)) rows.push(row);
-  return { rows, rejectedHeader: reader.rejectedRowsHeader };
+  for await (const row of readConfirmationRows(format, text)) rows.push(row);
+  return { rows, rejectedHeader: rows[0]?.rejectedRowsHeader ?? '' };
 }
 
 async function readItems(format: ConfirmationFormat, ...chunks: readonly string[]): Promise<unknown[]> {

@@ -3,6 +3,7 @@ import { CsvError, parse } from 'csv-parse';
 import { bounds } from '../../bounds.ts';
 import { confirmationFieldNames } from '../../confirmations/confirmation.ts';
 import { findRowTextProblems, isAmbiguousFieldName } from '../../confirmations/parse-confirmation.ts';
+import { isJsonObject } from '../../domain/assert-options.ts';
 import { CommandLineError } from '../command.ts';
 import type { PayoutOfRow } from './confirmation-client.ts';
 
@@ -10,6 +11,8 @@ import type { PayoutOfRow } from './confirmation-client.ts';
 export interface ConfirmationRow {
   /** Confirmation to send, or the reason why the row is rejected without sending. */
   readonly parsed: { readonly ok: true; readonly item: object } | { readonly ok: false; readonly reason: string };
+  /** Header line of the file of rejected rows, with a line break; empty for NDJSON. */
+  readonly rejectedRowsHeader: string;
   /** Formats the row and its rejection for the file of rejected rows, which has the same format as the confirmation file. */
   formatRejectedRow(rejection: RowRejection): string;
 }
@@ -20,17 +23,14 @@ export interface RowRejection {
   readonly payout?: PayoutOfRow | undefined;
 }
 
-/** Reader of one confirmation file. Throws `CommandLineError` if a syntax error makes the boundaries of the next rows uncertain. */
-export interface ConfirmationReader {
-  readRows(text: AsyncIterable<string>): AsyncIterable<ConfirmationRow>;
-  /** Header line of the file of rejected rows, with a line break. This header is available after the first input row is read. */
-  readonly rejectedRowsHeader: string;
-}
-
 export type ConfirmationFormat = 'csv' | 'ndjson';
 
-export function createConfirmationReader(format: ConfirmationFormat): ConfirmationReader {
-  return format === 'csv' ? new CsvConfirmationReader() : new NdjsonConfirmationReader();
+/** Reads the rows of a confirmation file. Throws `CommandLineError` if a syntax error makes the boundaries of the next rows uncertain. */
+export function readConfirmationRows(
+  format: ConfirmationFormat,
+  text: AsyncIterable<string>,
+): AsyncIterable<ConfirmationRow> {
+  return format === 'csv' ? readCsvRows(text) : readNdjsonRows(text);
 }
 
 /**
@@ -48,39 +48,32 @@ const rejectionMembers: readonly (readonly [
 ];
 
 /**
- * Reader of CSV files as in RFC 4180. The first line contains the column names, which are the names of JSON members in the API, in any
- * order. Additional columns are allowed. An empty cell means that the member is absent. Any violation of RFC 4180 is an error, because a
- * stray quote, for example, makes it uncertain where a row ends.
+ * Reads a CSV file as in RFC 4180. The first line contains the column names, which are the names of JSON members in the API, in any order.
+ * Additional columns are allowed. An empty cell means that the member is absent. Any violation of RFC 4180 is an error, because a stray
+ * quote, for example, makes it uncertain where a row ends.
  */
-class CsvConfirmationReader implements ConfirmationReader {
-  #header: readonly string[] | null = null;
-
-  get rejectedRowsHeader(): string {
-    return formatCsvLine(addRejectionColumns(this.#header ?? []).map(escapeFormula));
-  }
-
-  async *readRows(text: AsyncIterable<string>): AsyncIterable<ConfirmationRow> {
-    let start = '';
-    const copyStart = async function* (): AsyncGenerator<string> {
-      for await (const chunk of text) {
-        if (start.length < bounds.confirmationFileRowCharactersMax) start += chunk;
-        yield chunk;
-      }
-    };
-    try {
-      for await (const cells of parseCsv(copyStart())) {
-        if (this.#header === null) this.#header = validateHeader(cells);
-        else yield parseCsvRow(this.#header, cells);
-      }
-    } catch (error) {
-      const separator = this.#header === null ? findOtherSeparator(start) : null;
-      if (separator === null) throw error;
-      throw new CommandLineError(`line 1: the columns are separated by ${separator}; separate them by commas`, {
-        cause: error,
-      });
+async function* readCsvRows(text: AsyncIterable<string>): AsyncGenerator<ConfirmationRow> {
+  let start = '';
+  const copyStart = async function* (): AsyncGenerator<string> {
+    for await (const chunk of text) {
+      if (start.length < bounds.confirmationFileRowCharactersMax) start += chunk;
+      yield chunk;
     }
-    if (this.#header === null) throw new CommandLineError('the file is empty: its first line must name the columns');
+  };
+  let parseRow: ((cells: readonly string[]) => ConfirmationRow) | null = null;
+  try {
+    for await (const cells of parseCsv(copyStart())) {
+      if (parseRow === null) parseRow = createCsvRowParser(validateHeader(cells));
+      else yield parseRow(cells);
+    }
+  } catch (error) {
+    const separator = parseRow === null ? findOtherSeparator(start) : null;
+    if (separator === null) throw error;
+    throw new CommandLineError(`line 1: the columns are separated by ${separator}; separate them by commas`, {
+      cause: error,
+    });
   }
+  if (parseRow === null) throw new CommandLineError('the file is empty: its first line must name the columns');
 }
 
 const csvErrorMessages: Readonly<Record<string, string>> = {
@@ -122,22 +115,27 @@ async function* parseCsv(text: AsyncIterable<string>): AsyncGenerator<readonly s
   }
 }
 
-function parseCsvRow(header: readonly string[], cells: readonly string[]): ConfirmationRow {
-  const formatRejectedRow = (rejection: RowRejection): string => {
-    const names = addRejectionColumns(header);
-    const line = names.map((_, column) => (column < header.length ? (cells[column] ?? '') : ''));
-    for (const [name, read] of rejectionMembers) line[names.indexOf(name)] = String(read(rejection) ?? '');
-    return formatCsvLine([...line, ...cells.slice(header.length)].map(escapeFormula));
+function createCsvRowParser(header: readonly string[]): (cells: readonly string[]) => ConfirmationRow {
+  const names = [...header, ...rejectionMembers.map(([name]) => name).filter((name) => !header.includes(name))];
+  const rejectedRowsHeader = formatCsvLine(names.map(escapeFormula));
+  return (cells) => {
+    const formatRejectedRow = (rejection: RowRejection): string => {
+      const line = names.map((_, column) => (column < header.length ? (cells[column] ?? '') : ''));
+      for (const [name, read] of rejectionMembers) line[names.indexOf(name)] = String(read(rejection) ?? '');
+      return formatCsvLine([...line, ...cells.slice(header.length)].map(escapeFormula));
+    };
+    if (cells.length !== header.length) {
+      return { parsed: { ok: false, reason: 'cells_miscounted' }, rejectedRowsHeader, formatRejectedRow };
+    }
+    const item: Record<string, unknown> = {};
+    for (const member of confirmationFieldNames) {
+      const cell = unescapeFormula(cells[header.indexOf(member)] ?? '');
+      if (cell !== '') item[member] = member === 'amount' ? parseAmount(cell) : cell;
+    }
+    // An empty cell in a column of currencies does not say that the amount is in USD.
+    if (header.includes('currency')) item.currency ??= '';
+    return { parsed: { ok: true, item }, rejectedRowsHeader, formatRejectedRow };
   };
-  if (cells.length !== header.length) return { parsed: { ok: false, reason: 'cells_miscounted' }, formatRejectedRow };
-  const item: Record<string, unknown> = {};
-  for (const member of confirmationFieldNames) {
-    const cell = unescapeFormula(cells[header.indexOf(member)] ?? '');
-    if (cell !== '') item[member] = member === 'amount' ? parseAmount(cell) : cell;
-  }
-  // An empty cell in a column of currencies does not say that the amount is in USD.
-  if (header.includes('currency')) item.currency ??= '';
-  return { parsed: { ok: true, item }, formatRejectedRow };
 }
 
 /**
@@ -166,11 +164,6 @@ function validateHeader(header: readonly string[]): readonly string[] {
     );
   }
   return header;
-}
-
-/** Returns the column names of the file of rejected rows for an input file with the column names `header`. */
-function addRejectionColumns(header: readonly string[]): readonly string[] {
-  return [...header, ...rejectionMembers.map(([name]) => name).filter((name) => !header.includes(name))];
 }
 
 /** Separators of other programs, with their names. */
@@ -215,21 +208,17 @@ function unescapeFormula(cell: string): string {
   return cell.replace(escapedFormulaPattern, '');
 }
 
-/** Reader of NDJSON files: one JSON object per line. Skips empty lines. */
-class NdjsonConfirmationReader implements ConfirmationReader {
-  readonly rejectedRowsHeader = '';
-
-  async *readRows(text: AsyncIterable<string>): AsyncIterable<ConfirmationRow> {
-    let incompleteLine = '';
-    let lineNumber = 0;
-    for await (const chunk of text) {
-      const lines = (incompleteLine + chunk).split('\n');
-      incompleteLine = lines.pop()!;
-      for (const line of lines) yield* parseNdjsonLine(line, ++lineNumber);
-      assertLineLength(incompleteLine, lineNumber + 1);
-    }
-    yield* parseNdjsonLine(incompleteLine, lineNumber + 1);
+/** Reads an NDJSON file: one JSON object per line. Skips empty lines. */
+async function* readNdjsonRows(text: AsyncIterable<string>): AsyncGenerator<ConfirmationRow> {
+  let incompleteLine = '';
+  let lineNumber = 0;
+  for await (const chunk of text) {
+    const lines = (incompleteLine + chunk).split('\n');
+    incompleteLine = lines.pop()!;
+    for (const line of lines) yield* parseNdjsonLine(line, ++lineNumber);
+    assertLineLength(incompleteLine, lineNumber + 1);
   }
+  yield* parseNdjsonLine(incompleteLine, lineNumber + 1);
 }
 
 function* parseNdjsonLine(text: string, lineNumber: number): Iterable<ConfirmationRow> {
@@ -248,39 +237,33 @@ function rowTooLongMessage(): string {
 }
 
 function parseNdjsonRow(text: string): ConfirmationRow {
-  /** Rejects a line that is not JSON, repeats a member name or has an amount with too many digits. The rejected line is written as a string to the file of rejected rows. */
-  const rejectedText = (reason: string): ConfirmationRow => ({
-    parsed: { ok: false, reason },
-    formatRejectedRow: (rejection) => formatRejectedJson({ row: text.trim() }, rejection),
-  });
+  const rejected = (reason: string, row: object) => createNdjsonRow({ ok: false, reason }, row);
+  // A line that is not JSON, repeats a member name or has an amount with too many digits is written as a string to the rejected rows.
+  const asText = { row: text.trim() };
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return rejectedText('not_json');
+    return rejected('not_json', asText);
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return {
-      parsed: { ok: false, reason: 'not_an_object' },
-      formatRejectedRow: (rejection) => formatRejectedJson({ row: value }, rejection),
-    };
-  }
+  if (!isJsonObject(value)) return rejected('not_an_object', { row: value });
   const problem = findRowTextProblems(text).get(0);
-  if (problem !== undefined) return rejectedText(problem);
-  const row = value as Readonly<Record<string, unknown>>;
+  if (problem !== undefined) return rejected(problem, asText);
   // The row is sent without its unknown members, so the server cannot find them.
-  const isAmbiguous = Object.keys(row).some(isAmbiguousFieldName);
-  const item = Object.fromEntries(
-    confirmationFieldNames.filter((name) => Object.hasOwn(row, name)).map((name) => [name, row[name]]),
-  );
-  return {
-    parsed: isAmbiguous ? { ok: false, reason: 'member_ambiguous' } : { ok: true, item },
-    formatRejectedRow: (rejection) => formatRejectedJson(row, rejection),
-  };
+  if (Object.keys(value).some(isAmbiguousFieldName)) return rejected('member_ambiguous', value);
+  const known = confirmationFieldNames.filter((name) => Object.hasOwn(value, name));
+  return createNdjsonRow({ ok: true, item: Object.fromEntries(known.map((name) => [name, value[name]])) }, value);
 }
 
-/** `JSON.stringify` omits the members without a value. */
-function formatRejectedJson(row: object, rejection: RowRejection): string {
-  const members = rejectionMembers.map(([name, read]) => [name, read(rejection)]);
-  return `${JSON.stringify({ ...row, ...Object.fromEntries(members) })}\n`;
+/** @param row object to which the rejection is added in the file of rejected rows */
+function createNdjsonRow(parsed: ConfirmationRow['parsed'], row: object): ConfirmationRow {
+  return {
+    parsed,
+    rejectedRowsHeader: '',
+    formatRejectedRow(rejection) {
+      // `JSON.stringify` omits the members without a value.
+      const members = rejectionMembers.map(([name, read]) => [name, read(rejection)]);
+      return `${JSON.stringify({ ...row, ...Object.fromEntries(members) })}\n`;
+    },
+  };
 }

@@ -6,8 +6,8 @@ import type { ConfirmationClient, ConfirmationRowOutcome } from './confirmation-
 import {
   type ConfirmationFormat,
   type ConfirmationRow,
-  createConfirmationReader,
   type RowRejection,
+  readConfirmationRows,
 } from './confirmation-file.ts';
 
 export interface SentRowCounts {
@@ -76,7 +76,7 @@ async function sendPayouts(options: SendOptions, counts: MutableCounts, stored: 
       stored.add(index, toRejection({ outcome, reason, payout }));
     }
   });
-  for await (const { parsed } of readRows(options, sender).rows) {
+  for await (const { parsed } of readRows(options, sender)) {
     if (parsed.ok && !isReversal(parsed.item)) await sender.add(counts.rows, parsed.item);
     else needsSecondPass = true;
     counts.rows++;
@@ -94,13 +94,12 @@ async function sendReversals(
 ): Promise<void> {
   const sender = new BatchSender<ConfirmationRow>(options, (row, { outcome, reason, payout }) => {
     if (outcome === 'accepted' || outcome === 'repeated') counts[outcome]++;
-    else rejected.add(row, toRejection({ outcome, reason, payout }), reader.rejectedRowsHeader);
+    else rejected.add(row, toRejection({ outcome, reason, payout }));
   });
-  const { reader, rows } = readRows(options, sender);
   const rejections = stored.read();
   let next = await rejections.next();
   let index = 0;
-  for await (const row of rows) {
+  for await (const row of readRows(options, sender)) {
     const { parsed } = row;
     if (!parsed.ok) await sender.addResult(row, { outcome: 'rejected', reason: parsed.reason });
     else if (isReversal(parsed.item)) await sender.add(row, parsed.item);
@@ -140,8 +139,7 @@ function readRows({ path, format }: SendOptions, { addReadBytes }: Pick<BatchSen
     }
     yield decode();
   };
-  const reader = createConfirmationReader(format);
-  return { reader, rows: reader.readRows(readText()) };
+  return readConfirmationRows(format, readText());
 }
 
 /** Collects rows, sends them in batches, and passes the outcome of each row to `onOutcome`, in the order in which the rows were added. */
@@ -241,12 +239,12 @@ class RejectedRowsFile {
     });
   }
 
-  add(row: ConfirmationRow, rejection: RowRejection, header: string): void {
+  add(row: ConfirmationRow, rejection: RowRejection): void {
     this.countByReason.set(rejection.reason, (this.countByReason.get(rejection.reason) ?? 0) + 1);
     wrapFileErrors(this.#path, () => {
       if (this.#file === null) {
         this.#file = openSync(this.#temporaryPath, 'wx');
-        writeSync(this.#file, header);
+        writeSync(this.#file, row.rejectedRowsHeader);
       }
       writeSync(this.#file, row.formatRejectedRow(rejection));
     });
