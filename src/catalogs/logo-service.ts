@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
 import { type Lender, type Logo, type LogoSet, readLogos } from './read-logos.ts';
 
@@ -88,21 +89,21 @@ export class LogoCache {
   /** Logos of each catalog in use, by `LogoSource.key`. */
   readonly #catalogs = new Map<string, readonly Logo[]>();
   #active: ReadonlyMap<string, readonly Logo[]> = new Map();
-  /** Logos of replaced catalogs by file name, oldest first. If the map has too many file names, the oldest file name is deleted. */
-  readonly #retained = new Map<string, readonly Logo[]>();
+  /** Logos of replaced catalogs by file name. */
+  readonly #retained = new LRUCache<string, readonly Logo[]>({ max: bounds.unusedLogoNamesMax });
 
   /** Replaces the cached logos of a catalog, which is identified by its `LogoSource.key`. */
   replaceCatalog(key: string, logos: Iterable<Logo>): void {
     this.#catalogs.set(key, [...logos]);
     const before = this.#active;
     this.#active = groupByFile([...this.#catalogs.values()].flat());
-    for (const [file, unused] of before) if (!this.#active.has(file)) this.#retainLogos(file, unused);
-    for (const file of this.#retained.keys()) if (this.#active.has(file)) this.#retained.delete(file);
+    for (const [file, unused] of before) if (!this.#active.has(file)) this.#retained.set(file, unused);
+    for (const file of this.#active.keys()) this.#retained.delete(file);
   }
 
   /** Adds logos of a replaced catalog to the cache, except logos whose file names are already in the cache. */
   keepPreviousLogos(logos: Iterable<Logo>): void {
-    for (const [file, retained] of groupByFile(logos)) if (!this.has(file)) this.#retainLogos(file, retained);
+    for (const [file, retained] of groupByFile(logos)) if (!this.has(file)) this.#retained.set(file, retained);
   }
 
   has(file: string): boolean {
@@ -111,16 +112,9 @@ export class LogoCache {
 
   /** Finds a logo by file name and hash, or only by file name if the hash is unknown. Returns null if the file name is unknown. */
   findFile(file: string, hash: string | undefined): Logo | null {
-    const logos = this.#active.get(file) ?? this.#retained.get(file);
+    const logos = this.#active.get(file) ?? this.#retained.peek(file);
     if (logos === undefined) return null;
     return logos.find((logo) => logo.hash === hash) ?? logos[0] ?? null;
-  }
-
-  #retainLogos(file: string, logos: readonly Logo[]): void {
-    this.#retained.delete(file);
-    this.#retained.set(file, logos);
-    if (this.#retained.size <= bounds.unusedLogoNamesMax) return;
-    for (const oldest of this.#retained.keys()) return void this.#retained.delete(oldest);
   }
 }
 

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
 import { contentHash } from '../domain/compressed-file.ts';
@@ -41,7 +42,8 @@ async function readLogo(folder: string, name: string): Promise<Logo | UnusableLo
     const stats = await file.stat();
     if (!stats.isFile()) return { problem: 'is not a regular file' };
     if (stats.size > bounds.logoFileBytesMax) return tooLargeResult;
-    const svg = await readUpTo(file, bounds.logoFileBytesMax + 1);
+    // Reads at most one byte more than allowed, because the file may have grown since its size was checked.
+    const svg = await buffer(file.createReadStream({ end: bounds.logoFileBytesMax, autoClose: false }));
     if (svg.length > bounds.logoFileBytesMax) return tooLargeResult;
     if (!isUtf8(svg)) return { problem: 'is not a valid SVG image: it is not UTF-8' };
     const problem = findSvgProblem(svg.toString());
@@ -54,18 +56,6 @@ async function readLogo(folder: string, name: string): Promise<Logo | UnusableLo
 }
 
 const tooLargeResult: UnusableLogo = { problem: tooLargeProblem(bounds.logoFileBytesMax) };
-
-/** Reads at most `maxBytes` bytes of a file, because the file may have grown since its size was checked. */
-async function readUpTo(file: FileHandle, maxBytes: number): Promise<Buffer> {
-  const bytes = Buffer.alloc(maxBytes);
-  let length = 0;
-  while (length < maxBytes) {
-    const { bytesRead } = await file.read(bytes, length, maxBytes - length, length);
-    if (bytesRead === 0) break;
-    length += bytesRead;
-  }
-  return Buffer.from(bytes.subarray(0, length));
-}
 
 /** Reason why a lender gets a monogram instead of its logo file. */
 interface LogoProblem extends UnusableLogo {
