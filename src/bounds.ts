@@ -201,10 +201,8 @@ export const bounds = {
   mortgageSchedulesMax: 50_000,
   /** Maximum number of compiled catalogs that a matching thread caches. */
   matchWorkerCatalogsMax: 16,
-  /** Maximum number of buckets into which the match index divides the values of one criterion, such as the loan amount. */
-  matchIndexBucketsMax: 64,
-  /** Maximum size of the match index that a thread builds for one catalog. */
-  matchIndexBytesMax: 48 * 1024 * 1024,
+  /** Maximum number of buckets into which `RangeIndex` divides the values of one criterion, such as an annual income. */
+  rangeIndexBucketsMax: 64,
   /** Number of offers of a new catalog that a thread sends to another thread in one event-loop turn (about 1 ms). */
   catalogTransferOffersPerTurn: 250,
   catalogPollIntervalMs: 1_000,
@@ -547,7 +545,7 @@ assert((bounds.budgetUsdMax + bounds.payoutUsdMax) * 1_000_000 <= Number.MAX_SAF
 // Every day has the same whole number of slots.
 assert((24 * 60 * 60 * 1000) % bounds.clickDistributionSlotMs === 0);
 // A sort key combines an amount and two interest rates in one safe integer. Rates are in hundredths of a percent.
-assert(bounds.aprPercentMax * 100 < 2 ** 12 && bounds.offerAmountUsdMax * 2 ** 24 < 2 ** 53);
+assert(bounds.aprPercentMax * 100 < 2 ** 12 && bounds.offerAmountUsdMax * 2 ** 24 < 2 ** 52);
 assert(bounds.catalogTermsMax < 31);
 // A first-year value before rounding is an integer in parts of a cent (`firstYearValueUnitsPerCent` of the credit cards). Each summand of
 // the value is below 2^50. The summands are rewards on the purchases of 12 months, a transfer fee in percent or in cents, and interest.
@@ -562,10 +560,9 @@ assert(
 );
 // A sort key of a mortgage combines an amount and an APR of 12 bits in one safe integer. The number of a combination of rate, term and rate
 // adjustment has 16 bits.
-assert(bounds.mortgagePropertyValueUsdMax * 2 ** 12 < 2 ** 53 && bounds.mortgageSchedulesMax <= 2 ** 16);
-// To sort offers, a sort key of up to 37 bits and an offer index of 15 bits are combined in one safe integer.
-assert(bounds.catalogOffersMax <= 2 ** 15 && bounds.payoutUsdMax * 1_000_000 < 2 ** 37);
-assert(bounds.offerAmountUsdMax < 2 ** 37);
+assert(bounds.mortgagePropertyValueUsdMax * 2 ** 12 < 2 ** 52 && bounds.mortgageSchedulesMax <= 2 ** 16);
+// The revenue of a click in micro-dollars is a sort key (`selectLowest`).
+assert(bounds.payoutUsdMax * 1_000_000 < 2 ** 52);
 // Counters are archived at least 30 days after the last click or confirmation that can change the counters.
 assert(bounds.clickAttributionMs + bounds.confirmationWindowMs < (bounds.retentionDaysMin - 30) * 24 * 60 * 60 * 1000);
 assert(bounds.clickDurabilityTimeoutMs < bounds.requestDeadlineMs);

@@ -9,13 +9,13 @@ import {
   type MatchRequestTuple,
   type WorkerMatchResult,
 } from '../../src/matching/match-batch.ts';
+import { createPricingRanker } from '../../src/matching/pricing-ranker.ts';
 import { createOfferUrls } from '../../src/operations/click-url.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { compileLoanTables, type LoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
 import { calculateLoanPrices } from '../../src/verticals/personal-loans/offer-view.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { createRanker, rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
-import { computeRecommendationScore } from '../../src/verticals/personal-loans/sort-keys.ts';
+import { loanPricer, rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { generateCatalog } from '../../test/support/random-catalog.ts';
 import { createBorrowers, fixedCurrentDate } from './fixtures.ts';
 import type { MicroBenchmark } from './micro-benchmark.ts';
@@ -30,7 +30,7 @@ const compileTables = (offers: number) => compileLoanTables(generateCatalog(200,
 const rankName = (offers: number) =>
   `verticals/personal-loans/rank-loans: rank ${offers.toLocaleString('en-US')} offers in all four orders`;
 
-/** Benchmark of ranking after all indexes are built. Each call of `run` ranks the offers for the next 100 of 1,000 borrowers. */
+/** Benchmark of ranking after the indexes of criteria are built. Each call of `run` ranks the offers for the next 100 of 1,000 borrowers. */
 const warmBenchmark = (offers: number): MicroBenchmark => ({
   name: rankName(offers),
   prepare: () => {
@@ -62,7 +62,7 @@ const coldBenchmark = (offers: number, calls: number): MicroBenchmark => ({
     return {
       calls,
       run: () => {
-        const rank = createRanker(computeRecommendationScore);
+        const rank = createPricingRanker(loanPricer);
         let total = 0;
         for (const borrower of borrowers) total += rank(tables, borrower, fixedCurrentDate).total;
         return total;

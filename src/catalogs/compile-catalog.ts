@@ -1,6 +1,6 @@
 import type { ApiKeyMode } from '../domain/mode.ts';
 import type { Vertical } from '../domain/vertical.ts';
-import { listOffersSortedById, type MatchTables } from '../matching/match-tables.ts';
+import { listClickRevenueMicros, listOffersSortedById, type MatchTables, rowOf } from '../matching/match-tables.ts';
 import type { CatalogFile } from './catalog-schema.ts';
 import { computeCatalogVersion } from './catalog-version.ts';
 import { compileMaxAgeDays } from './offer-limits.ts';
@@ -99,7 +99,7 @@ export class CompiledCatalog implements CompiledCatalogData {
    * towards the budget of the offer.
    */
   clickValueMicros(offerIndex: number, creditBand: number): number {
-    return this.tables.expectedRevenueMicros[offerIndex * this.tables.bandCount + creditBand]!;
+    return this.tables.expectedRevenueMicros[rowOf(this.tables, offerIndex, creditBand)]!;
   }
 
   /**
@@ -108,8 +108,7 @@ export class CompiledCatalog implements CompiledCatalogData {
    */
   computeClickValueRange(offerIndex: number): { readonly minMicros: number; readonly maxMicros: number } {
     let [minMicros, maxMicros] = [0, 0];
-    for (let band = 0; band < this.tables.bandCount; band++) {
-      const micros = this.clickValueMicros(offerIndex, band);
+    for (const micros of listClickRevenueMicros(this.tables, offerIndex)) {
       if (micros > 0 && (minMicros === 0 || micros < minMicros)) minMicros = micros;
       maxMicros = Math.max(maxMicros, micros);
     }

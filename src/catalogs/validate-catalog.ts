@@ -5,7 +5,7 @@ import { getChoiceValues, listAllowedValues } from '../domain/field-vector.ts';
 import { usdToMicros } from '../domain/money.ts';
 import { isPrintable } from '../domain/text.ts';
 import type { PocketField, Vertical } from '../domain/vertical.ts';
-import { listOffersSortedById, type OfferCriterion } from '../matching/match-tables.ts';
+import { listClickRevenueMicros, listOffersSortedById, type OfferCriterion } from '../matching/match-tables.ts';
 import {
   type CatalogErrors,
   type CatalogValuePath,
@@ -185,9 +185,9 @@ export function checkBudgetsCoverClicks(
   });
   if (lenders.length === 0) return;
   const withBudgets = { ...catalog, lenders };
-  const { bandCount, expectedRevenueMicros } = product.compileCatalogTables(withBudgets, vertical);
+  const tables = product.compileCatalogTables(withBudgets, vertical);
   for (const [index, { offer }] of listOffersSortedById(withBudgets).entries()) {
-    const clickMicros = Math.max(...expectedRevenueMicros.subarray(index * bandCount, (index + 1) * bandCount));
+    const clickMicros = Math.max(...listClickRevenueMicros(tables, index));
     for (const member of ['per_day_usd', 'per_month_usd'] as const) {
       const amount = offer.budget![member];
       if (amount === undefined || usdToMicros(amount) >= clickMicros) continue;

@@ -13,7 +13,8 @@ import { addOffer, emptyOfferSet, type OfferSet } from './offer-set.ts';
 /**
  * Catalog in the form that matching uses: arrays of numbers, and a bit set of offers for each value of a choice field. Each kind of
  * product, such as loans, adds tables to this interface. Offers are numbered in ascending order of their ids; equally ranked offers are
- * sorted by number (docs/contract.md#sort-orders). A *row* of a table is one offer in one credit band.
+ * sorted by number (docs/contract.md#sort-orders). A *row* of a table is one offer in one credit band. Rows are sorted by
+ * credit band, then by offer, because a ranking reads the rows of one credit band (`rowOf`).
  */
 export interface MatchTables extends OfferFilterTables {
   /** Name of the product whose rules were used to compile the tables. */
@@ -72,6 +73,17 @@ export interface MatchableOffer {
   readonly criteria: readonly OfferCriterion[];
   readonly daily_cap?: number;
   readonly budget?: object;
+}
+
+/** Returns the row of an offer in a credit band, in tables with one value for each row. */
+export function rowOf({ offerCount }: Pick<MatchTables, 'offerCount'>, offer: number, creditBand: number): number {
+  return creditBand * offerCount + offer;
+}
+
+/** Lists the expected revenue of a click on an offer in each credit band, in micro-dollars. */
+export function listClickRevenueMicros(tables: MatchTables, offer: number): number[] {
+  const { bandCount, expectedRevenueMicros } = tables;
+  return Array.from({ length: bandCount }, (_, band) => expectedRevenueMicros[rowOf(tables, offer, band)]!);
 }
 
 /** Lists the offers of a catalog with their lenders, in ascending order of the offer ids. */

@@ -17,6 +17,13 @@ export function hasOffer(bits: OfferSet, offer: number): boolean {
   return (bits[offer >>> 5]! & (1 << (offer & 31))) !== 0;
 }
 
+/** Replaces the content of `offers` with all offers of a catalog. */
+export function fillOfferSet(offers: OfferSet, offerCount: number): void {
+  offers.fill(-1);
+  const rest = offerCount & 31;
+  if (rest !== 0) offers[offers.length - 1] = (1 << rest) - 1;
+}
+
 /** Returns the position of the lowest set bit of a word that is not 0. */
 export function lowestBitIndex(word: number): number {
   return 31 - Math.clz32(word & -word);
@@ -30,10 +37,6 @@ export function countOffers(offers: OfferSet): number {
 
 export function intersectOffers(offers: OfferSet, others: OfferSet): void {
   for (let word = 0; word < offers.length; word++) offers[word]! &= others[word]!;
-}
-
-export function subtractOffers(offers: OfferSet, others: OfferSet): void {
-  for (let word = 0; word < offers.length; word++) offers[word]! &= ~others[word]!;
 }
 
 function bitCount(word: number): number {

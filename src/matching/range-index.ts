@@ -8,10 +8,9 @@ interface Bucket {
 }
 
 /**
- * Index that finds the offers whose range contains an integer. The index divides the integers into at most `matchIndexBucketsMax` intervals
+ * Index that finds the offers whose range contains an integer. The index divides the integers into at most `rangeIndexBucketsMax` intervals
  * (buckets), which begin and end at range limits. If there are more range limits than bucket boundaries, some range limits are inside a
- * bucket. A lookup in a bucket checks each offer whose range begins or ends inside the bucket. A bucket is built when it is first used, and
- * `reserveBytes` is then called with the size of the bucket.
+ * bucket. A lookup in a bucket checks each offer whose range begins or ends inside the bucket. A bucket is built when it is first used.
  */
 export class RangeIndex {
   readonly #min: Float64Array;
@@ -19,25 +18,13 @@ export class RangeIndex {
   /** Lowest number of each bucket except the first. */
   readonly #cuts: Float64Array;
   readonly #buckets: (Bucket | undefined)[];
-  readonly #reserveBytes: (bytes: number) => void;
 
   /** `min` and `max` are the inclusive limits of each offer's range and may be infinite. A range with `max` below `min` is empty. */
-  constructor(min: Float64Array, max: Float64Array, reserveBytes: (bytes: number) => void = () => {}) {
+  constructor(min: Float64Array, max: Float64Array) {
     this.#min = min;
     this.#max = max;
     this.#cuts = chooseCuts(min, max);
     this.#buckets = new Array<Bucket | undefined>(this.#cuts.length + 1);
-    this.#reserveBytes = reserveBytes;
-  }
-
-  /** Size in bytes of the bucket boundaries. */
-  get byteLength(): number {
-    return this.#cuts.byteLength;
-  }
-
-  /** Deletes all buckets. A deleted bucket is built again when it is next used. */
-  clearBuckets(): void {
-    this.#buckets.fill(undefined);
   }
 
   /** Removes from `eligible` the offers whose range does not contain `value`. */
@@ -79,9 +66,7 @@ export class RangeIndex {
       addOffer(candidates, offer);
       if (min > start || max + 1 < end) undecided.push(offer);
     }
-    const bucket: Bucket = { candidates, undecided: Uint16Array.from(undecided) };
-    this.#reserveBytes(bucket.candidates.byteLength + bucket.undecided.byteLength);
-    return bucket;
+    return { candidates, undecided: Uint16Array.from(undecided) };
   }
 }
 
@@ -93,10 +78,10 @@ function chooseCuts(min: Float64Array, max: Float64Array): Float64Array {
   edges.sort();
   // Removes repeated and infinite bucket boundaries.
   const cuts = edges.filter((edge, at) => edge !== edges[at + 1] && Number.isFinite(edge));
-  if (cuts.length < bounds.matchIndexBucketsMax) return cuts;
-  const step = edges.length / bounds.matchIndexBucketsMax;
+  if (cuts.length < bounds.rangeIndexBucketsMax) return cuts;
+  const step = edges.length / bounds.rangeIndexBucketsMax;
   const chosen = Float64Array.from(
-    { length: bounds.matchIndexBucketsMax - 1 },
+    { length: bounds.rangeIndexBucketsMax - 1 },
     (_, at) => edges[Math.floor((at + 1) * step)]!,
   );
   return chosen.filter((edge, at) => edge !== chosen[at + 1] && Number.isFinite(edge));

@@ -12,7 +12,7 @@ import { createOfferUrls } from '../../src/operations/click-url.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { calculateLoanPrices } from '../../src/verticals/personal-loans/offer-view.ts';
-import type { LoanRanker } from '../../src/verticals/personal-loans/rank-loans.ts';
+import type { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { generateCatalog, type Random, randomBorrower, seededRandom } from '../support/random-catalog.ts';
 import { compileLoans, today } from './loan-fixtures.ts';
 import { type ReferenceMatch, referenceMatches, referenceOrder } from './reference-matcher.ts';
@@ -51,7 +51,12 @@ export const draws: fc.Arbitrary<Draw> = fc.record({
  * Ranks `borrowers` random borrowers by a random catalog and throws where total, orders or what is answered of an offer are not those of
  * the plain rules. Answers how many matches were compared.
  */
-export function compareWithReference(rank: LoanRanker, vertical: Vertical, draw: Draw, borrowers: number): number {
+export function compareWithReference(
+  rank: typeof rankLoans,
+  vertical: Vertical,
+  draw: Draw,
+  borrowers: number,
+): number {
   const catalog = catalogOf(draw, vertical);
   // The rules know no caps: they tell the ranker that offers may close.
   if (draw.catalogSeed % 2 === 0) catalog.lenders[0]!.offers[0]!.daily_cap = 1;

@@ -16,7 +16,7 @@ import {
   monthlyPaymentCents,
   readApplicant,
 } from '../../src/verticals/personal-loans/price-offer.ts';
-import type { OfferScorer } from '../../src/verticals/personal-loans/sort-keys.ts';
+import { loanPricer } from '../../src/verticals/personal-loans/rank-loans.ts';
 
 /** Compact date on which all tests of offers take place. */
 export const today = 20260801;
@@ -106,25 +106,27 @@ export function quote({ tables }: CompiledLoans, offerIndex: number, borrower: R
   if (!readApplicant(tables, borrower, applicant) || !calculatePrice(tables, offerIndex, applicant, price)) return null;
   return {
     apr_range: { min: tables.aprMin[price.slot]! / 100, max: tables.aprMax[price.slot]! / 100 },
-    payment_term_months: tables.termMonths[price.termIndex]!,
+    payment_term_months: tables.termMonths[tables.slotTerm[price.slot]!]!,
     monthly_payment_estimate: monthlyPaymentCents(tables, price, applicant.amount) / 100,
     loan_amount_range: { min: price.amountMin, max: price.amountMax },
-    term_months: tables.termMonths.filter((_months, term) => (price.openTerms & (1 << term)) !== 0),
+    term_months: tables.termMonths
+      .filter((_months, term) => (price.openTerms & (1 << term)) !== 0)
+      .toSorted((one, other) => one - other),
   };
 }
 
 /** Returns the scores of the offers that have a price for a borrower, by offer id. */
 export function scoresOf(
-  score: OfferScorer,
   { tables, offers }: CompiledLoans,
   borrower: FieldVector,
+  pricer = loanPricer,
 ): Map<string, number> {
-  const applicant = emptyApplicant();
-  const price = createEmptyLoanPrice();
-  if (!readApplicant(tables, borrower, applicant)) throw new Error('the borrower lacks required fields');
+  const applicant = pricer.readApplicant(tables, borrower);
+  if (applicant === null) throw new Error('the borrower lacks required fields');
   const scores = new Map<string, number>();
   for (const [at, { id }] of offers.entries()) {
-    if (calculatePrice(tables, at, applicant, price)) scores.set(id, score(tables, at, applicant, price));
+    const keys = { recommended: 0, lowestApr: 0, highestAmount: 0, revenue: 0 };
+    if (pricer.computeSortKeys(tables, at, applicant, keys)) scores.set(id, -keys.recommended);
   }
   return scores;
 }

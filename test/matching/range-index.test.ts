@@ -12,7 +12,7 @@ const ranges = fc.integer({ min: 3, max: 400 }).chain((spread) => {
     fc.oneof({ weight: 8, arbitrary: end }, { weight: 1, arbitrary: fc.constant(Number.NEGATIVE_INFINITY) }),
     fc.oneof({ weight: 8, arbitrary: end }, { weight: 1, arbitrary: fc.constant(Number.POSITIVE_INFINITY) }),
   );
-  return fc.array(range, { minLength: 1, maxLength: 3 * bounds.matchIndexBucketsMax, size: 'max' });
+  return fc.array(range, { minLength: 1, maxLength: 3 * bounds.rangeIndexBucketsMax, size: 'max' });
 });
 
 test('returns exactly the offers whose range contains the value', () => {

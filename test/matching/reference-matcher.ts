@@ -2,7 +2,7 @@ import type { FieldVector } from '../../src/domain/field-vector.ts';
 import type { SortOrder, Vertical } from '../../src/domain/vertical.ts';
 import { computeAprPercent, monthlyPaymentPerDollar } from '../../src/verticals/common/loan-math.ts';
 import type { LoanCatalog, LoanLender, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
-import { recommendationWeights } from '../../src/verticals/personal-loans/sort-keys.ts';
+import { recommendationWeights } from '../../src/verticals/personal-loans/recommendation-score.ts';
 import type { Quote } from './loan-fixtures.ts';
 import { ageOn, type FieldValues, listSubmittedValues, meetsCriteria } from './reference-criteria.ts';
 

@@ -24,7 +24,6 @@ export const depositAccount = {
     highest_amount: '`deposit.first_year_earnings`, descending',
     svc_revenue: 'highest payout of a click first',
   },
-  // Rankings of deposits use no prebuilt index.
   rankOffers: rankDeposits,
   priceOffers: calculateDepositPrices,
   createAvailabilityCheck(tables: DepositTables, borrower) {

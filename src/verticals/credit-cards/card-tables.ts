@@ -6,6 +6,7 @@ import {
   compileCommonTables,
   listOffersSortedById,
   type MatchTables,
+  rowOf,
 } from '../../matching/match-tables.ts';
 import { ratioInMillionths } from '../common/ratio-in-millionths.ts';
 import {
@@ -28,11 +29,11 @@ export interface CardTables extends MatchTables {
   readonly bandNames: readonly string[];
   /** Positions of the fields that prices depend on in the field vector of a borrower. */
   readonly fields: CardFieldIndexes;
-  /** 1 if an offer is for a credit band, otherwise 0; sorted by offer, then by credit band. */
+  /** 1 if an offer is for a credit band, otherwise 0; by row. */
   readonly isServed: Uint8Array;
   /** Records of `offerRecordLength` numbers, one record for each offer (`offerFigureIndexes`). */
   readonly offerFigures: Uint32Array;
-  /** Records for a credit band of an offer, sorted by credit band, then by offer (`bandFigureIndexes`, `computeBandRecordIndex`). */
+  /** Records of rows (`bandFigureIndexes`, `computeBandRecordIndex`). */
   readonly bandFigures: Uint32Array;
 }
 
@@ -64,8 +65,8 @@ export const bandFigureIndexes = {
 const bandRecordLength = Object.keys(bandFigureIndexes).length;
 
 /** Returns the index of the first number of a record in `CardTables.bandFigures`. */
-export function computeBandRecordIndex({ offerCount }: CardTables, offer: number, creditBand: number): number {
-  return (creditBand * offerCount + offer) * bandRecordLength;
+export function computeBandRecordIndex(tables: CardTables, offer: number, creditBand: number): number {
+  return rowOf(tables, offer, creditBand) * bandRecordLength;
 }
 
 /** Compiles a catalog that `parseCatalog` accepted for this vertical. */
@@ -101,16 +102,17 @@ export function compileCardTables(catalog: CardCatalog, vertical: Vertical): Car
 function writeOffer(tables: CardTables, index: number, offer: CardOffer): void {
   const { bandNames, offerFigures, bandFigures } = tables;
   const record = index * offerRecordLength;
-  const firstRow = index * bandNames.length;
   // A click has the same value in every credit band, because the issuer pays for the click itself.
-  tables.expectedRevenueMicros.fill(usdToMicros(offer.payout_usd), firstRow, firstRow + bandNames.length);
+  for (const band of bandNames.keys()) {
+    tables.expectedRevenueMicros[rowOf(tables, index, band)] = usdToMicros(offer.payout_usd);
+  }
   writeOfferFirstYearFactors(offer, offerFigures, record);
   offerFigures[record + offerFigureIndexes.starsMillionths] = ratioInMillionths(offer.stars - 1, 4);
   offerFigures[record + offerFigureIndexes.balanceMaxUsd] = Math.floor(offer.security_deposit_max ?? unlimitedBalance);
   for (const [name, band] of Object.entries(offer.bands)) {
     const creditBand = bandNames.indexOf(name);
     const bandRecord = computeBandRecordIndex(tables, index, creditBand);
-    tables.isServed[firstRow + creditBand] = 1;
+    tables.isServed[rowOf(tables, index, creditBand)] = 1;
     writeBandFirstYearFactors(offer, band, bandFigures, bandRecord);
     bandFigures[bandRecord + bandFigureIndexes.aprSortKey] =
       toHundredths(band.purchase_apr.min) * 4_096 + toHundredths(band.purchase_apr.max);

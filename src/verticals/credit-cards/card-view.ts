@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import type { CompiledCatalogData, CompiledOffer, OfferRendererOptions, OfferView } from '../../catalogs/offer-view.ts';
 import type { FieldVector } from '../../domain/field-vector.ts';
 import { nullableSchema } from '../../domain/nullable-schema.ts';
+import { rowOf } from '../../matching/match-tables.ts';
 import {
   type OfferFigures,
   TemplateOfferRenderer,
@@ -97,7 +98,7 @@ export function priceCards(
   const tables = catalog.tables as CardTables;
   const isPriceable = readApplicant(tables, borrower, applicant);
   return Array.from(indexes, (index) => {
-    const slot = index * tables.bandCount + applicant.creditBand;
+    const slot = rowOf(tables, index, applicant.creditBand);
     if (!isPriceable || tables.isServed[slot] === 0 || !isWithinDeposit(tables, index, applicant)) {
       throw new Error(`offer ${catalog.offers[index]!.id} was not ranked for this borrower`);
     }
@@ -107,9 +108,9 @@ export function priceCards(
 
 /** Creates the renderer of card offers. The first-year value depends on the borrower; all other values depend only on the slot. */
 export function createCardRenderer(...options: OfferRendererOptions): TemplateOfferRenderer {
-  const { bandNames, bandCount } = options[0].tables as CardTables;
+  const { bandNames, offerCount } = options[0].tables as CardTables;
   return new TemplateOfferRenderer(options, ({ source }, slot, [firstYearValue]) =>
-    createCardFigures(source, bandNames[slot % bandCount]!, firstYearValue as number),
+    createCardFigures(source, bandNames[Math.floor(slot / offerCount)]!, firstYearValue as number),
   );
 }
 

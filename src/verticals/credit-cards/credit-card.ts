@@ -25,7 +25,6 @@ export const creditCard = {
     highest_amount: '`card.first_year_value`, descending',
     svc_revenue: 'highest payout of a click first',
   },
-  // Rankings of cards use no index that is slow to build.
   rankOffers: rankCards,
   priceOffers: priceCards,
   createAvailabilityCheck(tables: CardTables, borrower) {

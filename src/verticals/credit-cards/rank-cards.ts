@@ -68,7 +68,7 @@ export const cardPricer: OfferPricer<CardTables, CardApplicant> = {
     keys.recommended = -computeCardRecommendationScore(tables, offer, applicant, firstYearCents);
     keys.lowestApr = tables.bandFigures[bandRecord + aprSortKey]!;
     keys.highestAmount = -firstYearCents;
-    keys.revenue = -tables.expectedRevenueMicros[offer * tables.bandCount]!;
+    keys.revenue = -tables.expectedRevenueMicros[offer]!;
     return true;
   },
 };

@@ -33,7 +33,6 @@ export const mortgageLoan = {
     lowest_apr: '`apr_range`, ascending',
     highest_amount: 'largest amount of `loan_amount_range` first',
   },
-  // Rankings of mortgages use no index that is slow at its first use.
   rankOffers: rankMortgages,
   priceOffers: priceMortgages,
   createAvailabilityCheck(tables: MortgageTables, borrower) {

@@ -6,6 +6,7 @@ import {
   compileCommonTables,
   listOffersSortedById,
   type MatchTables,
+  rowOf,
 } from '../../matching/match-tables.ts';
 import {
   getInsuranceKind,
@@ -189,7 +190,7 @@ function fillOffer(
 ): void {
   const payoutMicros = usdToMicros(offer.payout_usd);
   for (const [name, band] of Object.entries(offer.bands)) {
-    const row = index * bands.length + bands.indexOf(name);
+    const row = rowOf(tables, index, bands.indexOf(name));
     tables.rowLtvMax[row] = Math.round(band.max_ltv_percent * 100);
     tables.fixedScore[row] = computeLoanIndependentScore(band.approval_likelihood, offer.stars);
     // A click is worth the payout of a lead times the share of clicks that become accepted leads.

@@ -1,4 +1,5 @@
 import { absentValue, type FieldVector } from '../../domain/field-vector.ts';
+import { rowOf } from '../../matching/match-tables.ts';
 import type { MismatchCallback } from '../../matching/product-ranking.ts';
 import {
   annualPremiumFigureIndex,
@@ -109,7 +110,7 @@ export function readApplicant(
  */
 export function quoteLoan(tables: MortgageTables, offer: number, applicant: Applicant, quote: LoanQuote): boolean {
   const { amount } = applicant;
-  const row = offer * tables.bandCount + applicant.creditBand;
+  const row = rowOf(tables, offer, applicant.creditBand);
   if (amount < tables.amountMin[offer]! || amount > tables.amountMax[offer]!) return false;
   if (applicant.ltvHundredths > tables.rowLtvMax[row]!) return false;
   const paymentMax = maxMonthlyPayment(tables, offer, applicant);
@@ -175,7 +176,7 @@ export function computeLargestLoanUsd(
   quote: LoanQuote,
 ): number {
   const { amount, value, creditBand } = applicant;
-  const row = offer * tables.bandCount + creditBand;
+  const row = rowOf(tables, offer, creditBand);
   const highest = Math.min(tables.amountMax[offer]!, computeLargestLoanAtLtv(tables.rowLtvMax[row]!, value));
   if (quote.paymentMax === Number.POSITIVE_INFINITY) return highest;
   const first = tables.firstLtvBand[offer]!;
@@ -233,7 +234,7 @@ export function createMortgageMismatchFinder(
     const isTooHigh = amount > tables.amountMax[offer]!;
     if (isTooLow) add('amount_too_low', amountField);
     if (isTooHigh) add('amount_too_high', amountField);
-    const ltvMax = tables.rowLtvMax[offer * tables.bandCount + creditBand]!;
+    const ltvMax = tables.rowLtvMax[rowOf(tables, offer, creditBand)]!;
     // The filter on credit bands reports offers that do not serve the credit band.
     if (ltvMax === 0) return;
     const exceedsLtv = ltvHundredths > ltvMax;

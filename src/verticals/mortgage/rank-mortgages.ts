@@ -1,5 +1,6 @@
 import type { FieldVector } from '../../domain/field-vector.ts';
 import { roundHalfUp } from '../../domain/money.ts';
+import { rowOf } from '../../matching/match-tables.ts';
 import { createPricingRanker, type OfferPricer, type OfferSortKeys } from '../../matching/pricing-ranker.ts';
 import { type MortgageTables, scheduleFigureIndex } from './mortgage-tables.ts';
 import {
@@ -44,7 +45,7 @@ function createMortgagePricer(): OfferPricer<MortgageTables, Applicant> {
       if (!quoteLoan(tables, offer, borrower, quote)) return false;
       priceLoan(tables, offer, borrower, quote, price);
       const costCents = computeCostOverFiveYearsCents(tables, offer, borrower, quote, price);
-      const fixedScore = tables.fixedScore[offer * tables.bandCount + borrower.creditBand]!;
+      const fixedScore = tables.fixedScore[rowOf(tables, offer, borrower.creditBand)]!;
       const score = computeRecommendationScore(fixedScore, borrower.amount, costCents);
       const isFirst = borrower.isTermRequested || isQuotedAtDefaultTerm(tables, quote);
       const recommended = isFirst ? -score : otherTermPenalty - score;

@@ -6,8 +6,8 @@ import {
 } from '../../catalogs/catalog-statistics.ts';
 import { getChoiceValues } from '../../domain/field-vector.ts';
 import type { Vertical } from '../../domain/vertical.ts';
-import { listOffersSortedById } from '../../matching/match-tables.ts';
-import { compileLoanTables, type LoanTables } from './loan-tables.ts';
+import { listOffersSortedById, rowOf } from '../../matching/match-tables.ts';
+import { compileLoanTables, type LoanTables, listSlots } from './loan-tables.ts';
 import { type LoanCatalog, type LoanLender, type LoanOffer, resolvePayoutModel } from './offer-schema.ts';
 
 /** Computes the statistics of a loan catalog, with the prices of each credit band. */
@@ -46,16 +46,13 @@ function computeBandStatistics(
   tables: LoanTables,
   aprCapPercent: number,
 ): OfferGroupStatistics {
-  const rows = offers.map((_offer, offer) => offer * tables.bandCount + at).filter((row) => tables.amountMax[row]! > 0);
-  const termCount = tables.termMonths.length;
-  const aprs = rows.flatMap((row) =>
-    tables.termMonths
-      .map((_months, term) => row * termCount + term)
-      .filter((slot) => tables.aprMaxPercent[slot]! <= aprCapPercent)
-      .flatMap((slot) => [tables.aprMin[slot]! / 100, tables.aprMax[slot]! / 100]),
-  );
+  const rows = offers.map((_offer, offer) => rowOf(tables, offer, at)).filter((row) => tables.amountMax[row]! > 0);
+  const aprs = rows
+    .flatMap((row) => listSlots(tables, row))
+    .filter((slot) => tables.aprMaxPercent[slot]! <= aprCapPercent)
+    .flatMap((slot) => [tables.aprMin[slot]! / 100, tables.aprMax[slot]! / 100]);
   const priced = offers.flatMap(({ bands }, offer) =>
-    tables.amountMax[offer * tables.bandCount + at]! > 0 ? [bands[band]!] : [],
+    tables.amountMax[rowOf(tables, offer, at)]! > 0 ? [bands[band]!] : [],
   );
   return {
     name: band,
@@ -82,12 +79,10 @@ function computeBandStatistics(
 function stateRulesAllowOffer(tables: LoanTables, offer: number, state: number): boolean {
   const rule = tables.stateRuleSet[offer]! * tables.stateCount + state;
   const amountMin = Math.max(tables.amountMin[offer]!, tables.stateAmountMin[rule]!);
-  const termCount = tables.termMonths.length;
-  for (let row = offer * tables.bandCount; row < (offer + 1) * tables.bandCount; row++) {
+  for (let band = 0; band < tables.bandCount; band++) {
+    const row = rowOf(tables, offer, band);
     if (tables.amountMax[row]! < amountMin) continue;
-    for (let slot = row * termCount; slot < (row + 1) * termCount; slot++) {
-      if (tables.aprMaxPercent[slot]! <= tables.stateAprCap[rule]!) return true;
-    }
+    if (listSlots(tables, row).some((slot) => tables.aprMaxPercent[slot]! <= tables.stateAprCap[rule]!)) return true;
   }
   return false;
 }

@@ -8,54 +8,72 @@ import {
   compileCommonTables,
   listOffersSortedById,
   type MatchTables,
+  rowOf,
 } from '../../matching/match-tables.ts';
 import { computeAprPercent, monthlyPaymentPerDollar } from '../common/loan-math.ts';
 import {
   computeAcceptedScoreShare,
   type LoanCatalog,
+  type LoanCreditBand,
   type LoanLender,
   type LoanOffer,
   priceAtTerm,
   resolvePayoutModel,
 } from './offer-schema.ts';
+import { computeFixedScore } from './recommendation-score.ts';
 
 /** Value in `LoanTables.debtToIncomeMax` for a debt-to-income limit of 100 %. Debt-to-income limits are stored in millionths. */
 export const debtToIncomeScale = 1_000_000;
 
 /**
- * Tables that only loan catalogs have. A *row* is a combination of offer and credit band. A *slot* is a combination of offer, credit band
- * and term.
+ * Tables that only loan catalogs have. A *slot* is the price of an offer for a credit band and a term. The slots of a row are adjacent, in
+ * the order of `termMonths`; rows are in the order of `MatchTables`.
  */
-export interface LoanTables extends MatchTables, UsStateRules {
-  /** All loan terms in the catalog, in months, ascending. A set of terms is stored as a number with one bit per element of `termMonths`. */
+export interface LoanTables extends MatchTables, UsStateRules, SlotTables {
+  /**
+   * All loan terms in the catalog, in months: nearest to 36 months first, and the shorter of two terms at the same distance first. A set of
+   * terms is stored as a number with one bit per element of `termMonths`.
+   */
   readonly termMonths: readonly number[];
-  /** Indexes of the terms that can replace an unavailable requested term, best first: nearest to 36 months, then shortest. */
-  readonly termPreference: readonly number[];
   readonly roles: LoanRoleIndexes;
 
   /** Minimum loan amount of each offer, in USD. */
   readonly amountMin: Float64Array;
   /** Maximum debt-to-income ratio of each offer, including the new loan, in millionths; infinite if the offer has no limit. */
   readonly debtToIncomeMax: Float64Array;
-  readonly stars: Float64Array;
 
-  /** Maximum loan amount for each combination of offer and credit band, in USD; 0 if the offer does not serve the credit band. */
+  /** Maximum loan amount by row, in USD; 0 if the offer does not serve the credit band. */
   readonly amountMax: Float64Array;
+  /** Likelihood of an approval by row. */
   readonly approvalLikelihood: Float64Array;
+  /** First slot of each row, followed by the number of all slots. A row without slots is an offer that does not serve the credit band. */
+  readonly firstSlot: Uint32Array;
+}
 
-  /** Lower end of the displayed APR range for each combination of offer, credit band and term, in hundredths of a percent. */
+/** Prices by slot. */
+interface SlotTables {
+  /** Index of the term in `LoanTables.termMonths`. */
+  readonly slotTerm: Uint8Array;
+  /** Lower and upper end of the displayed APR range, in hundredths of a percent. */
   readonly aprMin: Uint16Array;
-  /** Upper end of the displayed APR range, with the array indexes and the unit of `aprMin`. */
   readonly aprMax: Uint16Array;
-  /** Unrounded upper end of the APR range, in percent, for each offer, credit band and term; `Infinity` if not available. */
+  /** Unrounded upper end of the APR range, in percent. */
   readonly aprMaxPercent: Float64Array;
-  /** Monthly payment per dollar of principal for each offer, credit band and term, at the midpoint of the note rate range. */
+  /** Monthly payment per dollar of principal, at the midpoint of the note rate range. */
   readonly paymentFactor: Float64Array;
+  /** Part of the `recommended` score that does not depend on the borrower's amount and requested term (`computeFixedScore`). */
+  readonly fixedScore: Uint32Array;
 }
 
 /** Position of each role's field, such as the loan amount, in a borrower's field vector; -1 if the vertical has no such field. */
 type LoanRoleIndexes = MatchTables['roles'] &
   Readonly<Record<'amount' | 'creditBand' | 'annualIncome' | 'term' | 'monthlyDebt', number>>;
+
+/** Lists the slots of a row. */
+export function listSlots({ firstSlot }: LoanTables, row: number): number[] {
+  const first = firstSlot[row]!;
+  return Array.from({ length: firstSlot[row + 1]! - first }, (_, at) => first + at);
+}
 
 /** Compiles a catalog that `parseCatalog` accepted for this vertical. */
 export function compileLoanTables(catalog: LoanCatalog, vertical: Vertical): LoanTables {
@@ -64,11 +82,10 @@ export function compileLoanTables(catalog: LoanCatalog, vertical: Vertical): Loa
   const { roles } = vertical;
   const bands = getChoiceValues(vertical, roles.creditBand);
   const states = getChoiceValues(vertical, roles.state);
-  const termMonths = [...new Set(offers.flatMap((offer) => offer.term_months))].sort((a, b) => a - b);
-  const memoizedApr = memoizeApr();
-
+  const termMonths = [...new Set(offers.flatMap((offer) => offer.term_months))].sort(
+    (one, other) => Math.abs(one - 36) - Math.abs(other - 36) || one - other,
+  );
   const rows = offers.length * bands.length;
-  const slots = rows * termMonths.length;
   const common = compileCommonTables(
     { name: defaultProductName, bandCount: bands.length },
     offers,
@@ -79,10 +96,6 @@ export function compileLoanTables(catalog: LoanCatalog, vertical: Vertical): Loa
   const tables = {
     ...common,
     termMonths,
-    termPreference: termMonths
-      .map((months, term) => ({ distance: Math.abs(months - 36), term }))
-      .sort((a, b) => a.distance - b.distance || a.term - b.term)
-      .map(({ term }) => term),
     roles: {
       ...common.roles,
       amount: findFieldIndex(vertical, roles.amount),
@@ -92,43 +105,69 @@ export function compileLoanTables(catalog: LoanCatalog, vertical: Vertical): Loa
       monthlyDebt: findFieldIndex(vertical, roles.monthlyDebt),
     },
     ...compileStateRules(catalog, numbered, states),
-    amountMin: new Float64Array(offers.length),
-    debtToIncomeMax: new Float64Array(offers.length).fill(Number.POSITIVE_INFINITY),
-    stars: new Float64Array(offers.length),
+    amountMin: Float64Array.from(offers, ({ amount }) => amount.min),
+    debtToIncomeMax: Float64Array.from(offers, ({ max_debt_to_income_percent: percent }) =>
+      percent === undefined ? Number.POSITIVE_INFINITY : Math.round((percent * debtToIncomeScale) / 100),
+    ),
     amountMax: new Float64Array(rows),
     approvalLikelihood: new Float64Array(rows),
-    aprMin: new Uint16Array(slots),
-    aprMax: new Uint16Array(slots),
-    aprMaxPercent: new Float64Array(slots).fill(Number.POSITIVE_INFINITY),
-    paymentFactor: new Float64Array(slots),
-  } satisfies LoanTables;
-
-  for (const [index, offer] of offers.entries()) {
-    tables.amountMin[index] = offer.amount.min;
-    tables.stars[index] = offer.stars;
-    if (offer.max_debt_to_income_percent !== undefined) {
-      tables.debtToIncomeMax[index] = Math.round((offer.max_debt_to_income_percent * debtToIncomeScale) / 100);
-    }
-    for (const [bandName, band] of Object.entries(offer.bands)) {
-      const bandIndex = bands.indexOf(bandName);
+    firstSlot: new Uint32Array(rows + 1),
+  };
+  const slots: Slot[] = [];
+  const memoizedApr = memoizeApr();
+  for (const [bandIndex, bandName] of bands.entries()) {
+    for (const [index, offer] of offers.entries()) {
+      const row = rowOf(tables, index, bandIndex);
+      const band = offer.bands[bandName];
       const share = computeAcceptedScoreShare(offer, vertical, bandIndex);
-      if (share === 0) continue;
-      const row = index * bands.length + bandIndex;
-      tables.amountMax[row] = Math.min(offer.amount.max, band.max_amount);
-      tables.approvalLikelihood[row] = band.approval_likelihood * share;
-      tables.expectedRevenueMicros[row] = expectedRevenueMicros(offer, bandName, vertical);
-      for (const months of offer.term_months) {
-        const { min, max, feePercent } = priceAtTerm(band, months);
-        const slot = row * termMonths.length + termMonths.indexOf(months);
-        const aprMaxPercent = memoizedApr(max, feePercent, months);
-        tables.aprMin[slot] = roundHalfUp(memoizedApr(min, feePercent, months) * 100, 0);
-        tables.aprMax[slot] = roundHalfUp(aprMaxPercent * 100, 0);
-        tables.aprMaxPercent[slot] = aprMaxPercent;
-        tables.paymentFactor[slot] = monthlyPaymentPerDollar((min + max) / 2, months);
+      if (band !== undefined && share > 0) {
+        tables.amountMax[row] = Math.min(offer.amount.max, band.max_amount);
+        tables.approvalLikelihood[row] = band.approval_likelihood * share;
+        tables.expectedRevenueMicros[row] = expectedRevenueMicros(offer, bandName, vertical);
+        for (const [term, months] of termMonths.entries()) {
+          if (!offer.term_months.includes(months)) continue;
+          slots.push(priceSlot(term, months, band, tables.approvalLikelihood[row]!, offer.stars, memoizedApr));
+        }
       }
+      tables.firstSlot[row + 1] = slots.length;
     }
   }
-  return tables;
+  return { ...tables, ...compileSlotTables(slots) };
+}
+
+type Slot = Readonly<Record<keyof SlotTables, number>>;
+
+function priceSlot(
+  term: number,
+  months: number,
+  band: LoanCreditBand,
+  approvalLikelihood: number,
+  stars: number,
+  computeApr: typeof computeAprPercent,
+): Slot {
+  const { min, max, feePercent } = priceAtTerm(band, months);
+  const aprMaxPercent = computeApr(max, feePercent, months);
+  const aprMin = roundHalfUp(computeApr(min, feePercent, months) * 100, 0);
+  const aprMax = roundHalfUp(aprMaxPercent * 100, 0);
+  return {
+    slotTerm: term,
+    aprMin,
+    aprMax,
+    aprMaxPercent,
+    paymentFactor: monthlyPaymentPerDollar((min + max) / 2, months),
+    fixedScore: computeFixedScore(aprMin + aprMax, approvalLikelihood, stars),
+  };
+}
+
+function compileSlotTables(slots: readonly Slot[]): SlotTables {
+  return {
+    slotTerm: Uint8Array.from(slots, ({ slotTerm }) => slotTerm),
+    aprMin: Uint16Array.from(slots, ({ aprMin }) => aprMin),
+    aprMax: Uint16Array.from(slots, ({ aprMax }) => aprMax),
+    aprMaxPercent: Float64Array.from(slots, ({ aprMaxPercent }) => aprMaxPercent),
+    paymentFactor: Float64Array.from(slots, ({ paymentFactor }) => paymentFactor),
+    fixedScore: Uint32Array.from(slots, ({ fixedScore }) => fixedScore),
+  };
 }
 
 /** Returns the payout per click, or the payout per lead times the confirmation rate (docs/contract.md#click-revenue). */

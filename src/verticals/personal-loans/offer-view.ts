@@ -166,13 +166,12 @@ export class LoanOfferRenderer implements OfferRenderer {
       lender_name: offer.lenderName,
       logo_url: createLogoUrl(offer, this.#logosUrl, this.#logoHashes),
       apr_range: { min: this.#tables.aprMin[slot]! / 100, max: this.#tables.aprMax[slot]! / 100 },
-      // The slots of an offer and a credit band are in the order of `termMonths`, so the remainder is the index of the term.
-      payment_term_months: this.#tables.termMonths[slot % this.#tables.termMonths.length]!,
+      payment_term_months: this.#tables.termMonths[this.#tables.slotTerm[slot]!]!,
     };
   }
 
   #termMonths(openTerms: number): number[] {
-    return this.#tables.termMonths.filter((_months, term) => (openTerms & (1 << term)) !== 0);
+    return this.#tables.termMonths.filter((_months, term) => (openTerms & (1 << term)) !== 0).sort((a, b) => a - b);
   }
 
   /** Returns the JSON fragment from the opening brace of an offer to the name of the member `monthly_payment_estimate`. */

@@ -1,7 +1,8 @@
 import { absentValue, type FieldVector } from '../../domain/field-vector.ts';
 import { roundHalfUp } from '../../domain/money.ts';
+import { rowOf } from '../../matching/match-tables.ts';
 import type { MismatchCallback } from '../../matching/product-ranking.ts';
-import { debtToIncomeScale, type LoanTables } from './loan-tables.ts';
+import { debtToIncomeScale, type LoanTables, listSlots } from './loan-tables.ts';
 
 /** Payment units per dollar. A payment unit is a twelfth of a millionth of a dollar, so that `maxMonthlyPayment` uses whole numbers. */
 export const paymentUnitsPerUsd = 12 * debtToIncomeScale;
@@ -24,8 +25,8 @@ export interface Applicant {
   amount: number;
   /** Index of the credit band among the values of its field. */
   creditBand: number;
-  /** Index of the requested term among the catalog's terms; -1 if no term was requested or the catalog does not have the term. */
-  termIndex: number;
+  /** Index of the requested term in `LoanTables.termMonths`; -1 if no term was requested or the catalog does not have the term. */
+  term: number;
   /** Requested term in months; `absentValue` if no term was requested. */
   termMonths: number;
   /** Gross annual income in whole USD; negative if unknown. */
@@ -40,9 +41,7 @@ export interface Applicant {
 export interface LoanPrice {
   /** Bit set of indexes in `LoanTables.termMonths`: the terms that the applicant can get for the requested amount. */
   openTerms: number;
-  /** Index of the quoted term in `LoanTables.termMonths`. */
-  termIndex: number;
-  /** Index of the quoted term in tables with one entry for each combination of offer, credit band and term. */
+  /** Slot of the quoted term: the requested term if it is available, otherwise the available term nearest to 36 months. */
   slot: number;
   /** Smallest and largest amount, in USD, that the applicant can get at any available term. */
   amountMin: number;
@@ -53,7 +52,7 @@ export function emptyApplicant(): Applicant {
   return {
     amount: 0,
     creditBand: 0,
-    termIndex: 0,
+    term: 0,
     termMonths: 0,
     annualIncome: 0,
     monthlyDebt: 0,
@@ -62,7 +61,7 @@ export function emptyApplicant(): Applicant {
 }
 
 export function createEmptyLoanPrice(): LoanPrice {
-  return { openTerms: 0, termIndex: 0, slot: 0, amountMin: 0, amountMax: 0 };
+  return { openTerms: 0, slot: 0, amountMin: 0, amountMax: 0 };
 }
 
 /** Copies values of a borrower into `applicant`. Returns false if the amount, the credit band or the state is missing. */
@@ -75,7 +74,7 @@ export function readApplicant(tables: LoanTables, borrower: Readonly<FieldVector
   applicant.amount = amount;
   applicant.creditBand = creditBand;
   applicant.termMonths = roles.term < 0 ? absentValue : borrower[roles.term]!;
-  applicant.termIndex = applicant.termMonths === absentValue ? -1 : tables.termMonths.indexOf(applicant.termMonths);
+  applicant.term = tables.termMonths.indexOf(applicant.termMonths);
   applicant.annualIncome = borrower[roles.annualIncome]!;
   applicant.monthlyDebt = roles.monthlyDebt < 0 ? -1 : borrower[roles.monthlyDebt]!;
   applicant.state = state;
@@ -91,7 +90,7 @@ export function readApplicant(tables: LoanTables, borrower: Readonly<FieldVector
  */
 export function calculatePrice(tables: LoanTables, offer: number, applicant: Applicant, price: LoanPrice): boolean {
   const { amount } = applicant;
-  const row = offer * tables.bandCount + applicant.creditBand;
+  const row = rowOf(tables, offer, applicant.creditBand);
   const stateRule = tables.stateRuleSet[offer]! * tables.stateCount + applicant.state;
   const amountMin = Math.max(tables.amountMin[offer]!, tables.stateAmountMin[stateRule]!);
   let amountMax = tables.amountMax[row]!;
@@ -104,16 +103,16 @@ export function calculatePrice(tables: LoanTables, offer: number, applicant: App
     paymentMax = maxMonthlyPayment(share, applicant.annualIncome, applicant.monthlyDebt);
   }
   const amountUnits = amount * paymentUnitsPerUsd;
-
   const aprCapPercent = tables.stateAprCap[stateRule]!;
-  const termCount = tables.termMonths.length;
-  const firstSlot = row * termCount;
   let openTerms = 0;
   let minFactor = Number.POSITIVE_INFINITY;
-  for (let term = 0; term < termCount; term++) {
-    if (tables.aprMaxPercent[firstSlot + term]! > aprCapPercent) continue;
-    const factor = tables.paymentFactor[firstSlot + term]!;
-    if (amountUnits * factor > paymentMax) continue;
+  const lastSlot = tables.firstSlot[row + 1]!;
+  for (let slot = tables.firstSlot[row]!; slot < lastSlot; slot++) {
+    const factor = tables.paymentFactor[slot]!;
+    if (tables.aprMaxPercent[slot]! > aprCapPercent || amountUnits * factor > paymentMax) continue;
+    const term = tables.slotTerm[slot]!;
+    // The first available slot has the preferred term.
+    if (openTerms === 0 || term === applicant.term) price.slot = slot;
     openTerms |= 1 << term;
     if (factor < minFactor) minFactor = factor;
   }
@@ -124,8 +123,6 @@ export function calculatePrice(tables: LoanTables, offer: number, applicant: App
     amountMax = Math.min(amountMax, Math.max(amount, Math.floor(paymentMax / (paymentUnitsPerUsd * minFactor))));
   }
   price.openTerms = openTerms;
-  price.termIndex = quotedTerm(tables, openTerms, applicant.termIndex);
-  price.slot = firstSlot + price.termIndex;
   price.amountMin = amountMin;
   price.amountMax = amountMax;
   return true;
@@ -134,13 +131,6 @@ export function calculatePrice(tables: LoanTables, offer: number, applicant: App
 /** Returns the estimated monthly payment in whole cents for `amount` USD. The interest rate is the middle of the offer's range. */
 export function monthlyPaymentCents(tables: LoanTables, price: LoanPrice, amount: number): number {
   return roundHalfUp(amount * tables.paymentFactor[price.slot]! * 100, 0);
-}
-
-/** Returns the index of the quoted term: the requested term if available, otherwise the available term nearest to 36 months. */
-function quotedTerm(tables: LoanTables, openTerms: number, requested: number): number {
-  if (requested >= 0 && (openTerms & (1 << requested)) !== 0) return requested;
-  for (const term of tables.termPreference) if ((openTerms & (1 << term)) !== 0) return term;
-  return requested;
 }
 
 /** Returns a function that reports every reason why `calculatePrice` returns false for an offer and this borrower. */
@@ -170,13 +160,12 @@ function checkPrice(tables: LoanTables, offer: number, applicant: Applicant, add
   if (limited && annualIncome < 0) add('not_told', roles.annualIncome);
   if (limited && monthlyDebt < 0) add('not_told', roles.monthlyDebt);
 
-  const row = offer * tables.bandCount + applicant.creditBand;
+  const row = rowOf(tables, offer, applicant.creditBand);
   const amountMax = tables.amountMax[row]!;
   if (amountMax === 0) return;
   if (amount > amountMax) add('amount_too_high', roles.amount);
 
-  const slots = tables.termMonths.map((_months, term) => row * tables.termMonths.length + term);
-  const offered = slots.filter((slot) => tables.aprMaxPercent[slot] !== Number.POSITIVE_INFINITY);
+  const offered = listSlots(tables, row);
   const withinCap = offered.filter((slot) => tables.aprMaxPercent[slot]! <= tables.stateAprCap[stateRule]!);
   if (withinCap.length === 0) add('apr_above_cap', roles.state);
   if (!limited || annualIncome < 0 || monthlyDebt < 0) return;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { LoanOffer } from '../../../src/verticals/personal-loans/offer-schema.ts';
-import { computeRecommendationScore, recommendationWeights } from '../../../src/verticals/personal-loans/sort-keys.ts';
+import { recommendationWeights } from '../../../src/verticals/personal-loans/recommendation-score.ts';
 import {
   borrowerOf,
   catalogOf,
@@ -36,9 +36,7 @@ test('computes the documented score for the documented example', () => {
       bands: { '700-749': plainBand({ note_rate_percent: { min: 10, max: 14 }, approval_likelihood: 0.62 }) },
     };
     const sum = cost * 666_667 + approval * 620_000 + amountFit * 500_000 + termFit * termPart + stars * 800_000;
-    const score = scoresOf(computeRecommendationScore, compileLoans(catalogOf([plainOffer(offer)])), borrower).get(
-      'plain',
-    );
+    const score = scoresOf(compileLoans(catalogOf([plainOffer(offer)])), borrower).get('plain');
     assert.equal(score, Math.round(sum / 100));
     assert.ok(document.includes(score!.toLocaleString('en-US')));
   }
