@@ -12,9 +12,57 @@ import {
   formatShortPercent,
 } from '../format.ts';
 import * as widgetLimits from '../limits.ts';
-import type { CardFigures, IntroductoryApr, NumberRange, Offer, Reward, TransactionFee } from '../offer.ts';
+import type { Figures, NumberRange, Offer } from '../offer.ts';
 import { createFigure, createLabeledText, createTable } from '../offer-card.ts';
 import type { OfferCardContent, ProductView } from './product-view.ts';
+
+interface IntroductoryApr {
+  readonly percent: number;
+  readonly months: number;
+}
+
+/** Fee of `percent` of an amount, but at least `min`. */
+interface TransactionFee {
+  readonly percent: number;
+  readonly min: number;
+}
+
+interface Reward {
+  /** Spending category; `base` is the rate of all other purchases. */
+  readonly category: string;
+  readonly percent: number;
+}
+
+/** Figures of a credit card (docs/contract.md#offers). */
+type CardFigures = Figures<{
+  name: string;
+  purchase_apr: NumberRange;
+  transfer_apr: NumberRange;
+  cash_advance_apr: number;
+  penalty_apr: number;
+  intro_purchase_apr: IntroductoryApr;
+  intro_transfer_apr: IntroductoryApr;
+  annual_fee: number;
+  annual_fee_first_year: number;
+  minimum_interest_charge: number;
+  transfer_fee: TransactionFee;
+  cash_advance_fee: TransactionFee;
+  foreign_transaction_fee_percent: number;
+  late_fee_max: number;
+  returned_payment_fee_max: number;
+  grace_period_days: number;
+  balance_method: string;
+  variable: boolean;
+  rewards: readonly Reward[];
+  bonus: { readonly value: number; readonly spend: number; readonly months: number };
+  security_deposit_min: number;
+  security_deposit_max: number;
+  first_year_value: number;
+}>;
+
+interface CardOffer extends Offer {
+  readonly card?: CardFigures;
+}
 
 /** Shows credit cards. */
 export const creditCardView: ProductView = {
@@ -43,7 +91,7 @@ export const creditCardView: ProductView = {
   },
   createNoOffersAdvice: () =>
     'None of our issuers has a card for these answers today. Another use of the card may change that; so may checking that every answer is right.',
-  createOfferCardContent: (offer) => createContent(offer.card ?? {}),
+  createOfferCardContent: ({ card }: CardOffer) => createContent(card ?? {}),
   createPicture: createCardArt,
 };
 

@@ -7,9 +7,48 @@ import {
   formatMonths,
   formatPercent,
 } from '../format.ts';
-import type { DepositFigures, Offer } from '../offer.ts';
+import type { Figures, Offer } from '../offer.ts';
 import { createFigure, createLabeledText, createTable } from '../offer-card.ts';
 import type { OfferCardContent, ProductView } from './product-view.ts';
+
+interface DepositTier {
+  readonly from: number;
+  readonly rate: number;
+  readonly apy: number;
+}
+
+/** Figures of a deposit account (docs/contract.md#offers). */
+type DepositFigures = Figures<{
+  name: string;
+  apy: number;
+  rate: number;
+  compounding: string;
+  tiers: readonly DepositTier[];
+  tier_method: string;
+  term_months: number;
+  minimum_deposit: number;
+  minimum_balance_for_apy: number;
+  monthly_fee: number;
+  fee_waived_from: number;
+  early_withdrawal_penalty_days: number;
+  bonus: {
+    readonly amount: number;
+    readonly requirement: string;
+    readonly days: number;
+    readonly minimum_deposit?: number | null;
+    readonly paid_within_days?: number | null;
+  };
+  introductory: { readonly rate: number; readonly months: number };
+  steps: readonly { readonly from_month: number; readonly rate: number }[];
+  insured_by: string;
+  certificate_number: string;
+  variable: boolean;
+  first_year_earnings: number;
+}>;
+
+interface DepositOffer extends Offer {
+  readonly deposit?: DepositFigures;
+}
 
 /** Shows deposit accounts. */
 export const depositView: ProductView = {
@@ -32,7 +71,7 @@ export const depositView: ProductView = {
   action: { text: 'View account', prequalificationText: 'View account', prequalificationNote: null },
   createNoOffersAdvice: () =>
     'None of our banks and credit unions has an account for these answers today. Another amount or kind of account may change that.',
-  createOfferCardContent: (offer) => createContent(offer, offer.deposit ?? {}),
+  createOfferCardContent: (offer: DepositOffer) => createContent(offer, offer.deposit ?? {}),
 };
 
 /** The card shows what 12 CFR 1030.8(c) requires beside a yield: date, variable rate, minimums, fees and penalties. */

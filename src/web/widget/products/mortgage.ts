@@ -9,9 +9,50 @@ import {
   formatPercentRange,
   formatShortPercent,
 } from '../format.ts';
-import type { MortgageFigures, Offer } from '../offer.ts';
+import type { Figures, Offer } from '../offer.ts';
 import { createFigure, createLabeledText, createTable } from '../offer-card.ts';
 import type { OfferCardContent, ProductView } from './product-view.ts';
+
+/** Payments of a loan from one month to the next change of the rate or of the payment. */
+interface PaymentPeriod {
+  readonly from_month: number;
+  readonly rate: number;
+  readonly payment: number;
+}
+
+type AdjustableRate = Figures<{
+  index_percent: number;
+  margin_percent: number;
+  fully_indexed_rate: number;
+  caps_percent: { readonly first: number; readonly periodic: number; readonly lifetime: number };
+  adjustment_months: number;
+  payments: readonly PaymentPeriod[];
+}>;
+
+/** Figures of a mortgage (docs/contract.md#offers). */
+type MortgageFigures = Figures<{
+  loan_type: string;
+  rate_type: string;
+  rate: number;
+  /** Months before the rate of an adjustable loan may change. */
+  fixed_months: number;
+  points_percent: number;
+  lender_fees: number;
+  loan_amount: number;
+  ltv_percent: number;
+  principal_and_interest: number;
+  mortgage_insurance: number;
+  mortgage_insurance_months: number;
+  upfront_premium: number;
+  adjustable: AdjustableRate;
+  cost_over_five_years: number;
+  lock_days: number;
+  nmls_id: string;
+}>;
+
+interface MortgageOffer extends Offer {
+  readonly mortgage?: MortgageFigures;
+}
 
 /** Shows mortgages. There is no sort order by revenue, because it could be a paid referral (RESPA, 12 CFR 1024.14). */
 export const mortgageView: ProductView = {
@@ -42,7 +83,7 @@ export const mortgageView: ProductView = {
   createNoOffersAdvice: () =>
     'None of our lenders has a mortgage for these answers today. A larger down payment or a smaller loan may change that; ' +
     'so may checking that every answer is right.',
-  createOfferCardContent: (offer) => createContent(offer, offer.mortgage ?? {}),
+  createOfferCardContent: (offer: MortgageOffer) => createContent(offer, offer.mortgage ?? {}),
 };
 
 /**
