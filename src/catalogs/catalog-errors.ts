@@ -61,6 +61,12 @@ export class CatalogErrors {
     else if (!isPrintable(text)) this.addUnlessStored(path, invisibleProblem);
   }
 
+  /** Reports a URL with another scheme than https, or with characters that must be escaped. */
+  checkHttpsUrl(text: string, path: CatalogValuePath): void {
+    if (/^https:\/\/[\x21-\x7e]+$/.test(text) && URL.canParse(text)) return;
+    this.add(path, 'must be an https URL in printable ASCII');
+  }
+
   addParseError(problem: string): void {
     this.hasParseError = true;
     this.add([], problem);

@@ -145,9 +145,7 @@ function checkOffer(
     errors.add([...path, 'features'], 'must not repeat a value');
   if (offer.name !== undefined) errors.checkSingleLineText(offer.name, [...path, 'name']);
   if (offer.legal !== undefined) errors.checkSingleLineText(offer.legal, [...path, 'legal']);
-  if (offer.terms_url !== undefined && !isHttpsUrl(offer.terms_url)) {
-    errors.add([...path, 'terms_url'], 'must be an https URL in printable ASCII');
-  }
+  if (offer.terms_url !== undefined) errors.checkHttpsUrl(offer.terms_url, [...path, 'terms_url']);
   if (offer.as_of !== undefined) checkConfirmationDate(offer.as_of, today, [...path, 'as_of'], errors);
   validateUsStateRules(offer.state_rules, [...path, 'state_rules'], vertical, errors);
   checkBudget(offer.budget, [...path, 'budget'], errors);
@@ -233,10 +231,6 @@ function criterionFieldProblem(field: PocketField | undefined, vertical: Vertica
   if (field === undefined) return 'is not a pocket field of this vertical';
   if (vertical.neverMatched?.includes(field.name)) return 'names a field that must not influence offers';
   return allowedConditions(field).length === 0 ? 'names a field that cannot be a criterion' : null;
-}
-
-function isHttpsUrl(text: string): boolean {
-  return /^https:\/\/[\x21-\x7e]+$/.test(text) && URL.canParse(text);
 }
 
 /** Reports a date that does not exist, or that is later than `today`, in days since the Unix epoch. */
