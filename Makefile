@@ -80,7 +80,7 @@ demo: $(INSTALLED) $(WIDGET) ## send a few dozen borrowers through a running ser
 
 .PHONY: demo-page
 demo-page: $(INSTALLED) ## start landing pages for all verticals on 127.0.0.1:3000, with the server of `run`; PORT=n changes the port
-	@$(WITH_NODE) node bin/with-demo-key.ts demo-page $(addprefix --vertical ,personal-loans credit-cards mortgage banking) \
+	@$(WITH_NODE) node bin/with-demo-key.ts demo-page $(addprefix --vertical ,personal-loans credit-cards mortgage banking find-advisor) \
 	  --origin http://127.0.0.1:$${PORT:-3000} --origin http://localhost:$${PORT:-3000} -- node examples/landing-page/main.ts
 
 bench: $(INSTALLED) $(WIDGET) ## measure the figures of bench/README.md

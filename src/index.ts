@@ -71,6 +71,8 @@ export { banking } from './verticals/banking/banking.ts';
 export type { DepositOfferView, DepositView } from './verticals/banking/deposit-view.ts';
 export type { CardOfferView, CardView } from './verticals/credit-cards/card-view.ts';
 export { creditCards } from './verticals/credit-cards/credit-cards.ts';
+export type { AdvisorOfferView, AdvisorView } from './verticals/find-advisor/advisor-view.ts';
+export { findAdvisor } from './verticals/find-advisor/find-advisor.ts';
 export { mortgage } from './verticals/mortgage/mortgage.ts';
 export type { MortgageOfferView, MortgageView } from './verticals/mortgage/offer-view.ts';
 export type { LoanOfferView } from './verticals/personal-loans/offer-view.ts';

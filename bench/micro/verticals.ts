@@ -11,6 +11,7 @@ const rankers: Readonly<Record<string, string>> = {
   'credit-cards': 'rank-cards',
   mortgage: 'rank-mortgages',
   banking: 'rank-deposits',
+  'find-advisor': 'rank-advisors',
 };
 
 /**

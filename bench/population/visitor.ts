@@ -1,6 +1,7 @@
 import type { Vertical } from '../../src/domain/vertical.ts';
 import { banking } from '../../src/verticals/banking/banking.ts';
 import { creditCards } from '../../src/verticals/credit-cards/credit-cards.ts';
+import { findAdvisor } from '../../src/verticals/find-advisor/find-advisor.ts';
 import { mortgage } from '../../src/verticals/mortgage/mortgage.ts';
 import { createRandomBorrower } from './borrower.ts';
 import { pickRandomByWeight, type Random, wholeNumber } from './random.ts';
@@ -85,6 +86,28 @@ export const visitorPopulations: readonly VisitorPopulation[] = [
         }),
         new_customer: random() < 0.8,
         direct_deposit: random() < 0.5,
+      };
+    },
+  },
+  {
+    vertical: findAdvisor,
+    changedField: 'investable_assets',
+    createVisitor(random) {
+      return {
+        advice_topic: pickRandomByWeight(random, [
+          ['retirement', 40],
+          ['investing', 30],
+          ['tax', 10],
+          ['estate', 10],
+          ['college', 10],
+        ] as const),
+        investable_assets: roundTo(1_000, wholeNumber(random, 20_000, 1_500_000)),
+        state: createRandomBorrower(random).state,
+        meeting_preference: pickRandomByWeight(random, [
+          ['either', 60],
+          ['remote', 30],
+          ['in_person', 10],
+        ] as const),
       };
     },
   },

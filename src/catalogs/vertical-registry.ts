@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import type { KnownVertical, Vertical } from '../domain/vertical.ts';
+import type { Vertical } from '../domain/vertical.ts';
 import type { CatalogSource } from './parse-catalog.ts';
 import { defaultProductName, type VerticalProduct, type VerticalWithProduct } from './product.ts';
 
@@ -9,12 +9,6 @@ export class VerticalRegistry {
   readonly #products = new Map<string, VerticalProduct>();
   /** Folders of the built-in catalogs, by the segment of the vertical. */
   readonly #folders = new Map<string, URL>();
-  readonly #planned: readonly KnownVertical[];
-
-  /** @param planned verticals that the service cannot serve, but for which operators can issue API keys */
-  constructor(planned: readonly KnownVertical[] = []) {
-    this.#planned = planned;
-  }
 
   /**
    * Registers a vertical and its product. Every thread that matches offers must register the same verticals, before its first request.
@@ -33,15 +27,6 @@ export class VerticalRegistry {
   /** Registered verticals, in the order of their registration. */
   get verticals(): readonly Vertical[] {
     return this.#verticals;
-  }
-
-  /**
-   * All verticals of docs/contract.md#verticals and all registered verticals. The command line can issue keys for a vertical that is not
-   * served yet. A request with the API key of an unserved vertical returns 404 on the routes of that vertical, and 403 on the routes of
-   * every other vertical.
-   */
-  get knownVerticals(): readonly KnownVertical[] {
-    return [...this.#verticals, ...this.#planned];
   }
 
   get productNames(): readonly string[] {

@@ -44,15 +44,6 @@ export interface Vertical {
 export const sortOrderNames = ['recommended', 'lowest_apr', 'highest_amount', 'svc_revenue'] as const;
 export type SortOrder = (typeof sortOrderNames)[number];
 
-/** Properties that are needed to issue API keys for a vertical, even if the vertical is not served (docs/contract.md#verticals). */
-export interface KnownVertical {
-  /** Numeric ID of the vertical (see `Vertical`). The number of a vertical must never change or be reused. */
-  readonly number: number;
-  readonly segment: string;
-  readonly keyPrefix: string;
-  readonly status: 'stable' | 'beta' | 'planned';
-}
-
 /** Field that is needed only if another field has a certain value (docs/contract.md#match-readiness). */
 export interface ConditionalField {
   readonly field: string;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { basename } from 'node:path';
 import { test } from 'node:test';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { findCircular, type SourceFile, sourceFiles } from './source-tree.ts';
 
 /**
@@ -175,4 +176,20 @@ test('examples import no code of the service, and only the frameworks that they 
   });
   assert.deepEqual(found, []);
   assert.ok(examples.length > 0);
+});
+
+test('a vertical is named only in its folder, its registration, the exports of the package, and the products of the widget', () => {
+  const places = [
+    'src/index.ts',
+    'src/verticals/built-in-verticals.ts',
+    'src/web/widget/products/find-product-view.ts',
+  ];
+  for (const { segment } of builtInVerticals.verticals) {
+    const home = `src/verticals/${segment}/`;
+    const name = new RegExp(`['"/]${segment}['"/]`);
+    const naming = inSrc.filter(({ path, text }) => !path.startsWith(home) && name.test(text));
+    // The product of mortgages has the name of its vertical, also in the widget.
+    const found = naming.map(({ path }) => path).filter((path) => path !== 'src/web/widget/products/mortgage.ts');
+    assert.deepEqual(found.sort(), places, segment);
+  }
 });

@@ -9,7 +9,7 @@ import { KeyRegistry } from '../../src/auth/key-registry.ts';
 import { defaultLimitOverrides, type KeyLimitOverrides, type KeyLimits } from '../../src/auth/rate-limits.ts';
 import { SqliteKeyDirectory } from '../../src/auth/sqlite-key-directory.ts';
 import type { ApiKeyMode } from '../../src/domain/mode.ts';
-import type { KnownVertical } from '../../src/domain/vertical.ts';
+import type { Vertical } from '../../src/domain/vertical.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
@@ -25,7 +25,7 @@ export function temporaryFolder(t: TestContext): string {
 
 export interface KeyOptions {
   readonly account?: string;
-  readonly vertical?: Pick<KnownVertical, 'segment' | 'keyPrefix'>;
+  readonly vertical?: Pick<Vertical, 'segment' | 'keyPrefix'>;
   readonly mode?: ApiKeyMode;
   readonly expiresAtMs?: number | null;
   readonly limits?: Partial<KeyLimitOverrides>;

@@ -26,6 +26,7 @@ interface ChangeableOffer {
   loan_type?: string;
   monthly_fee?: number;
   bonus?: { requirement: string };
+  compensation_disclosure?: string;
   terms: Record<string, { upfront_premium_percent?: number; annual_premium_percent?: number }>;
 }
 
@@ -129,6 +130,13 @@ describe('text that visitors see has no character that hides or reorders other c
       line: /\.bonus\.requirement: must not contain invisible characters/,
       only: 'banking',
     },
+    'compensation disclosure': {
+      put: (text) => (offer) => {
+        offer.compensation_disclosure += text;
+      },
+      line: /\.compensation_disclosure: must not contain invisible characters/,
+      only: 'find-advisor',
+    },
   };
   for (const [name, character] of Object.entries(characters)) {
     test(`rejects a ${name} in catalogs and account names`, () => {
@@ -182,6 +190,7 @@ describe('text that visitors see has no character that hides or reorders other c
 describe('credit offers do not depend on age beyond the capacity to contract', () => {
   const age = (min_age: number) => ({ field: 'birthdate', min_age });
   const states = (condition: 'in' | 'not_in', ...codes: string[]) => ({ field: 'state', [condition]: codes });
+  // Every advisor needs a criterion on the state, so the catalogs of this test are not valid there.
   for (const vertical of builtInVerticals.verticals.filter(({ segment }) => segment !== 'find-advisor')) {
     const isCredit = vertical.segment !== 'banking';
     for (const [criteria, limit] of [

@@ -5,7 +5,7 @@ import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 
 test('the registry contains the five verticals of the contract', () => {
   assert.deepEqual(
-    builtInVerticals.knownVerticals.map(
+    builtInVerticals.verticals.map(
       ({ number, segment, keyPrefix, status }) => `${number} ${segment} ${keyPrefix} ${status}`,
     ),
     [
@@ -13,7 +13,7 @@ test('the registry contains the five verticals of the contract', () => {
       '2 credit-cards svc_cc_ beta',
       '3 mortgage svc_mo_ beta',
       '4 banking svc_bk_ beta',
-      '5 find-advisor svc_fa_ planned',
+      '5 find-advisor svc_fa_ beta',
     ],
   );
 });
@@ -96,6 +96,18 @@ birthdate ages 18-120
 address_zip 5 digits, never matched`,
     'cd_term_months required if product_type is cd',
   ],
+  'find-advisor': [
+    'advice_topic investable_assets state',
+    `advice_topic retirement|investing|tax|estate|insurance|debt|college
+investable_assets 0-100000000
+state 56 values
+meeting_preference in_person|remote|either
+timeline now|three_months|later
+has_advisor boolean
+birthdate ages 18-120
+address_zip 5 digits, never matched`,
+    '',
+  ],
 };
 
 function describeField(field: PocketField, { neverMatched = [] }: Vertical): string {
@@ -131,11 +143,11 @@ for (const vertical of builtInVerticals.verticals) {
   });
 }
 
-test('clicks confirm their own revenue only in credit cards and banking; only mortgage has flat payouts and refuses a sort order', () => {
+test('verticals have their rules of confirmations, and only mortgage refuses a sort order', () => {
   const segmentsWith = (rule: 'clicksConfirmRevenue' | 'flatPayout') =>
     builtInVerticals.verticals.flatMap((vertical) => (vertical[rule] === true ? [vertical.segment] : []));
   assert.deepEqual(segmentsWith('clicksConfirmRevenue'), ['credit-cards', 'banking']);
-  assert.deepEqual(segmentsWith('flatPayout'), ['mortgage']);
+  assert.deepEqual(segmentsWith('flatPayout'), ['mortgage', 'find-advisor']);
   const restricted = builtInVerticals.verticals.flatMap(({ segment, sortOrders }) =>
     sortOrders ? [segment, sortOrders] : [],
   );

@@ -19,14 +19,6 @@ test('create prints the key to standard output, and prints notices to standard e
   assert.match(raw.stdout, keyPattern);
 });
 
-test('create prints a notice for a vertical that the server does not serve yet', async (t) => {
-  const { run } = marketplaceOnFreshFolder(t);
-  await run(...createAcme);
-  const { stdout, stderr } = await run(...createAcme, '--vertical', 'find-advisor', '--mode', 'live', '--raw');
-  assert.match(stdout, /^svc_fa_live_[0-9a-f]{48}\n$/);
-  assert.match(stderr, /^This version has no offers for find-advisor: .*\n$/);
-});
-
 test('create --json prints the key and its properties', async (t) => {
   const { run } = marketplaceOnFreshFolder(t);
   const limits = ['--requests-per-minute', '7', '--analytics-per-minute', '6', '--sessions-per-day', '5'];

@@ -232,7 +232,7 @@ for (const [engine, reason, preload] of [
       public: { host: '127.0.0.1', port: ports.public },
       operations: { host: '127.0.0.1', port: ports.operations },
       dataDir: folder,
-      verticals: ['personal-loans', 'credit-cards', 'mortgage', 'banking'],
+      verticals: ['personal-loans', 'credit-cards', 'mortgage', 'banking', 'find-advisor'],
       matcherThreads: 0,
       durability: 'write',
     });

@@ -31,12 +31,13 @@ const offerMembers = [
 const clickRevenueVerticals = ['credit-cards', 'banking'];
 
 /** Verticals with flat payouts (docs/contract.md#flat-payouts). */
-const flatPayoutVerticals = ['mortgage'];
+const flatPayoutVerticals = ['mortgage', 'find-advisor'];
 
 const figuresMembers: Readonly<Record<string, string>> = {
   'credit-cards': 'card',
   mortgage: 'mortgage',
   banking: 'deposit',
+  'find-advisor': 'advisor',
 };
 
 describeService(
@@ -276,11 +277,17 @@ describeService(
       assert.equal((await caller.offers(subId)).sort, 'recommended');
     });
 
-    test('answers 404 for a planned vertical', async () => {
-      const answer = await new ApiCaller(on.running().http, 'find-advisor', issueKey('banking')).post('session', {
-        referrer_tag: 'planned',
-      });
-      assertError(answer, 'NOT_FOUND');
+    test('every advisor states that the firm pays for the introduction, in every sort order', async () => {
+      const caller = callerOf('find-advisor');
+      const subId = await caller.createSessionWithFields('paid', sampleBorrowers['find-advisor']!);
+      for (const sort of sortOrderNames) {
+        const { offers } = await caller.offers(subId, { sort, max_offers: 20 });
+        assert.ok(offers.length > 10, `${offers.length} offers`);
+        for (const offer of offers) {
+          const { compensation_disclosure: text } = offer as unknown as { compensation_disclosure: string };
+          assert.match(text, /pays us \$\d+ .* whether or not you hire the advisor/, offer.svc_offer_id);
+        }
+      }
     });
   },
   { catalogs: builtInVerticals.listExampleCatalogs() },

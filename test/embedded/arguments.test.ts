@@ -194,12 +194,12 @@ test('a program without a listener can serve the landing pages of sandbox and ex
 });
 
 test('partnerApi derives the vertical from the key; a key of another vertical gets 403, and an unknown vertical throws', async () => {
-  const verticals = ['personal-loans', 'credit-cards', 'mortgage', 'banking'];
+  const verticals = ['personal-loans', 'credit-cards', 'mortgage', 'banking', 'find-advisor'];
   for (const [at, vertical] of verticals.entries()) {
     for (const mode of ['live', 'test'] as const) {
       const { key } = marketplace.keys.create({ account: 'verticals', vertical, mode });
       ok(await marketplace.partnerApi(key).createSession({ referrer_tag: 'verticals' }));
-      const other = marketplace.partnerApi(key, verticals[(at + 1) % 4]);
+      const other = marketplace.partnerApi(key, verticals[(at + 1) % verticals.length]);
       assert.equal(refusal(await other.createSession({ referrer_tag: 'verticals' })).error, 'VERTICAL_MISMATCH');
       assert.throws(() => marketplace.partnerApi(key, 'boat-loans'), RangeError);
     }

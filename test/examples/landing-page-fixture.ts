@@ -204,4 +204,12 @@ export const visitorAnswers: Readonly<Record<string, Readonly<Record<string, str
     new_customer: 'true',
     direct_deposit: 'false',
   },
+  'find-advisor': {
+    advice_topic: 'retirement',
+    investable_assets: '400,000',
+    state: 'TX',
+    meeting_preference: 'remote',
+    timeline: 'now',
+    has_advisor: 'false',
+  },
 };

@@ -408,8 +408,8 @@ for (const [segment, answers] of Object.entries(visitorAnswers)) {
     const [session] = await sessions(page, 'b');
     const [first] = (await page.caller.offers(session!.sub_id, {})).offers;
     const [, card = ''] = /<article(.+?)<\/article>/s.exec(text)!;
-    const { lender_name: lender, card: creditCard, deposit } = first as Offer;
-    const name = (creditCard ?? deposit)?.name;
+    const { lender_name: lender, card: creditCard, deposit, advisor } = first as Offer;
+    const name = (creditCard ?? deposit ?? advisor)?.name;
     assert.ok(card.includes(name === undefined ? `>${lender}</h2>` : `>${name}</h2>\n<p>${lender}</p>`), card);
     const offerName = name === undefined ? lender : `${lender}, ${name}`;
     assert.ok(textOf(card).includes(`See the offer of ${offerName} `), textOf(card));

@@ -69,7 +69,7 @@ test('the program gets a key for each served vertical, except for verticals whos
   const settings = { ...served(), API_KEY_BANKING: 'my key' };
   const before = (await keyStates(settings)).length;
   const print = `console.log(JSON.stringify(Object.entries(process.env).filter(([name]) => name.startsWith('API_'))))`;
-  const verticals = ['credit-cards', 'mortgage', 'banking', 'find-advisor'];
+  const verticals = ['credit-cards', 'mortgage', 'banking', 'pet-insurance'];
   const options = verticals.flatMap((vertical) => ['--vertical', vertical]);
   const { ended, stdout, stderr } = withDemoKey(settings, [...options, '--', process.execPath, '-e', print]);
   assert.deepEqual([await ended, await stderr], [0, '']);
@@ -119,7 +119,7 @@ test('no API key is created if no server is running, or the server serves none o
   assert.match(await stderr, /^visitor: no answer from .*make run.*\n$/);
   assert.deepEqual(await keyStates(settings), []);
 
-  const unserved = withDemoKey(served(), ['--vertical', 'find-advisor', '--', process.execPath, '-e', '']);
+  const unserved = withDemoKey(served(), ['--vertical', 'pet-insurance', '--', process.execPath, '-e', '']);
   assert.equal(await unserved.ended, 1);
-  assert.match(await unserved.stderr, /^visitor: http:\S+ does not serve find-advisor; .*\n$/);
+  assert.match(await unserved.stderr, /^visitor: http:\S+ does not serve pet-insurance; .*\n$/);
 });

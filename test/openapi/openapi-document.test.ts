@@ -115,13 +115,17 @@ test('the document of each vertical states what its sort orders mean, and which 
   assert.match(describe('credit-cards').sort, /`highest_amount`: `card\.first_year_value`, descending/);
   assert.match(describe('banking').sort, /`lowest_apr`: `deposit\.apy`, descending/);
   assert.match(
+    describe('find-advisor').sort,
+    /`lowest_apr`: `advisor\.estimated_annual_fee`, ascending, .*`highest_amount`: `advisor\.minimum_assets`, descending/,
+  );
+  assert.match(
     describe('mortgage').sort,
     /first\. As an exception of this vertical, `svc_revenue` gets 400 `INVALID_REQUEST`\.$/,
   );
-  const usesTerms = ['personal-loans', 'mortgage', 'credit-cards', 'banking'].map(
+  const usesTerms = ['personal-loans', 'mortgage', 'credit-cards', 'banking', 'find-advisor'].map(
     (segment) => !describe(segment).terms.startsWith('Always empty'),
   );
-  assert.deepEqual(usesTerms, [true, true, false, false]);
+  assert.deepEqual(usesTerms, [true, true, false, false, false]);
 });
 
 test('extractComponents extracts a schema with a title once, even if the schema is used several times', () => {

@@ -41,6 +41,7 @@ const numbers = {
   'mortgage balance': 312_873,
   'cash-out amount': 84_779,
   'deposit amount': 2_917_463,
+  'investable assets': 1_873_649,
   'birth date as a number': 19_570_311,
   'a number out of range': 4_123_987_651,
 } as const;
@@ -181,6 +182,14 @@ const siblingFields: Readonly<Record<string, Readonly<Record<string, unknown>>>>
     deposit_amount: numbers['deposit amount'],
     state: 'TX',
     new_customer: true,
+    birthdate,
+    address_zip: zip,
+  },
+  'find-advisor': {
+    advice_topic: 'retirement',
+    investable_assets: numbers['investable assets'],
+    state: 'TX',
+    has_advisor: true,
     birthdate,
     address_zip: zip,
   },

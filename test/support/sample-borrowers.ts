@@ -30,4 +30,5 @@ export const sampleBorrowers: Readonly<Record<string, Fields>> = {
     monthly_debt_payments: 600,
   },
   banking: { product_type: 'savings', deposit_amount: 12_000, state: 'TX', new_customer: true, direct_deposit: true },
+  'find-advisor': { advice_topic: 'retirement', investable_assets: 400_000, state: 'TX' },
 };

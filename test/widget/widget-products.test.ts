@@ -37,7 +37,9 @@ const colorSchemes = ['light', 'dark'] as const;
 /** Values of one object of figures in an offer, such as `card`. */
 // biome-ignore lint/suspicious/noExplicitAny: the members have different types, which the contract tests check
 type Figures = Readonly<Record<string, any>>;
-type Offer = OfferView & { readonly card?: Figures; readonly mortgage?: Figures; readonly deposit?: Figures };
+type Offer = OfferView & { readonly [Member in 'card' | 'mortgage' | 'deposit' | 'advisor']?: Figures } & {
+  readonly compensation_disclosure?: string;
+};
 
 // Formats of the expected texts, which do not use the code of the widget.
 const dollars = (amount: number, decimals: number) => {
@@ -72,7 +74,7 @@ interface Expected {
   /** Returns the heading of the card of an offer. Default: the lender's name. */
   heading?(offer: Offer): string;
   /** Member of an offer with the figures of the product; null for loans. */
-  readonly member: 'card' | 'mortgage' | 'deposit' | null;
+  readonly member: 'card' | 'mortgage' | 'deposit' | 'advisor' | null;
 }
 
 const expectedByVertical: Readonly<Record<string, Expected>> = {
@@ -237,7 +239,51 @@ const expectedByVertical: Readonly<Record<string, Expected>> = {
     ],
     member: 'deposit',
   },
+  'find-advisor': {
+    title: 'Your advisor matches',
+    sortOrders: ['Recommended', 'Lowest annual fee', 'Largest minimum assets'],
+    phrases: ['What an advisor pays us plays no part in it', 'the same for each introduction', 'Fees are estimates'],
+    heading: ({ advisor }) => advisor!.name,
+    figures: ({ lender_name: firm, advisor, compensation_disclosure: payment }) => [
+      `${advisor!.name}${firm}${firmTypeNames[advisor!.firm_type]}, CRD ${advisor!.crd_number}`,
+      `Estimated annual fee${cents(advisor!.estimated_annual_fee)} ${feeModelText(advisor!)}`,
+      `Minimum assets${fee(advisor!.minimum_assets)}`,
+      `Credentials${advisor!.credentials.join(', ').toUpperCase().replace('CHFC', 'ChFC') || 'None'}`,
+      `Fiduciary${advisor!.fiduciary ? 'Yes' : 'No'}`,
+      `Experience${advisor!.years} years`,
+      `Meetings${meetingNames[advisor!.meeting]}`,
+      `Public record${advisor!.has_disclosures ? 'Has' : 'No'} disclosures`,
+      `How we are paid${payment}`,
+    ],
+    details: ({ lender_name: firm, advisor }) => [
+      `Services: ${advisor!.services.join(', ')}.`,
+      `Relationship summary (Form CRS) of ${firm}, ${advisor!.name}`,
+      ...(advisor!.fee_tiers?.length > 1
+        ? advisor!.fee_tiers.map((tier: Figures) => `${whole(tier.from)}${tier.percent}%`)
+        : []),
+    ],
+    member: 'advisor',
+  },
 };
+
+const firmTypeNames: Readonly<Record<string, string>> = {
+  ria: 'Investment adviser',
+  broker_dealer: 'Broker-dealer',
+  dual: 'Investment adviser and broker-dealer',
+};
+const meetingNames: Readonly<Record<string, string>> = {
+  in_person: 'In person',
+  remote: 'Remote',
+  both: 'In person or remote',
+};
+
+function feeModelText({ fee_model: model, fee_tiers: tiers, fee_usd: usd, hours_per_year: hours }: Figures): string {
+  if (model === 'flat') return 'a flat fee';
+  if (model === 'hourly') return `${fee(usd)} an hour, about ${hours} hours a year`;
+  if (model === 'commission') return 'from commissions, as the firm estimates';
+  const [first, last] = [tiers[0].percent, tiers.at(-1).percent];
+  return `${first === last ? '' : `${first}% to `}${last}% of your assets`;
+}
 
 function adjustableRateTexts(adjustable: Figures): readonly string[] {
   const { first, periodic, lifetime } = adjustable.caps_percent;
@@ -426,7 +472,12 @@ describe('widgets with unusual offers', () => {
           first![name] = null;
         }
         first![member] = Object.fromEntries(Object.keys(first![member] as object).map((name) => [name, null]));
-        Object.assign(first!, { legal: null, as_of: 'soon', terms_url: 'javascript:document.title="followed"' });
+        Object.assign(first!, {
+          legal: null,
+          compensation_disclosure: null,
+          as_of: 'soon',
+          terms_url: 'javascript:document.title="followed"',
+        });
         delete second![member];
         Object.assign(third![member] as object, { member_to_come: { of: ['a', 'later', 'version'] } });
         Object.assign(third!, { another_to_come: 7 });
@@ -519,7 +570,7 @@ describe('widgets with unusual offers', () => {
     assert.equal(await introductory.count(), 1);
   });
 
-  for (const segment of ['credit-cards', 'banking']) {
+  for (const segment of ['credit-cards', 'banking', 'find-advisor']) {
     test(`${segment}: two offers of one lender have different headings, and their links have different names`, async (t) => {
       const vertical = builtInVerticals.verticals.find((other) => other.segment === segment)!;
       const widget = await pages.prepare(t, { vertical, fields: sampleBorrowers[segment]!, maxOffers: 5 });
@@ -604,6 +655,37 @@ describe('widgets with unusual offers', () => {
       '$49.50 or more',
     ]);
     assert.equal(await offerCards(page).first().locator('.apr .note').count(), 0);
+  });
+
+  test('what an advisor pays is on the card beside the offer, without opening anything and no smaller than the fees', async (t) => {
+    const vertical = builtInVerticals.verticals.find(({ segment }) => segment === 'find-advisor')!;
+    for (const advice_topic of ['retirement', 'insurance']) {
+      const fields = { ...sampleBorrowers['find-advisor'], advice_topic };
+      const { page, offers } = await openWidget(t, vertical, fields);
+      assert.equal(await page.locator('details[open]').count(), 0);
+      for (const width of screenWidths) {
+        await page.setViewportSize({ width, height: 800 });
+        const shown = await offerCards(page).evaluateAll((cards) =>
+          cards.map((card) => {
+            const sizeOf = (node: { ownerDocument: { defaultView: { getComputedStyle: CallableFunction } } }) =>
+              node.ownerDocument.defaultView.getComputedStyle(node).fontSize as string;
+            const text = card.querySelector('.payment-note .value');
+            return {
+              text: text.textContent as string,
+              isVisible: text.checkVisibility({ opacityProperty: true, visibilityProperty: true }) as boolean,
+              isBehindLink: text.closest('a, details') !== null,
+              isAsLarge: sizeOf(text) === sizeOf(card.querySelector('.minimum .value')),
+            };
+          }),
+        );
+        assert.deepEqual(
+          shown,
+          offers.map(({ compensation_disclosure: text }) => ({
+            ...{ text, isVisible: true, isBehindLink: false, isAsLarge: true },
+          })),
+        );
+      }
+    }
   });
 
   test('mortgages cannot be sorted by revenue, even if the script element requests it', async (t) => {

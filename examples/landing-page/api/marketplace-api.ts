@@ -42,6 +42,9 @@ export interface Offer {
   readonly card?: CardFigures;
   readonly mortgage?: MortgageFigures;
   readonly deposit?: DepositFigures;
+  readonly advisor?: AdvisorFigures;
+  /** Statement that the advisor pays for the introduction. */
+  readonly compensation_disclosure?: string;
 }
 
 /** Figures of a credit card. Rates are in percent and amounts in USD, as in all offers. */
@@ -94,6 +97,16 @@ interface DepositFigures {
   readonly bonus: { readonly amount: number; readonly requirement: string; readonly days: number } | null;
   readonly variable: boolean;
   readonly first_year_earnings: number;
+}
+
+/** Figures of a financial advisor. */
+interface AdvisorFigures {
+  readonly name: string;
+  readonly fiduciary: boolean;
+  readonly fee_model: 'percent_of_assets' | 'flat' | 'hourly' | 'commission';
+  readonly estimated_annual_fee: number;
+  readonly minimum_assets: number;
+  readonly has_disclosures: boolean;
 }
 
 export interface OffersResponse {

@@ -321,7 +321,7 @@ async function printTagCounts(registry: VerticalRegistry, options: { readonly js
   await withStoredAnalytics(dataDir, (analytics) => {
     const counts = analytics.countReferrerTags().map(([account, vertical, test, tags]) => ({
       account: keys.find((key) => key.account === account)?.accountName ?? null,
-      vertical: registry.knownVerticals.find(({ number }) => number === vertical)?.segment ?? null,
+      vertical: registry.verticals.find(({ number }) => number === vertical)?.segment ?? null,
       mode: test === 1 ? 'test' : 'live',
       tags,
       as_of_position: analytics.appliedPosition,

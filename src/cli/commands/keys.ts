@@ -8,7 +8,7 @@ import type { VerticalRegistry } from '../../catalogs/vertical-registry.ts';
 import { readDataDir } from '../../config/config.ts';
 import { systemClock } from '../../domain/clock.ts';
 import type { ApiKeyMode } from '../../domain/mode.ts';
-import type { KnownVertical } from '../../domain/vertical.ts';
+import type { Vertical } from '../../domain/vertical.ts';
 import { assertKeyFileIsCurrent, findKnownKeyNumbers, readFolderEvidence } from '../../server/check-data-folder.ts';
 import {
   CommandLineError,
@@ -42,9 +42,7 @@ function keysCreateCommand(registry: VerticalRegistry): Command {
       'owner of the key; keys of one account and vertical share sessions and figures',
       parseAccountName,
     )
-    .addOption(
-      createVerticalOption('vertical that the key is valid for', registry.knownVerticals).makeOptionMandatory(),
-    )
+    .addOption(createVerticalOption('vertical that the key is valid for', registry.verticals).makeOptionMandatory())
     .addOption(
       createModeOption('live: real users and revenue; test: synthetic offers, no revenue').makeOptionMandatory(),
     )
@@ -70,7 +68,7 @@ function keysCreateCommand(registry: VerticalRegistry): Command {
     )
     .option('--raw', 'print only the key, for scripts')
     .addOption(new Option('--json', 'print one JSON object').conflicts('raw'))
-    .action((options: CreateKeyOptions) => createAndPrintKey(registry, options));
+    .action(createAndPrintKey);
 }
 
 function keysListCommand(): Command {
@@ -123,7 +121,7 @@ export function withKeyRegistry<Result>(registry: KeyRegistry, run: (registry: K
 
 interface CreateKeyOptions {
   readonly account: string;
-  readonly vertical: KnownVertical;
+  readonly vertical: Vertical;
   readonly mode: ApiKeyMode;
   /** Time, in milliseconds since the Unix epoch, from which the server rejects the key. */
   readonly expires?: number;
@@ -134,7 +132,7 @@ interface CreateKeyOptions {
   readonly json?: true;
 }
 
-async function createAndPrintKey(registry: VerticalRegistry, options: CreateKeyOptions): Promise<void> {
+async function createAndPrintKey(options: CreateKeyOptions): Promise<void> {
   const { account, vertical, mode } = options;
   const nowMs = systemClock.wallMs();
   const dataDir = readDataDir();
@@ -157,11 +155,6 @@ async function createAndPrintKey(registry: VerticalRegistry, options: CreateKeyO
   }
   if (isNewFile) {
     printNotice(`Created the key file ${path}. Only a server with this data folder (SVC_DATA_DIR) accepts its keys.`);
-  }
-  if (!registry.verticals.some(({ segment }) => segment === vertical.segment)) {
-    printNotice(
-      `This version has no offers for ${vertical.segment}: only a program that embeds the service with offers of its own serves it.`,
-    );
   }
   printResult(key);
   if (options.raw) return;

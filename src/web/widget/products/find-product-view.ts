@@ -1,3 +1,4 @@
+import { advisorView } from './advisor.ts';
 import { creditCardView } from './credit-card.ts';
 import { depositView } from './deposit.ts';
 import { defaultProductView, loanView } from './loan.ts';
@@ -9,6 +10,7 @@ const viewsByVertical: ReadonlyMap<string, ProductView> = new Map([
   ['credit-cards', creditCardView],
   ['mortgage', mortgageView],
   ['banking', depositView],
+  ['find-advisor', advisorView],
 ]);
 
 /**

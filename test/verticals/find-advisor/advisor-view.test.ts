@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import Type from 'typebox';
+import { Compile } from 'typebox/compile';
+import { generateFindAdvisorCatalog } from '../../../bench/catalogs/generate-find-advisor-catalog.ts';
+import type { OfferList, OfferView } from '../../../src/catalogs/offer-view.ts';
+import { createOfferUrls } from '../../../src/operations/click-url.ts';
+import { advisorViewMembers, calculateAdvisorFees } from '../../../src/verticals/find-advisor/advisor-view.ts';
+import { financialAdvisor } from '../../../src/verticals/find-advisor/financial-advisor.ts';
+import type { AdvisorCatalog, AdvisorOffer } from '../../../src/verticals/find-advisor/offer-schema.ts';
+import { rankAdvisors } from '../../../src/verticals/find-advisor/rank-advisors.ts';
+import { seededRandom } from '../../support/random-catalog.ts';
+import {
+  advisorCatalogOf,
+  compileAdvisors,
+  drawVisitor,
+  plainAdvisor,
+  saver,
+  today,
+  visitorOf,
+} from './advisor-fixtures.ts';
+
+const urls = createOfferUrls({ click: 'https://go.example', cdn: 'https://cdn.example/logos' });
+/** Rejects members that the schema does not describe. */
+const validator = Compile(
+  Type.Object({
+    ...advisorViewMembers,
+    advisor: Type.Object(advisorViewMembers.advisor.properties, { additionalProperties: false }),
+  }),
+);
+
+type View = OfferView & { readonly advisor: Record<string, unknown>; readonly compensation_disclosure: string };
+
+function renderAdvisors(file: AdvisorCatalog, borrower: readonly number[], indexes?: readonly number[]) {
+  const catalog = compileAdvisors(file);
+  const { orders } = rankAdvisors(catalog.tables, borrower, today, null);
+  const shown = indexes ?? orders.subarray(0, Math.min(20, orders.length / 4));
+  const offers = calculateAdvisorFees(catalog, shown, borrower);
+  const list: OfferList = { catalog, offers, subId: 'sub_1', clickToken: 'token' };
+  const renderer = catalog.offerRenderer(urls.logos);
+  return {
+    views: renderer.createOfferViews(list, urls) as View[],
+    json: renderer.renderOffersJson(list, urls),
+    // The second text comes from the templates that the first call created.
+    again: renderer.renderOffersJson(list, urls),
+  };
+}
+
+test('the JSON text of offers equals JSON.stringify of the views, and the views match the documented schema', () => {
+  let rendered = 0;
+  fc.assert(
+    fc.property(fc.nat(), fc.nat(), (seed, borrowerSeed) => {
+      const file = generateFindAdvisorCatalog({ seed, offers: 80 });
+      const { views, json, again } = renderAdvisors(file, drawVisitor(seededRandom(borrowerSeed)));
+      assert.equal(json, JSON.stringify(views));
+      assert.equal(again, json);
+      for (const view of views) {
+        assert.ok(validator.Check(view), JSON.stringify(validator.Errors(view)));
+        for (const name of financialAdvisor.nullOfferMembers) assert.equal(view[name], null);
+        assert.deepEqual(view.term_months, []);
+        assert.ok(view.legal && view.terms_url && view.as_of && view.compensation_disclosure);
+        rendered++;
+      }
+    }),
+    { seed: 29, numRuns: 80 },
+  );
+  assert.ok(rendered > 200, `only ${rendered} offers were rendered`);
+});
+
+test('an offer has every documented member, with null for the members of other fee models', () => {
+  const { views } = renderAdvisors(advisorCatalogOf([plainAdvisor()]), visitorOf(saver));
+  assert.deepEqual(views, [
+    {
+      svc_offer_id: 'plain',
+      lender_name: 'Plain Advisers',
+      logo_url: 'https://cdn.example/logos/plain.svg',
+      apr_range: null,
+      payment_term_months: null,
+      monthly_payment_estimate: null,
+      loan_amount_range: null,
+      svc_star_rating: 4,
+      features: [],
+      prequalification: true,
+      legal: 'Plain Advisers is a registered investment adviser.',
+      terms_url: 'https://plain.example/fees',
+      as_of: '2026-07-01',
+      advisor: {
+        name: 'Ada Plain',
+        firm_type: 'ria',
+        fiduciary: true,
+        credentials: ['cfp'],
+        fee_model: 'percent_of_assets',
+        fee_tiers: [{ from: 0, percent: 1 }],
+        fee_usd: null,
+        hours_per_year: null,
+        estimated_annual_fee: 2_000,
+        minimum_assets: 0,
+        services: ['retirement', 'tax'],
+        meeting: 'both',
+        years: 10,
+        crd_number: '999999999',
+        disclosures_url: 'https://plain.example/form-crs',
+        has_disclosures: false,
+      },
+      compensation_disclosure: 'Plain Advisers pays us for this introduction, whether or not you hire the advisor.',
+      click_url: 'https://go.example/c?sub=sub_1&offer=plain&v=token',
+      term_months: [],
+      position: 1,
+    },
+  ]);
+});
+
+test('the estimated annual fee is a number in every fee model', () => {
+  const feesOf = (changes: Partial<AdvisorOffer>) => {
+    const file = advisorCatalogOf([plainAdvisor(changes)]);
+    const { fee_model, fee_tiers, fee_usd, hours_per_year, estimated_annual_fee } = renderAdvisors(
+      file,
+      visitorOf({ ...saver, investable_assets: 0 }),
+    ).views[0]!.advisor;
+    return [fee_model, fee_tiers, fee_usd, hours_per_year, estimated_annual_fee];
+  };
+  const fee_tiers = [{ from: 0, percent: 1 }];
+  assert.deepEqual(feesOf({}), ['percent_of_assets', fee_tiers, null, null, 0]);
+  assert.deepEqual(feesOf({ fee_model: 'flat', fee_usd: 2_400 }), ['flat', null, 2_400, null, 2_400]);
+  assert.deepEqual(feesOf({ fee_model: 'hourly', fee_usd: 250.5, hours_per_year: 6 }), [
+    ...['hourly', null, 250.5, 6, 1_503],
+  ]);
+  assert.deepEqual(feesOf({ fee_model: 'commission', estimated_annual_fee: 950 }), [
+    ...['commission', null, null, null, 950],
+  ]);
+});
+
+test('throws for an advisor who was not ranked for the visitor', () => {
+  const file = advisorCatalogOf([plainAdvisor({ minimum_assets: 500_000 })]);
+  assert.throws(() => renderAdvisors(file, visitorOf(saver), [0]), /offer plain was not ranked/);
+  assert.throws(
+    () => renderAdvisors(file, visitorOf({ ...saver, investable_assets: null }), [0]),
+    /offer plain was not ranked/,
+  );
+});
