@@ -41,8 +41,10 @@ export interface OperationDefinition<Deps, Parameters extends RequestMembers, Bo
   readonly limit: RateLimitGroup;
   readonly summary: string;
   readonly description: string;
-  /** Path parameters and query parameters. */
+  /** Path parameters and query parameters, in the order of the OpenAPI document. */
   readonly parameters?: Parameters;
+  /** Names of all parameters in the order of their checks. Default: the order of `parameters`. */
+  readonly checkOrder?: readonly (keyof Parameters & string)[];
   readonly body?: RequestBody<Body>;
   readonly response: {
     readonly description: string;
@@ -111,8 +113,8 @@ export function defineOperation<
 >(
   definition: OperationDefinition<Deps, Parameters, Body, Result>,
 ): ApiOperation<Deps, MemberValues<Parameters> & MemberValues<Body>, Result> {
-  const { path, parameters = {}, body } = definition;
-  const parameterValidator = new MemberValidator<RequestMembers>(parameters);
+  const { path, parameters = {}, checkOrder, body } = definition;
+  const parameterValidator = new MemberValidator<RequestMembers>(parameters, checkOrder);
   const pathParameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
   const bodyValidator = body === undefined ? null : new MemberValidator<RequestMembers>(body.members);
   return {

@@ -88,6 +88,7 @@ export const queryAnalytics = defineOperation({
       schema: Type.Optional(Type.String()),
     },
   },
+  checkOrder: ['referrer_tag', 'sub_id_list', 'granularity', 'date_to', 'date_from', 'limit', 'cursor'],
   response: {
     description: 'The summary, or a page of days or of sessions.',
     schema: Type.Union([analyticsSummarySchema, dailyAnalyticsSchema, analyticsRowsSchema]),

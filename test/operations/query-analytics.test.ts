@@ -244,6 +244,34 @@ it('granularity accepts only summary, daily and row, and the default is summary'
   }
 });
 
+it('reports the invalid parameter that is checked first, wherever the request contains it', async () => {
+  const request: Record<string, string> = {
+    cursor: 'x',
+    limit: '0',
+    date_from: 'then',
+    date_to: 'now',
+    granularity: 'weekly',
+    sub_id_list: '',
+    referrer_tag: 'A',
+  };
+  const reported: string[] = [];
+  for (const name of Object.keys(request).reverse()) {
+    reported.push(await new Bench().outcome(request));
+    if (name === 'referrer_tag') request[name] = referrer_tag;
+    else if (name === 'granularity') request[name] = 'row';
+    else delete request[name];
+  }
+  assert.deepEqual(reported, [
+    'INVALID_REFERRER_TAG',
+    'INVALID_REQUEST sub_id_list',
+    'INVALID_REQUEST granularity',
+    'INVALID_REQUEST date_to',
+    'INVALID_REQUEST date_from',
+    'INVALID_REQUEST limit',
+    'INVALID_REQUEST cursor',
+  ]);
+});
+
 describe('summary of an analytics query', () => {
   it('a summary without sessions contains zeros and nulls', async () => {
     assert.deepEqual(await new Bench().summary({}), {
