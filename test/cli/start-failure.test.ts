@@ -9,6 +9,7 @@ import { startServer } from '../../src/cli/commands/serve.ts';
 import { toStartupError } from '../../src/cli/commands/start-error.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { readEnv } from '../../src/config/env.ts';
+import { DataMissingError, FolderMissingError } from '../../src/files/data-paths.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { createSelfSignedCertificate, writeCertificate } from '../support/self-signed.ts';
 import { runMarketplace } from './run-marketplace.ts';
@@ -130,6 +131,13 @@ test('the error for an inaccessible path names the setting that contains the pat
     }
   }
   assert.match(String(errorAt('/srv/database', 'ENOENT')), /^Error: ENOENT$/);
+});
+
+test('the error for missing data states how to continue', () => {
+  const ledger = '/srv/data/ledger';
+  for (const error of [new FolderMissingError(ledger, 'restore a backup'), new DataMissingError(ledger, 'is empty')]) {
+    assert.equal(toStartupError(error, config), error);
+  }
 });
 
 test('the error for a full disk names the folder and the setting', () => {

@@ -3,6 +3,7 @@ import { KeyFileError } from '../../auth/key-file.ts';
 import { InvalidCatalogError } from '../../catalogs/catalog-store.ts';
 import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../config/env.ts';
+import { OperatorError } from '../../domain/operator-error.ts';
 import { LogDamagedError } from '../../event-log/segment-reader.ts';
 import { dataPaths } from '../../files/data-paths.ts';
 import { diskFullMessage, isDiskFullError } from '../../files/durable-files.ts';
@@ -32,7 +33,8 @@ export function toStartupError(error: unknown, config: Config): unknown {
   if (error instanceof KeyFileError)
     return new CommandLineError(`${error.message} (see SVC_DATA_DIR)`, { cause: error });
   if (error instanceof InvalidCatalogError) return catalogError(error, config);
-  if (!(error instanceof Error)) return error;
+  // The message of any other OperatorError already states the fix, also if the error has a path, such as that of a missing folder.
+  if (!(error instanceof Error) || error instanceof OperatorError) return error;
   const { code = '', syscall = '', path } = error as Error & SystemErrorDetails;
   if (isDiskFullError(error)) return diskFullError(error, path, config);
   if (syscall === 'listen' || syscall === 'bind' || syscall === 'getaddrinfo')
