@@ -2,7 +2,11 @@ import Type, { type Static } from 'typebox';
 import type { CompiledCatalogData, OfferView } from '../../catalogs/offer-view.ts';
 import type { FieldVector } from '../../domain/field-vector.ts';
 import { nullableSchema } from '../../domain/nullable-schema.ts';
-import type { CreateOfferFigures, TemplatePricedOffer } from '../common/template-offer-renderer.ts';
+import {
+  type CreateOfferFigures,
+  priceRankedOffers,
+  type TemplatePricedOffer,
+} from '../common/template-offer-renderer.ts';
 import { compoundingFrequencies, interestTierMethods } from './annual-yield.ts';
 import type { DepositTables } from './deposit-tables.ts';
 import type { DepositOffer } from './offer-schema.ts';
@@ -107,12 +111,7 @@ const slotsPerOffer = 2;
 const depositor = createEmptyDepositor();
 const price = createEmptyDepositOfferFigures();
 
-/**
- * Prices the offers of a response for a depositor.
- *
- * @param indexes index of each offer in the catalog, from a ranking for this depositor and catalog version
- * @throws Error if the depositor cannot get one of the offers, which means that the ranking is incorrect
- */
+/** Prices the offers of a response. */
 export function calculateDepositPrices(
   catalog: CompiledCatalogData,
   indexes: ArrayLike<number>,
@@ -120,12 +119,10 @@ export function calculateDepositPrices(
 ): TemplatePricedOffer[] {
   const tables = catalog.tables as DepositTables;
   const isPriceable = readDepositor(tables, borrower, depositor);
-  return Array.from(indexes, (index) => {
-    if (!isPriceable || !priceDeposit(tables, index, depositor, price)) {
-      throw new Error(`offer ${catalog.offers[index]!.id} was not ranked for this depositor`);
-    }
+  return priceRankedOffers(catalog, indexes, (index, { source }) => {
+    if (!isPriceable || !priceDeposit(tables, index, depositor, price)) return null;
     const { apy, tier, earningsCents, hasBonus } = price;
-    const { tiers } = catalog.offers[index]!.source as DepositOffer;
+    const { tiers } = source as DepositOffer;
     const rate = tier < 0 ? 0 : tiers[tier - tables.firstTier[index]!]!.rate;
     return {
       index,

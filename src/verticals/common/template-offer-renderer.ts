@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import { bounds } from '../../bounds.ts';
 import {
+  type CompiledCatalogData,
   type CompiledOffer,
   createLogoUrl,
   formatClickUrlParameters,
@@ -25,6 +25,29 @@ export interface TemplatePricedOffer extends PricedOffer {
   readonly values: readonly OfferValue[];
 }
 
+/**
+ * Prices the offers of a response.
+ *
+ * @param indexes index of each offer in the catalog, from a ranking for this borrower and catalog version
+ * @param priceOffer prices one offer; returns null if the borrower cannot get the offer
+ * @throws Error if the borrower cannot get one of the offers, which means that the ranking is incorrect
+ */
+export function priceRankedOffers(
+  { offers }: Pick<CompiledCatalogData, 'offers'>,
+  indexes: ArrayLike<number>,
+  priceOffer: (index: number, offer: CompiledOffer) => TemplatePricedOffer | null,
+): TemplatePricedOffer[] {
+  const priced: TemplatePricedOffer[] = [];
+  for (let place = 0; place < indexes.length; place++) {
+    const index = indexes[place]!;
+    const offer = offers[index]!;
+    const figures = priceOffer(index, offer);
+    if (figures === null) throw new Error(`offer ${offer.id} was not ranked for this borrower`);
+    priced.push(figures);
+  }
+  return priced;
+}
+
 /** Members of an offer view that a product defines: the prices, and the object with the figures of the product. */
 export type OfferFigures = Pick<
   OfferView,
@@ -32,17 +55,35 @@ export type OfferFigures = Pick<
 > &
   Readonly<Record<string, unknown>>;
 
-/** Creates the members of an offer view from the values of a `TemplatePricedOffer`. Must copy each value without calculations. */
+/** Creates the members of an offer view from the values of a `TemplatePricedOffer`. Must copy each value without calculations. No value may be in `term_months`. */
 export type CreateOfferFigures = (offer: CompiledOffer, slot: number, values: readonly OfferValue[]) => OfferFigures;
 
 /** Random text at the start of the placeholders of a template, so that no text of an offer can be a placeholder. */
 const placeholderPrefix = randomBytes(16).toString('hex');
-const placeholder = new RegExp(`"${placeholderPrefix}(\\d+)"`);
+const valuePlaceholder = new RegExp(`"${placeholderPrefix}(\\d+)"`);
+
+/** JSON text for the hundredths of a number: empty for 0, `.01` for 1 and so on. */
+const hundredthsSuffixes = Array.from({ length: 100 }, (_, part) => (part === 0 ? '' : String(part / 100).slice(1)));
+
+/** JSON text of an offer, without the values that depend on the borrower. */
+interface OfferTemplate {
+  /** Text before each value. */
+  readonly texts: readonly string[];
+  /** Index of each value in `TemplatePricedOffer.values`. */
+  readonly valueIndexes: readonly number[];
+  /** Text from the last value to the click URL, parameters of the click URL, and text from the click URL to the value of `position`. */
+  readonly beforeClickUrl: string;
+  readonly urlParameters: string;
+  readonly afterClickUrl: string;
+}
 
 /**
  * Creates the offers of responses from templates: JSON texts with gaps for the values that depend on the borrower. All offers with the same
- * slot (`TemplatePricedOffer.slot`) share one template, which is created when such an offer is first rendered. The least recently used
- * templates are dropped, because a large catalog has many slots.
+ * slot (`TemplatePricedOffer.slot`) share one template, which is created when such an offer is first rendered. A large catalog has many
+ * slots, so all templates are dropped at `bounds.offerTemplatesMax`.
+ *
+ * Rendering time depends on the number of concatenated strings, not on their length, so the texts are few and long. Each text is copied into
+ * one flat string, because V8 stores a concatenated string as a tree of parts, which is slower to read.
  */
 export class TemplateOfferRenderer implements OfferRenderer {
   readonly disclosureJson: string;
@@ -50,7 +91,7 @@ export class TemplateOfferRenderer implements OfferRenderer {
   readonly #logosUrl: string;
   readonly #logoHashes: ReadonlyMap<string, string>;
   readonly #figuresOf: CreateOfferFigures;
-  readonly #templates = new LRUCache<number, readonly (string | number)[]>({ max: bounds.offerTemplatesMax });
+  readonly #templates = new Map<number, OfferTemplate>();
 
   constructor([{ disclosure, offers }, logosUrl, logoHashes]: OfferRendererOptions, figuresOf: CreateOfferFigures) {
     this.disclosureJson = JSON.stringify(disclosure);
@@ -66,7 +107,7 @@ export class TemplateOfferRenderer implements OfferRenderer {
   ): OfferView[] {
     return offers.map(({ index, slot, values }, place) => {
       const clickUrl = `${clickPrefix}${subId}${formatClickUrlParameters(this.#offers[index]!.id)}${clickToken}`;
-      return structuredClone(this.#createOfferView(index, slot, values, clickUrl, place + 1));
+      return this.#createOfferView(index, slot, values, clickUrl, place + 1);
     });
   }
 
@@ -74,45 +115,42 @@ export class TemplateOfferRenderer implements OfferRenderer {
     { offers, subId, clickToken }: OfferList<TemplatePricedOffer>,
     { clickPrefixJson }: OfferUrls,
   ): string {
+    if (offers.length === 0) return '[]';
+    const lastPlace = offers.length - 1;
     let text = '[';
-    for (let place = 0; place < offers.length; place++) {
+    for (let place = 0; place <= lastPlace; place++) {
       const { index, slot, values } = offers[place]!;
-      let template = this.#templates.get(slot);
-      if (template === undefined) {
-        template = this.#createTemplate(index, slot, values.length);
-        this.#templates.set(slot, template);
-      }
-      if (place > 0) text += ',';
-      for (let part = 0; part < template.length; part++) {
-        const piece = template[part]!;
-        if (typeof piece === 'string') text += piece;
-        else if (piece < values.length) {
-          const value = values[piece]!;
-          text += typeof value === 'number' ? value : JSON.stringify(value);
-        } else if (piece === values.length) {
-          text += `"${clickPrefixJson}${subId}${formatClickUrlParameters(this.#offers[index]!.id)}${clickToken}"`;
-        } else text += place + 1;
-      }
+      const template = this.#templates.get(slot) ?? this.#addTemplate(index, slot, values.length);
+      const { texts, valueIndexes } = template;
+      for (let at = 0; at < texts.length; at++) text += texts[at]! + renderValue(values[valueIndexes[at]!]!);
+      text +=
+        template.beforeClickUrl +
+        clickPrefixJson +
+        subId +
+        template.urlParameters +
+        clickToken +
+        template.afterClickUrl +
+        (place + 1) +
+        (place === lastPlace ? '}]' : '},');
     }
-    return `${text}]`;
+    return text;
   }
 
-  /**
-   * Returns a template as a list of texts and numbers. A number below `valueCount` stands for the value with this index, `valueCount` for
-   * the click URL, and `valueCount + 1` for the position of the offer.
-   */
-  #createTemplate(index: number, slot: number, valueCount: number): readonly (string | number)[] {
-    const names = Array.from({ length: valueCount + 2 }, (_, at) => `${placeholderPrefix}${at}`);
-    const view = this.#createOfferView(
-      index,
-      slot,
-      names.slice(0, valueCount) as unknown as OfferValue[],
-      names[valueCount]!,
-      names[valueCount + 1] as unknown as number,
-    );
-    return JSON.stringify(view)
-      .split(placeholder)
-      .map((piece, at) => (at % 2 === 0 ? copyToFlatString(piece) : Number(piece)));
+  #addTemplate(index: number, slot: number, valueCount: number): OfferTemplate {
+    if (this.#templates.size >= bounds.offerTemplatesMax) this.#templates.clear();
+    const names = Array.from({ length: valueCount }, (_, at) => `${placeholderPrefix}${at}`);
+    const view = this.#createOfferView(index, slot, names as unknown as OfferValue[], placeholderPrefix, 0);
+    const [beforeClick, afterClick] = JSON.stringify(view).slice(0, -'0}'.length).split(`${placeholderPrefix}"`);
+    const pieces = beforeClick!.split(valuePlaceholder).map(copyToFlatString);
+    const template: OfferTemplate = {
+      texts: pieces.filter((_piece, at) => at % 2 === 0).slice(0, -1),
+      valueIndexes: pieces.filter((_piece, at) => at % 2 === 1).map(Number),
+      beforeClickUrl: pieces.at(-1)!,
+      urlParameters: copyToFlatString(formatClickUrlParameters(this.#offers[index]!.id)),
+      afterClickUrl: copyToFlatString(`"${afterClick}`),
+    };
+    this.#templates.set(slot, template);
+    return template;
   }
 
   #createOfferView(
@@ -130,15 +168,35 @@ export class TemplateOfferRenderer implements OfferRenderer {
       svc_offer_id: offer.id,
       lender_name: offer.lenderName,
       logo_url: createLogoUrl(offer, this.#logosUrl, this.#logoHashes),
-      apr_range,
+      apr_range: apr_range === null ? null : { ...apr_range },
       payment_term_months,
       monthly_payment_estimate,
       loan_amount_range,
       ...offer.details,
-      ...product,
+      features: [...offer.details.features],
+      ...copyJsonValue(product),
       click_url: clickUrl,
       term_months,
       position,
     };
   }
+}
+
+/** Copies a value, so that a caller who changes the copy does not change the catalog. */
+function copyJsonValue<Value>(value: Value): Value;
+function copyJsonValue(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(copyJsonValue);
+  const copy: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(value)) copy[name] = copyJsonValue(member);
+  return copy;
+}
+
+/** Renders a value as JSON. Most values have at most two decimals, for which a prepared text is faster than formatting. */
+function renderValue(value: OfferValue): string {
+  if (typeof value !== 'number') return JSON.stringify(value);
+  const hundredths = Math.round(value * 100);
+  if (hundredths < 0 || hundredths / 100 !== value) return String(value);
+  const whole = Math.floor(hundredths / 100);
+  return whole + hundredthsSuffixes[hundredths - whole * 100]!;
 }

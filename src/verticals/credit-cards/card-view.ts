@@ -5,6 +5,7 @@ import { nullableSchema } from '../../domain/nullable-schema.ts';
 import { rowOf } from '../../matching/match-tables.ts';
 import {
   type OfferFigures,
+  priceRankedOffers,
   TemplateOfferRenderer,
   type TemplatePricedOffer,
 } from '../common/template-offer-renderer.ts';
@@ -84,12 +85,7 @@ export type CardOfferView = OfferView & { readonly card: CardView };
 
 const applicant = createEmptyApplicant();
 
-/**
- * Prices the offers of a response for a borrower. The slot of an offer is its row, which is the combination of offer and credit band.
- *
- * @param indexes index of each offer in the catalog, from a ranking for this borrower and catalog version
- * @throws Error if the borrower cannot get one of the offers, which means that the ranking is incorrect
- */
+/** Prices the offers of a response. The slot of an offer is its row, which is the combination of offer and credit band. */
 export function priceCards(
   catalog: CompiledCatalogData,
   indexes: ArrayLike<number>,
@@ -97,11 +93,9 @@ export function priceCards(
 ): TemplatePricedOffer[] {
   const tables = catalog.tables as CardTables;
   const isPriceable = readApplicant(tables, borrower, applicant);
-  return Array.from(indexes, (index) => {
+  return priceRankedOffers(catalog, indexes, (index) => {
     const slot = rowOf(tables, index, applicant.creditBand);
-    if (!isPriceable || tables.isServed[slot] === 0 || !isWithinDeposit(tables, index, applicant)) {
-      throw new Error(`offer ${catalog.offers[index]!.id} was not ranked for this borrower`);
-    }
+    if (!isPriceable || tables.isServed[slot] === 0 || !isWithinDeposit(tables, index, applicant)) return null;
     return { index, slot, values: [computeFirstYearCents(tables, index, applicant) / 100] };
   });
 }

@@ -6,6 +6,7 @@ import { nullableSchema } from '../../domain/nullable-schema.ts';
 import {
   type OfferFigures,
   type OfferValue,
+  priceRankedOffers,
   TemplateOfferRenderer,
   type TemplatePricedOffer,
 } from '../common/template-offer-renderer.ts';
@@ -118,11 +119,7 @@ const applicant = emptyApplicant();
 const quote = createEmptyLoanQuote();
 const price = createEmptyMortgageLoanPrice();
 
-/**
- * Prices the offers of a response for a borrower.
- *
- * @throws Error if the borrower cannot get one of the offers, which means that the ranking is incorrect
- */
+/** Prices the offers of a response. */
 export function priceMortgages(
   catalog: CompiledCatalogData,
   indexes: ArrayLike<number>,
@@ -130,12 +127,9 @@ export function priceMortgages(
 ): TemplatePricedOffer[] {
   const tables = catalog.tables as MortgageTables;
   const isPriceable = readApplicant(tables, borrower, applicant);
-  return Array.from(indexes, (index) => {
-    if (!isPriceable || !quoteLoan(tables, index, applicant, quote)) {
-      throw new Error(`offer ${catalog.offers[index]!.id} was not ranked for this borrower`);
-    }
-    const { adjustable } = catalog.offers[index]!.source as MortgageOffer;
-    return priceMortgage(tables, index, adjustable !== undefined);
+  return priceRankedOffers(catalog, indexes, (index, { source }) => {
+    if (!isPriceable || !quoteLoan(tables, index, applicant, quote)) return null;
+    return priceMortgage(tables, index, (source as MortgageOffer).adjustable !== undefined);
   });
 }
 

@@ -2,7 +2,7 @@ import type { VerticalProduct } from '../../catalogs/product.ts';
 import { computeLoanStatistics } from './catalog-statistics.ts';
 import { compileLoanTables, type LoanTables } from './loan-tables.ts';
 import { loanSchema, validateLoanOffer, validateLoanTermCount } from './offer-schema.ts';
-import { calculateLoanPrices, LoanOfferRenderer } from './offer-view.ts';
+import { calculateLoanPrices, createLoanRenderer } from './offer-view.ts';
 import {
   calculatePrice,
   createEmptyLoanPrice,
@@ -22,7 +22,7 @@ export const installmentLoan = {
   compileCatalogTables: compileLoanTables,
   computeStatistics: computeLoanStatistics,
   needsOfferSource: false,
-  createOfferRenderer: (...options) => new LoanOfferRenderer(...options),
+  createOfferRenderer: createLoanRenderer,
   offerViewMembers: {},
   nullOfferMembers: [],
   sortOrderDescriptions: {
