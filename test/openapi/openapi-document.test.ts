@@ -103,10 +103,10 @@ test('the document of each vertical states what its sort orders mean, and which 
     const { sort } = Object.fromEntries(
       paths['/marketplace']!.get!.parameters!.map((parameter) => [parameter.name, parameter.description]),
     );
-    const { properties } = components.schemas['Offer'] as {
+    const { properties } = components.schemas.Offer as {
       properties: Record<string, { readonly description: string }>;
     };
-    return { sort: sort!, terms: properties['term_months']!.description };
+    return { sort: sort!, terms: properties.term_months!.description };
   };
   assert.match(
     describe('personal-loans').sort,

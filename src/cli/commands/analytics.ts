@@ -191,7 +191,7 @@ export async function withStoredAnalytics(
     }
   } catch (error) {
     if (!(error instanceof StoreVersionMismatchError) && !isCorruptDatabaseError(error)) throw error;
-    const remedy = 'start the service, which rebuilds it, or run marketplace analytics rebuild';
+    const remedy = 'start the service, which updates or rebuilds it, or run marketplace analytics rebuild';
     throw new CommandLineError(`${analyticsStoreFile} cannot be read (${error.message}): ${remedy}`, { cause: error });
   }
 }

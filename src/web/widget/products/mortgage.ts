@@ -143,29 +143,33 @@ function createContent(offer: Offer, mortgage: MortgageFigures): OfferCardConten
       ),
       createFigure('wide type', 'Loan type', formatLoanType(mortgage)),
     ],
-    details: [
-      createTable('The loan', null, [
-        ['Loan amount', formatIfPresent(amount, formatDollars)],
-        ['Loan-to-value ratio', formatIfPresent(mortgage.ltv_percent, formatShortPercent)],
-        ['Principal and interest', formatIfPresent(mortgage.principal_and_interest, formatPerMonth)],
-        ['Upfront premium, part of the loan', formatIfPresent(mortgage.upfront_premium, formatFeeOrNone)],
-        ['Cost over five years', formatIfPresent(mortgage.cost_over_five_years, formatDollarsAndCents)],
-        [
-          'Largest loan of this lender for you',
-          formatIfPresent(offer.loan_amount_range, ({ max }) => formatDollars(max)),
-        ],
-      ]),
-      createAdjustmentTable(mortgage),
-      createLabeledText(
-        'Terms open to you:',
-        offer.term_months.length > 0 ? `${formatMonths(offer.term_months)}.` : null,
-      ),
-      createLabeledText(
-        'Cost over five years:',
-        'payments, points, fees, prepaid interest and upfront premium, less the principal that you repay.',
-      ),
-    ],
+    details: createDetails(offer, mortgage),
   };
+}
+
+function createDetails(offer: Offer, mortgage: MortgageFigures): (HTMLElement | null)[] {
+  return [
+    createTable('The loan', null, [
+      ['Loan amount', formatIfPresent(mortgage.loan_amount, formatDollars)],
+      ['Loan-to-value ratio', formatIfPresent(mortgage.ltv_percent, formatShortPercent)],
+      ['Principal and interest', formatIfPresent(mortgage.principal_and_interest, formatPerMonth)],
+      ['Upfront premium, part of the loan', formatIfPresent(mortgage.upfront_premium, formatFeeOrNone)],
+      ['Cost over five years', formatIfPresent(mortgage.cost_over_five_years, formatDollarsAndCents)],
+      [
+        'Largest loan of this lender for you',
+        formatIfPresent(offer.loan_amount_range, ({ max }) => formatDollars(max)),
+      ],
+    ]),
+    createAdjustmentTable(mortgage),
+    createLabeledText(
+      'Terms open to you:',
+      offer.term_months.length > 0 ? `${formatMonths(offer.term_months)}.` : null,
+    ),
+    createLabeledText(
+      'Cost over five years:',
+      'payments, points, fees, prepaid interest and upfront premium, less the principal that you repay.',
+    ),
+  ];
 }
 
 function formatPerMonth(amount: number): string {
