@@ -12,7 +12,6 @@ import { personalLoans } from '../../src/verticals/personal-loans/personal-loans
 import {
   calculatePrice,
   createEmptyLoanPrice,
-  emptyApplicant,
   monthlyPaymentCents,
   readApplicant,
 } from '../../src/verticals/personal-loans/price-offer.ts';
@@ -101,9 +100,9 @@ export type Quote = Pick<
 
 /** Prices one offer for a borrower. Returns null if the borrower cannot get the offer. */
 export function quote({ tables }: CompiledLoans, offerIndex: number, borrower: Readonly<FieldVector>): Quote | null {
-  const applicant = emptyApplicant();
+  const applicant = readApplicant(tables, borrower);
   const price = createEmptyLoanPrice();
-  if (!readApplicant(tables, borrower, applicant) || !calculatePrice(tables, offerIndex, applicant, price)) return null;
+  if (applicant === null || !calculatePrice(tables, offerIndex, applicant, price)) return null;
   return {
     apr_range: { min: tables.aprMin[price.slot]! / 100, max: tables.aprMax[price.slot]! / 100 },
     payment_term_months: tables.termMonths[tables.slotTerm[price.slot]!]!,

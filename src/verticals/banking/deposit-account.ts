@@ -4,7 +4,7 @@ import { computeDepositStatistics } from './catalog-statistics.ts';
 import { compileDepositTables, type DepositTables } from './deposit-tables.ts';
 import { calculateDepositPrices, copyDepositFigures, depositViewSchema } from './deposit-view.ts';
 import { depositSchema, validateDepositOffer } from './offer-schema.ts';
-import { createDepositMismatchFinder, createEmptyDepositor, readDepositor } from './price-deposit.ts';
+import { createDepositMismatchFinder, readDepositor } from './price-deposit.ts';
 import { rankDeposits } from './rank-deposits.ts';
 
 /** Deposit product: savings, checking and money market accounts, and certificates of deposit. */
@@ -27,9 +27,8 @@ export const depositAccount = {
   rankOffers: rankDeposits,
   priceOffers: calculateDepositPrices,
   createAvailabilityCheck(tables: DepositTables, borrower) {
-    const depositor = createEmptyDepositor();
-    if (!readDepositor(tables, borrower, depositor)) return null;
-    return (offer) => depositor.deposit >= tables.minimumDeposit[offer]!;
+    const depositor = readDepositor(tables, borrower);
+    return depositor && ((offer) => depositor.deposit >= tables.minimumDeposit[offer]!);
   },
   createMismatchFinder: createDepositMismatchFinder,
 } satisfies VerticalProduct;

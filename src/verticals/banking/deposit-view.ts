@@ -10,7 +10,7 @@ import {
 import { compoundingFrequencies, interestTierMethods } from './annual-yield.ts';
 import type { DepositTables } from './deposit-tables.ts';
 import type { DepositOffer } from './offer-schema.ts';
-import { createEmptyDepositOfferFigures, createEmptyDepositor, priceDeposit, readDepositor } from './price-deposit.ts';
+import { createEmptyDepositOfferFigures, priceDeposit, readDepositor } from './price-deposit.ts';
 
 /** Schema of an amount. `subject` is a noun phrase, and `details` are whole sentences. */
 const usd = (subject: string, details = '') => Type.Number({ description: `${subject}, in USD. ${details}`.trim() });
@@ -108,7 +108,6 @@ export type DepositOfferView = OfferView & { readonly deposit: DepositView };
 /** Number of templates per offer: one without and one with the bonus. */
 const slotsPerOffer = 2;
 
-const depositor = createEmptyDepositor();
 const price = createEmptyDepositOfferFigures();
 
 /** Prices the offers of a response. */
@@ -118,9 +117,9 @@ export function calculateDepositPrices(
   borrower: Readonly<FieldVector>,
 ): TemplatePricedOffer[] {
   const tables = catalog.tables as DepositTables;
-  const isPriceable = readDepositor(tables, borrower, depositor);
+  const depositor = readDepositor(tables, borrower);
   return priceRankedOffers(catalog, indexes, (index, { source }) => {
-    if (!isPriceable || !priceDeposit(tables, index, depositor, price)) return null;
+    if (depositor === null || !priceDeposit(tables, index, depositor, price)) return null;
     const { apy, tier, earningsCents, hasBonus } = price;
     const { tiers } = source as DepositOffer;
     const rate = tier < 0 ? 0 : tiers[tier - tables.firstTier[index]!]!.rate;

@@ -6,9 +6,9 @@ import { bonusConditionBits, type DepositTables } from './deposit-tables.ts';
 /** Submitted values that determine prices and rankings. */
 export interface Depositor {
   /** Deposit in whole USD. */
-  deposit: number;
+  readonly deposit: number;
   /** Bits of `bonusConditionBits` that the depositor meets. */
-  conditionsMet: number;
+  readonly conditionsMet: number;
 }
 
 /** Figures of one offer for one deposit. */
@@ -25,25 +25,20 @@ export interface DepositOfferFigures {
   earningsCents: number;
 }
 
-export function createEmptyDepositor(): Depositor {
-  return { deposit: 0, conditionsMet: 0 };
-}
-
 export function createEmptyDepositOfferFigures(): DepositOfferFigures {
   return { tier: -1, apy: 0, feeCents: 0, hasBonus: false, earningsCents: 0 };
 }
 
-/** Copies submitted values into `depositor`. Returns false if the deposit, the state or the term of a certificate is missing. */
-export function readDepositor(tables: DepositTables, borrower: Readonly<FieldVector>, depositor: Depositor): boolean {
+/** Reads submitted values. Returns null if the deposit, the state or the term of a certificate is missing. */
+export function readDepositor(tables: DepositTables, borrower: Readonly<FieldVector>): Depositor | null {
   const { fields, roles } = tables;
   const deposit = borrower[fields.depositAmount]!;
-  if (deposit === absentValue || borrower[roles.state] === absentValue || lacksTerm(tables, borrower)) return false;
-  depositor.deposit = deposit;
+  if (deposit === absentValue || borrower[roles.state] === absentValue || lacksTerm(tables, borrower)) return null;
   // A condition that the depositor did not answer counts as not met.
-  depositor.conditionsMet =
+  const conditionsMet =
     (borrower[fields.directDeposit] === 1 ? bonusConditionBits.directDeposit : 0) |
     (borrower[fields.newCustomer] === 1 ? bonusConditionBits.newCustomer : 0);
-  return true;
+  return { deposit, conditionsMet };
 }
 
 /** Whether the depositor asks for a certificate of deposit without a term. */
@@ -105,8 +100,8 @@ export function createDepositMismatchFinder(
   borrower: Readonly<FieldVector>,
 ): (offer: number, add: MismatchCallback) => void {
   const { depositAmount, cdTermMonths } = tables.fields;
-  const depositor = createEmptyDepositor();
-  if (readDepositor(tables, borrower, depositor)) {
+  const depositor = readDepositor(tables, borrower);
+  if (depositor !== null) {
     return (offer, add) => {
       if (depositor.deposit < tables.minimumDeposit[offer]!) add('amount_too_low', depositAmount);
     };

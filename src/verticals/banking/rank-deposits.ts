@@ -1,23 +1,16 @@
 import { createPricingRanker, type OfferPricer } from '../../matching/pricing-ranker.ts';
 import type { DepositTables } from './deposit-tables.ts';
-import {
-  createEmptyDepositOfferFigures,
-  createEmptyDepositor,
-  type Depositor,
-  priceDeposit,
-  readDepositor,
-} from './price-deposit.ts';
+import { createEmptyDepositOfferFigures, type Depositor, priceDeposit, readDepositor } from './price-deposit.ts';
 import { computeRecommendationScore } from './recommendation-score.ts';
 
 const price = createEmptyDepositOfferFigures();
-const depositor = createEmptyDepositor();
 
 /**
  * Sort keys of deposit offers (docs/verticals/banking.md#orders). The offer with the lowest key comes first, so all keys are negative
  * numbers. Yields and amounts are compared as they are shown, after rounding.
  */
 export const depositPricer: OfferPricer<DepositTables, Depositor> = {
-  readApplicant: (tables, borrower) => (readDepositor(tables, borrower, depositor) ? depositor : null),
+  readApplicant: readDepositor,
   computeSortKeys(tables, offer, applicant, keys) {
     if (!priceDeposit(tables, offer, applicant, price)) return false;
     const { apy, feeCents, earningsCents } = price;

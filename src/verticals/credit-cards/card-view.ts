@@ -11,7 +11,7 @@ import {
 } from '../common/template-offer-renderer.ts';
 import type { CardTables } from './card-tables.ts';
 import { balanceComputationMethods, type CardOffer } from './offer-schema.ts';
-import { computeFirstYearCents, createEmptyApplicant, isWithinDeposit, readApplicant } from './price-card.ts';
+import { computeFirstYearCents, isWithinDeposit, readApplicant } from './price-card.ts';
 
 const percent = (description: string) => Type.Number({ minimum: 0, description: `${description}, in percent` });
 const usd = (description: string) => Type.Number({ minimum: 0, description: `${description}, in USD` });
@@ -83,8 +83,6 @@ export type CardView = Static<typeof cardSchema>;
 /** Offer of a credit card in a marketplace response. */
 export type CardOfferView = OfferView & { readonly card: CardView };
 
-const applicant = createEmptyApplicant();
-
 /** Prices the offers of a response. The slot of an offer is its row, which is the combination of offer and credit band. */
 export function priceCards(
   catalog: CompiledCatalogData,
@@ -92,10 +90,11 @@ export function priceCards(
   borrower: Readonly<FieldVector>,
 ): TemplatePricedOffer[] {
   const tables = catalog.tables as CardTables;
-  const isPriceable = readApplicant(tables, borrower, applicant);
+  const applicant = readApplicant(tables, borrower);
   return priceRankedOffers(catalog, indexes, (index) => {
+    if (applicant === null || !isWithinDeposit(tables, index, applicant)) return null;
     const slot = rowOf(tables, index, applicant.creditBand);
-    if (!isPriceable || tables.isServed[slot] === 0 || !isWithinDeposit(tables, index, applicant)) return null;
+    if (tables.isServed[slot] === 0) return null;
     return { index, slot, values: [computeFirstYearCents(tables, index, applicant) / 100] };
   });
 }

@@ -3,7 +3,7 @@ import { type CardTables, compileCardTables } from './card-tables.ts';
 import { cardViewMembers, createCardRenderer, priceCards } from './card-view.ts';
 import { computeCardStatistics } from './catalog-statistics.ts';
 import { cardSchema } from './offer-schema.ts';
-import { createCardMismatchFinder, createEmptyApplicant, isWithinDeposit, readApplicant } from './price-card.ts';
+import { createCardMismatchFinder, isWithinDeposit, readApplicant } from './price-card.ts';
 import { rankCards } from './rank-cards.ts';
 import { validateCardOffer } from './validate-card-offer.ts';
 
@@ -28,9 +28,9 @@ export const creditCard = {
   rankOffers: rankCards,
   priceOffers: priceCards,
   createAvailabilityCheck(tables: CardTables, borrower) {
-    const applicant = createEmptyApplicant();
+    const applicant = readApplicant(tables, borrower);
     // The filters of the tables check all other rules.
-    return readApplicant(tables, borrower, applicant) ? (offer) => isWithinDeposit(tables, offer, applicant) : null;
+    return applicant && ((offer) => isWithinDeposit(tables, offer, applicant));
   },
   createMismatchFinder: createCardMismatchFinder,
 } satisfies VerticalProduct;

@@ -14,34 +14,25 @@ const { purchaseInterestUnits, transferInterestUnits } = bandFirstYearFactorInde
 /** Values of a borrower that determine prices and rankings (docs/contract.md#fairness). Amounts are in whole USD; 0 if not submitted. */
 export interface CardApplicant {
   /** Index of the credit band among the values of its field. */
-  creditBand: number;
-  monthlySpend: number;
-  transferAmount: number;
-  carriedBalance: number;
+  readonly creditBand: number;
+  readonly monthlySpend: number;
+  readonly transferAmount: number;
+  readonly carriedBalance: number;
   /** The larger of `transferAmount` and `carriedBalance`. */
-  largestBalance: number;
+  readonly largestBalance: number;
 }
 
-export function createEmptyApplicant(): CardApplicant {
-  return { creditBand: 0, monthlySpend: 0, transferAmount: 0, carriedBalance: 0, largestBalance: 0 };
-}
-
-/** Copies values of a borrower into `applicant`. Returns false if the purpose, the credit band or the state is missing. */
-export function readApplicant(
-  { fields, roles }: CardTables,
-  borrower: Readonly<FieldVector>,
-  applicant: CardApplicant,
-): boolean {
+/** Reads the values of a borrower. Returns null if the purpose, the credit band or the state is missing. */
+export function readApplicant({ fields, roles }: CardTables, borrower: Readonly<FieldVector>): CardApplicant | null {
   const creditBand = borrower[fields.creditBand]!;
   if (creditBand === absentValue || borrower[fields.purpose] === absentValue || borrower[roles.state] === absentValue) {
-    return false;
+    return null;
   }
-  applicant.creditBand = creditBand;
-  applicant.monthlySpend = amountOf(borrower[fields.monthlySpend]);
-  applicant.transferAmount = amountOf(borrower[fields.transferAmount]);
-  applicant.carriedBalance = amountOf(borrower[fields.carriedBalance]);
-  applicant.largestBalance = Math.max(applicant.transferAmount, applicant.carriedBalance);
-  return true;
+  const monthlySpend = amountOf(borrower[fields.monthlySpend]);
+  const transferAmount = amountOf(borrower[fields.transferAmount]);
+  const carriedBalance = amountOf(borrower[fields.carriedBalance]);
+  const largestBalance = Math.max(transferAmount, carriedBalance);
+  return { creditBand, monthlySpend, transferAmount, carriedBalance, largestBalance };
 }
 
 function amountOf(value: number | undefined): number {

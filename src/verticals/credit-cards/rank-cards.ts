@@ -6,13 +6,7 @@ import {
   offerFigureIndexes,
   offerRecordLength,
 } from './card-tables.ts';
-import {
-  type CardApplicant,
-  computeFirstYearCents,
-  createEmptyApplicant,
-  isWithinDeposit,
-  readApplicant,
-} from './price-card.ts';
+import { type CardApplicant, computeFirstYearCents, isWithinDeposit, readApplicant } from './price-card.ts';
 
 const { starsMillionths } = offerFigureIndexes;
 const { aprSortKey, approvalMillionths } = bandFigureIndexes;
@@ -55,11 +49,9 @@ export function computeCardRecommendationScore(
   return Math.round(sum / 100);
 }
 
-const applicant = createEmptyApplicant();
-
 /** Sort keys of cards. In each order, the card with the lowest key comes first; cards with equal keys are sorted by offer number. */
 export const cardPricer: OfferPricer<CardTables, CardApplicant> = {
-  readApplicant: (tables, borrower) => (readApplicant(tables, borrower, applicant) ? applicant : null),
+  readApplicant,
   computeSortKeys(tables, offer, applicant, keys) {
     // The filters of the tables have checked the purpose, the credit band and the annual fee.
     if (!isWithinDeposit(tables, offer, applicant)) return false;

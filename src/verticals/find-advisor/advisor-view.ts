@@ -2,7 +2,11 @@ import Type, { type Static } from 'typebox';
 import type { CompiledCatalogData, OfferView } from '../../catalogs/offer-view.ts';
 import type { FieldVector } from '../../domain/field-vector.ts';
 import { nullableSchema } from '../../domain/nullable-schema.ts';
-import type { CreateOfferFigures, TemplatePricedOffer } from '../common/template-offer-renderer.ts';
+import {
+  type CreateOfferFigures,
+  priceRankedOffers,
+  type TemplatePricedOffer,
+} from '../common/template-offer-renderer.ts';
 import type { AdvisorTables } from './advisor-tables.ts';
 import { type AdvisorOffer, credentials, feeModels, firmTypes, meetingKinds } from './offer-schema.ts';
 import { advisorPricer, computeAnnualFeeCents } from './rank-advisors.ts';
@@ -69,12 +73,7 @@ export type AdvisorView = Static<typeof advisorViewSchema>;
 /** Offer of a financial advisor in a marketplace response. */
 export type AdvisorOfferView = OfferView & { readonly advisor: AdvisorView; readonly compensation_disclosure: string };
 
-/**
- * Computes the fees of the advisors of a response for a visitor.
- *
- * @param indexes index of each offer in the catalog, from a ranking for this visitor and catalog version
- * @throws Error if the visitor cannot get one of the advisors, which means that the ranking is incorrect
- */
+/** Computes the fees of the advisors of a response for a visitor. */
 export function calculateAdvisorFees(
   catalog: CompiledCatalogData,
   indexes: ArrayLike<number>,
@@ -82,10 +81,8 @@ export function calculateAdvisorFees(
 ): TemplatePricedOffer[] {
   const tables = catalog.tables as AdvisorTables;
   const visitor = advisorPricer.readApplicant(tables, borrower);
-  return Array.from(indexes, (index) => {
-    if (visitor === null || visitor.assets < tables.minimumAssets[index]!) {
-      throw new Error(`offer ${catalog.offers[index]!.id} was not ranked for this visitor`);
-    }
+  return priceRankedOffers(catalog, indexes, (index) => {
+    if (visitor === null || visitor.assets < tables.minimumAssets[index]!) return null;
     return { index, slot: index, values: [computeAnnualFeeCents(tables, index, visitor.assets) / 100] };
   });
 }

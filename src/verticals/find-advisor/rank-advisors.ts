@@ -7,12 +7,10 @@ import { computeRecommendationScore } from './recommendation-score.ts';
 /** Submitted values that determine fees and rankings. */
 interface Visitor {
   /** Assets in whole USD. */
-  assets: number;
+  readonly assets: number;
   /** Encoded value of `advice_topic`. */
-  topic: number;
+  readonly topic: number;
 }
-
-const visitor: Visitor = { assets: 0, topic: 0 };
 
 /**
  * Sort keys of advisors (docs/verticals/find-advisor.md#orders). The offer with the lowest key comes first. Fees are compared as they are
@@ -20,9 +18,9 @@ const visitor: Visitor = { assets: 0, topic: 0 };
  */
 export const advisorPricer: OfferPricer<AdvisorTables, Visitor> = {
   readApplicant({ fields }, borrower) {
-    visitor.assets = borrower[fields.investableAssets]!;
-    visitor.topic = borrower[fields.adviceTopic]!;
-    return visitor.assets === absentValue || visitor.topic === absentValue ? null : visitor;
+    const assets = borrower[fields.investableAssets]!;
+    const topic = borrower[fields.adviceTopic]!;
+    return assets === absentValue || topic === absentValue ? null : { assets, topic };
   },
   computeSortKeys(tables, offer, { assets, topic }, keys) {
     const minimumAssets = tables.minimumAssets[offer]!;

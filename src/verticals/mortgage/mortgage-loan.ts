@@ -5,13 +5,7 @@ import { computeMortgageStatistics } from './catalog-statistics.ts';
 import { compileMortgageTables, type MortgageTables } from './mortgage-tables.ts';
 import { mortgageSchema } from './offer-schema.ts';
 import { createMortgageRenderer, mortgageViewMembers, priceMortgages } from './offer-view.ts';
-import {
-  createEmptyLoanQuote,
-  createMortgageMismatchFinder,
-  emptyApplicant,
-  quoteLoan,
-  readApplicant,
-} from './quote-loan.ts';
+import { createEmptyLoanQuote, createMortgageMismatchFinder, quoteLoan, readApplicant } from './quote-loan.ts';
 import { rankMortgages } from './rank-mortgages.ts';
 import { validateMortgageOffer, validateScheduleCount } from './validate-offer.ts';
 
@@ -36,10 +30,9 @@ export const mortgageLoan = {
   rankOffers: rankMortgages,
   priceOffers: priceMortgages,
   createAvailabilityCheck(tables: MortgageTables, borrower) {
-    const applicant = emptyApplicant();
+    const applicant = readApplicant(tables, borrower);
     const quote = createEmptyLoanQuote();
-    if (!readApplicant(tables, borrower, applicant)) return null;
-    return (offer) => quoteLoan(tables, offer, applicant, quote);
+    return applicant && ((offer) => quoteLoan(tables, offer, applicant, quote));
   },
   createMismatchFinder: createMortgageMismatchFinder,
   findConflictingFields,

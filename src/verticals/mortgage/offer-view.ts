@@ -26,10 +26,10 @@ import {
   priceLoan,
 } from './price-loan.ts';
 import {
+  type Applicant,
   computeAvailableTermBits,
   computeLargestLoanUsd,
   createEmptyLoanQuote,
-  emptyApplicant,
   quoteLoan,
   readApplicant,
 } from './quote-loan.ts';
@@ -115,7 +115,6 @@ export type MortgageView = Static<typeof mortgageViewMembers.mortgage>;
 /** Offer of a mortgage in a marketplace response. */
 export type MortgageOfferView = OfferView & { readonly mortgage: MortgageView };
 
-const applicant = emptyApplicant();
 const quote = createEmptyLoanQuote();
 const price = createEmptyMortgageLoanPrice();
 
@@ -126,10 +125,10 @@ export function priceMortgages(
   borrower: Readonly<FieldVector>,
 ): TemplatePricedOffer[] {
   const tables = catalog.tables as MortgageTables;
-  const isPriceable = readApplicant(tables, borrower, applicant);
+  const applicant = readApplicant(tables, borrower);
   return priceRankedOffers(catalog, indexes, (index, { source }) => {
-    if (!isPriceable || !quoteLoan(tables, index, applicant, quote)) return null;
-    return priceMortgage(tables, index, (source as MortgageOffer).adjustable !== undefined);
+    if (applicant === null || !quoteLoan(tables, index, applicant, quote)) return null;
+    return priceMortgage(tables, index, applicant, (source as MortgageOffer).adjustable !== undefined);
   });
 }
 
@@ -157,8 +156,13 @@ const valueNames = [
 
 type LoanValues = Readonly<Record<(typeof valueNames)[number], number>>;
 
-/** Computes the offer's figures for `applicant`, at the term and price in `quote`. */
-function priceMortgage(tables: MortgageTables, index: number, isAdjustable: boolean): TemplatePricedOffer {
+/** Computes the offer's figures at the term and price in `quote`. */
+function priceMortgage(
+  tables: MortgageTables,
+  index: number,
+  applicant: Applicant,
+  isAdjustable: boolean,
+): TemplatePricedOffer {
   priceLoan(tables, index, applicant, quote, price);
   const { amount, ltvHundredths } = applicant;
   const { slot: priceSlot } = quote;

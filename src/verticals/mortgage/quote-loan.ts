@@ -15,22 +15,22 @@ import {
 
 /** Values of a borrower that determine prices and rankings (docs/contract.md#fairness). */
 export interface Applicant {
-  creditBand: number;
+  readonly creditBand: number;
   /** Loan without financed premiums, in USD; 0 or negative if the borrower needs no loan. */
-  amount: number;
+  readonly amount: number;
   /** Position of the field with which the borrower can change the amount. */
-  amountField: number;
+  readonly amountField: number;
   /** Value of the home, in USD. */
-  value: number;
+  readonly value: number;
   /** Loan-to-value ratio in hundredths of a percent, rounded down. */
-  ltvHundredths: number;
+  readonly ltvHundredths: number;
   /** Index of the requested term, or of the default term if none was requested. */
-  term: number;
-  isTermRequested: boolean;
+  readonly term: number;
+  readonly isTermRequested: boolean;
   /** Gross annual income in whole USD; negative if unknown. */
-  annualIncome: number;
+  readonly annualIncome: number;
   /** Monthly payments on existing debt in whole USD; negative if unknown. */
-  monthlyDebt: number;
+  readonly monthlyDebt: number;
 }
 
 /** Quoted term and price of one offer for one applicant. */
@@ -45,60 +45,41 @@ export interface LoanQuote {
   paymentMax: number;
 }
 
-export function emptyApplicant(): Applicant {
-  return {
-    creditBand: 0,
-    amount: 0,
-    amountField: 0,
-    value: 0,
-    ltvHundredths: 0,
-    term: 0,
-    isTermRequested: false,
-    annualIncome: 0,
-    monthlyDebt: 0,
-  };
-}
-
 export function createEmptyLoanQuote(): LoanQuote {
   return { slot: 0, localTerm: 0, ltvBand: 0, paymentMax: 0 };
 }
 
-/** Copies values of a borrower into `applicant`. Returns false if a value that every price needs is missing. */
-export function readApplicant(
-  { fields, purposes, roles, termMonths, defaultTerm }: MortgageTables,
-  borrower: Readonly<FieldVector>,
-  applicant: Applicant,
-): boolean {
-  const purpose = borrower[fields.purpose]!;
+/** Reads the values of a borrower. Returns null if a value that every price needs is missing. */
+export function readApplicant(tables: MortgageTables, borrower: Readonly<FieldVector>): Applicant | null {
+  const { fields, termMonths } = tables;
+  if (listMissingFields(tables, borrower).length > 0) return null;
   const value = borrower[fields.value]!;
-  const creditBand = borrower[fields.creditBand]!;
-  if (purpose === absentValue || value === absentValue || creditBand === absentValue) return false;
-  if (borrower[roles.state] === absentValue) return false;
-  const downPayment = borrower[fields.downPayment]!;
+  const requestedMonths = borrower[fields.term]!;
+  const isTermRequested = requestedMonths !== absentValue;
+  const loan = readLoan(tables, borrower);
+  return {
+    ...loan,
+    creditBand: borrower[fields.creditBand]!,
+    value,
+    ltvHundredths: computeLtvHundredths(loan.amount, value),
+    term: isTermRequested ? termMonths.indexOf(requestedMonths) : tables.defaultTerm,
+    isTermRequested,
+    annualIncome: borrower[fields.annualIncome]!,
+    monthlyDebt: borrower[fields.monthlyDebt]!,
+  };
+}
+
+/** Returns the requested loan, and the field with which the borrower can change it. */
+function readLoan({ fields, purposes }: MortgageTables, borrower: Readonly<FieldVector>) {
   const balance = borrower[fields.balance]!;
-  const cashOut = borrower[fields.cashOut]!;
-  if (purpose === purposes.purchase) {
-    if (downPayment === absentValue) return false;
-    applicant.amount = value - downPayment;
-    applicant.amountField = fields.downPayment;
-  } else if (purpose === purposes.refinance) {
-    if (balance === absentValue) return false;
-    applicant.amount = balance;
-    applicant.amountField = fields.balance;
-  } else {
-    if (balance === absentValue || cashOut === absentValue) return false;
-    applicant.amount = balance + cashOut;
-    applicant.amountField = fields.cashOut;
+  switch (borrower[fields.purpose]) {
+    case purposes.purchase:
+      return { amount: borrower[fields.value]! - borrower[fields.downPayment]!, amountField: fields.downPayment };
+    case purposes.refinance:
+      return { amount: balance, amountField: fields.balance };
+    default:
+      return { amount: balance + borrower[fields.cashOut]!, amountField: fields.cashOut };
   }
-  applicant.creditBand = creditBand;
-  applicant.value = value;
-  applicant.ltvHundredths = computeLtvHundredths(applicant.amount, value);
-  const requested = borrower[fields.term]!;
-  applicant.isTermRequested = requested !== absentValue;
-  applicant.term = applicant.isTermRequested ? termMonths.indexOf(requested) : defaultTerm;
-  applicant.annualIncome = borrower[fields.annualIncome]!;
-  applicant.monthlyDebt = borrower[fields.monthlyDebt]!;
-  return true;
 }
 
 /**
@@ -216,9 +197,9 @@ export function createMortgageMismatchFinder(
   tables: MortgageTables,
   borrower: Readonly<FieldVector>,
 ): (offer: number, add: MismatchCallback) => void {
-  const applicant = emptyApplicant();
+  const applicant = readApplicant(tables, borrower);
   const quote = createEmptyLoanQuote();
-  if (!readApplicant(tables, borrower, applicant)) {
+  if (applicant === null) {
     const missing = listMissingFields(tables, borrower);
     return (_offer, add) => {
       for (const field of missing) add('not_told', field);

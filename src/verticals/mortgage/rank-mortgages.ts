@@ -1,4 +1,3 @@
-import type { FieldVector } from '../../domain/field-vector.ts';
 import { roundHalfUp } from '../../domain/money.ts';
 import { rowOf } from '../../matching/match-tables.ts';
 import { createPricingRanker, type OfferPricer, type OfferSortKeys } from '../../matching/pricing-ranker.ts';
@@ -14,7 +13,6 @@ import {
   type Applicant,
   computeLargestLoanUsd,
   createEmptyLoanQuote,
-  emptyApplicant,
   type LoanQuote,
   quoteLoan,
   readApplicant,
@@ -34,12 +32,10 @@ const otherTermPenalty = 2 ** 20;
 const aprPercentTolerance = 1e-8;
 
 function createMortgagePricer(): OfferPricer<MortgageTables, Applicant> {
-  const applicant = emptyApplicant();
   const quote = createEmptyLoanQuote();
   const price = createEmptyMortgageLoanPrice();
   return {
-    readApplicant: (tables, borrower: Readonly<FieldVector>) =>
-      readApplicant(tables, borrower, applicant) ? applicant : null,
+    readApplicant,
 
     computeSortKeys(tables, offer, borrower, keys: OfferSortKeys) {
       if (!quoteLoan(tables, offer, borrower, quote)) return false;

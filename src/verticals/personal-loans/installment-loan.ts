@@ -3,13 +3,7 @@ import { computeLoanStatistics } from './catalog-statistics.ts';
 import { compileLoanTables, type LoanTables } from './loan-tables.ts';
 import { loanSchema, validateLoanOffer, validateLoanTermCount } from './offer-schema.ts';
 import { calculateLoanPrices, createLoanRenderer } from './offer-view.ts';
-import {
-  calculatePrice,
-  createEmptyLoanPrice,
-  createLoanMismatchFinder,
-  emptyApplicant,
-  readApplicant,
-} from './price-offer.ts';
+import { calculatePrice, createEmptyLoanPrice, createLoanMismatchFinder, readApplicant } from './price-offer.ts';
 import { rankLoans } from './rank-loans.ts';
 
 /** Loan product: loans of a fixed amount that are repaid in equal monthly payments. */
@@ -34,10 +28,9 @@ export const installmentLoan = {
   rankOffers: rankLoans,
   priceOffers: calculateLoanPrices,
   createAvailabilityCheck(tables: LoanTables, borrower) {
-    const applicant = emptyApplicant();
+    const applicant = readApplicant(tables, borrower);
     const price = createEmptyLoanPrice();
-    if (!readApplicant(tables, borrower, applicant)) return null;
-    return (offer) => calculatePrice(tables, offer, applicant, price);
+    return applicant && ((offer) => calculatePrice(tables, offer, applicant, price));
   },
   createMismatchFinder: createLoanMismatchFinder,
 } satisfies VerticalProduct;

@@ -6,20 +6,13 @@ import {
   type TemplatePricedOffer,
 } from '../common/template-offer-renderer.ts';
 import type { LoanTables } from './loan-tables.ts';
-import {
-  calculatePrice,
-  createEmptyLoanPrice,
-  emptyApplicant,
-  monthlyPaymentCents,
-  readApplicant,
-} from './price-offer.ts';
+import { calculatePrice, createEmptyLoanPrice, monthlyPaymentCents, readApplicant } from './price-offer.ts';
 
 /** Offer of a personal loan in a marketplace response. No member is null, unlike in offers of other products. */
 export type LoanOfferView = {
   readonly [Name in keyof OfferView]: Exclude<OfferView[Name], null>;
 };
 
-const applicant = emptyApplicant();
 const price = createEmptyLoanPrice();
 
 /** Prices the offers of a response. The values of an offer are the monthly payment, and the smallest and largest amount. */
@@ -29,10 +22,10 @@ export function calculateLoanPrices(
   borrower: Readonly<FieldVector>,
 ): TemplatePricedOffer[] {
   const tables = catalog.tables as LoanTables;
-  const isPriceable = readApplicant(tables, borrower, applicant);
+  const applicant = readApplicant(tables, borrower);
   const termSets = countTermSets(tables);
   return priceRankedOffers(catalog, indexes, (index) => {
-    if (!isPriceable || !calculatePrice(tables, index, applicant, price)) return null;
+    if (applicant === null || !calculatePrice(tables, index, applicant, price)) return null;
     const { slot, amountMin, amountMax, openTerms } = price;
     const paymentUsd = monthlyPaymentCents(tables, price, applicant.amount) / 100;
     return { index, slot: slot * termSets + openTerms, values: [paymentUsd, amountMin, amountMax] };

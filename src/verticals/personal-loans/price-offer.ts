@@ -22,19 +22,19 @@ export function maxMonthlyPayment(share: number, annualIncome: number, monthlyDe
 /** Values of a borrower that determine prices and rankings (docs/contract.md#fairness). */
 export interface Applicant {
   /** Requested amount in USD. */
-  amount: number;
+  readonly amount: number;
   /** Index of the credit band among the values of its field. */
-  creditBand: number;
+  readonly creditBand: number;
   /** Index of the requested term in `LoanTables.termMonths`; -1 if no term was requested or the catalog does not have the term. */
-  term: number;
+  readonly term: number;
   /** Requested term in months; `absentValue` if no term was requested. */
-  termMonths: number;
+  readonly termMonths: number;
   /** Gross annual income in whole USD; negative if unknown. */
-  annualIncome: number;
+  readonly annualIncome: number;
   /** Monthly payments on existing debt in whole USD; negative if unknown. */
-  monthlyDebt: number;
+  readonly monthlyDebt: number;
   /** Index of the state of residence among the values of its field. */
-  state: number;
+  readonly state: number;
 }
 
 /** Available terms and amounts of one offer for one applicant, and the quoted term. */
@@ -48,37 +48,26 @@ export interface LoanPrice {
   amountMax: number;
 }
 
-export function emptyApplicant(): Applicant {
-  return {
-    amount: 0,
-    creditBand: 0,
-    term: 0,
-    termMonths: 0,
-    annualIncome: 0,
-    monthlyDebt: 0,
-    state: 0,
-  };
-}
-
 export function createEmptyLoanPrice(): LoanPrice {
   return { openTerms: 0, slot: 0, amountMin: 0, amountMax: 0 };
 }
 
-/** Copies values of a borrower into `applicant`. Returns false if the amount, the credit band or the state is missing. */
-export function readApplicant(tables: LoanTables, borrower: Readonly<FieldVector>, applicant: Applicant): boolean {
-  const { roles } = tables;
+/** Reads the values of a borrower. Returns null if the amount, the credit band or the state is missing. */
+export function readApplicant({ roles, termMonths }: LoanTables, borrower: Readonly<FieldVector>): Applicant | null {
   const amount = borrower[roles.amount]!;
   const creditBand = borrower[roles.creditBand]!;
   const state = borrower[roles.state]!;
-  if (amount === absentValue || creditBand === absentValue || state === absentValue) return false;
-  applicant.amount = amount;
-  applicant.creditBand = creditBand;
-  applicant.termMonths = roles.term < 0 ? absentValue : borrower[roles.term]!;
-  applicant.term = tables.termMonths.indexOf(applicant.termMonths);
-  applicant.annualIncome = borrower[roles.annualIncome]!;
-  applicant.monthlyDebt = roles.monthlyDebt < 0 ? -1 : borrower[roles.monthlyDebt]!;
-  applicant.state = state;
-  return true;
+  if (amount === absentValue || creditBand === absentValue || state === absentValue) return null;
+  const requestedMonths = roles.term < 0 ? absentValue : borrower[roles.term]!;
+  return {
+    amount,
+    creditBand,
+    term: termMonths.indexOf(requestedMonths),
+    termMonths: requestedMonths,
+    annualIncome: borrower[roles.annualIncome]!,
+    monthlyDebt: roles.monthlyDebt < 0 ? absentValue : borrower[roles.monthlyDebt]!,
+    state,
+  };
 }
 
 /**
@@ -138,8 +127,8 @@ export function createLoanMismatchFinder(
   tables: LoanTables,
   borrower: Readonly<FieldVector>,
 ): (offer: number, add: MismatchCallback) => void {
-  const applicant = emptyApplicant();
-  if (readApplicant(tables, borrower, applicant)) return (offer, add) => checkPrice(tables, offer, applicant, add);
+  const applicant = readApplicant(tables, borrower);
+  if (applicant !== null) return (offer, add) => checkPrice(tables, offer, applicant, add);
   const { roles } = tables;
   const missing = [roles.amount, roles.creditBand, roles.state].filter((field) => borrower[field] === absentValue);
   return (_offer, add) => {

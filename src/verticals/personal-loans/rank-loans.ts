@@ -3,10 +3,9 @@ import { absentValue } from '../../domain/field-vector.ts';
 import { rowOf } from '../../matching/match-tables.ts';
 import { createPricingRanker, type OfferPricer } from '../../matching/pricing-ranker.ts';
 import type { LoanTables } from './loan-tables.ts';
-import { type Applicant, calculatePrice, createEmptyLoanPrice, emptyApplicant, readApplicant } from './price-offer.ts';
+import { type Applicant, calculatePrice, createEmptyLoanPrice, readApplicant } from './price-offer.ts';
 import { computeRecommendationScore, computeTermFit } from './recommendation-score.ts';
 
-const applicant = emptyApplicant();
 const price = createEmptyLoanPrice();
 /** Weighted loan term score of the current applicant for each term, in the order of `LoanTables.termMonths`. */
 const termFits = new Float64Array(bounds.catalogTermsMax);
@@ -14,7 +13,8 @@ const termFits = new Float64Array(bounds.catalogTermsMax);
 /** Sort keys of loans (docs/contract.md#sort-orders). */
 export const loanPricer: OfferPricer<LoanTables, Applicant> = {
   readApplicant(tables, borrower) {
-    if (!readApplicant(tables, borrower, applicant)) return null;
+    const applicant = readApplicant(tables, borrower);
+    if (applicant === null) return null;
     const requested = applicant.termMonths === absentValue ? null : applicant.termMonths;
     for (const [term, months] of tables.termMonths.entries()) termFits[term] = computeTermFit(requested, months);
     return applicant;

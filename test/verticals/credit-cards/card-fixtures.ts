@@ -5,11 +5,7 @@ import { builtInVerticals } from '../../../src/verticals/built-in-verticals.ts';
 import type { CardTables } from '../../../src/verticals/credit-cards/card-tables.ts';
 import { creditCards } from '../../../src/verticals/credit-cards/credit-cards.ts';
 import type { CardCatalog, CardOffer, CreditBandTerms } from '../../../src/verticals/credit-cards/offer-schema.ts';
-import {
-  computeFirstYearCents,
-  createEmptyApplicant,
-  readApplicant,
-} from '../../../src/verticals/credit-cards/price-card.ts';
+import { computeFirstYearCents, readApplicant } from '../../../src/verticals/credit-cards/price-card.ts';
 import { borrowerOf } from '../../matching/loan-fixtures.ts';
 import { type Random, randomBorrower } from '../../support/random-catalog.ts';
 
@@ -96,8 +92,8 @@ export function randomCardBorrower(random: Random, absentChance = 0.3): FieldVec
 /** Returns the first-year value of a card in cents, for a borrower with these fields in addition to those of `goodCardBorrower`. */
 export function firstYearCentsOf(offer: CardOffer, fields: Readonly<Record<string, unknown>>): number {
   const { tables } = compileCards(cardCatalogOf([offer]));
-  const applicant = createEmptyApplicant();
   const borrower = cardBorrowerOf({ ...goodCardBorrower, monthly_spend: null, ...fields });
-  if (!readApplicant(tables, borrower, applicant)) throw new Error('the borrower lacks required fields');
+  const applicant = readApplicant(tables, borrower);
+  if (applicant === null) throw new Error('the borrower lacks required fields');
   return computeFirstYearCents(tables, 0, applicant);
 }

@@ -8,7 +8,6 @@ import { personalLoans } from '../../../src/verticals/personal-loans/personal-lo
 import {
   calculatePrice,
   createEmptyLoanPrice,
-  emptyApplicant,
   readApplicant,
 } from '../../../src/verticals/personal-loans/price-offer.ts';
 import { rankLoans } from '../../../src/verticals/personal-loans/rank-loans.ts';
@@ -156,13 +155,10 @@ describe('payments exactly at the debt-to-income limit', () => {
 
   test('rounding does not exclude a payment exactly at the debt-to-income limit', () => {
     const { tables } = compileLoans(catalogOf([plainOffer({ ...offer, max_debt_to_income_percent: 100 })]));
-    const applicant = emptyApplicant();
+    const borrower = readApplicant(tables, borrowerOf(goodBorrower))!;
     const price = createEmptyLoanPrice();
-    assert.ok(readApplicant(tables, borrowerOf(goodBorrower), applicant));
-    applicant.monthlyDebt = 0;
     for (let amount = 1_000; amount < 2_000; amount++) {
-      applicant.amount = amount;
-      applicant.annualIncome = amount;
+      const applicant = { ...borrower, monthlyDebt: 0, amount, annualIncome: amount };
       assert.ok(calculatePrice(tables, 0, applicant, price));
       assert.equal(price.amountMax, amount);
     }
