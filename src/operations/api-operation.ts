@@ -41,10 +41,8 @@ export interface OperationDefinition<Deps, Parameters extends RequestMembers, Bo
   readonly limit: RateLimitGroup;
   readonly summary: string;
   readonly description: string;
-  /** Path parameters and query parameters, in the order of the OpenAPI document. */
+  /** Path parameters and query parameters, in the order of their checks and of the OpenAPI document. */
   readonly parameters?: Parameters;
-  /** Names of all parameters in the order of their checks. Default: the order of `parameters`. */
-  readonly checkOrder?: readonly (keyof Parameters & string)[];
   readonly body?: RequestBody<Body>;
   readonly response: {
     readonly description: string;
@@ -113,8 +111,8 @@ export function defineOperation<
 >(
   definition: OperationDefinition<Deps, Parameters, Body, Result>,
 ): ApiOperation<Deps, MemberValues<Parameters> & MemberValues<Body>, Result> {
-  const { path, parameters = {}, checkOrder, body } = definition;
-  const parameterValidator = new MemberValidator<RequestMembers>(parameters, checkOrder);
+  const { path, parameters = {}, body } = definition;
+  const parameterValidator = new MemberValidator<RequestMembers>(parameters);
   const pathParameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
   const bodyValidator = body === undefined ? null : new MemberValidator<RequestMembers>(body.members);
   return {
@@ -131,8 +129,8 @@ export function defineOperation<
 export type InputOf<Operation> = Operation extends ApiOperation<never, infer Input> ? Input : never;
 
 /**
- * Validates a request and runs the operation. The checks have the order of docs/contract.md#order-of-checks. If a check fails, the request's
- * reservation in the daily session limit is released.
+ * Validates a request in the order of docs/contract.md#order-of-checks, and runs the operation. If a check fails, releases the request's
+ * reservation in the daily session limit.
  *
  * @param body parsed JSON body; ignored if the operation has no body
  */

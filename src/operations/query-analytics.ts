@@ -65,19 +65,19 @@ export const queryAnalytics = defineOperation({
       // Any string is allowed as a sub_id, because invalid sub_ids are ignored.
       schema: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: bounds.subIdListMax })),
     },
-    date_from: {
-      description: `The first day, UTC; by default ${bounds.analyticsDefaultDays} days before today, or before an earlier \`date_to\`. All figures of a session count on the day of its creation.`,
-      schema: Type.Optional(isoDateSchema('The first day.')),
-      accepts: isIsoDate,
+    granularity: {
+      description: 'One record in total, per day, or per session.',
+      schema: stringEnum(['summary', 'daily', 'row'], { default: 'summary' }),
     },
     date_to: {
       description: 'The last day, inclusive; by default today.',
       schema: Type.Optional(isoDateSchema('The last day.')),
       accepts: isIsoDate,
     },
-    granularity: {
-      description: 'One record in total, per day, or per session.',
-      schema: stringEnum(['summary', 'daily', 'row'], { default: 'summary' }),
+    date_from: {
+      description: `The first day, UTC; by default ${bounds.analyticsDefaultDays} days before today, or before an earlier \`date_to\`. All figures of a session count on the day of its creation.`,
+      schema: Type.Optional(isoDateSchema('The first day.')),
+      accepts: isIsoDate,
     },
     limit: {
       description: 'Maximum number of days or sessions; not with `summary`.',
@@ -88,7 +88,6 @@ export const queryAnalytics = defineOperation({
       schema: Type.Optional(Type.String()),
     },
   },
-  checkOrder: ['referrer_tag', 'sub_id_list', 'granularity', 'date_to', 'date_from', 'limit', 'cursor'],
   response: {
     description: 'The summary, or a page of days or of sessions.',
     schema: Type.Union([analyticsSummarySchema, dailyAnalyticsSchema, analyticsRowsSchema]),

@@ -61,15 +61,14 @@ interface PreparedMember {
   readonly accepts: (value: unknown, vertical: VerticalRules) => boolean;
 }
 
-/** Validates the parameters or the body members of one operation. */
+/** Validates the parameters or the body members of one operation, in the order of their definition. */
 export class MemberValidator<Members extends RequestMembers = RequestMembers> {
   readonly names: readonly (keyof Members & string)[];
   readonly #members: readonly PreparedMember[];
 
-  /** @param names names of all members in the order of their checks */
-  constructor(members: Members, names: readonly (keyof Members & string)[] = Object.keys(members)) {
-    this.names = names;
-    this.#members = names.map((name) => prepareMember(name, members[name]!));
+  constructor(members: Members) {
+    this.names = Object.keys(members);
+    this.#members = Object.entries(members).map(([name, member]) => prepareMember(name, member));
   }
 
   /** Parses the texts of parameters. Returns the values, or the error of the first invalid parameter. */
