@@ -177,6 +177,11 @@ export const bounds = {
   offerAmountUsdMax: 100_000_000,
   /** Largest monthly spend, carried balance or balance transfer of a card applicant (docs/verticals/credit-cards.md#fields). */
   cardAmountUsdMax: 100_000,
+  advisorFeePercentMax: 5,
+  /** Largest fee of an advisor, by year or by hour. */
+  advisorFeeUsdMax: 1_000_000,
+  advisorHoursPerYearMax: 1_000,
+  advisorFeeTiersMax: 12,
   /** Largest fee, bonus or security deposit of a card. */
   cardFeeUsdMax: 10_000,
   /** Highest fee of a card as a percentage of an amount, such as a transfer fee. */

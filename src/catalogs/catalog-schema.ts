@@ -81,6 +81,13 @@ export const optionalOfferDisclosureSchemas = {
   as_of: Type.Optional(offerDisclosureSchemas.as_of),
 };
 
+/** Members of a catalog file whose rules per US state contain only a minimum age. */
+export const minimumAgeFileMembers = {
+  state_rules: Type.Optional(
+    createDictionarySchema(Type.Object({ min_age: Type.Optional(ageYearsSchema) }, strictObject)),
+  ),
+};
+
 export const lenderSchema = <Members extends TProperties, Offer extends TSchema>(members: Members, offer: Offer) =>
   Type.Object(
     {

@@ -95,6 +95,16 @@ export function listOffersSortedById<Lender extends { readonly offers: readonly 
     .sort((one, other) => (one.offer.id < other.offer.id ? -1 : 1));
 }
 
+/**
+ * Returns the index of the first item of each list in a table that contains the items of all lists, one list after the other. The last
+ * number is the size of the table.
+ */
+export function indexFirstItems(lists: readonly { readonly length: number }[]): Uint32Array {
+  const first = new Uint32Array(lists.length + 1);
+  for (const [at, { length }] of lists.entries()) first[at + 1] = first[at]! + length;
+  return first;
+}
+
 /** Compiles the tables that all products have, except the expected revenue of clicks. */
 export function compileCommonTables<Offer extends MatchableOffer>(
   { name, bandCount }: { readonly name: string; readonly bandCount: number },

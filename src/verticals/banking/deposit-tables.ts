@@ -4,6 +4,7 @@ import type { Vertical } from '../../domain/vertical.ts';
 import {
   type ChoiceFieldRule,
   compileCommonTables,
+  indexFirstItems,
   listOffersSortedById,
   type MatchTables,
 } from '../../matching/match-tables.ts';
@@ -128,10 +129,8 @@ function compileTiers(offers: readonly DepositOffer[]) {
     const yields = computeTierYields(offer);
     return offer.tiers.map(({ from }, at) => ({ from, apy: yields[at]!, year: year[at]!, term: term[at]! }));
   });
-  const firstTier = new Uint32Array(offers.length + 1);
-  for (const [index, { tiers }] of offers.entries()) firstTier[index + 1] = firstTier[index]! + tiers.length;
   return {
-    firstTier,
+    firstTier: indexFirstItems(offers.map((offer) => offer.tiers)),
     tierFrom: Float64Array.from(tiers, ({ from }) => from),
     tierApy: Uint16Array.from(tiers, ({ apy }) => roundHalfUp(apy * 100, 0)),
     rateFrom: Float64Array.from(tiers, ({ year }) => year.from),

@@ -2,11 +2,10 @@ import Type, { type Static } from 'typebox';
 import { bounds } from '../../bounds.ts';
 import type { CatalogErrors, CatalogValuePath } from '../../catalogs/catalog-errors.ts';
 import {
-  ageYearsSchema,
   catalogSchema,
   commonOfferSchemas,
-  createDictionarySchema,
   lenderSchema,
+  minimumAgeFileMembers,
   offerDisclosureSchemas,
   productNameSchema,
   strictObject,
@@ -77,15 +76,9 @@ const offer = Type.Object(
   strictObject,
 );
 
-const fileMembers = {
-  state_rules: Type.Optional(
-    createDictionarySchema(Type.Object({ min_age: Type.Optional(ageYearsSchema) }, strictObject)),
-  ),
-};
+export const depositSchema = { fileMembers: minimumAgeFileMembers, lenderMembers: {}, offer };
 
-export const depositSchema = { fileMembers, lenderMembers: {}, offer };
-
-const catalog = catalogSchema(fileMembers, lenderSchema({}, offer));
+const catalog = catalogSchema(minimumAgeFileMembers, lenderSchema({}, offer));
 
 export type DepositCatalog = Static<typeof catalog>;
 export type DepositOffer = Static<typeof offer>;

@@ -1,11 +1,11 @@
 import Type, { type Static } from 'typebox';
 import { bounds } from '../../bounds.ts';
 import {
-  ageYearsSchema,
   catalogSchema,
   commonOfferSchemas,
   createDictionarySchema,
   lenderSchema,
+  minimumAgeFileMembers,
   offerDisclosureSchemas,
   productNameSchema,
   strictObject,
@@ -102,16 +102,10 @@ const offer = Type.Object(
   strictObject,
 );
 
-const fileMembers = {
-  state_rules: Type.Optional(
-    createDictionarySchema(Type.Object({ min_age: Type.Optional(ageYearsSchema) }, strictObject)),
-  ),
-};
-
-export const cardSchema = { fileMembers, lenderMembers: {}, offer };
+export const cardSchema = { fileMembers: minimumAgeFileMembers, lenderMembers: {}, offer };
 
 const lender = lenderSchema({}, offer);
-const catalog = catalogSchema(fileMembers, lender);
+const catalog = catalogSchema(minimumAgeFileMembers, lender);
 
 export type CardCatalog = Static<typeof catalog>;
 export type CardOffer = Static<typeof offer>;

@@ -4,6 +4,7 @@ import type { Vertical } from '../../domain/vertical.ts';
 import {
   type ChoiceFieldRule,
   compileCommonTables,
+  indexFirstItems,
   listOffersSortedById,
   type MatchTables,
 } from '../../matching/match-tables.ts';
@@ -74,10 +75,8 @@ export function compileAdvisorTables(catalog: AdvisorCatalog, vertical: Vertical
 function compileTiers(offers: readonly AdvisorOffer[]) {
   const tiersByOffer = offers.map(listFeeTiers);
   const tiers = tiersByOffer.flat();
-  const firstTier = new Uint32Array(offers.length + 1);
-  for (const [index, list] of tiersByOffer.entries()) firstTier[index + 1] = firstTier[index]! + list.length;
   return {
-    firstTier,
+    firstTier: indexFirstItems(tiersByOffer),
     tierFrom: Float64Array.from(tiers, ({ from }) => from),
     tierBase: Float64Array.from(tiers, ({ base }) => base),
     tierRate: Float64Array.from(tiers, ({ rate }) => rate),

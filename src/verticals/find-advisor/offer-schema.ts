@@ -2,11 +2,10 @@ import Type, { type Static } from 'typebox';
 import { bounds } from '../../bounds.ts';
 import type { CatalogErrors, CatalogValuePath } from '../../catalogs/catalog-errors.ts';
 import {
-  ageYearsSchema,
   catalogSchema,
   commonOfferSchemas,
-  createDictionarySchema,
   lenderSchema,
+  minimumAgeFileMembers,
   offerDisclosureSchemas,
   productNameSchema,
   strictObject,
@@ -15,9 +14,6 @@ import { getChoiceValues } from '../../domain/field-vector.ts';
 import type { Vertical } from '../../domain/vertical.ts';
 
 /** Schema of the members that only the catalog files of advisors have (docs/verticals/find-advisor.md#catalog). */
-
-/** Limits of fees. All fees are safe integers in thousandths of a cent, the unit of `AdvisorTables`. */
-const feeLimits = { percentMax: 5, usdMax: 1_000_000, hoursPerYearMax: 1_000, tiersMax: 12 } as const;
 
 export const firmTypes = ['ria', 'broker_dealer', 'dual'] as const;
 export const credentials = ['cfp', 'cfa', 'cpa', 'chfc', 'ea'] as const;
@@ -36,9 +32,10 @@ export const feeModels = Object.keys(feeMembersByModel) as [FeeModel, ...FeeMode
 const feeMembers = ['fee_tiers', 'fee_usd', 'hours_per_year', 'estimated_annual_fee'] as const;
 
 const wholeUsd = Type.Integer({ minimum: 0, maximum: bounds.offerAmountUsdMax });
-const feeUsd = Type.Number({ minimum: 0, maximum: feeLimits.usdMax });
+// The bounds of fees keep every fee a safe integer in thousandths of a cent, the unit of `AdvisorTables`.
+const feeUsd = Type.Number({ minimum: 0, maximum: bounds.advisorFeeUsdMax });
 const feeTier = Type.Object(
-  { from: wholeUsd, percent: Type.Number({ minimum: 0, maximum: feeLimits.percentMax }) },
+  { from: wholeUsd, percent: Type.Number({ minimum: 0, maximum: bounds.advisorFeePercentMax }) },
   strictObject,
 );
 
@@ -56,9 +53,9 @@ const offer = Type.Object(
     fiduciary: Type.Boolean(),
     credentials: Type.Array(Type.Enum(credentials)),
     fee_model: Type.Enum(feeModels),
-    fee_tiers: Type.Optional(Type.Array(feeTier, { minItems: 1, maxItems: feeLimits.tiersMax })),
+    fee_tiers: Type.Optional(Type.Array(feeTier, { minItems: 1, maxItems: bounds.advisorFeeTiersMax })),
     fee_usd: Type.Optional(feeUsd),
-    hours_per_year: Type.Optional(Type.Integer({ minimum: 1, maximum: feeLimits.hoursPerYearMax })),
+    hours_per_year: Type.Optional(Type.Integer({ minimum: 1, maximum: bounds.advisorHoursPerYearMax })),
     estimated_annual_fee: Type.Optional(feeUsd),
     minimum_assets: wholeUsd,
     services: Type.Array(Type.String(), { minItems: 1 }),
@@ -71,15 +68,9 @@ const offer = Type.Object(
   strictObject,
 );
 
-const fileMembers = {
-  state_rules: Type.Optional(
-    createDictionarySchema(Type.Object({ min_age: Type.Optional(ageYearsSchema) }, strictObject)),
-  ),
-};
+export const advisorSchema = { fileMembers: minimumAgeFileMembers, lenderMembers: {}, offer };
 
-export const advisorSchema = { fileMembers, lenderMembers: {}, offer };
-
-const catalog = catalogSchema(fileMembers, lenderSchema({}, offer));
+const catalog = catalogSchema(minimumAgeFileMembers, lenderSchema({}, offer));
 
 export type AdvisorCatalog = Static<typeof catalog>;
 export type AdvisorOffer = Static<typeof offer>;

@@ -4,6 +4,7 @@ import type { Vertical } from '../../domain/vertical.ts';
 import {
   type ChoiceFieldRule,
   compileCommonTables,
+  indexFirstItems,
   listOffersSortedById,
   type MatchTables,
   rowOf,
@@ -144,12 +145,7 @@ export function compileMortgageTables(catalog: MortgageCatalog, vertical: Vertic
   );
   const terms = compileTerms(vertical);
   const termCount = Uint8Array.from(offers, (offer) => Object.keys(offer.terms).length);
-  const firstLtvBand = new Uint32Array(offers.length + 1);
-  const firstSlot = new Uint32Array(offers.length + 1);
-  for (const [at, { ltv_bands }] of offers.entries()) {
-    firstLtvBand[at + 1] = firstLtvBand[at]! + ltv_bands.length;
-    firstSlot[at + 1] = firstSlot[at]! + ltv_bands.length * termCount[at]!;
-  }
+  const firstSlot = indexFirstItems(offers.map(({ ltv_bands }, at) => ({ length: ltv_bands.length * termCount[at]! })));
   const slots = bands.length * firstSlot[offers.length]!;
   const collector = new ScheduleCollector();
   const tables = {
@@ -166,7 +162,7 @@ export function compileMortgageTables(catalog: MortgageCatalog, vertical: Vertic
       Object.keys(offer.terms).reduce((set, term) => set | (1 << terms.termMonths.indexOf(Number(term))), 0),
     ),
     termCount,
-    firstLtvBand,
+    firstLtvBand: indexFirstItems(offers.map(({ ltv_bands }) => ltv_bands)),
     ltvMax: Uint16Array.from(
       offers.flatMap(({ ltv_bands }) => ltv_bands),
       ({ max_ltv_percent }) => Math.round(max_ltv_percent * 100),

@@ -1,11 +1,11 @@
 import Type, { type Static } from 'typebox';
 import { bounds } from '../../bounds.ts';
 import {
-  ageYearsSchema,
   catalogSchema,
   commonOfferSchemas,
   createDictionarySchema,
   lenderSchema,
+  minimumAgeFileMembers,
   offerDisclosureSchemas,
   strictObject,
 } from '../../catalogs/catalog-schema.ts';
@@ -62,16 +62,11 @@ const offer = Type.Object(
 );
 
 const lenderMembers = { nmls_id: Type.String({ pattern: '^[1-9][0-9]{0,9}$' }) };
-const fileMembers = {
-  state_rules: Type.Optional(
-    createDictionarySchema(Type.Object({ min_age: Type.Optional(ageYearsSchema) }, strictObject)),
-  ),
-};
 
-export const mortgageSchema = { fileMembers, lenderMembers, offer };
+export const mortgageSchema = { fileMembers: minimumAgeFileMembers, lenderMembers, offer };
 
 const lender = lenderSchema(lenderMembers, offer);
-const catalog = catalogSchema(fileMembers, lender);
+const catalog = catalogSchema(minimumAgeFileMembers, lender);
 
 export type MortgageCatalog = Static<typeof catalog>;
 export type MortgageLender = Static<typeof lender>;

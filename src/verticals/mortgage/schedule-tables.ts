@@ -1,3 +1,4 @@
+import { indexFirstItems } from '../../matching/match-tables.ts';
 import { PaymentStream, type PresentValue, solveAnnualPercentageRate } from './annual-percentage-rate.ts';
 import {
   computeBalanceAfterMonths,
@@ -100,9 +101,6 @@ export class ScheduleCollector {
   compileScheduleTables(): ScheduleTables {
     const schedules = this.#schedules;
     const segments = schedules.flatMap((schedule) => schedule.segments);
-    const firstSegment = new Uint32Array(schedules.length + 1);
-    for (const [at, schedule] of schedules.entries())
-      firstSegment[at + 1] = firstSegment[at]! + schedule.segments.length;
     const column = () => new Float64Array(schedules.length);
     const tables: ScheduleTables = {
       rate: Uint16Array.from(schedules, ({ rate }) => rate),
@@ -118,7 +116,7 @@ export class ScheduleCollector {
       premiumSlopeFha: column(),
       premiumValueTerm: column(),
       premiumSlopeTerm: column(),
-      firstSegment,
+      firstSegment: indexFirstItems(schedules.map((schedule) => schedule.segments)),
       segmentMonth: Uint16Array.from(segments, ({ month }) => month),
       segmentRate: Float64Array.from(segments, ({ monthlyRate }) => monthlyRate),
       segmentPayment: Float64Array.from(segments, ({ payment }) => payment),
