@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
 import type { CompiledCatalog } from '../../src/catalogs/compile-catalog.ts';
+import type { OfferList, OfferUrls, OfferView } from '../../src/catalogs/offer-view.ts';
 import { type FieldVector, findFieldIndex } from '../../src/domain/field-vector.ts';
 import type { Vertical } from '../../src/domain/vertical.ts';
 import { type SortOrder, sortOrderNames } from '../../src/domain/vertical.ts';
@@ -107,6 +109,21 @@ export interface Market<Tables extends MatchTables> {
   ) => readonly TemplatePricedOffer[];
 }
 
+/** Renders priced offers as objects (`views`) and twice as JSON text. The templates that `json` creates are used again for `again`. */
+export function renderOffers<View extends OfferView>(
+  catalog: CompiledCatalog,
+  offers: readonly TemplatePricedOffer[],
+  urls: OfferUrls,
+): { readonly views: View[]; readonly json: string; readonly again: string } {
+  const list: OfferList = { catalog, offers, subId: 'sub_1', clickToken: 'token' };
+  const renderer = catalog.offerRenderer(urls.logos);
+  return {
+    views: renderer.createOfferViews(list, urls) as View[],
+    json: renderer.renderOffersJson(list, urls),
+    again: renderer.renderOffersJson(list, urls),
+  };
+}
+
 interface FairnessOptions<Tables extends MatchTables, Applicant> {
   readonly vertical: Vertical;
   readonly fairMarket: Market<Tables>;
@@ -145,7 +162,7 @@ export function createFairnessChecks<Tables extends MatchTables, Applicant>({
     };
   }
 
-  return {
+  const checks = {
     show,
 
     /**
@@ -211,6 +228,38 @@ export function createFairnessChecks<Tables extends MatchTables, Applicant>({
       return { ...fairMarket, rank };
     },
 
+    /** Returns a market whose scores include the payout that `payoutOf` returns. */
+    createMarketWithPayout(payoutOf: (tables: Tables, offer: number, applicant: Applicant) => number): Market<Tables> {
+      const rank = createPricingRanker<Tables, Applicant>({
+        readApplicant: (tables, borrower) => pricer.readApplicant(tables, borrower),
+        computeSortKeys(tables, offer, applicant, keys) {
+          const isAvailable = pricer.computeSortKeys(tables, offer, applicant, keys);
+          keys.recommended -= payoutOf(tables, offer, applicant);
+          return isAvailable;
+        },
+      });
+      return { ...fairMarket, rank };
+    },
+
+    /**
+     * Asserts that only the order `svc_revenue` differs between each catalog and its copy with other payouts, for five borrowers of each
+     * catalog. Returns how often `svc_revenue` differed.
+     */
+    assertOnlyRevenueOrderDiffers(market: Market<Tables>, copies: readonly Compiled<Tables>[]): number {
+      const random = seededRandom(11);
+      let differed = 0;
+      for (const [at, catalog] of catalogs.entries()) {
+        for (let i = 0; i < 5; i++) {
+          const borrower = drawBorrower(random);
+          const { svc_revenue: before, ...orders } = show(market, catalog, borrower).orders;
+          const { svc_revenue: after, ...otherOrders } = show(market, copies[at]!, borrower).orders;
+          assert.deepEqual(otherOrders, orders, 'an order depends on the payout');
+          if (after.join() !== before.join()) differed++;
+        }
+      }
+      return differed;
+    },
+
     /** Returns a market in which borrowers with every second value of a trait get other figures. */
     createMarketWithSurcharge(trait: string): Market<Tables> {
       const position = findFieldIndex(vertical, trait);
@@ -226,4 +275,25 @@ export function createFairnessChecks<Tables extends MatchTables, Applicant>({
       };
     },
   };
+
+  /** Defines the tests that traits change no price and no order, and that the check finds a market in which they do. */
+  function testTraits(traits: readonly string[], comparedMin: number): void {
+    for (const trait of traits) {
+      describe(`influence of ${trait}`, () => {
+        test(`prices and orders of offers do not depend on ${trait}`, () => {
+          const compared = checks.assertFair(fairMarket, trait);
+          assert.ok(compared > comparedMin, `only ${compared} offers were compared`);
+        });
+
+        test(`the check detects a price and a score that depend on ${trait}`, () => {
+          const assertFair = (market: Market<Tables>) => checks.assertFair(market, trait);
+          assert.throws(() => assertFair(checks.createMarketWithSurcharge(trait)), /a price depends on/);
+          assert.throws(() => assertFair(checks.createMarketWithWeight(trait)), /the order recommended depends on/);
+        });
+      });
+    }
+    test('the ZIP code has no influence on the shown offers', checks.assertZipCodeIgnored);
+  }
+
+  return { ...checks, testTraits };
 }

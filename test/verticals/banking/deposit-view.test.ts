@@ -4,12 +4,13 @@ import fc from 'fast-check';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { generateBankingCatalog } from '../../../bench/catalogs/generate-banking-catalog.ts';
-import type { OfferList, OfferView } from '../../../src/catalogs/offer-view.ts';
+import type { OfferView } from '../../../src/catalogs/offer-view.ts';
 import { createOfferUrls } from '../../../src/operations/click-url.ts';
 import { depositAccount } from '../../../src/verticals/banking/deposit-account.ts';
 import { calculateDepositPrices, depositViewSchema } from '../../../src/verticals/banking/deposit-view.ts';
 import type { DepositCatalog, DepositOffer } from '../../../src/verticals/banking/offer-schema.ts';
 import { rankDeposits } from '../../../src/verticals/banking/rank-deposits.ts';
+import { renderOffers } from '../../matching/priced-rankings.ts';
 import { seededRandom } from '../../support/random-catalog.ts';
 import {
   compileDeposits,
@@ -31,15 +32,11 @@ function renderDeposits(file: DepositCatalog, borrower: readonly number[], index
   const catalog = compileDeposits(file);
   const { orders } = rankDeposits(catalog.tables, borrower, today, null);
   const shown = indexes ?? orders.subarray(0, Math.min(20, orders.length / 4));
-  const offers = calculateDepositPrices(catalog, shown, borrower);
-  const list: OfferList = { catalog, offers, subId: 'sub_1', clickToken: 'token' };
-  const renderer = catalog.offerRenderer(urls.logos);
-  return {
-    views: renderer.createOfferViews(list, urls) as (OfferView & { readonly deposit: Record<string, unknown> })[],
-    json: renderer.renderOffersJson(list, urls),
-    // The second text comes from the templates that the first call created.
-    again: renderer.renderOffersJson(list, urls),
-  };
+  return renderOffers<OfferView & { readonly deposit: Record<string, unknown> }>(
+    catalog,
+    calculateDepositPrices(catalog, shown, borrower),
+    urls,
+  );
 }
 
 test('the JSON text of offers equals JSON.stringify of the views, and the views match the documented schema', () => {

@@ -3,12 +3,13 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
-import type { OfferList, OfferView } from '../../../src/catalogs/offer-view.ts';
+import type { OfferView } from '../../../src/catalogs/offer-view.ts';
 import { createOfferUrls } from '../../../src/operations/click-url.ts';
 import { type CardView, cardViewMembers, priceCards } from '../../../src/verticals/credit-cards/card-view.ts';
 import { creditCard } from '../../../src/verticals/credit-cards/credit-card.ts';
 import type { CardCatalog, CardOffer } from '../../../src/verticals/credit-cards/offer-schema.ts';
 import { rankCards } from '../../../src/verticals/credit-cards/rank-cards.ts';
+import { renderOffers } from '../../matching/priced-rankings.ts';
 import { seededRandom } from '../../support/random-catalog.ts';
 import {
   cardBorrowerOf,
@@ -32,15 +33,7 @@ const strictValidator = Compile(
 
 function renderCards(file: CardCatalog, indexes: readonly number[], borrower: readonly number[]) {
   const catalog = compileCards(file);
-  const offers = priceCards(catalog, indexes, borrower);
-  const list: OfferList = { catalog, offers, subId: 'sub_1', clickToken: 'token' };
-  const renderer = catalog.offerRenderer(urls.logos);
-  return {
-    views: renderer.createOfferViews(list, urls) as (OfferView & { readonly card: CardView })[],
-    json: renderer.renderOffersJson(list, urls),
-    // The second text comes from the templates that the first call created.
-    again: renderer.renderOffersJson(list, urls),
-  };
+  return renderOffers<OfferView & { readonly card: CardView }>(catalog, priceCards(catalog, indexes, borrower), urls);
 }
 
 test('the JSON text of cards equals JSON.stringify of the views, and the views match the documented schema', () => {

@@ -4,12 +4,13 @@ import fc from 'fast-check';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { generateFindAdvisorCatalog } from '../../../bench/catalogs/generate-find-advisor-catalog.ts';
-import type { OfferList, OfferView } from '../../../src/catalogs/offer-view.ts';
+import type { OfferView } from '../../../src/catalogs/offer-view.ts';
 import { createOfferUrls } from '../../../src/operations/click-url.ts';
 import { advisorViewMembers, calculateAdvisorFees } from '../../../src/verticals/find-advisor/advisor-view.ts';
 import { financialAdvisor } from '../../../src/verticals/find-advisor/financial-advisor.ts';
 import type { AdvisorCatalog, AdvisorOffer } from '../../../src/verticals/find-advisor/offer-schema.ts';
 import { rankAdvisors } from '../../../src/verticals/find-advisor/rank-advisors.ts';
+import { renderOffers } from '../../matching/priced-rankings.ts';
 import { seededRandom } from '../../support/random-catalog.ts';
 import {
   advisorCatalogOf,
@@ -36,15 +37,7 @@ function renderAdvisors(file: AdvisorCatalog, borrower: readonly number[], index
   const catalog = compileAdvisors(file);
   const { orders } = rankAdvisors(catalog.tables, borrower, today, null);
   const shown = indexes ?? orders.subarray(0, Math.min(20, orders.length / 4));
-  const offers = calculateAdvisorFees(catalog, shown, borrower);
-  const list: OfferList = { catalog, offers, subId: 'sub_1', clickToken: 'token' };
-  const renderer = catalog.offerRenderer(urls.logos);
-  return {
-    views: renderer.createOfferViews(list, urls) as View[],
-    json: renderer.renderOffersJson(list, urls),
-    // The second text comes from the templates that the first call created.
-    again: renderer.renderOffersJson(list, urls),
-  };
+  return renderOffers<View>(catalog, calculateAdvisorFees(catalog, shown, borrower), urls);
 }
 
 test('the JSON text of offers equals JSON.stringify of the views, and the views match the documented schema', () => {
