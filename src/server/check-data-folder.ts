@@ -24,6 +24,7 @@ import type { SecretSet } from '../secrets/secret-set.ts';
 const acceptLedgerCommand = 'marketplace log repair --accept-missing-ledger --yes';
 const acceptJournalCommand = 'marketplace log repair --accept-missing-journal --yes';
 const acceptKeysCommand = 'marketplace keys repair --yes';
+const ledgerRemedy = `put the folder back or restore a backup; to continue without the missing records, run ${acceptLedgerCommand}`;
 
 /** What the files of a data folder prove about each other (docs/operating.md#missing-and-older-files). */
 export interface FolderEvidence {
@@ -64,19 +65,18 @@ export function assertLedgerStart(
   { keepsStore = true }: { readonly keepsStore?: boolean } = {},
 ): void {
   const { ledgerFolder, analyticsStoreFile, archiveFolder } = files;
-  const remedy = `put the folder back or restore a backup; to continue without the missing records, run ${acceptLedgerCommand}`;
   const archivedPosition = inventory.ledger === undefined ? archive.ledgerStartPosition - 1 : 0;
   const lastPosition = Math.max(inventory.ledger?.position ?? 0, store?.position ?? 0, archivedPosition);
   if (!existsSync(ledgerFolder) && (lastPosition > 0 || existsSync(analyticsStoreFile))) {
     throw new FolderMissingError(
       ledgerFolder,
-      `and ${analyticsStoreFile} may be the last copy of its figures: ${remedy}`,
+      `and ${analyticsStoreFile} may be the last copy of its figures: ${ledgerRemedy}`,
     );
   }
   const [first] = listLedgerSegments(files);
   if (first === undefined) {
     if (lastPosition === 0) return;
-    throw new DataMissingError(ledgerFolder, `is empty, but had ${lastPosition} records: ${remedy}`);
+    throw new DataMissingError(ledgerFolder, `is empty, but had ${lastPosition} records: ${ledgerRemedy}`);
   }
   const hasArchivedFigures = keepsStore && store !== null && coversArchive(store, archive);
   const storeStart = hasArchivedFigures ? store.firstNeededSegment : 1;
@@ -84,7 +84,7 @@ export function assertLedgerStart(
   if (first > start) {
     throw new DataMissingError(
       ledgerFolder,
-      `starts with record ${first}, but the records from ${start} on are not in ${archiveFolder}: ${remedy}`,
+      `starts with record ${first}, but the records from ${start} on are not in ${archiveFolder}: ${ledgerRemedy}`,
     );
   }
   const { sealed } = inventory;
@@ -145,8 +145,7 @@ export function assertLedgerOfJournal(
   }
   throw new DataMissingError(
     ledgerFolder,
-    `is empty, but ${journalFolder} has pocket fields of sessions: put the ledger back; to continue without the ` +
-      `missing records, run ${acceptLedgerCommand}`,
+    `is empty, but ${journalFolder} has pocket fields of sessions: ${ledgerRemedy}`,
   );
 }
 
