@@ -1,19 +1,7 @@
-import type { PayoutKey, PayoutStateWithLender } from '../confirmations/payout-state.ts';
-import type { LogEnd } from '../files/data-inventory.ts';
 import type { DataPaths } from '../files/data-paths.ts';
 import { subIdByteLength } from '../ids/sub-id.ts';
-import type {
-  CohortQuery,
-  DailyAnalyticsResult,
-  SessionRowsPage,
-  SessionRowsQuery,
-  SummaryQuery,
-  SummaryResult,
-  TagsPage,
-  TagsQuery,
-} from './analytics.ts';
-import type { RecordCounts } from './projection-state.ts';
-import type { NumberedTag } from './tags-reader.ts';
+import type { CohortQuery } from './analytics.ts';
+import type { AnalyticsStore } from './analytics-store.ts';
 
 export interface AggregatorWorkerData {
   readonly files: DataPaths;
@@ -21,53 +9,20 @@ export interface AggregatorWorkerData {
   readonly progress: SharedArrayBuffer;
 }
 
-/** Queries of the main thread that the aggregator thread executes. */
-export interface AggregatorQueries {
-  getSummary(query: SummaryQuery): SummaryResult;
-  listDailyAnalytics(query: SummaryQuery): DailyAnalyticsResult;
-  listSessions(query: SessionRowsQuery): SessionRowsPage;
-  listTags(query: TagsQuery): TagsPage;
-  findPayoutStates(keys: readonly PayoutKey[]): readonly PayoutStateWithLender[];
-  /** Returns the next tags of all tenants, at most `bounds.numberedTagsPerPage` tags; an empty list after the last tag. */
-  listNumberedTags(afterNumber: number): readonly NumberedTag[];
-  /** Returns the totals of all applied records. */
-  getTotals(): RecordCounts;
-  /**
-   * Archives the daily counters of days that are older than the retention period. Call this method only after all acknowledged records have
-   * been applied, because records of sessions from archived days are ignored afterwards.
-   */
-  applyRetention(request: RetentionRequest): RetentionResult;
-}
+/** Methods of the store that the aggregator thread executes for the main thread. */
+export type QueryName =
+  | 'getSummary'
+  | 'listDailyAnalytics'
+  | 'listSessions'
+  | 'listTags'
+  | 'listNumberedTags'
+  | 'findPayoutStates'
+  | 'getTotals'
+  | 'applyRetention';
+type QueryParameters = { readonly [Name in QueryName]: Parameters<AnalyticsStore[Name]>[0] };
+export type QueryResult<Name extends QueryName> = ReturnType<AnalyticsStore[Name]>;
 
-export interface RetentionRequest {
-  /** Day number of the current day (UTC). */
-  readonly today: number;
-  /** Number of days before `today` for which sessions are retained. */
-  readonly retentionDays: number;
-  /** Unix time of the request in milliseconds; stored in the archive. */
-  readonly wallMs: number;
-}
-
-/** If the archive cannot be written, `archived` is false, and `reason` is the error message. */
-export type RetentionResult =
-  | {
-      readonly archived: true;
-      /** First day (day number) whose sessions are retained. */
-      readonly retainedFromDay: number;
-      /** Whether this call increased the first retained day. */
-      readonly isNew: boolean;
-      /** Ledger records before this position can be deleted, because a rebuild of the store does not need these records. */
-      readonly ledgerStartPosition: number;
-      /** End of the archive after this call. */
-      readonly archiveEnd: LogEnd;
-    }
-  | { readonly archived: false; readonly reason: string };
-
-export type QueryName = keyof AggregatorQueries;
-type QueryParameters = { readonly [Name in QueryName]: Parameters<AggregatorQueries[Name]>[0] };
-export type QueryResult<Name extends QueryName> = ReturnType<AggregatorQueries[Name]>;
-
-/** `AggregatorQueries` in a form in which TypeScript relates the parameter and the result of a query to a generic name. */
+/** These methods in a form in which TypeScript relates the parameter and the result of a query to a generic name. */
 export type QueryExecutors = {
   readonly [Name in QueryName]: (parameter: QueryParameters[Name]) => QueryResult<Name>;
 };

@@ -1,15 +1,5 @@
 import type { PayoutKey, PayoutStateWithLender } from '../confirmations/payout-state.ts';
 import type { LogCursor } from '../event-log/log-scanner.ts';
-import type { AggregatorQueries, RetentionRequest, RetentionResult } from './aggregator-protocol.ts';
-import type {
-  DailyAnalyticsResult,
-  SessionRowsPage,
-  SessionRowsQuery,
-  SummaryQuery,
-  SummaryResult,
-  TagsPage,
-  TagsQuery,
-} from './analytics.ts';
 import { openAnalyticsDatabase, recordCountColumns } from './analytics-database.ts';
 import { readDailyAnalytics, readSummary } from './cohort-reader.ts';
 import type { CounterArchive } from './counter-archive.ts';
@@ -18,8 +8,8 @@ import { emptyRecordCounts, type RecordCounts, recordCountNames } from './projec
 import { readSessionRows } from './rows-reader.ts';
 import type { SqlDatabase } from './sql-database.ts';
 import { SqliteProjectionState } from './sqlite-projection-state.ts';
-import { StoreRetention } from './store-retention.ts';
-import { type NumberedTag, readNumberedTags, readTags } from './tags-reader.ts';
+import { type RetentionRequest, type RetentionResult, StoreRetention } from './store-retention.ts';
+import { readNumberedTags, readTags } from './tags-reader.ts';
 
 const totalColumns = recordCountColumns.map((column, index) => `${column} AS ${recordCountNames[index]}`);
 const selectTotalsSql = `SELECT ${totalColumns.join(', ')} FROM progress`;
@@ -30,11 +20,16 @@ const selectTotalsSql = `SELECT ${totalColumns.join(', ')} FROM progress`;
  *
  * If `applyBatch` throws, close and reopen the store, because its caches may no longer match the file. The file is unchanged.
  */
-export class AnalyticsStore implements AggregatorQueries {
+export class AnalyticsStore {
   readonly #database: SqlDatabase;
   readonly #state: SqliteProjectionState;
   readonly retention: StoreRetention;
   #cursor: LogCursor | null;
+  readonly getSummary = this.#createQuery(readSummary);
+  readonly listDailyAnalytics = this.#createQuery(readDailyAnalytics);
+  readonly listSessions = this.#createQuery(readSessionRows);
+  readonly listTags = this.#createQuery(readTags);
+  readonly listNumberedTags = this.#createQuery(readNumberedTags);
 
   /**
    * Opens or creates the analytics store. Copies the archived counters into the store unless the store already includes all archived days.
@@ -74,39 +69,28 @@ export class AnalyticsStore implements AggregatorQueries {
     this.#state.cacheSessions();
   }
 
+  /**
+   * Archives the daily counters of days that are older than the retention period. Call this method only after all acknowledged records have
+   * been applied, because records of sessions from archived days are ignored afterwards.
+   */
   applyRetention(request: RetentionRequest): RetentionResult {
     return this.retention.applyRetention(request, this.#cursor);
-  }
-
-  getSummary(query: SummaryQuery): SummaryResult {
-    return this.#database.read(() => readSummary(this.#database, query));
-  }
-
-  listDailyAnalytics(query: SummaryQuery): DailyAnalyticsResult {
-    return this.#database.read(() => readDailyAnalytics(this.#database, query));
-  }
-
-  listSessions(query: SessionRowsQuery): SessionRowsPage {
-    return this.#database.read(() => readSessionRows(this.#database, query));
-  }
-
-  listTags(query: TagsQuery): TagsPage {
-    return this.#database.read(() => readTags(this.#database, query));
-  }
-
-  listNumberedTags(afterNumber: number): NumberedTag[] {
-    return readNumberedTags(this.#database, afterNumber);
   }
 
   findPayoutStates(keys: readonly PayoutKey[]): PayoutStateWithLender[] {
     return this.#database.read(() => this.#state.findPayoutStates(keys, this.retention.firstRetainedSubId));
   }
 
+  /** Returns the totals of all applied records. */
   getTotals(): RecordCounts {
     return this.#database.object<RecordCounts>(selectTotalsSql) ?? { ...emptyRecordCounts };
   }
 
   close(): void {
     this.#database.close();
+  }
+
+  #createQuery<Query, Result>(read: (database: SqlDatabase, query: Query) => Result): (query: Query) => Result {
+    return (query) => this.#database.read(() => read(this.#database, query));
   }
 }

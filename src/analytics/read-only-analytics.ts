@@ -1,24 +1,20 @@
-import type {
-  Analytics,
-  DailyAnalyticsResult,
-  SessionRowsPage,
-  SessionRowsQuery,
-  SummaryQuery,
-  SummaryResult,
-  TagsPage,
-  TagsQuery,
-} from './analytics.ts';
+import type { Analytics } from './analytics.ts';
 import { openAnalyticsDatabaseReadOnly } from './analytics-database.ts';
 import { readDailyAnalytics, readSummary } from './cohort-reader.ts';
 import { readSessionRows } from './rows-reader.ts';
 import type { SqlDatabase } from './sql-database.ts';
-import { countTags, readTags, type TagCount } from './tags-reader.ts';
+import { countTags, readTags } from './tags-reader.ts';
 
 /** Reads a store to which another process may be writing. A query includes all records that were applied before the query. */
 export class ReadOnlyAnalytics implements Analytics {
   readonly healthy = true;
   readonly #database: SqlDatabase;
   #lastPosition = 0;
+  readonly getSummary = this.#createQuery(readSummary);
+  readonly listDailyAnalytics = this.#createQuery(readDailyAnalytics);
+  readonly listSessions = this.#createQuery(readSessionRows);
+  readonly listTags = this.#createQuery(readTags);
+  readonly countReferrerTags = this.#createQuery(countTags);
 
   /** Opens the file. Throws `StoreVersionMismatchError` or an SQLite error. */
   constructor(file: string) {
@@ -30,36 +26,19 @@ export class ReadOnlyAnalytics implements Analytics {
     return this.#lastPosition;
   }
 
-  async getSummary(query: SummaryQuery): Promise<SummaryResult> {
-    return this.#read((database) => readSummary(database, query));
-  }
-
-  async listDailyAnalytics(query: SummaryQuery): Promise<DailyAnalyticsResult> {
-    return this.#read((database) => readDailyAnalytics(database, query));
-  }
-
-  async listSessions(query: SessionRowsQuery): Promise<SessionRowsPage> {
-    return this.#read((database) => readSessionRows(database, query));
-  }
-
-  async listTags(query: TagsQuery): Promise<TagsPage> {
-    return this.#read((database) => readTags(database, query));
-  }
-
-  countReferrerTags(): TagCount[] {
-    return this.#read(countTags);
-  }
-
   /** Closes the file. Repeated calls have no effect. */
   async close(): Promise<void> {
     this.#database.close();
   }
 
-  /** Runs a query and reads its position in one transaction. */
-  #read<Result>(read: (database: SqlDatabase) => Result): Result {
-    return this.#database.read(() => {
-      this.#lastPosition = this.#database.value<number>('SELECT position FROM progress') ?? 0;
-      return read(this.#database);
-    });
+  /** Creates a query that runs `read` and reads the position of its result in one transaction. */
+  #createQuery<Parameters extends unknown[], Result>(
+    read: (database: SqlDatabase, ...parameters: Parameters) => Result,
+  ): (...parameters: Parameters) => Promise<Result> {
+    return async (...parameters) =>
+      this.#database.read(() => {
+        this.#lastPosition = this.#database.value<number>('SELECT position FROM progress') ?? 0;
+        return read(this.#database, ...parameters);
+      });
   }
 }

@@ -1,10 +1,34 @@
 import { bounds } from '../bounds.ts';
 import type { LogCursor } from '../event-log/log-scanner.ts';
-import type { RetentionRequest, RetentionResult } from './aggregator-protocol.ts';
+import type { LogEnd } from '../files/data-inventory.ts';
 import { ArchiveWriteError, type CounterArchive } from './counter-archive.ts';
 import { type SubIdSortKey, smallestSubIdOfDay } from './projection-state.ts';
 import type { SqlDatabase } from './sql-database.ts';
 import type { SqliteProjectionState } from './sqlite-projection-state.ts';
+
+export interface RetentionRequest {
+  /** Day number of the current day (UTC). */
+  readonly today: number;
+  /** Number of days before `today` for which sessions are retained. */
+  readonly retentionDays: number;
+  /** Unix time of the request in milliseconds; stored in the archive. */
+  readonly wallMs: number;
+}
+
+/** If the archive cannot be written, `archived` is false, and `reason` is the error message. */
+export type RetentionResult =
+  | {
+      readonly archived: true;
+      /** First day (day number) whose sessions are retained. */
+      readonly retainedFromDay: number;
+      /** Whether this call increased the first retained day. */
+      readonly isNew: boolean;
+      /** Ledger records before this position can be deleted, because a rebuild of the store does not need these records. */
+      readonly ledgerStartPosition: number;
+      /** End of the archive after this call. */
+      readonly archiveEnd: LogEnd;
+    }
+  | { readonly archived: false; readonly reason: string };
 
 /**
  * Decides which days to delete from the analytics store, keeps the store and the archive consistent, and deletes the rows of sessions that

@@ -34,8 +34,8 @@ export function readTags(database: SqlDatabase, { account, vertical, mode, after
   };
 }
 
-/** Returns up to `bounds.numberedTagsPerPage` tags of all tenants with numbers greater than `afterNumber`. */
-export function readNumberedTags(database: SqlDatabase, afterNumber: number): NumberedTag[] {
+/** Returns the next tags of all tenants, at most `bounds.numberedTagsPerPage` tags; an empty list after the last tag. */
+export function readNumberedTags(database: SqlDatabase, afterNumber: number): readonly NumberedTag[] {
   return database.rows(
     'SELECT number, account, vertical, test, tag FROM referrer_tag WHERE number > ? ORDER BY number LIMIT ?',
     [afterNumber, bounds.numberedTagsPerPage],

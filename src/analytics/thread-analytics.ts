@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { bounds } from '../bounds.ts';
-import type { PayoutKey, PayoutStateReader, PayoutStateWithLender } from '../confirmations/payout-state.ts';
+import type { PayoutStateReader } from '../confirmations/payout-state.ts';
 import type { CancelSignal } from '../domain/async.ts';
 import type { DataPaths } from '../files/data-paths.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -12,23 +12,10 @@ import {
   packSubIds,
   type QueryName,
   type QueryResult,
-  type RetentionRequest,
-  type RetentionResult,
 } from './aggregator-protocol.ts';
-import {
-  type Analytics,
-  AnalyticsUnavailableError,
-  type DailyAnalyticsResult,
-  type SessionRowsPage,
-  type SessionRowsQuery,
-  type SummaryQuery,
-  type SummaryResult,
-  type TagsPage,
-  type TagsQuery,
-} from './analytics.ts';
-import type { RecordCounts } from './projection-state.ts';
+import { type Analytics, AnalyticsUnavailableError } from './analytics.ts';
 import { AggregatorProgress, AnalyticsLag } from './shared-progress.ts';
-import type { NumberedTag } from './tags-reader.ts';
+import type { RetentionRequest } from './store-retention.ts';
 
 export interface AnalyticsThreadOptions {
   /** Paths of the ledger, the archive and the analytics store. The folder of the analytics store must exist. */
@@ -46,7 +33,7 @@ export interface AnalyticsThreadOptions {
 interface PendingQuery {
   readonly position: number;
   readonly query: AggregatorQuery;
-  readonly signal: CancelSignal | null;
+  readonly signal: CancelSignal | null | undefined;
   /** Resolves the query with a result of type `QueryResult<typeof query.name>`. */
   readonly resolve: (result: QueryResult<QueryName>) => void;
   readonly reject: (error: Error) => void;
@@ -119,43 +106,36 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     this.#sendQueuedQueries();
   }
 
-  async getSummary(query: SummaryQuery, signal: CancelSignal | null = null): Promise<SummaryResult> {
-    return this.#query({ name: 'getSummary', parameter: packSubIds(query) }, { signal });
-  }
+  readonly getSummary: Analytics['getSummary'] = async (query, signal) =>
+    this.#query({ name: 'getSummary', parameter: packSubIds(query) }, { signal });
 
-  async listDailyAnalytics(query: SummaryQuery, signal: CancelSignal | null = null): Promise<DailyAnalyticsResult> {
-    return this.#query({ name: 'listDailyAnalytics', parameter: packSubIds(query) }, { signal });
-  }
+  readonly listDailyAnalytics: Analytics['listDailyAnalytics'] = async (query, signal) =>
+    this.#query({ name: 'listDailyAnalytics', parameter: packSubIds(query) }, { signal });
 
-  async listSessions(query: SessionRowsQuery, signal: CancelSignal | null = null): Promise<SessionRowsPage> {
-    return this.#query({ name: 'listSessions', parameter: packSubIds(query) }, { signal });
-  }
+  readonly listSessions: Analytics['listSessions'] = async (query, signal) =>
+    this.#query({ name: 'listSessions', parameter: packSubIds(query) }, { signal });
 
-  async listTags(query: TagsQuery, signal: CancelSignal | null = null): Promise<TagsPage> {
-    return this.#query({ name: 'listTags', parameter: query }, { signal });
-  }
+  readonly listTags: Analytics['listTags'] = (query, signal) =>
+    this.#query({ name: 'listTags', parameter: query }, { signal });
 
-  findPayoutStates(
-    keys: readonly PayoutKey[],
-    signal: CancelSignal | null = null,
-  ): Promise<readonly PayoutStateWithLender[]> {
+  readonly findPayoutStates: PayoutStateReader['findPayoutStates'] = (keys, signal) => {
     // Copies only the properties of `PayoutKey`, because an object in `keys` may have further properties, which the thread does not need.
     const parameter = keys.map(({ sub, offerId, txid }) => ({ sub, offerId, txid }));
     return this.#query({ name: 'findPayoutStates', parameter }, { signal });
-  }
+  };
 
-  /** Calls `AggregatorQueries.listNumberedTags`. */
-  listNumberedTags(afterNumber: number): Promise<readonly NumberedTag[]> {
+  /** Calls `AnalyticsStore.listNumberedTags`. */
+  listNumberedTags(afterNumber: number): Promise<QueryResult<'listNumberedTags'>> {
     return this.#query({ name: 'listNumberedTags', parameter: afterNumber });
   }
 
   /** Returns the totals of all records that have been applied. Does not wait for appended records that are not applied yet. */
-  getRecordCounts(): Promise<RecordCounts> {
+  getRecordCounts(): Promise<QueryResult<'getTotals'>> {
     return this.#query({ name: 'getTotals', parameter: undefined }, { currentOnly: true });
   }
 
-  /** Calls `AggregatorQueries.applyRetention`. If the call rejects, the data may already be archived; calling again is safe. */
-  applyRetention(request: RetentionRequest): Promise<RetentionResult> {
+  /** Calls `AnalyticsStore.applyRetention`. If the call rejects, the data may already be archived; calling again is safe. */
+  applyRetention(request: RetentionRequest): Promise<QueryResult<'applyRetention'>> {
     return this.#query({ name: 'applyRetention', parameter: request });
   }
 
@@ -164,14 +144,12 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     return this.#closing;
   }
 
-  /** @param currentOnly if true, the query does not wait until the appended records are applied, so the result may lack recent records */
+  /** @param options if `currentOnly` is true, the query does not wait until the appended records are applied, so the result may lack recent records */
   #query<Name extends QueryName>(
     query: AggregatorQuery & { readonly name: Name },
-    {
-      currentOnly = false,
-      signal = null,
-    }: { readonly currentOnly?: boolean; readonly signal?: CancelSignal | null } = {},
+    options: { readonly currentOnly?: boolean; readonly signal?: CancelSignal | null | undefined } = {},
   ): Promise<QueryResult<Name>> {
+    const { currentOnly = false, signal } = options;
     if (this.#state !== 'running')
       return Promise.reject(new AnalyticsUnavailableError('aggregator thread is not running'));
     if (this.#queuedQueries.size + this.#sentQueries.size >= bounds.analyticsQueueQueriesMax) {

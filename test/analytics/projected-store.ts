@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Analytics } from '../../src/analytics/analytics.ts';
 import { deleteAnalyticsDatabase } from '../../src/analytics/analytics-database.ts';
 import { AnalyticsStore } from '../../src/analytics/analytics-store.ts';
 import { CounterArchive } from '../../src/analytics/counter-archive.ts';
@@ -38,20 +37,6 @@ export class ProjectedStore {
   close(): void {
     this.store.close();
     rmSync(this.#folder, { recursive: true });
-  }
-
-  /** Returns the store as the interface that operations use. */
-  get analytics(): Analytics {
-    const { store } = this;
-    return {
-      getSummary: async (query) => store.getSummary(query),
-      listDailyAnalytics: async (query) => store.listDailyAnalytics(query),
-      listSessions: async (query) => store.listSessions(query),
-      listTags: async (query) => store.listTags(query),
-      appliedPosition: store.appliedPosition,
-      healthy: true,
-      close: async () => this.close(),
-    };
   }
 
   #open(): AnalyticsStore {

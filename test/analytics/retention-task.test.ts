@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { RetentionRequest, RetentionResult } from '../../src/analytics/aggregator-protocol.ts';
 import { RetentionTask } from '../../src/analytics/retention-task.ts';
+import type { RetentionRequest, RetentionResult } from '../../src/analytics/store-retention.ts';
 import { bounds } from '../../src/bounds.ts';
 import { daysSinceEpoch } from '../../src/domain/calendar.ts';
 import { ManualClock } from '../support/manual-clock.ts';

@@ -8,6 +8,7 @@ import {
   type SessionRowsPage,
   type SummaryResult,
 } from '../../src/analytics/analytics.ts';
+import { ReadOnlyAnalytics } from '../../src/analytics/read-only-analytics.ts';
 import { formatIsoDate, parseIsoDate } from '../../src/domain/calendar.ts';
 import { usdToExactMicros } from '../../src/domain/money.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
@@ -585,7 +586,8 @@ describe('sums of analytics figures', () => {
             ]),
           );
         }
-        const deps = { ...bench, analytics: projected.analytics };
+        const analytics = new ReadOnlyAnalytics(projected.file);
+        const deps = { ...bench, analytics };
         const query = async <View>(request: ParameterTexts): Promise<View> => {
           const outcome = await callOperation(queryAnalytics, deps, tenant, { texts: { referrer_tag, ...request } });
           assert.ok(outcome.ok);
@@ -615,6 +617,7 @@ describe('sums of analytics figures', () => {
           assert.equal(ofLenders, usdToExactMicros(whole.rev_confirmed));
         }
         assert.ok(summary.rev_attributed > 0 && summary.rev_confirmed > 0);
+        await analytics.close();
         projected.close();
       });
       await fc.assert(property, { numRuns: 5, endOnFailure: true });

@@ -318,8 +318,8 @@ function listKeys(dataDir: string): readonly IssuedKey[] {
 async function printTagCounts(registry: VerticalRegistry, options: { readonly json?: true }): Promise<void> {
   const dataDir = readDataDir();
   const keys = listKeys(dataDir);
-  await withStoredAnalytics(dataDir, (analytics) => {
-    const counts = analytics.countReferrerTags().map(([account, vertical, test, tags]) => ({
+  await withStoredAnalytics(dataDir, async (analytics) => {
+    const counts = (await analytics.countReferrerTags()).map(([account, vertical, test, tags]) => ({
       account: keys.find((key) => key.account === account)?.accountName ?? null,
       vertical: registry.verticals.find(({ number }) => number === vertical)?.segment ?? null,
       mode: test === 1 ? 'test' : 'live',
