@@ -205,10 +205,10 @@ test('formats amounts of money and interest rates', () => {
 });
 
 test('formats loan terms as a list', () => {
-  assert.equal(formatMonths([1]), '1 month');
-  assert.equal(formatMonths([36]), '36 months');
-  assert.equal(formatMonths([24, 36]), '24 or 36 months');
-  assert.equal(formatMonths([24, 36, 48]), '24, 36 or 48 months');
+  assert.equal(formatMonths(1), '1 month');
+  assert.equal(formatMonths(36), '36 months');
+  assert.equal(formatMonths(24, 36), '24 or 36 months');
+  assert.equal(formatMonths(24, 36, 48), '24, 36 or 48 months');
 });
 
 test('formats dates independently of the time zone, and rejects other texts', () => {

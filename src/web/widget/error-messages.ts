@@ -38,13 +38,6 @@ export function errorMessageFor(code: string, origin: string): ErrorMessage {
         canRetry: false,
         partnerHint: `${origin} is not allowed to embed it; ask the operator to add it to the embedding origins of your account.`,
       };
-    case 'SUB_ID_NOT_FOUND':
-      return {
-        title: cannotShow,
-        advice: 'Go back to the form and start again.',
-        canRetry: false,
-        partnerHint: 'data-token was not issued for data-sub; copy both unchanged from one API response.',
-      };
     case 'RATE_LIMIT_EXCEEDED':
     case 'SERVICE_UNAVAILABLE':
       return {
@@ -72,7 +65,10 @@ export function errorMessageFor(code: string, origin: string): ErrorMessage {
         title: cannotShow,
         advice: 'Go back to the form and start again.',
         canRetry: false,
-        partnerHint: `the request was refused (${code}); copy the script element unchanged from the API response.`,
+        partnerHint:
+          code === 'SUB_ID_NOT_FOUND'
+            ? 'data-token was not issued for data-sub; copy both unchanged from one API response.'
+            : `the request was refused (${code}); copy the script element unchanged from the API response.`,
       };
   }
 }

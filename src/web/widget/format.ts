@@ -26,6 +26,11 @@ export function formatIfPresent<Value>(
   return value === null || value === undefined ? null : format(value);
 }
 
+/** Joins the texts that are neither null nor empty. */
+export function joinTexts(separator: string, ...texts: readonly (string | null)[]): string {
+  return texts.filter((text) => text).join(separator);
+}
+
 function createDollarFormat(fractionDigits: number): Intl.NumberFormat {
   return new Intl.NumberFormat('en-US', {
     style: 'currency',
@@ -56,13 +61,16 @@ export function formatFee(amount: number): string {
   return Number.isInteger(amount) ? formatDollars(amount) : formatDollarsAndCents(amount);
 }
 
-/** Formats a fee, or returns `None` for 0. */
-export function formatFeeOrNone(amount: number): string {
-  return amount === 0 ? 'None' : formatFee(amount);
+/** Formats a number that an offer may lack: `None` for 0. Returns null if the number is null or undefined. */
+export function formatOrNone(
+  number: number | null | undefined,
+  format: (number: number) => string = formatFee,
+): string | null {
+  return formatIfPresent(number, (value) => (value === 0 ? 'None' : format(value)));
 }
 
 /** Formats a list of loan terms in months: `24, 36 or 48 months`. */
-export function formatMonths(terms: readonly number[]): string {
+export function formatMonths(...terms: readonly number[]): string {
   const last = terms.at(-1);
   if (last === undefined) return '';
   const unit = last === 1 && terms.length === 1 ? 'month' : 'months';

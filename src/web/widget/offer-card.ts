@@ -1,8 +1,8 @@
 import { createElement, parseWebUrl } from './dom.ts';
-import { formatDate, formatIfPresent, formatOfferFeature } from './format.ts';
+import { formatDate, formatIfPresent, formatMonths, formatOfferFeature } from './format.ts';
 import * as widgetLimits from './limits.ts';
 import type { Offer } from './offer.ts';
-import type { ProductView } from './products/product-view.ts';
+import type { Figure, ProductView } from './products/product-view.ts';
 
 const starsMax = 5;
 
@@ -42,9 +42,9 @@ export function createPlaceholderCard(): HTMLElement {
   return createElement(
     'li',
     { class: 'card placeholder', 'aria-hidden': 'true' },
-    createElement('span', { class: 'placeholder-part placeholder-logo' }),
-    createElement('span', { class: 'placeholder-part placeholder-figures' }),
-    createElement('span', { class: 'placeholder-part placeholder-action' }),
+    ...['logo', 'figures', 'action'].map((part) =>
+      createElement('span', { class: `placeholder-part placeholder-${part}` }),
+    ),
   );
 }
 
@@ -115,7 +115,7 @@ export function createOfferCard(
         createStars(offer.svc_star_rating),
       ),
     ),
-    createElement('dl', { class: 'figures' }, ...figures),
+    createElement('dl', { class: 'figures' }, ...figures.map(createFigure)),
     tags.length > 0
       ? createElement(
           'ul',
@@ -158,19 +158,9 @@ function createSmallPrint({ legal, terms_url, as_of }: Offer, offerName: string)
   );
 }
 
-/**
- * Creates a figure in the list of figures. Returns null if the offer lacks the value.
- *
- * @param kind CSS classes
- * @param note text below the value; null or empty for none
- */
-export function createFigure(
-  kind: string,
-  name: string,
-  value: string | null,
-  note: string | null = null,
-): HTMLElement | null {
-  if (value === null) return null;
+/** Creates a figure in the list of figures. Returns null if the offer lacks the value. */
+function createFigure([kind, name, value, note]: Figure): HTMLElement | null {
+  if (value === null || value === undefined) return null;
   const notes = note ? [' ', createElement('span', { class: 'note' }, note)] : [];
   return createElement(
     'div',
@@ -181,8 +171,15 @@ export function createFigure(
 }
 
 /** Creates a paragraph that starts with a label. Returns null if the offer lacks the text. */
-export function createLabeledText(label: string, text: string | null): HTMLElement | null {
-  return text === null ? null : createElement('p', {}, createElement('strong', {}, `${label} `), text);
+export function createLabeledText(label: string, text: string | null | undefined): HTMLElement | null {
+  return text === null || text === undefined
+    ? null
+    : createElement('p', {}, createElement('strong', {}, `${label} `), text);
+}
+
+/** Creates the text with the loan terms that the borrower can choose from. */
+export function createTermsText({ term_months: terms }: Offer): HTMLElement | null {
+  return createLabeledText('Terms open to you:', terms.length > 0 ? `${formatMonths(...terms)}.` : null);
 }
 
 /**

@@ -2,13 +2,13 @@ import { createElement, parseWebUrl } from '../dom.ts';
 import {
   formatDollarsAndCents,
   formatFee,
-  formatFeeOrNone,
   formatIfPresent,
   formatOfferFeature,
+  formatOrNone,
   formatShortPercent,
 } from '../format.ts';
 import type { Figures, Offer } from '../offer.ts';
-import { createFigure, createLabeledText, createTable } from '../offer-card.ts';
+import { createLabeledText, createTable } from '../offer-card.ts';
 import type { OfferCardContent, ProductView } from './product-view.ts';
 
 /** Figures of a financial advisor (docs/contract.md#offers). */
@@ -64,52 +64,35 @@ export const advisorView: ProductView = {
 /** The card states what the firm pays, in the size of the other figures and not behind a link (17 CFR 275.206(4)-1(b)). */
 function createContent(offer: AdvisorOffer): OfferCardContent {
   const { advisor = {}, compensation_disclosure: payment } = offer;
-  const { name, years } = advisor;
+  const { name, years, meeting, services, has_disclosures: hasDisclosures } = advisor;
   return {
     productName: name,
     lenderNote: formatRegistration(advisor),
     figures: [
-      createFigure(
+      [
         'lead wide',
         'Estimated annual fee',
         formatIfPresent(advisor.estimated_annual_fee, formatDollarsAndCents),
         formatFeeModel(advisor),
-      ),
-      createFigure('minimum', 'Minimum assets', formatIfPresent(advisor.minimum_assets, formatFeeOrNone)),
-      createFigure(
+      ],
+      ['minimum', 'Minimum assets', formatOrNone(advisor.minimum_assets)],
+      [
         'credentials',
         'Credentials',
         formatIfPresent(advisor.credentials, (list) => list.join(', ').toUpperCase().replace('CHFC', 'ChFC') || 'None'),
-      ),
-      createFigure(
-        'fiduciary',
-        'Fiduciary',
-        formatIfPresent(advisor.fiduciary, (is) => (is ? 'Yes' : 'No')),
-      ),
-      createFigure(
-        'experience',
-        'Experience',
-        formatIfPresent(years, (count) => `${count} ${count === 1 ? 'year' : 'years'}`),
-      ),
-      createFigure(
+      ],
+      ['fiduciary', 'Fiduciary', formatIfPresent(advisor.fiduciary, (is) => (is ? 'Yes' : 'No'))],
+      ['experience', 'Experience', formatIfPresent(years, (count) => `${count} ${count === 1 ? 'year' : 'years'}`)],
+      [
         'meeting',
         'Meetings',
-        formatIfPresent(advisor.meeting, (kind) =>
-          kind === 'both' ? 'In person or remote' : formatOfferFeature(kind),
-        ),
-      ),
-      createFigure(
-        'record',
-        'Public record',
-        formatIfPresent(advisor.has_disclosures, (has) => `${has ? 'Has' : 'No'} disclosures`),
-      ),
-      createFigure('payment-note', 'How we are paid', payment ?? null),
+        meeting === 'both' ? 'In person or remote' : formatIfPresent(meeting, formatOfferFeature),
+      ],
+      ['record', 'Public record', formatIfPresent(hasDisclosures, (has) => `${has ? 'Has' : 'No'} disclosures`)],
+      ['payment-note', 'How we are paid', payment],
     ],
     details: [
-      createLabeledText(
-        'Services:',
-        formatIfPresent(advisor.services, (list) => `${list.join(', ')}.`),
-      ),
+      createLabeledText('Services:', services && `${services.join(', ')}.`),
       createTierTable(advisor),
       createDisclosuresLink(offer, advisor),
     ],
@@ -147,15 +130,8 @@ function createTierTable({ fee_tiers: tiers }: AdvisorFigures): HTMLElement | nu
 /** Creates the link to the relationship summary of the firm. */
 function createDisclosuresLink({ lender_name: firm }: Offer, advisor: AdvisorFigures): HTMLElement | null {
   const href = parseWebUrl(advisor.disclosures_url);
-  return href === null
-    ? null
-    : createElement(
-        'p',
-        {},
-        createElement(
-          'a',
-          { class: 'relationship-summary', href, target: '_blank', rel: 'noopener' },
-          `Relationship summary (Form CRS) of ${firm}, ${advisor.name}`,
-        ),
-      );
+  if (href === null) return null;
+  const text = `Relationship summary (Form CRS) of ${firm}, ${advisor.name}`;
+  const attributes = { class: 'relationship-summary', href, target: '_blank', rel: 'noopener' };
+  return createElement('p', {}, createElement('a', attributes, text));
 }

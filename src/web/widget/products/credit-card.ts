@@ -3,18 +3,19 @@ import {
   formatAsWords,
   formatDollarsAndCents,
   formatFee,
-  formatFeeOrNone,
   formatIfPresent,
   formatMonths,
   formatOfferFeature,
+  formatOrNone,
   formatPercent,
   formatPercentRange,
   formatShortPercent,
+  joinTexts,
 } from '../format.ts';
 import * as widgetLimits from '../limits.ts';
 import type { Figures, NumberRange, Offer } from '../offer.ts';
-import { createFigure, createLabeledText, createTable } from '../offer-card.ts';
-import type { OfferCardContent, ProductView } from './product-view.ts';
+import { createLabeledText, createTable } from '../offer-card.ts';
+import type { Figure, OfferCardContent, ProductView } from './product-view.ts';
 
 interface IntroductoryApr {
   readonly percent: number;
@@ -106,46 +107,37 @@ function createCardArt(logo: HTMLElement, { lender_name: issuer }: Offer): HTMLE
 }
 
 function createContent(card: CardFigures): OfferCardContent {
-  const purchaseApr = formatIfPresent(card.purchase_apr, formatPercentRange);
-  const { name, rewards, bonus } = card;
+  const { name, rewards, bonus, purchase_apr: purchaseApr } = card;
   return {
     productName: name,
     lenderNote: null,
     figures: [
-      createFigure(
+      [
         'lead wide apr',
         'Purchase APR',
-        purchaseApr?.replace(' to ', '–') ?? null,
-        formatIfPresent(card.variable, (isVariable) =>
-          isVariable ? 'variable, follows an index' : 'does not follow an index',
-        ),
-      ),
-      createIntroAprFigure('Intro APR, purchases', card.intro_purchase_apr, card.purchase_apr),
+        purchaseApr && formatPercentRange(purchaseApr).replace(' to ', '–'),
+        formatIfPresent(card.variable, (is) => (is ? 'variable, follows an index' : 'does not follow an index')),
+      ],
+      createIntroAprFigure('Intro APR, purchases', card.intro_purchase_apr, purchaseApr),
       createIntroAprFigure('Intro APR, balance transfers', card.intro_transfer_apr, card.transfer_apr),
-      createFigure('fee', 'Annual fee', formatAnnualFee(card)),
-      createFigure(
+      ['fee', 'Annual fee', formatAnnualFee(card)],
+      [
         'bonus',
         'Bonus',
-        formatIfPresent(bonus, ({ value }) => formatFee(value)),
-        formatIfPresent(
-          bonus,
-          ({ spend, months }) => `if you spend ${formatFee(spend)} within ${formatMonths([months])}`,
-        ),
-      ),
+        bonus && formatFee(bonus.value),
+        bonus && `if you spend ${formatFee(bonus.spend)} within ${formatMonths(bonus.months)}`,
+      ],
       createRewardsFigure(rewards ?? []),
-      createFigure(
+      [
         'first-year',
         'Estimated first-year value',
         formatIfPresent(card.first_year_value, formatDollarsAndCents),
         'base rewards and bonus, less fees and interest',
-      ),
-      createFigure('security-deposit', 'Security deposit', formatSecurityDeposit(card)),
+      ],
+      ['security-deposit', 'Security deposit', formatSecurityDeposit(card)],
     ],
     details: [
-      createLabeledText(
-        'Rewards:',
-        formatIfPresent(rewards, (list) => (list.length > 0 ? `${list.map(formatReward).join(', ')}.` : null)),
-      ),
+      createLabeledText('Rewards:', rewards?.length ? `${rewards.map(formatReward).join(', ')}.` : null),
       createCostTable(card),
     ],
   };
@@ -156,22 +148,17 @@ function createIntroAprFigure(
   name: string,
   intro: IntroductoryApr | null | undefined,
   afterwards: NumberRange | null | undefined,
-): HTMLElement | null {
-  return createFigure(
-    'intro',
-    name,
-    formatIfPresent(intro, formatIntroApr),
-    formatIfPresent(afterwards, (range) => `then ${formatPercentRange(range)}`),
-  );
+): Figure {
+  return ['intro', name, intro && formatIntroApr(intro), afterwards && `then ${formatPercentRange(afterwards)}`];
 }
 
 function formatIntroApr({ percent, months }: IntroductoryApr): string {
-  return `${formatPercent(percent)} for ${formatMonths([months])}`;
+  return `${formatPercent(percent)} for ${formatMonths(months)}`;
 }
 
 function formatAnnualFee({ annual_fee: fee, annual_fee_first_year: firstFee }: CardFigures): string | null {
   if (fee === null || fee === undefined) return null;
-  if (firstFee === null || firstFee === undefined || firstFee === fee) return formatFeeOrNone(fee);
+  if (firstFee === null || firstFee === undefined || firstFee === fee) return formatOrNone(fee);
   return `${formatFee(firstFee)} in the first year, then ${formatFee(fee)}`;
 }
 
@@ -183,23 +170,18 @@ function formatSecurityDeposit({ security_deposit_min: min, security_deposit_max
   );
 }
 
-function createRewardsFigure(rewards: readonly Reward[]): HTMLElement | null {
+function createRewardsFigure(rewards: readonly Reward[]): Figure {
   const earning = rewards.filter(({ percent }) => percent > 0).sort((a, b) => b.percent - a.percent);
   const [best, ...others] = earning.slice(0, widgetLimits.rewardsShownMax);
-  return createFigure(
-    'rewards',
-    'Rewards',
-    formatIfPresent(best, formatReward),
-    others.length > 0 ? others.map(formatReward).join(', ') : null,
-  );
+  return ['rewards', 'Rewards', best && formatReward(best), others.map(formatReward).join(', ')];
 }
 
 function formatReward({ category, percent }: Reward): string {
   return `${formatShortPercent(percent)} on ${category === 'base' ? 'all other purchases' : formatAsWords(category)}`;
 }
 
-function formatTransactionFee({ percent, min }: TransactionFee): string {
-  if (percent === 0) return formatFeeOrNone(min);
+function formatTransactionFee({ percent, min }: TransactionFee): string | null {
+  if (percent === 0) return formatOrNone(min);
   const share = `${formatShortPercent(percent)} of the amount`;
   return min === 0 ? share : `${formatFee(min)} or ${share}, whichever is greater`;
 }
@@ -207,34 +189,31 @@ function formatTransactionFee({ percent, min }: TransactionFee): string {
 /** Creates the table of rates and fees, in the order and with the row names of 12 CFR 1026.60. */
 function createCostTable(card: CardFigures): HTMLElement {
   const withIntro = (intro: IntroductoryApr | null | undefined, range: NumberRange | null | undefined) =>
-    formatIfPresent(range, (rates) => {
-      const usual = formatPercentRange(rates);
-      return intro === null || intro === undefined ? usual : `${formatIntroApr(intro)}, then ${usual}`;
-    });
+    formatIfPresent(range, (rates) =>
+      joinTexts(', then ', intro ? formatIntroApr(intro) : null, formatPercentRange(rates)),
+    );
   return createTable('Rates and fees', null, [
     ['APR for purchases', withIntro(card.intro_purchase_apr, card.purchase_apr)],
     ['APR for balance transfers', withIntro(card.intro_transfer_apr, card.transfer_apr)],
     ['APR for cash advances', formatIfPresent(card.cash_advance_apr, formatPercent)],
     ['Penalty APR', card.penalty_apr === null ? 'None' : formatIfPresent(card.penalty_apr, formatPercent)],
     ['How to avoid paying interest on purchases', formatIfPresent(card.grace_period_days, formatGracePeriod)],
-    ['Minimum interest charge', formatIfPresent(card.minimum_interest_charge, formatFeeOrNone)],
+    ['Minimum interest charge', formatOrNone(card.minimum_interest_charge)],
     ['Annual fee', formatAnnualFee(card)],
     ['Balance transfer fee', formatIfPresent(card.transfer_fee, formatTransactionFee)],
     ['Cash advance fee', formatIfPresent(card.cash_advance_fee, formatTransactionFee)],
     [
       'Foreign transaction fee',
-      formatIfPresent(card.foreign_transaction_fee_percent, (percent) =>
-        percent === 0 ? 'None' : `${formatShortPercent(percent)} of each transaction`,
-      ),
+      formatOrNone(card.foreign_transaction_fee_percent, (fee) => `${formatShortPercent(fee)} of each transaction`),
     ],
-    ['Late payment fee', formatIfPresent(card.late_fee_max, formatFeeUpTo)],
-    ['Returned payment fee', formatIfPresent(card.returned_payment_fee_max, formatFeeUpTo)],
+    ['Late payment fee', formatOrNone(card.late_fee_max, formatFeeUpTo)],
+    ['Returned payment fee', formatOrNone(card.returned_payment_fee_max, formatFeeUpTo)],
     ['How the balance is computed', formatIfPresent(card.balance_method, formatOfferFeature)],
   ]);
 }
 
 function formatFeeUpTo(amount: number): string {
-  return amount === 0 ? 'None' : `Up to ${formatFee(amount)}`;
+  return `Up to ${formatFee(amount)}`;
 }
 
 function formatGracePeriod(days: number): string {

@@ -2,14 +2,15 @@ import {
   formatDate,
   formatDollarsAndCents,
   formatFee,
-  formatFeeOrNone,
   formatIfPresent,
   formatMonths,
+  formatOrNone,
   formatPercent,
+  joinTexts,
 } from '../format.ts';
 import type { Figures, Offer } from '../offer.ts';
-import { createFigure, createLabeledText, createTable } from '../offer-card.ts';
-import type { OfferCardContent, ProductView } from './product-view.ts';
+import { createLabeledText, createTable } from '../offer-card.ts';
+import type { Figure, OfferCardContent, ProductView } from './product-view.ts';
 
 interface DepositTier {
   readonly from: number;
@@ -76,56 +77,46 @@ export const depositView: ProductView = {
 
 /** The card shows what 12 CFR 1030.8(c) requires beside a yield: date, variable rate, minimums, fees and penalties. */
 function createContent({ as_of: asOf }: Offer, deposit: DepositFigures): OfferCardContent {
-  const { bonus, variable, fee_waived_from: feeWaivedFrom } = deposit;
+  const { bonus, variable, introductory, fee_waived_from: feeWaivedFrom } = deposit;
+  const date = formatIfPresent(asOf, formatDate);
   const yieldNotes = [
-    formatIfPresent(asOf, (date) => formatIfPresent(formatDate(date), (text) => `as of ${text}`)),
-    formatIfPresent(variable, (isVariable) =>
-      isVariable ? 'variable rate, may change after you open the account' : 'fixed rate',
-    ),
+    date && `as of ${date}`,
+    formatIfPresent(variable, (is) => (is ? 'variable rate, may change after you open the account' : 'fixed rate')),
   ];
   return {
     productName: deposit.name,
     lenderNote: formatInsurer(deposit),
     figures: [
-      createFigure(
+      [
         'lead wide apy',
         'Annual percentage yield (APY)',
         formatIfPresent(deposit.apy, formatPercent),
-        yieldNotes.filter((note) => note !== null).join('; '),
-      ),
-      createFigure(
+        joinTexts('; ', ...yieldNotes),
+      ],
+      [
         'earnings',
         'Estimated first-year earnings',
         formatIfPresent(deposit.first_year_earnings, formatDollarsAndCents),
         'interest and bonus, less fees',
-      ),
-      createFigure(
-        'term',
-        'Term',
-        formatIfPresent(deposit.term_months, (months) => formatMonths([months])),
-      ),
-      createFigure(
-        'bonus',
-        'Bonus',
-        formatIfPresent(bonus, ({ amount }) => formatFee(amount)),
-        formatIfPresent(bonus, formatBonusRequirement),
-      ),
+      ],
+      ['term', 'Term', formatIfPresent(deposit.term_months, formatMonths)],
+      ['bonus', 'Bonus', bonus && formatFee(bonus.amount), bonus && formatBonusRequirement(bonus)],
       ...createMinimumFigures(deposit),
-      createFigure(
+      [
         'fee',
         'Monthly fee',
-        formatIfPresent(deposit.monthly_fee, formatFeeOrNone),
+        formatOrNone(deposit.monthly_fee),
         formatIfPresent(feeWaivedFrom, (balance) => `none from a balance of ${formatFee(balance)}`),
-      ),
-      createFigure(
+      ],
+      [
         'penalty',
         'Early withdrawal penalty',
         formatIfPresent(deposit.early_withdrawal_penalty_days, (days) => `${days} days of interest`),
-      ),
+      ],
     ],
     details: [
       createLabeledText('Interest rate:', formatInterest(deposit)),
-      createLabeledText('Introductory rate:', formatIntroductoryRate(deposit)),
+      createLabeledText('Introductory rate:', introductory && formatIntroductoryRate(introductory)),
       createTierTable(deposit),
       createStepTable(deposit),
     ],
@@ -133,16 +124,12 @@ function createContent({ as_of: asOf }: Offer, deposit: DepositFigures): OfferCa
 }
 
 /** Creates the minimums to open the account and to earn the APY, as one figure if they are equal. */
-function createMinimumFigures({
-  minimum_deposit: toOpen,
-  minimum_balance_for_apy: toEarn,
-}: DepositFigures): (HTMLElement | null)[] {
-  const create = (name: string, amount: number | null | undefined) =>
-    createFigure(
-      'minimum',
-      `Minimum to ${name}`,
-      formatIfPresent(amount, (usd) => (usd === 0 ? 'No minimum' : formatFee(usd))),
-    );
+function createMinimumFigures({ minimum_deposit: toOpen, minimum_balance_for_apy: toEarn }: DepositFigures): Figure[] {
+  const create = (name: string, amount: number | null | undefined): Figure => [
+    'minimum',
+    `Minimum to ${name}`,
+    formatIfPresent(amount, (usd) => (usd === 0 ? 'No minimum' : formatFee(usd))),
+  ];
   return toOpen === toEarn
     ? [create('open and to earn the APY', toOpen)]
     : [create('open', toOpen), create('earn the APY', toEarn)];
@@ -158,12 +145,12 @@ function formatBonusRequirement({
   minimum_deposit: minimum,
   paid_within_days: paidWithin,
 }: NonNullable<DepositFigures['bonus']>): string {
-  const parts = [
+  return joinTexts(
+    '; ',
     `${requirement}; to be met within ${days} days of opening`,
     minimum ? `for a deposit of ${formatFee(minimum)} or more` : null,
     paidWithin ? `paid within ${paidWithin} days after that` : null,
-  ];
-  return parts.filter((part) => part !== null).join('; ');
+  );
 }
 
 /** Formats the insurer, and the number of the institution at this insurer: `Member FDIC, certificate 12345`. */
@@ -174,17 +161,12 @@ function formatInsurer({ insured_by: insurer, certificate_number: number }: Depo
 }
 
 function formatInterest({ rate, compounding }: DepositFigures): string | null {
-  return formatIfPresent(rate, (percent) => {
-    const method = formatIfPresent(compounding, (name) => `, compounding: ${name}`) ?? '';
-    return `${formatPercent(percent)}${method}.`;
-  });
+  const method = compounding ? `, compounding: ${compounding}` : '';
+  return formatIfPresent(rate, (percent) => `${formatPercent(percent)}${method}.`);
 }
 
-function formatIntroductoryRate({ introductory }: DepositFigures): string | null {
-  return formatIfPresent(
-    introductory,
-    ({ rate, months }) => `${formatPercent(rate)} for the first ${formatMonths([months])}. The APY includes it.`,
-  );
+function formatIntroductoryRate({ rate, months }: NonNullable<DepositFigures['introductory']>): string {
+  return `${formatPercent(rate)} for the first ${formatMonths(months)}. The APY includes it.`;
 }
 
 /** Creates the table of a certificate's rates (12 CFR 1030, Appendix A, part I.B). */

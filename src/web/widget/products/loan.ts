@@ -1,7 +1,20 @@
-import { formatDollars, formatDollarsAndCents, formatIfPresent, formatMonths, formatPercentRange } from '../format.ts';
+import {
+  formatDollars,
+  formatDollarsAndCents,
+  formatIfPresent,
+  formatMonths,
+  formatPercentRange,
+  joinTexts,
+} from '../format.ts';
 import type { Offer } from '../offer.ts';
-import { createFigure, createLabeledText } from '../offer-card.ts';
+import { createLabeledText, createTermsText } from '../offer-card.ts';
 import type { OfferCardContent, ProductView } from './product-view.ts';
+
+export const loanAction: ProductView['action'] = {
+  text: 'View offer',
+  prequalificationText: 'Check your rate',
+  prequalificationNote: 'Checking your rate will not affect your credit score',
+};
 
 /** Shows loans of a fixed amount with equal monthly payments. */
 export const loanView: ProductView = {
@@ -22,11 +35,7 @@ export const loanView: ProductView = {
   paymentDisclosure:
     'Lenders pay us when you follow an offer, apply, or are funded. We show offers of the lenders we work with; there are others.',
   caveat: 'Figures are estimates. No credit decision has been made: that is up to the lender.',
-  action: {
-    text: 'View offer',
-    prequalificationText: 'Check your rate',
-    prequalificationNote: 'Checking your rate will not affect your credit score',
-  },
+  action: loanAction,
   createNoOffersAdvice: (loan) =>
     `None of our lenders has an offer${loan === null ? '' : ` of ${loan}`} for these answers today. ` +
     'A smaller amount may change that; so may checking that every answer is right.',
@@ -53,23 +62,16 @@ function createLoanContent(offer: Offer, loanAmount: number | null): OfferCardCo
   const { monthly_payment_estimate: paymentUsd, payment_term_months: term, loan_amount_range: amounts } = offer;
   const payment = formatIfPresent(paymentUsd, formatDollarsAndCents);
   const rates = formatIfPresent(offer.apr_range, formatPercentRange);
-  const loan = [formatIfPresent(loanAmount, formatDollars), term === null ? null : `over ${formatMonths([term])}`]
-    .filter((part) => part !== null)
-    .join(' ');
-  const note = [loan === '' ? null : `for ${loan}`, rates === null ? null : `APR from ${rates}`]
-    .filter((part) => part !== null)
-    .join(', ');
+  const amount = formatIfPresent(loanAmount, formatDollars);
+  const loan = joinTexts(' ', amount, term === null ? null : `over ${formatMonths(term)}`);
+  const note = joinTexts(', ', loan && `for ${loan}`, rates && `APR from ${rates}`);
   const hasExample = paymentUsd !== null && term !== null && loanAmount !== null && rates !== null;
   return {
     lenderNote: null,
     figures: [
-      createFigure('payment', 'Estimated payment', payment === null ? null : `${payment}/month`, note),
-      createFigure('apr', 'APR range', rates?.replace(' to ', '–') ?? null),
-      createFigure(
-        'amount',
-        'Loan amount',
-        formatIfPresent(amounts, ({ min, max }) => `${formatDollars(min)}–${formatDollars(max)}`),
-      ),
+      ['payment', 'Estimated payment', payment && `${payment}/month`, note],
+      ['apr', 'APR range', rates?.replace(' to ', '–')],
+      ['amount', 'Loan amount', amounts && `${formatDollars(amounts.min)}–${formatDollars(amounts.max)}`],
     ],
     details: [
       createLabeledText(
@@ -79,10 +81,7 @@ function createLoanContent(offer: Offer, loanAmount: number | null): OfferCardCo
               `${formatDollarsAndCents(paymentUsd * term)} in all. APR from ${rates}, any origination fee included.`
           : null,
       ),
-      createLabeledText(
-        'Terms open to you:',
-        offer.term_months.length > 0 ? `${formatMonths(offer.term_months)}.` : null,
-      ),
+      createTermsText(offer),
     ],
   };
 }

@@ -1,17 +1,19 @@
 import {
   formatDollars,
   formatDollarsAndCents,
-  formatFeeOrNone,
   formatIfPresent,
   formatMonths,
   formatOfferFeature,
+  formatOrNone,
   formatPercent,
   formatPercentRange,
   formatShortPercent,
+  joinTexts,
 } from '../format.ts';
 import type { Figures, Offer } from '../offer.ts';
-import { createFigure, createLabeledText, createTable } from '../offer-card.ts';
-import type { OfferCardContent, ProductView } from './product-view.ts';
+import { createLabeledText, createTable, createTermsText } from '../offer-card.ts';
+import { loanAction } from './loan.ts';
+import type { Figure, OfferCardContent, ProductView } from './product-view.ts';
 
 /** Payments of a loan from one month to the next change of the rate or of the payment. */
 interface PaymentPeriod {
@@ -75,11 +77,7 @@ export const mortgageView: ProductView = {
   caveat:
     'Figures are estimates and no commitment to lend. Payments do not include taxes and insurance premiums for the home, ' +
     'so the actual payment will be greater.',
-  action: {
-    text: 'View offer',
-    prequalificationText: 'Check your rate',
-    prequalificationNote: 'Checking your rate will not affect your credit score',
-  },
+  action: loanAction,
   createNoOffersAdvice: () =>
     'None of our lenders has a mortgage for these answers today. A larger down payment or a smaller loan may change that; ' +
     'so may checking that every answer is right.',
@@ -96,52 +94,42 @@ function createContent(offer: Offer, mortgage: MortgageFigures): OfferCardConten
     loan_amount: amount,
     mortgage_insurance: insurance,
     mortgage_insurance_months: insuranceMonths,
+    points_percent: points,
     rate_type: rateType,
   } = mortgage;
   const isAdjustable = rateType === 'adjustable';
-  const paymentNotes = [
+  const loan = joinTexts(
+    ' ',
     formatIfPresent(amount, (usd) => `for a loan of ${formatDollars(usd)}`),
-    formatIfPresent(term, (months) => `over ${formatMonths([months])}`),
-  ];
+    formatIfPresent(term, (months) => `over ${formatMonths(months)}`),
+  );
   return {
     lenderNote: formatIfPresent(mortgage.nmls_id, (id) => `NMLS ID ${id}`),
     figures: [
-      createFigure(
+      [
         'lead rate',
         isAdjustable ? 'Initial interest rate' : 'Interest rate',
         formatIfPresent(mortgage.rate, formatPercent),
         isAdjustable ? formatRateChange(mortgage) : null,
-      ),
-      createFigure('lead apr', 'APR', formatIfPresent(offer.apr_range, formatPercentRange)),
-      createFigure(
+      ],
+      ['lead apr', 'APR', formatIfPresent(offer.apr_range, formatPercentRange)],
+      [
         'lead wide',
         'Estimated payment',
         formatIfPresent(offer.monthly_payment_estimate, formatPerMonth),
-        [paymentNotes.filter((note) => note !== null).join(' '), isAdjustable ? formatFirstPeriod(mortgage) : '']
-          .filter((note) => note !== '')
-          .join('; '),
-      ),
+        joinTexts('; ', loan, isAdjustable ? formatFirstPeriod(mortgage) : null),
+      ],
       ...createLaterPeriodFigures(mortgage, term),
-      createFigure(
+      [
         'wide insurance',
         'Mortgage insurance',
-        formatIfPresent(insurance, (usd) => (usd === 0 ? 'None' : formatPerMonth(usd))),
+        formatOrNone(insurance, formatPerMonth),
         insurance ? formatInsuranceNote(insuranceMonths) : null,
-      ),
-      createFigure(
-        'points',
-        'Points',
-        formatIfPresent(mortgage.points_percent, (percent) =>
-          percent === 0 ? 'None' : `${formatShortPercent(percent)} of the loan`,
-        ),
-      ),
-      createFigure('fees', 'Lender fees', formatIfPresent(mortgage.lender_fees, formatFeeOrNone)),
-      createFigure(
-        'lock',
-        'Rate lock',
-        formatIfPresent(mortgage.lock_days, (days) => `${days} days`),
-      ),
-      createFigure('wide type', 'Loan type', formatLoanType(mortgage)),
+      ],
+      ['points', 'Points', formatOrNone(points, (percent) => `${formatShortPercent(percent)} of the loan`)],
+      ['fees', 'Lender fees', formatOrNone(mortgage.lender_fees)],
+      ['lock', 'Rate lock', formatIfPresent(mortgage.lock_days, (days) => `${days} days`)],
+      ['wide type', 'Loan type', formatLoanType(mortgage)],
     ],
     details: createDetails(offer, mortgage),
   };
@@ -153,7 +141,7 @@ function createDetails(offer: Offer, mortgage: MortgageFigures): (HTMLElement | 
       ['Loan amount', formatIfPresent(mortgage.loan_amount, formatDollars)],
       ['Loan-to-value ratio', formatIfPresent(mortgage.ltv_percent, formatShortPercent)],
       ['Principal and interest', formatIfPresent(mortgage.principal_and_interest, formatPerMonth)],
-      ['Upfront premium, part of the loan', formatIfPresent(mortgage.upfront_premium, formatFeeOrNone)],
+      ['Upfront premium, part of the loan', formatOrNone(mortgage.upfront_premium)],
       ['Cost over five years', formatIfPresent(mortgage.cost_over_five_years, formatDollarsAndCents)],
       [
         'Largest loan of this lender for you',
@@ -161,10 +149,7 @@ function createDetails(offer: Offer, mortgage: MortgageFigures): (HTMLElement | 
       ],
     ]),
     createAdjustmentTable(mortgage),
-    createLabeledText(
-      'Terms open to you:',
-      offer.term_months.length > 0 ? `${formatMonths(offer.term_months)}.` : null,
-    ),
+    createTermsText(offer),
     createLabeledText(
       'Cost over five years:',
       'payments, points, fees, prepaid interest and upfront premium, less the principal that you repay.',
@@ -177,7 +162,7 @@ function formatPerMonth(amount: number): string {
 }
 
 function formatRateChange({ fixed_months: months }: MortgageFigures): string {
-  return `may change after ${formatIfPresent(months, (count) => formatMonths([count])) ?? 'an initial period'}`;
+  return `may change after ${formatIfPresent(months, formatMonths) ?? 'an initial period'}`;
 }
 
 /** Formats the months of the first payment: `in months 1 to 84`. */
@@ -191,13 +176,13 @@ function formatMonthRange(first: number, last: number): string {
 }
 
 /** Creates a figure for each rate and payment after the first one. */
-function createLaterPeriodFigures({ adjustable }: MortgageFigures, term: number | null): (HTMLElement | null)[] {
+function createLaterPeriodFigures({ adjustable }: MortgageFigures, term: number | null): Figure[] {
   const [, ...periods] = adjustable?.payments ?? [];
   const note = formatIfPresent(adjustable?.index_percent, (index) => `if the index stays at ${formatPercent(index)}`);
   return periods.map(({ from_month: from, rate, payment }, at) => {
     const last = periods[at + 1] === undefined ? term : periods[at + 1]!.from_month - 1;
     const months = formatIfPresent(last, (month) => formatMonthRange(from, month)) ?? `months from ${from} on`;
-    return createFigure('lead wide', `Then, in ${months}`, `${formatPercent(rate)}, ${formatPerMonth(payment)}`, note);
+    return ['lead wide', `Then, in ${months}`, `${formatPercent(rate)}, ${formatPerMonth(payment)}`, note];
   });
 }
 
@@ -211,7 +196,7 @@ function createAdjustmentTable({ adjustable }: MortgageFigures): HTMLElement | n
     ['Index', formatIfPresent(adjustable.index_percent, formatPercent)],
     ['Margin', formatIfPresent(adjustable.margin_percent, formatPercent)],
     ['Fully indexed rate', formatIfPresent(adjustable.fully_indexed_rate, formatPercent)],
-    ['Time between changes', formatIfPresent(adjustable.adjustment_months, (months) => formatMonths([months]))],
+    ['Time between changes', formatIfPresent(adjustable.adjustment_months, formatMonths)],
     ['Largest first change', limit('first')],
     ['Largest later change', limit('periodic')],
     ['Largest increase in all', limit('lifetime')],
@@ -219,13 +204,10 @@ function createAdjustmentTable({ adjustable }: MortgageFigures): HTMLElement | n
 }
 
 function formatInsuranceNote(months: number | null | undefined): string {
-  return `included in the payment${formatIfPresent(months, (count) => `, for ${formatMonths([count])}`) ?? ''}`;
+  return `included in the payment${formatIfPresent(months, (count) => `, for ${formatMonths(count)}`) ?? ''}`;
 }
 
 /** Formats loan type and rate type: `Conventional, fixed rate`. */
 function formatLoanType({ loan_type: type, rate_type: rateType }: MortgageFigures): string | null {
-  const parts = [formatIfPresent(type, formatOfferFeature), formatIfPresent(rateType, (name) => `${name} rate`)].filter(
-    (part) => part !== null,
-  );
-  return parts.length > 0 ? parts.join(', ') : null;
+  return joinTexts(', ', formatIfPresent(type, formatOfferFeature), rateType ? `${rateType} rate` : null) || null;
 }

@@ -1,14 +1,20 @@
 import type { Offer } from '../offer.ts';
 import type { SortOrder } from '../settings.ts';
 
+/** A figure of an offer. `kind` contains its CSS classes, and `note` is a text below the value. A figure without a value is not shown. */
+export type Figure = readonly [kind: string, name: string, value: Text, note?: Text];
+
+/** A text that an offer may lack. */
+type Text = string | null | undefined;
+
 /** Parts of an offer card that depend on the product. The other parts are the same in all cards. */
 export interface OfferCardContent {
   /** Name of the offered product: the heading of the card, with the lender's name below it. Default: the lender's name. */
   readonly productName?: string | null | undefined;
   /** Text below the names, such as a registration number; null for none. */
   readonly lenderNote: string | null;
-  /** Figures of the offer, most important first; null for a figure that the offer lacks. */
-  readonly figures: readonly (HTMLElement | null)[];
+  /** Figures of the offer, most important first. */
+  readonly figures: readonly Figure[];
   /** Content of the details section, above the feature tags. */
   readonly details: readonly (HTMLElement | null)[];
 }
@@ -39,7 +45,7 @@ export interface ProductView {
    */
   createNoOffersAdvice(loan: string | null): string;
   /**
-   * Creates the content of an offer card. Omits figures that the offer lacks.
+   * Creates the content of an offer card.
    *
    * @param loanAmount requested loan amount in USD; null for products without one
    */
