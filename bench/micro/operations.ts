@@ -7,8 +7,8 @@ import { runOperation } from '../../src/operations/api-operation.ts';
 import { type CreateSessionDeps, createSession, type SessionResponse } from '../../src/operations/create-session.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { IdempotencyKeys } from '../../src/sessions/idempotency-keys.ts';
-import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import { ReferrerTags } from '../../src/sessions/referrer-tags.ts';
+import { SessionStore } from '../../src/sessions/session-store.ts';
 import { DeviceClassifier } from '../../src/user-agents/device-classifier.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { createRandomBorrower } from '../population/borrower.ts';
@@ -42,7 +42,7 @@ function createSessionCreator() {
   const clock = { ...systemClock, wallMs: () => systemClock.wallMs() + aheadMs };
   const secrets = createSecretSet();
   const sessionTtlMs = bounds.sessionTtlMs;
-  const sessions = new MemorySessionStore({
+  const sessions = new SessionStore({
     clock,
     sessionsMax: 1_000_000,
     sessionTtlMs,

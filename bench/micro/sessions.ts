@@ -1,7 +1,7 @@
 import { bounds } from '../../src/bounds.ts';
 import { validatePocketFields } from '../../src/domain/pocket-fields.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
-import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
+import { SessionStore } from '../../src/sessions/session-store.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { subIdsAt } from '../../test/support/identities.ts';
 import { createRandomBorrower } from '../population/borrower.ts';
@@ -14,7 +14,7 @@ const fieldsMax = personalLoans.fields.length;
 const mergeCalls = 1_000;
 
 export const fieldMergeBenchmark: MicroBenchmark = {
-  name: 'sessions/memory-session-store: merge all fields of a borrower',
+  name: 'sessions/session-store: merge all fields of a borrower',
   prepare: () => {
     const random = seededRandom(3);
     const { store, ids } = new FilledStore(mergeCalls);
@@ -46,7 +46,7 @@ const stride = 7_919;
 export function sessionStoreBenchmarks(sizes: readonly number[]): MicroBenchmark[] {
   return sizes.flatMap((size) => {
     const benchmark = (name: string, prepare: (filled: FilledStore) => PreparedBenchmark): MicroBenchmark => ({
-      name: `sessions/memory-session-store: ${name}, ${size.toLocaleString('en-US')} sessions`,
+      name: `sessions/session-store: ${name}, ${size.toLocaleString('en-US')} sessions`,
       prepare: () => prepare(new FilledStore(size)),
     });
     return [benchmark('get', prepareGet), benchmark('add', prepareAdd)];
@@ -99,14 +99,14 @@ function prepareAdd(filled: FilledStore): PreparedBenchmark {
 
 /** Session store that contains batches of sessions. Batches of sessions are created one millisecond apart, and expire in the same order. */
 class FilledStore {
-  readonly store: MemorySessionStore;
+  readonly store: SessionStore;
   /** IDs of the sessions that the store contains at the start. */
   readonly ids: string[] = [];
   #wallMs = Date.UTC(2026, 0, 1);
   #createdMs = this.#wallMs;
 
   constructor(size: number) {
-    this.store = new MemorySessionStore({
+    this.store = new SessionStore({
       clock: { wallMs: () => this.#wallMs, monotonicMs: () => this.#wallMs },
       sessionsMax: bounds.sessionLimitMax,
       sessionTtlMs: bounds.sessionTtlMs,

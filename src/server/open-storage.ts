@@ -23,9 +23,9 @@ import type { EventLogName } from '../metrics/gauges.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { SecretSet } from '../secrets/secret-set.ts';
 import { IdempotencyKeys } from '../sessions/idempotency-keys.ts';
-import { MemorySessionStore } from '../sessions/memory-session-store.ts';
 import { isReferrerTag, ReferrerTags } from '../sessions/referrer-tags.ts';
 import { SessionRecovery } from '../sessions/session-recovery.ts';
+import { SessionStore } from '../sessions/session-store.ts';
 import {
   assertJournalComplete,
   assertJournalExists,
@@ -68,7 +68,7 @@ export async function openStorage(options: ServiceOptions, deps: StorageDeps) {
   const { dataDir, clock, logger, onRestoreProgress } = options;
   const { sessionTtlMs, maxSessions: sessionsMax, maxReferrerTags: tagsMax } = options;
   const verticals = servedVerticals(options);
-  const sessions = new MemorySessionStore({
+  const sessions = new SessionStore({
     clock,
     sessionsMax,
     sessionTtlMs,

@@ -1,8 +1,7 @@
 import { bounds } from '../bounds.ts';
 import { sortOrderNames } from '../domain/vertical.ts';
-import { packOfferBytes } from '../matching/matcher.ts';
+import { packOfferBytes, type Ranking } from '../matching/matcher.ts';
 import { InternTable } from './intern-table.ts';
-import type { CachedRanking } from './session-store.ts';
 
 // Layout of a record: six 32-bit words, the click token, and the offer indices of each sort order with 16 bits per offer.
 const versionWord = 0;
@@ -33,6 +32,21 @@ interface Chunk {
 }
 
 const noRecord = -1;
+
+export interface CachedRanking {
+  readonly ranking: Ranking;
+  /** Compact date (YYYYMMDD) for which the borrower's age was computed. */
+  readonly rankedOn: number;
+  /**
+   * `setNumber` of the offers that were unavailable when the ranking was computed. An `availableOnly` ranking is valid only for the same
+   * set of unavailable offers.
+   */
+  readonly unavailableSet: number;
+  /** Index of the borrower's credit band in the list of credit bands. The revenue of a click depends on the credit band. */
+  readonly creditBand: number;
+  /** Encrypted credit band and catalog version. Value of the parameter `v` in click URLs (docs/contract.md#click-urls). */
+  readonly clickToken: string;
+}
 
 /**
  * Cached rankings of sessions, outside the JavaScript heap (docs/contributing/decisions/sessions.md). On the heap, each ranking would be

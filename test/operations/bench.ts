@@ -4,7 +4,7 @@ import type { Tenant } from '../../src/domain/tenant.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { type ApiOperation, type ApiRequest, runOperation } from '../../src/operations/api-operation.ts';
 import type { ParameterTexts } from '../../src/operations/request-members.ts';
-import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
+import { SessionStore } from '../../src/sessions/session-store.ts';
 import { liveTenant } from '../support/identities.ts';
 import type { ManualClock } from '../support/manual-clock.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
@@ -13,10 +13,10 @@ import type { TemporaryLedger } from '../support/temporary-logs.ts';
 export const sessionTtlMs = 4 * 60 * 60 * 1000;
 
 /** Opens a session store for personal loans until the end of the test. */
-export function openSessionStore(t: TestContext, clock: ManualClock, { sessionsMax = 1_000 } = {}): MemorySessionStore {
+export function openSessionStore(t: TestContext, clock: ManualClock, { sessionsMax = 1_000 } = {}): SessionStore {
   const fieldsMax = liveTenant.vertical.fields.length;
   const options = { clock, sessionTtlMs, fieldsMax, sessionsMax };
-  const sessions = new MemorySessionStore(options);
+  const sessions = new SessionStore(options);
   runAfterTest(t, () => sessions.close());
   return sessions;
 }

@@ -8,8 +8,8 @@ import { deviceClasses } from '../../src/ledger/ledger-record.ts';
 import { type CreateSessionDeps, createSession } from '../../src/operations/create-session.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { IdempotencyKeys } from '../../src/sessions/idempotency-keys.ts';
-import type { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import { ReferrerTags } from '../../src/sessions/referrer-tags.ts';
+import type { SessionStore } from '../../src/sessions/session-store.ts';
 import { DeviceClassifier } from '../../src/user-agents/device-classifier.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
 import { liveTenant, secretSetOf, testTenant } from '../support/identities.ts';
@@ -23,7 +23,7 @@ const astral = '💶';
 class Bench {
   readonly clock = new ManualClock();
   readonly subIds = new SubIds(secretSetOf('ours'), new RandomBytesPool());
-  readonly sessions: MemorySessionStore;
+  readonly sessions: SessionStore;
   readonly ledger: TemporaryLedger;
   readonly deps: CreateSessionDeps;
   releasedCount = 0;

@@ -6,8 +6,8 @@ import type { Tenant } from '../../src/domain/tenant.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import { PendingFieldChanges, submitInputs } from '../../src/operations/submit-inputs.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
-import type { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
-import type { CachedRanking } from '../../src/sessions/session-store.ts';
+import type { CachedRanking } from '../../src/sessions/ranking-arena.ts';
+import type { SessionStore } from '../../src/sessions/session-store.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { mortgage } from '../../src/verticals/mortgage/mortgage.ts';
 import { liveTenant, secretSetOf } from '../support/identities.ts';
@@ -53,7 +53,7 @@ const submission = fc
 class Bench {
   readonly clock = new ManualClock();
   readonly subIds = new SubIds(secretSetOf('ours'), new RandomBytesPool());
-  readonly sessions: MemorySessionStore;
+  readonly sessions: SessionStore;
   readonly pendingChanges = new PendingFieldChanges();
   missing = 0;
 

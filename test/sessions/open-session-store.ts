@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test';
-import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
+import { SessionStore } from '../../src/sessions/session-store.ts';
 import { liveTenant } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
@@ -11,7 +11,7 @@ export function openSessionStore(
   { sessionsMax = 1_000, fieldsMax = liveTenant.vertical.fields.length } = {},
 ) {
   const clock = new ManualClock();
-  const sessions = new MemorySessionStore({ clock, sessionsMax, sessionTtlMs, fieldsMax });
+  const sessions = new SessionStore({ clock, sessionsMax, sessionTtlMs, fieldsMax });
   t.after(() => sessions.close());
   return { clock, sessions };
 }

@@ -1,7 +1,7 @@
 import { bounds } from '../../src/bounds.ts';
 import { sortOrderNames } from '../../src/domain/vertical.ts';
 import { packOffers } from '../../src/matching/matcher.ts';
-import type { CachedRanking } from '../../src/sessions/session-store.ts';
+import type { CachedRanking } from '../../src/sessions/ranking-arena.ts';
 
 interface RankedOptions extends Partial<Omit<CachedRanking, 'ranking'>> {
   readonly total?: number;

@@ -4,8 +4,9 @@ import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
 import { formatSubId } from '../../src/ids/sub-id.ts';
-import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
-import type { CachedRanking, Session } from '../../src/sessions/session-store.ts';
+import type { CachedRanking } from '../../src/sessions/ranking-arena.ts';
+import type { Session } from '../../src/sessions/session-store.ts';
+import { SessionStore } from '../../src/sessions/session-store.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
 import { liveTenant, subIdAt, testTenant } from '../support/identities.ts';
 import { subIdBytes } from '../support/ledger-records.ts';
@@ -24,7 +25,7 @@ function openStore(t: TestContext, options: Parameters<typeof openSessionStore>[
 }
 
 /** Adds sessions until the store is full. Returns their ids. */
-function fill(store: MemorySessionStore, newId: () => string): string[] {
+function fill(store: SessionStore, newId: () => string): string[] {
   const ids: string[] = [];
   while (store.tryMakeRoom()) {
     ids.push(newId());
@@ -102,7 +103,7 @@ type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 /** Applies random steps to a session store and to a simple model, which is a list of objects, and compares both. */
 class ModelComparison {
   readonly #clock = new ManualClock();
-  readonly #store = new MemorySessionStore({ clock: this.#clock, sessionsMax: 10_000, sessionTtlMs, fieldsMax });
+  readonly #store = new SessionStore({ clock: this.#clock, sessionsMax: 10_000, sessionTtlMs, fieldsMax });
   /** Expected sessions in the order of their addition. */
   #sessions: Expected[] = [];
   readonly #deleted: Expected[] = [];
@@ -202,7 +203,7 @@ class ModelComparison {
   }
 }
 
-describe('MemorySessionStore', () => {
+describe('SessionStore', () => {
   it('random operations on a session store have the same results as on a list of objects', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 80, size: 'max' }), (steps) => {
