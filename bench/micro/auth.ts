@@ -66,7 +66,7 @@ function createAuthenticator(defaultLimits: KeyLimits) {
   let nowMs = 0;
   const clock: Clock = { wallMs: () => wallMs + Math.floor(nowMs), monotonicMs: () => nowMs };
   const authenticator = new Authenticator({
-    keyDirectory: { findKeyByHash: (hash) => keys.get(hash), close: () => {} },
+    keyDirectory: { findKeyByHash: (hash) => keys.get(hash) },
     clock,
     defaultLimits,
   });

@@ -136,13 +136,3 @@ export interface ApiKey {
   readonly expiresAtMs: number;
   readonly limits: KeyLimitOverrides;
 }
-
-/** Finds API keys by hash in memory, so that `findKeyByHash` can be synchronous. */
-export interface KeyDirectory {
-  /**
-   * Finds a key by the result of `hashApiKey`. Returns undefined for an unknown or revoked key. Does not check whether the key has expired.
-   */
-  findKeyByHash(hash: string): ApiKey | undefined;
-  /** Closes the directory. Repeated calls have no effect. */
-  close(): void;
-}

@@ -2,7 +2,7 @@ import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ApiError, Failure } from '../domain/outcome.ts';
 import type { Vertical } from '../domain/vertical.ts';
-import type { ApiKey, KeyDirectory } from './api-key.ts';
+import type { ApiKey } from './api-key.ts';
 import { hashApiKey, parseBearerKey } from './api-key.ts';
 import type { Caller } from './key-usage.ts';
 import { DailySessionCounter, KeyUsage, type QuotaReservation } from './key-usage.ts';
@@ -16,6 +16,7 @@ import {
   type RateLimitPolicies,
   type RateLimitStatus,
 } from './rate-limits.ts';
+import type { SqliteKeyDirectory } from './sqlite-key-directory.ts';
 
 export interface AdmittedCaller {
   readonly ok: true;
@@ -35,7 +36,7 @@ export interface AuthRejection extends Failure {
 }
 
 interface AuthenticatorOptions {
-  readonly keyDirectory: KeyDirectory;
+  readonly keyDirectory: Pick<SqliteKeyDirectory, 'findKeyByHash'>;
   readonly clock: Clock;
   /** Default rate limits, for keys without limits of their own. */
   readonly defaultLimits: KeyLimits;

@@ -66,7 +66,9 @@ export class EmbedOriginRegistry extends KeyFileWriter {
   }
 
   #inTransaction<Result>(accountName: string, change: (account: number) => Result): Result {
-    return this.database.transaction(() => change(this.#findAccount(accountName))).immediate();
+    const result = this.database.transaction(() => change(this.#findAccount(accountName))).immediate();
+    this.onChanged();
+    return result;
   }
 
   #findAccount(name: unknown): number {

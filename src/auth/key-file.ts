@@ -124,14 +124,21 @@ interface KeyFileWriterOptions {
    * for which `isKeyFileBusy` returns true.
    */
   readonly waitMs?: number;
+  /** Called after each change through this connection. */
+  readonly onChanged?: () => void;
 }
 
 /** A database connection that changes the key file. A committed change survives a power failure. */
 export class KeyFileWriter {
   protected readonly database: Database.Database;
+  protected readonly onChanged: () => void;
 
   /** Opens the key file. Throws `KeyFileError` if the file cannot be opened. */
-  constructor(path: string, { mustExist, waitMs = bounds.apiKeyCommandLockTimeoutMs }: KeyFileWriterOptions = {}) {
+  constructor(
+    path: string,
+    { mustExist, waitMs = bounds.apiKeyCommandLockTimeoutMs, onChanged = () => {} }: KeyFileWriterOptions = {},
+  ) {
+    this.onChanged = onChanged;
     this.database = openKeyFile(path, bounds.apiKeyCommandLockTimeoutMs, mustExist);
     this.database.pragma(`busy_timeout = ${waitMs}`);
     this.database.pragma('synchronous = FULL');

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { isJsonObject } from '../domain/assert-options.ts';
 import { formatIsoTimestampOrNull } from '../domain/calendar.ts';
 import { paramErrorTexts } from '../domain/errors.ts';
-import type { ApiKeyMode } from '../domain/mode.ts';
 import { invalidRequest, type Outcome, successOutcome } from '../domain/outcome.ts';
 import {
   apiKeyLimitNames,
@@ -51,18 +50,19 @@ export class KeyRegistry extends KeyFileWriter {
       .immediate();
     const issued = this.find(id);
     if (issued === undefined) throw new Error('the new API key cannot be read from the key file');
+    this.onChanged();
     return { key, issued };
   }
 
   /** Lists all keys, including expired and revoked keys, oldest first. */
   listKeys(): IssuedKey[] {
-    return this.database.prepare<[], KeyRow>(`${selectKeysSql} ORDER BY keys.number`).all().map(toIssuedKey);
+    return this.database.prepare<[], KeyRow>(`${selectKeysSql} ORDER BY keys.number`).all().map(extractLimits);
   }
 
   /** Finds a key by its id, even if the key has expired or was revoked. */
   find(id: string): IssuedKey | undefined {
     const row = this.database.prepare<[string], KeyRow>(`${selectKeysSql} WHERE id = ?`).get(id);
-    return row && toIssuedKey(row);
+    return row && extractLimits(row);
   }
 
   /** Revokes a key permanently. If the key is already revoked, the time of the revocation does not change. */
@@ -70,7 +70,10 @@ export class KeyRegistry extends KeyFileWriter {
     const revoke = this.database.prepare<[number, string]>(
       'UPDATE keys SET revoked = ? WHERE id = ? AND revoked IS NULL',
     );
-    if (revoke.run(nowMs, id).changes === 1) return 'revoked';
+    if (revoke.run(nowMs, id).changes === 1) {
+      this.onChanged();
+      return 'revoked';
+    }
     return this.find(id) === undefined ? 'unknown' : 'already_revoked';
   }
 
@@ -83,26 +86,11 @@ export class KeyRegistry extends KeyFileWriter {
 }
 
 const selectKeysSql = `
-  SELECT keys.number, id, account, accounts.name AS accountName, vertical, mode, created, expires, revoked,
-    ${keyLimitColumnsSql}
+  SELECT keys.number, id, account, accounts.name AS accountName, vertical, mode, created AS createdAtMs,
+    expires AS expiresAtMs, revoked AS revokedAtMs, ${keyLimitColumnsSql}
   FROM keys JOIN accounts ON accounts.number = keys.account`;
 
-function toIssuedKey(row: KeyRow): IssuedKey {
-  const { created, expires, revoked, ...same } = extractLimits(row);
-  return { ...same, createdAtMs: created, expiresAtMs: expires, revokedAtMs: revoked };
-}
-
-interface KeyRow extends KeyLimitOverrides {
-  readonly number: number;
-  readonly id: string;
-  readonly account: number;
-  readonly accountName: string;
-  readonly vertical: string;
-  readonly mode: ApiKeyMode;
-  readonly created: number;
-  readonly expires: number | null;
-  readonly revoked: number | null;
-}
+type KeyRow = Omit<IssuedKey, 'limits'> & KeyLimitOverrides;
 
 export type KeyVertical = NewKey['vertical'];
 

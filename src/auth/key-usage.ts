@@ -40,12 +40,14 @@ export class DailySessionCounter {
   /** Counts one more session. The caller must first check that the number of sessions on `day` is below the daily limit. */
   reserveQuota(day: number): QuotaReservation {
     this.restoreSessionCount(day, this.count(day) + 1);
-    return new DailyReservation(this, day);
-  }
-
-  release(day: number): void {
-    const count = this.count(day);
-    if (count > 0) this.#counts.set(day, count - 1);
+    let isReleased = false;
+    return {
+      release: () => {
+        const count = this.count(day);
+        if (!isReleased && count > 0) this.#counts.set(day, count - 1);
+        isReleased = true;
+      },
+    };
   }
 
   /** If there are then too many days, deletes the count of the day that was not counted for the longest time. */
@@ -54,21 +56,6 @@ export class DailySessionCounter {
     this.#lastDay = day;
     this.#counts.set(day, count);
     if (this.#counts.size > bounds.countedDaysStoredMax) this.#counts.delete(this.#counts.keys().next().value!);
-  }
-}
-
-class DailyReservation implements QuotaReservation {
-  #counter: DailySessionCounter | null;
-  readonly #day: number;
-
-  constructor(counter: DailySessionCounter, day: number) {
-    this.#counter = counter;
-    this.#day = day;
-  }
-
-  release(): void {
-    this.#counter?.release(this.#day);
-    this.#counter = null;
   }
 }
 

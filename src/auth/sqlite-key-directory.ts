@@ -2,8 +2,7 @@ import type Database from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { ApiKeyMode } from '../domain/mode.ts';
-import type { ApiKey, KeyDirectory } from './api-key.ts';
+import type { ApiKey } from './api-key.ts';
 import { extractLimits, keyLimitColumnsSql, openKeyFile } from './key-file.ts';
 import type { KeyLimitOverrides } from './rate-limits.ts';
 
@@ -25,7 +24,7 @@ interface SqliteKeyDirectoryOptions {
  * The table `changes` of the key file numbers all changes, so that a poll reads only new changes. Many changes are read in several turns of
  * the event loop, because reading 100,000 keys at once would block the event loop for hundreds of milliseconds.
  */
-export class SqliteKeyDirectory implements KeyDirectory {
+export class SqliteKeyDirectory {
   readonly #options: SqliteKeyDirectoryOptions;
   readonly #database: Database.Database;
   readonly #selectDataVersion: Database.Statement<[], number>;
@@ -77,6 +76,9 @@ export class SqliteKeyDirectory implements KeyDirectory {
     return this.#keysByHash.size;
   }
 
+  /**
+   * Finds a key by the result of `hashApiKey`. Returns undefined for an unknown or revoked key. Does not check whether the key has expired.
+   */
   findKeyByHash(hash: string): ApiKey | undefined {
     return this.#keysByHash.get(hash) ?? this.#pollAndFindKey(hash);
   }
@@ -110,6 +112,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
     this.#tryReadingKeyFile(() => this.#loadChangedKeys());
   }
 
+  /** Closes the directory. Repeated calls have no effect. */
   close(): void {
     clearInterval(this.#timer);
     clearImmediate(this.#nextBatch);
@@ -204,11 +207,7 @@ function toApiKey(row: KeyRow): ApiKey {
 }
 
 /** Columns of the table `keys` for a changed key that is not revoked. */
-interface KeyRow extends KeyLimitOverrides {
-  readonly number: number;
-  readonly account: number;
-  readonly vertical: string;
-  readonly mode: ApiKeyMode;
+interface KeyRow extends KeyLimitOverrides, Omit<ApiKey, 'expiresAtMs' | 'limits'> {
   readonly expires: number | null;
 }
 

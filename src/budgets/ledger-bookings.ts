@@ -5,6 +5,7 @@ import { bounds } from '../bounds.ts';
 import type { ReplacedCatalog } from '../catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import { dayStartMs, daysSinceEpoch, monthOfDay } from '../domain/calendar.ts';
+import { getOrAdd } from '../domain/get-or-add.ts';
 import { encodeVerticalAndMode, readVerticalAndModeKey, subIdByteLength } from '../ids/sub-id.ts';
 import type { LedgerSubscriber } from '../ledger/ledger.ts';
 import { type LedgerRecord, ledgerRecordKind } from '../ledger/ledger-record.ts';
@@ -222,12 +223,7 @@ export class LedgerBookings implements LedgerSubscriber {
   }
 
   #findOrAddVertical(key: number): VerticalBookings {
-    let verticalBookings = this.#verticals.get(key);
-    if (verticalBookings === undefined) {
-      verticalBookings = new VerticalBookings(this.#knownSinceDay);
-      this.#verticals.set(key, verticalBookings);
-    }
-    return verticalBookings;
+    return getOrAdd(this.#verticals, key, () => new VerticalBookings(this.#knownSinceDay));
   }
 }
 

@@ -1,3 +1,4 @@
+import { getOrAdd } from '../domain/get-or-add.ts';
 import { subIdCreatedMs } from '../ids/sub-id.ts';
 
 /**
@@ -113,12 +114,7 @@ export class SessionOfferPairs {
   }
 
   #findOrCreatePairTable(minute: number): PairTable {
-    let table = this.#tablesByMinute.get(minute);
-    if (table === undefined) {
-      table = new PairTable();
-      this.#tablesByMinute.set(minute, table);
-    }
-    return table;
+    return getOrAdd(this.#tablesByMinute, minute, () => new PairTable());
   }
 
   #evictExcessPairs(): void {

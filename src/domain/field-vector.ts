@@ -1,3 +1,4 @@
+import { getOrAdd } from './get-or-add.ts';
 import type { PocketField, Vertical } from './vertical.ts';
 
 /** Returns the values of a choice field. Throws a TypeError if the vertical has no choice field with this name. */
@@ -34,10 +35,6 @@ export function findFieldIndex(vertical: Vertical, name: string | undefined): nu
 const fieldIndexesByVertical = new WeakMap<Vertical, ReadonlyMap<string, number>>();
 
 function fieldIndexes(vertical: Vertical): ReadonlyMap<string, number> {
-  let index = fieldIndexesByVertical.get(vertical);
-  if (index === undefined) {
-    index = new Map(vertical.fields.map((field, position) => [field.name, position]));
-    fieldIndexesByVertical.set(vertical, index);
-  }
-  return index;
+  const createIndexes = () => new Map(vertical.fields.map((field, position) => [field.name, position]));
+  return getOrAdd(fieldIndexesByVertical, vertical, createIndexes);
 }

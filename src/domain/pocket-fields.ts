@@ -1,5 +1,6 @@
 import { completedYearsBetween, parseIsoDate, toCompactDate } from './calendar.ts';
 import { absentValue, type FieldVector, findFieldIndex, getChoiceValues } from './field-vector.ts';
+import { getOrAdd } from './get-or-add.ts';
 import type { InvalidField } from './outcome.ts';
 import type { PocketField, Vertical } from './vertical.ts';
 
@@ -136,20 +137,8 @@ export interface MatchReadiness {
   readonly missingConditional: readonly string[];
 }
 
-/** Required and conditional fields of a vertical, each with its position in the field vector. */
-interface ReadinessRule {
-  readonly required: readonly { readonly name: string; readonly position: number }[];
-  readonly conditional: readonly {
-    readonly name: string;
-    readonly position: number;
-    readonly whenPosition: number;
-    readonly whenValue: number;
-    readonly isRequired: boolean;
-  }[];
-}
-
 export function computeMatchReadiness(vertical: Vertical, fields: Readonly<FieldVector>): MatchReadiness {
-  const rule = readinessRuleFor(vertical);
+  const rule = getOrAdd(rulesByVertical, vertical, () => compileReadinessRule(vertical));
   const missingRequired: string[] = [];
   for (const { name, position } of rule.required) {
     if (fields[position] === absentValue) missingRequired.push(name);
@@ -164,23 +153,18 @@ export function computeMatchReadiness(vertical: Vertical, fields: Readonly<Field
   return { matchReadiness, missingRequired, missingConditional };
 }
 
-const rulesByVertical = new WeakMap<Vertical, ReadinessRule>();
+const rulesByVertical = new WeakMap<Vertical, ReturnType<typeof compileReadinessRule>>();
 
-/** Returns the cached `ReadinessRule` of a vertical that is valid according to `assertValidVertical`. */
-function readinessRuleFor(vertical: Vertical): ReadinessRule {
-  let rule = rulesByVertical.get(vertical);
-  if (rule === undefined) {
-    rule = {
-      required: vertical.required.map((name) => ({ name, position: findFieldIndex(vertical, name) })),
-      conditional: vertical.conditional.map(({ field, when, isRequired = false }) => ({
-        name: field,
-        position: findFieldIndex(vertical, field),
-        whenPosition: findFieldIndex(vertical, when.field),
-        whenValue: getChoiceValues(vertical, when.field).indexOf(when.is),
-        isRequired,
-      })),
-    };
-    rulesByVertical.set(vertical, rule);
-  }
-  return rule;
+/** Returns the required and conditional fields of a vertical, each with its position in the field vector. */
+function compileReadinessRule(vertical: Vertical) {
+  return {
+    required: vertical.required.map((name) => ({ name, position: findFieldIndex(vertical, name) })),
+    conditional: vertical.conditional.map(({ field, when, isRequired = false }) => ({
+      name: field,
+      position: findFieldIndex(vertical, field),
+      whenPosition: findFieldIndex(vertical, when.field),
+      whenValue: getChoiceValues(vertical, when.field).indexOf(when.is),
+      isRequired,
+    })),
+  };
 }

@@ -11,7 +11,7 @@ import { describeError } from '../logging/describe-error.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { assertKeyFileIsCurrent, type FolderEvidence, findKnownKeyNumbers } from './check-data-folder.ts';
 import type { CleanupStack } from './lifecycle.ts';
-import type { Service, ServiceOptions } from './service.ts';
+import type { ServiceOptions } from './service.ts';
 
 /**
  * Opens the key file, which only the key registry and the origin registry write. Requests are authenticated with keys in memory. Throws
@@ -26,10 +26,6 @@ export async function createAuthenticator(
   const { dataDir, clock, logger, limits } = options;
   const path = keyFilePath(dataDir);
   assertKeyFileIsCurrent(path, await findKnownKeyNumbers(evidence, { ledger: 'none' }));
-  const keyRegistry = new KeyRegistry(path, { waitMs: bounds.apiKeyServerLockTimeoutMs });
-  cleanup.addCleanupCallback(() => keyRegistry.close());
-  const originRegistry = new EmbedOriginRegistry(path, { waitMs: bounds.apiKeyServerLockTimeoutMs });
-  cleanup.addCleanupCallback(() => originRegistry.close());
   const keyDirectory = new SqliteKeyDirectory({
     path,
     clock,
@@ -40,28 +36,18 @@ export async function createAuthenticator(
   });
   cleanup.addCleanupCallback(() => keyDirectory.close());
   // Key changes by this process take effect immediately, and key changes by other processes at the next poll.
-  const andRefresh = <Result>(result: Result): Result => {
-    keyDirectory.reloadKeyFile();
-    return result;
-  };
-  const keys: Service['keys'] = {
-    create: (request, nowMs) => andRefresh(keyRegistry.create(request, nowMs)),
-    find: (id) => keyRegistry.find(id),
-    listKeys: () => keyRegistry.listKeys(),
-    revokeKey: (id, nowMs) => andRefresh(keyRegistry.revokeKey(id, nowMs)),
-  };
-  const embedOrigins: Service['embedOrigins'] = {
-    allowOrigins: (accountName, origins) => andRefresh(originRegistry.allowOrigins(accountName, origins)),
-    listOrigins: (accountName) => originRegistry.listOrigins(accountName),
-    removeOrigins: (accountName, origins) => andRefresh(originRegistry.removeOrigins(accountName, origins)),
-  };
+  const writerOptions = { waitMs: bounds.apiKeyServerLockTimeoutMs, onChanged: () => keyDirectory.reloadKeyFile() };
+  const keys = new KeyRegistry(path, writerOptions);
+  cleanup.addCleanupCallback(() => keys.close());
+  const embedOrigins = new EmbedOriginRegistry(path, writerOptions);
+  cleanup.addCleanupCallback(() => embedOrigins.close());
   const authenticator = new Authenticator({
     keyDirectory,
     clock,
     defaultLimits: limits,
     onRejected: metrics.countAuthRefusal,
   });
-  return { authenticator, keyDirectory, keys, embedOrigins, readKeyNumbers: () => keyRegistry.readNumbers() };
+  return { authenticator, keyDirectory, keys, embedOrigins, readKeyNumbers: () => keys.readNumbers() };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { getOrAdd } from '../domain/get-or-add.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
 import type { Tenant } from '../domain/tenant.ts';
 import { encodeVerticalAndMode } from '../ids/sub-id.ts';
@@ -128,12 +129,7 @@ export class ReferrerTags {
 
   #getTenantTags(account: number, vertical: number, mode: ApiKeyMode): TenantTags {
     const key = account * 256 + encodeVerticalAndMode(vertical, mode);
-    let tags = this.#tenants.get(key);
-    if (tags === undefined) {
-      tags = new TenantTags();
-      this.#tenants.set(key, tags);
-    }
-    return tags;
+    return getOrAdd(this.#tenants, key, () => new TenantTags());
   }
 }
 

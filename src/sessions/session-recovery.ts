@@ -1,6 +1,7 @@
 import { bounds } from '../bounds.ts';
 import { dayStartMs, daysSinceEpoch } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
+import { getOrAdd } from '../domain/get-or-add.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
 import type { Tenant } from '../domain/tenant.ts';
 import type { Vertical } from '../domain/vertical.ts';
@@ -103,14 +104,8 @@ export class SessionRecovery implements LedgerSubscriber {
 
   /** Returns the `Tenant` object that all restored sessions of a tenant share, or null if the vertical is no longer served. */
   #reuseTenant(account: number, verticalNumber: number, mode: ApiKeyMode): Tenant | null {
-    const name = `${account} ${verticalNumber} ${mode}`;
-    let tenant = this.#tenants.get(name);
-    if (tenant === undefined) {
-      const vertical = this.#options.verticals.find(({ number }) => number === verticalNumber);
-      if (vertical === undefined) return null;
-      tenant = { account, vertical, mode };
-      this.#tenants.set(name, tenant);
-    }
-    return tenant;
+    const vertical = this.#options.verticals.find(({ number }) => number === verticalNumber);
+    if (vertical === undefined) return null;
+    return getOrAdd(this.#tenants, `${account} ${verticalNumber} ${mode}`, () => ({ account, vertical, mode }));
   }
 }

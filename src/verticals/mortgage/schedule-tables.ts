@@ -1,3 +1,4 @@
+import { getOrAdd } from '../../domain/get-or-add.ts';
 import { indexFirstItems } from '../../matching/match-tables.ts';
 import { PaymentStream, type PresentValue, solveAnnualPercentageRate } from './annual-percentage-rate.ts';
 import {
@@ -62,23 +63,15 @@ export class ScheduleNumberMap {
 
   /** Returns the number of an adjustment, for `findOrAddScheduleNumber`. */
   findOrAddAdjustmentNumber(adjustment: RateAdjustment | null): number {
-    return getOrAdd(this.#adjustments, JSON.stringify(adjustment));
+    return getOrAdd(this.#adjustments, JSON.stringify(adjustment), () => this.#adjustments.size);
   }
 
   /** Returns the number of a schedule. A new schedule gets the value of `count` before the call. `rate` is in thousandths of a percent. */
   findOrAddScheduleNumber(rate: number, termMonths: number, adjustmentNumber: number): number {
     // A rate is below 2^16, a term below 2^9.
-    return getOrAdd(this.#numbers, (adjustmentNumber * 2 ** 9 + termMonths) * 2 ** 16 + rate);
+    const key = (adjustmentNumber * 2 ** 9 + termMonths) * 2 ** 16 + rate;
+    return getOrAdd(this.#numbers, key, () => this.#numbers.size);
   }
-}
-
-function getOrAdd<Key>(numbers: Map<Key, number>, key: Key): number {
-  let number = numbers.get(key);
-  if (number === undefined) {
-    number = numbers.size;
-    numbers.set(key, number);
-  }
-  return number;
 }
 
 /** Collects the different schedules of a catalog. */
