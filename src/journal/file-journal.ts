@@ -53,14 +53,6 @@ interface JournalLog {
   lastWallMs: number;
 }
 
-interface ClosedJournalLog {
-  readonly name: string;
-  /** Position of the last record. */
-  readonly position: number;
-  /** Unix time in milliseconds of the last batch of field changes in the log; minus infinity if there is no batch. */
-  readonly lastWallMs: number;
-}
-
 /** Field changes that are encrypted and written together. */
 interface FieldChangesBatch {
   /** Alternating sub_ids and lists of field changes: sub, changes, sub, changes, ... */
@@ -84,7 +76,8 @@ interface FieldChangesBatch {
 export class FileJournal implements SessionJournal {
   readonly #options: FileJournalOptions;
   readonly #encoder = new Encoder();
-  #closedLogs: ClosedJournalLog[];
+  /** Logs of earlier starts and rotations. `lastWallMs` is minus infinity for a log without field changes. */
+  #closedLogs: JournalLogEnd[];
   #currentLog: JournalLog;
   #pendingBatch: FieldChangesBatch | null = null;
   /** Promise that settles when the last written batch is durable or has failed. */
@@ -102,7 +95,7 @@ export class FileJournal implements SessionJournal {
    * @throws LogDamagedError if a durable record cannot be read; the error contains the file and the byte offset
    */
   static async open(options: FileJournalOptions): Promise<FileJournal> {
-    const closedLogs: ClosedJournalLog[] = [];
+    const closedLogs: JournalLogEnd[] = [];
     const { onProgress, files = nodeFileSystem } = options;
     files.createFolder(options.folder);
     const names = await listJournalLogNames(options.folder);
@@ -112,7 +105,8 @@ export class FileJournal implements SessionJournal {
     for (const [index, name] of names.entries()) {
       const reader = new JournalLogReader(join(options.folder, name), options);
       const log = await openEventLog<JournalRecord>({
-        ...journalLogOptions(options, name),
+        ...options,
+        folder: join(options.folder, name),
         onRecord: (position, record) => reader.readRecord(position, record),
         onProgress: onProgress && ((bytes) => onProgress(before + bytes, total)),
       });
@@ -131,7 +125,7 @@ export class FileJournal implements SessionJournal {
     return journal;
   }
 
-  private constructor(options: FileJournalOptions, closedLogs: ClosedJournalLog[], currentLog: JournalLog) {
+  private constructor(options: FileJournalOptions, closedLogs: JournalLogEnd[], currentLog: JournalLog) {
     this.#options = options;
     this.#closedLogs = closedLogs;
     this.#currentLog = currentLog;
@@ -146,9 +140,7 @@ export class FileJournal implements SessionJournal {
   listLogs(): JournalLogEnd[] {
     const { name, log, lastWallMs } = this.#currentLog;
     const logs = [...this.#closedLogs, { name, position: log.durablePosition, lastWallMs }];
-    return logs
-      .filter((each) => each.lastWallMs > 0)
-      .map(({ name, position, lastWallMs }) => ({ name, position, lastWallMs }));
+    return logs.filter((each) => each.lastWallMs > 0);
   }
 
   append(sub: Uint8Array, changes: readonly number[]): Promise<void> {
@@ -275,11 +267,6 @@ async function deleteJournalLog(folder: string, name: string): Promise<void> {
   await rm(gone, { recursive: true, force: true });
 }
 
-function journalLogOptions(options: FileJournalOptions, name: string): FileEventLogOptions<JournalRecord> {
-  const { folder, durability, files, retryMs, onIncident, onGroupStored } = options;
-  return { folder: join(folder, name), durability, files, retryMs, onIncident, onGroupStored };
-}
-
 async function openJournalLog(
   options: FileJournalOptions,
   earlierLogs: readonly { readonly name: string }[],
@@ -290,7 +277,7 @@ async function openJournalLog(
   const name = String(Math.max(openedMs, Number(earlierLogs.at(-1)?.name ?? 0) + 1)).padStart(16, '0');
   await mkdir(join(folder, name), { mode: 0o700 });
   await files.syncFolder(folder);
-  const log = createEventLog(journalLogOptions(options, name));
+  const log = createEventLog<JournalRecord>({ ...options, folder: join(folder, name) });
   const { number } = secrets.newest;
   const salt = randomBytes(keySaltLength);
   // The journal need not wait until the header record is durable, because the log makes its records durable in order.

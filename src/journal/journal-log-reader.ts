@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { bounds } from '../bounds.ts';
 import { findFieldIndex } from '../domain/field-vector.ts';
@@ -13,29 +13,21 @@ import { JournalCipher, journalRecordKinds } from './journal-format.ts';
  * Encoding of a pocket field's value as a number. Each journal log stores the encodings of its values, so that a later version of the
  * service can read the log even if fields were added, removed or reordered.
  */
-export interface FieldEncoding {
-  readonly name: string;
-  readonly kind: string;
+const FieldEncoding = Type.Object({
+  name: Type.String(),
+  kind: Type.String(),
   /** Values of a choice field as text; absent for other fields. A value is encoded as its index in `words`. */
-  readonly words?: readonly string[];
-}
+  words: Type.Optional(Type.Array(Type.String())),
+});
+type FieldEncoding = Static<typeof FieldEncoding>;
 
-const FieldEncodings = Compile(
-  Type.Record(
-    Type.String(),
-    Type.Array(
-      Type.Object({ name: Type.String(), kind: Type.String(), words: Type.Optional(Type.Array(Type.String())) }),
-    ),
-  ),
-);
+const FieldEncodings = Compile(Type.Record(Type.String(), Type.Array(FieldEncoding)));
 
 export function getPocketFieldEncodings({ fields }: Vertical): FieldEncoding[] {
-  return fields.map(fieldEncoding);
-}
-
-function fieldEncoding(field: PocketField): FieldEncoding {
-  const { name, kind } = field;
-  return field.kind === 'choice' ? { name, kind, words: field.values } : { name, kind };
+  return fields.map((field) => {
+    const { name, kind } = field;
+    return field.kind === 'choice' ? { name, kind, words: [...field.values] } : { name, kind };
+  });
 }
 
 export function formatPocketFieldEncodings(verticals: readonly Vertical[]): string {
