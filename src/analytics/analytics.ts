@@ -112,17 +112,13 @@ export interface DayMetrics extends CohortMetrics {
   readonly widgetEvents: WidgetCounts;
 }
 
-export interface SessionRow {
+export interface SessionRow extends Omit<CohortMetrics, 'sessions'> {
   /** The 32 bytes of the session's sub_id, which contain creation time and mode. */
   readonly sub: Uint8Array;
   readonly referrerTag: string;
   readonly device: number;
   /** Metadata of the session as JSON text, or null. */
   readonly metadata: string | null;
-  readonly views: number;
-  readonly clicks: number;
-  readonly attributedMicros: number;
-  readonly confirmedMicros: number;
   /** Wall time of the session's latest counted record, in Unix milliseconds. */
   readonly lastEventMs: number;
   /** Lenders with at least one click, sorted by clicks descending, then by name. */

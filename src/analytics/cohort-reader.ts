@@ -1,6 +1,6 @@
 import { bounds } from '../bounds.ts';
 import { unbookedReasons, widgetEventTypes } from '../ledger/ledger-record.ts';
-import type { CohortQuery, DailyAnalyticsResult, LenderMetrics, SummaryQuery, SummaryResult } from './analytics.ts';
+import type { CohortQuery, DailyAnalyticsResult, SummaryQuery, SummaryResult } from './analytics.ts';
 import { unbookedClickColumns } from './analytics-database.ts';
 import {
   addCounts,
@@ -65,12 +65,7 @@ function readTagSums(database: SqlDatabase, tagNumber: number, { fromDay, toDay 
   return groups;
 }
 
-interface MaturedSums {
-  readonly sessions: number;
-  readonly sessionsWithRevenue: number | null;
-  readonly confirmedMicros: number;
-  readonly centsSquared: number;
-}
+type MaturedSums = Omit<SummaryResult['matured'], 'confirmedUsdSquared'> & { readonly centsSquared: number };
 
 const zeroMatured: MaturedSums = { sessions: 0, sessionsWithRevenue: 0, confirmedMicros: 0, centsSquared: 0 };
 
@@ -87,11 +82,9 @@ const selectTopLendersSql = `
   GROUP BY number HAVING sum(clicks) > 0 ORDER BY sum(clicks) DESC, name LIMIT ${bounds.topLendersMax}`;
 
 /** Parts of a summary, computed from the daily counters for a tag, and from the sessions for listed sub_ids. */
-interface SummaryParts {
+interface SummaryParts extends Pick<SummaryResult, 'topLenders' | 'subsOutsideDates'> {
   readonly devices: SumsByGroup;
   readonly matured: MaturedSums;
-  readonly topLenders: readonly LenderMetrics[];
-  readonly subsOutsideDates: number;
 }
 
 /** Reads a summary (docs/contract.md#summary). */

@@ -5,6 +5,7 @@ import type {
   CohortQuery,
   LenderMetrics,
   QueryCoverage,
+  SessionRow,
   UnbookedClickCounts,
   WidgetCounts,
 } from './analytics.ts';
@@ -44,15 +45,10 @@ type SessionColumns = [
 type ClickRow = [lender: number, attributedMicros: number, confirmedMicros: number, unbookedReasons: number];
 
 /** Session in the analytics store, without its clicks. */
-export interface StoredSession {
-  readonly sub: Uint8Array;
+export interface StoredSession extends Pick<SessionRow, 'sub' | 'device' | 'views' | 'clicks' | 'lastEventMs'> {
   readonly day: number;
   readonly tagNumber: number;
   readonly position: number;
-  readonly device: number;
-  readonly views: number;
-  readonly clicks: number;
-  readonly lastEventMs: number;
   readonly widgetEvents: WidgetCounts;
 }
 

@@ -48,9 +48,4 @@ export class LogUnavailableError extends Error {
     super(message, options);
     this.durableLater = durableLater;
   }
-
-  /** Whether the log has accepted the record and will write it. */
-  get isRecordAppended(): boolean {
-    return this.durableLater !== null;
-  }
 }

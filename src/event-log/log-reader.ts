@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
 import { type EventLog, LogUnavailableError } from './event-log.ts';
-import { type LogFiles, nodeFileSystem } from './log-files.ts';
+import { nodeFileSystem } from './log-files.ts';
 import { decodeSegmentHeader, parseSegmentFileNames, segmentFileName, segmentHeaderLength } from './log-format.ts';
 import { findNewestSegmentBefore, type ReplayStartPosition } from './log-recovery.ts';
 import { type LogCursor, LogScanner } from './log-scanner.ts';
@@ -27,15 +27,14 @@ export class LogReader {
    * @throws CursorBeyondLogError if the cursor does not match the log. Open the log before you create a reader, because opening the log
    * recovers it.
    */
-  constructor(folder: string, start: LogCursor | number | null, files: LogFiles = nodeFileSystem) {
+  constructor(folder: string, start: LogCursor | number | null) {
     this.#folder = folder;
     const cursor = typeof start === 'number' ? null : start;
-    this.#scanner = new LogScanner(files, folder, {
+    this.#scanner = new LogScanner(nodeFileSystem, folder, {
       segment: typeof start === 'number' ? start : undefined,
       decode: true,
     });
-    if (cursor !== null && cursor.segment > 0)
-      this.#scanner.continueAtSegment(openAtCursor(files, folder, cursor), cursor);
+    if (cursor !== null && cursor.segment > 0) this.#scanner.continueAtSegment(openAtCursor(folder, cursor), cursor);
   }
 
   get cursor(): LogCursor {
@@ -77,12 +76,12 @@ export class LogReader {
 }
 
 /** Opens the segment that contains a cursor. Throws `CursorBeyondLogError` if the log does not contain the record before the cursor. */
-function openAtCursor(files: LogFiles, folder: string, cursor: LogCursor): SegmentReader {
+function openAtCursor(folder: string, cursor: LogCursor): SegmentReader {
   const cursorError = new CursorBeyondLogError(`${folder}: the log has no record ${cursor.position} at the cursor`);
-  const segments = parseSegmentFileNames(files.listFiles(folder));
+  const segments = parseSegmentFileNames(nodeFileSystem.listFiles(folder));
   const isSuperseded = segments.some((first) => first > cursor.segment && first <= cursor.position);
   if (!segments.includes(cursor.segment) || isSuperseded) throw cursorError;
-  const segment = new SegmentReader(files, join(folder, segmentFileName(cursor.segment)));
+  const segment = new SegmentReader(nodeFileSystem, join(folder, segmentFileName(cursor.segment)));
   try {
     if (!isCursorInSegment(segment, cursor)) throw cursorError;
   } catch (error) {
@@ -117,7 +116,6 @@ function isCursorInSegment(segment: SegmentReader, cursor: LogCursor): boolean {
  * @throws LogUnavailableError if the log cannot be written at present, LogDamagedError if a record cannot be read
  */
 export async function readRecentRecords(
-  files: LogFiles,
   folder: string,
   log: Pick<EventLog<unknown>, 'lastAppendedPosition' | 'durablePosition' | 'healthy'>,
   since: ReplayStartPosition,
@@ -128,8 +126,8 @@ export async function readRecentRecords(
     if (!log.healthy) throw new LogUnavailableError('the log cannot be written', null);
     await pause(bounds.logLingerMs);
   }
-  const first = findNewestSegmentBefore(files, folder, parseSegmentFileNames(files.listFiles(folder)), since);
-  const reader = new LogReader(folder, first ?? null, files);
+  const firsts = parseSegmentFileNames(nodeFileSystem.listFiles(folder));
+  const reader = new LogReader(folder, findNewestSegmentBefore(nodeFileSystem, folder, firsts, since) ?? null);
   try {
     while (reader.readRecords(last, bounds.logRecordsReadPerTurn, (position, record) => visit(record, position)) > 0)
       await nextTurn();

@@ -1,6 +1,5 @@
 import type { EventLog } from '../event-log/event-log.ts';
 import { type FileEventLog, type FileEventLogOptions, openEventLog } from '../event-log/file-event-log.ts';
-import type { LogFiles } from '../event-log/log-files.ts';
 import { readRecentRecords } from '../event-log/log-reader.ts';
 import { type LedgerRecord, parseLedgerRecord, parseRecordTimeMs } from './ledger-record.ts';
 
@@ -68,20 +67,14 @@ export function openLedger({
  * @throws LogUnavailableError if the ledger cannot be written at present, LogDamagedError if a record cannot be read
  */
 export function readLedgerSince(
-  files: LogFiles,
   folder: string,
   ledger: Pick<EventLog<LedgerRecord>, 'lastAppendedPosition' | 'durablePosition' | 'healthy'>,
   sinceMs: number,
   visit: (record: LedgerRecord, position: number) => void,
 ): Promise<void> {
-  return readRecentRecords(
-    files,
-    folder,
-    ledger,
-    { wallMs: sinceMs, timeMsOf: parseRecordTimeMs },
-    (value, position) => {
-      const record = parseLedgerRecord(value);
-      if (record !== null) visit(record, position);
-    },
-  );
+  const since = { wallMs: sinceMs, timeMsOf: parseRecordTimeMs };
+  return readRecentRecords(folder, ledger, since, (value, position) => {
+    const record = parseLedgerRecord(value);
+    if (record !== null) visit(record, position);
+  });
 }

@@ -124,13 +124,13 @@ export const submitInputs = defineOperation({
         endPending();
       } catch (error) {
         if (!(error instanceof LogUnavailableError)) throw error;
-        const { durableLater, isRecordAppended } = error;
+        const { durableLater } = error;
         if (durableLater === null) endPending();
         durableLater?.then(() => {
           endPending();
           session.mergeFields(submission.changes);
         });
-        return durabilityFailure(bounds.retryAfterSeconds, isRecordAppended);
+        return durabilityFailure(bounds.retryAfterSeconds, durableLater !== null);
       }
     }
     // The changes are merged into the current fields, which may have changed since `findSession`. All field changes take effect in the order

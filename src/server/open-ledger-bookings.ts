@@ -3,7 +3,6 @@ import { LedgerBookings, type LedgerReader } from '../budgets/ledger-bookings.ts
 import type { OfferAvailability } from '../budgets/offer-availability.ts';
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
-import { nodeFileSystem } from '../event-log/log-files.ts';
 import { dataPaths } from '../files/data-paths.ts';
 import { type Ledger, readLedgerSince } from '../ledger/ledger.ts';
 import type { ServiceOptions } from './service.ts';
@@ -32,12 +31,9 @@ export async function rebuildLedgerBookings(
   options.logger.warn('saved booked revenue of offers does not match the ledger; reading the ledger of the month');
   bookings.discardState();
   restoreCatalogs(options, catalogs, bookings);
-  await readLedgerSince(
-    nodeFileSystem,
-    dataPaths(options.dataDir).ledgerFolder,
-    ledger,
-    bookings.replayStartTimeMs,
-    (record, position) => bookings.applyLedgerRecord(record, position),
+  const { ledgerFolder } = dataPaths(options.dataDir);
+  await readLedgerSince(ledgerFolder, ledger, bookings.replayStartTimeMs, (record, position) =>
+    bookings.applyLedgerRecord(record, position),
   );
 }
 
@@ -57,8 +53,7 @@ export function activateLimitsOfNewCatalogs(
   ledger: Ledger,
 ): void {
   const { ledgerFolder } = dataPaths(dataDir);
-  const readHistory: LedgerReader = (sinceMs, visit) =>
-    readLedgerSince(nodeFileSystem, ledgerFolder, ledger, sinceMs, visit);
+  const readHistory: LedgerReader = (sinceMs, visit) => readLedgerSince(ledgerFolder, ledger, sinceMs, visit);
   const logOutdatedOffers = (catalog: CompiledCatalog): void => {
     const offers = availability.countOutdatedOffers(catalog, clock.wallMs());
     if (offers === 0) return;

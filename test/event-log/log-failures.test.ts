@@ -69,7 +69,7 @@ test('records that were queued during a failed write become durable in order aft
     log.append(recordAt(position))!.durable.catch((error) => {
       assert.ok(error instanceof LogUnavailableError);
       error.durableLater?.then(() => durable.push(position));
-      return error.isRecordAppended;
+      return error.durableLater !== null;
     });
   const storing = [appendRefused(2), appendRefused(3)];
   await new Promise(setImmediate);

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import { LogUnavailableError } from '../../src/event-log/event-log.ts';
-import { nodeFileSystem } from '../../src/event-log/log-files.ts';
 import { segmentFileName, segmentHeaderLength } from '../../src/event-log/log-format.ts';
 import { CursorBeyondLogError, LogReader, readRecentRecords } from '../../src/event-log/log-reader.ts';
 import type { LogCursor } from '../../src/event-log/log-scanner.ts';
@@ -216,9 +215,7 @@ test('readRecentRecords reads the records that were appended to an open log befo
     for (let at = 0; at < count; at++) log.appendWithoutWaiting(recordAt(log.lastAppendedPosition + 1));
     const last = log.lastAppendedPosition;
     const positions: number[] = [];
-    const reading = readRecentRecords(nodeFileSystem, folder, log, sinceRecord(0), (record) =>
-      positions.push(positionOf(record)),
-    );
+    const reading = readRecentRecords(folder, log, sinceRecord(0), (record) => positions.push(positionOf(record)));
     log.appendWithoutWaiting(recordAt(last + 1));
     await reading;
     assert.deepEqual(positions, upTo(last));
@@ -230,7 +227,7 @@ test('readRecentRecords starts at the last segment whose first record is older t
   const { folder, log } = await openTestLog(t, { segmentBytesMax: 1 });
   await appendOneByOne(log, 20);
   const positions: number[] = [];
-  await readRecentRecords(nodeFileSystem, folder, log, sinceRecord(15), (record) => positions.push(positionOf(record)));
+  await readRecentRecords(folder, log, sinceRecord(15), (record) => positions.push(positionOf(record)));
   assert.deepEqual(positions, upTo(20, 14));
 });
 
@@ -239,7 +236,7 @@ test('readRecentRecords yields to the event loop between batches', async (t) => 
   for (let at = 1; at < 3_000; at++) log.appendWithoutWaiting(recordAt(at));
   await log.append(recordAt(3_000))!.durable;
   let [visited, most] = [0, 0];
-  const reading = readRecentRecords(nodeFileSystem, folder, log, sinceRecord(0), () => visited++);
+  const reading = readRecentRecords(folder, log, sinceRecord(0), () => visited++);
   for (let before = visited; before < 3_000; before = visited) {
     most = Math.max(most, visited - before);
     await new Promise((resolve) => setImmediate(resolve));
@@ -255,7 +252,7 @@ test('readRecentRecords fails while the log cannot write queued records', async 
   breakFiles();
   await assert.rejects(log.append(recordAt(2))!.durable, LogUnavailableError);
   let visited = 0;
-  const read = () => readRecentRecords(nodeFileSystem, folder, log, sinceRecord(0), () => visited++);
+  const read = () => readRecentRecords(folder, log, sinceRecord(0), () => visited++);
   await assert.rejects(read(), LogUnavailableError);
   assert.equal(visited, 0);
   const healed = new Promise<void>((resolve) => log.setDurabilityListener(() => resolve()));

@@ -172,7 +172,7 @@ test('if a write fails, the journal keeps the changes of that write, rejects lat
   const assertRejected = (serial: number, isRecordAppended: boolean) =>
     assert.rejects(append(temporary, serial), (error) => {
       assert(error instanceof LogUnavailableError);
-      assert.equal(error.isRecordAppended, isRecordAppended);
+      assert.equal(error.durableLater !== null, isRecordAppended);
       return true;
     });
   await append(temporary, 1);

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nodeFileSystem } from '../../src/event-log/log-files.ts';
 import type { LedgerSubscriber } from '../../src/ledger/ledger.ts';
 import { openLedger, readLedgerSince } from '../../src/ledger/ledger.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
@@ -124,7 +123,7 @@ test('openLedger skips segments that are older than the replay start times of al
   const ledger = await openLedger({ folder, durability: 'fsync', subscribers: [idle], recoveries: [recovery] });
   assert.deepEqual(recovery.kinds, [2]);
   const kinds: number[] = [];
-  await readLedgerSince(nodeFileSystem, folder, ledger, 0, ([kind]) => kinds.push(kind));
+  await readLedgerSince(folder, ledger, 0, ([kind]) => kinds.push(kind));
   assert.deepEqual(kinds, [1, 2]);
   await ledger.close();
 });
