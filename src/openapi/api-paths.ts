@@ -1,16 +1,17 @@
-import Type, { type TSchema } from 'typebox';
+import Type, { IsOptional, type TSchema } from 'typebox';
+import { bounds } from '../bounds.ts';
 import type { VerticalWithProduct } from '../catalogs/product.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { ApiOperation, OperationExamples } from '../operations/api-operation.ts';
-import type { RequestMembers } from '../operations/request-members.ts';
+import type { RequestMember, RequestMembers } from '../operations/request-members.ts';
 import {
   jsonContent,
   type OpenApiExamples,
   type OpenApiOperation,
+  type OpenApiParameter,
   type OpenApiResponse,
   type PathItem,
 } from './openapi-types.ts';
-import { idempotencyKeyParameter, listParameters } from './parameters.ts';
 import type { RecordedExamples } from './recorded-examples.ts';
 import {
   errorResponses,
@@ -32,6 +33,13 @@ const keyErrors = [
 ] as const;
 /** Additional error codes of operations that have a request body. */
 const bodyErrors = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
+
+const idempotencyKeyParameter: OpenApiParameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'Makes retries safe: while the session lives, the same key and body return the first response.',
+  schema: Type.String({ maxLength: bounds.idempotencyKeyCharactersMax, pattern: '^[!-~]+$' }),
+};
 
 /** Returns the OpenAPI descriptions of the operations, by path below `/v1/<vertical>`. */
 export function apiPaths(
@@ -78,6 +86,29 @@ function describeOperation(
       }),
     },
   };
+}
+
+/** Describes query parameters, and path parameters whose names are in `pathParameters`, in the document of a vertical. */
+export function listParameters(
+  members: RequestMembers,
+  vertical: VerticalWithProduct,
+  pathParameters: readonly string[] = [],
+): readonly OpenApiParameter[] {
+  return Object.entries(members).map(([name, member]) => {
+    const { description = '', schema } = { ...member, ...member.forVertical?.(vertical) };
+    return {
+      name,
+      in: pathParameters.includes(name) ? 'path' : 'query',
+      ...(isRequired(member) && { required: true }),
+      description,
+      schema,
+      ...('items' in schema && ({ style: 'form', explode: false } as const)),
+    };
+  });
+}
+
+function isRequired({ schema }: RequestMember): boolean {
+  return !IsOptional(schema) && !('default' in schema);
 }
 
 function bodySchema({ title, members }: NonNullable<ApiOperation['body']>, vertical: VerticalWithProduct): TSchema {

@@ -12,16 +12,9 @@ import {
   widgetOffersParameters,
   widgetPageParameters,
 } from '../operations/show-widget-offers.ts';
-import type {
-  OpenApiContent,
-  OpenApiHeaders,
-  OpenApiResponse,
-  OpenApiResponses,
-  OpenApiServer,
-  PathItem,
-} from './openapi-types.ts';
+import { listParameters } from './api-paths.ts';
+import type { OpenApiContent, OpenApiHeaders, OpenApiResponse, OpenApiResponses, PathItem } from './openapi-types.ts';
 import { jsonContent } from './openapi-types.ts';
-import { listParameters } from './parameters.ts';
 import type { RecordedExamples } from './recorded-examples.ts';
 import {
   allowOriginHeader,
@@ -37,7 +30,7 @@ import {
 /** Splits the widget URL into an OpenAPI server (the origin) and a path without a trailing slash. */
 function widgetServer({ widget }: Pick<PublicUrls, 'widget'>) {
   const { origin, pathname } = new URL(widget);
-  const servers: readonly OpenApiServer[] = [{ url: origin, description: 'The widget host.' }];
+  const servers = [{ url: origin, description: 'The widget host.' }];
   return { path: pathname === '/' ? '' : pathname, servers };
 }
 

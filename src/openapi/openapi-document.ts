@@ -7,7 +7,6 @@ import type { ApiOperation } from '../operations/api-operation.ts';
 import { apiOperations } from '../operations/api-operations.ts';
 import { apiPaths } from './api-paths.ts';
 import { browserPathItems, widgetPaths } from './browser-paths.ts';
-import type { OpenApiDocument } from './openapi-types.ts';
 import { readRecordedExamples } from './recorded-examples.ts';
 import { sharedErrorResponses } from './responses.ts';
 
@@ -45,12 +44,14 @@ export function verticalTitle({ segment }: Pick<Vertical, 'segment'>): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
+export type OpenApiDocument = ReturnType<typeof openApiDocument>;
+
 /** Creates the OpenAPI 3.1 document of one vertical as a JSON-serializable object. */
 export function openApiDocument(
   withProduct: VerticalWithProduct,
   urls: PublicUrls,
   operations: readonly ApiOperation[] = apiOperations,
-): OpenApiDocument {
+) {
   const { vertical } = withProduct;
   const samples = readRecordedExamples(vertical.segment, urls);
   const paths = {

@@ -2,27 +2,8 @@ import type { TSchema } from 'typebox';
 
 // Types of the parts of an OpenAPI 3.1 document (spec.openapis.org/oas/v3.1.1) that this service uses.
 
-export interface OpenApiDocument {
-  readonly openapi: string;
-  readonly info: object;
-  readonly servers: readonly OpenApiServer[];
-  readonly security: readonly object[];
-  readonly tags: readonly { readonly name: string; readonly description: string }[];
-  readonly paths: Readonly<Record<string, PathItem>>;
-  readonly components: {
-    readonly schemas: Readonly<Record<string, unknown>>;
-    readonly responses: Readonly<Record<string, OpenApiResponse>>;
-    readonly securitySchemes: Readonly<Record<string, object>>;
-  };
-}
-
-export interface OpenApiServer {
-  readonly url: string;
-  readonly description?: string;
-}
-
 export interface PathItem {
-  readonly servers?: readonly OpenApiServer[];
+  readonly servers?: readonly { readonly url: string; readonly description: string }[];
   readonly get?: OpenApiOperation;
   readonly post?: OpenApiOperation;
   readonly put?: OpenApiOperation;

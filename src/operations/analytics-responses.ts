@@ -5,8 +5,6 @@ import type {
   SessionRow,
   SummaryResult,
   TagMetrics,
-  UnbookedClickCounts,
-  WidgetCounts,
 } from '../analytics/analytics.ts';
 import { formatIsoDate, formatIsoTimestamp } from '../domain/calendar.ts';
 import { microsToUsd, roundHalfUp } from '../domain/money.ts';
@@ -15,14 +13,10 @@ import { deviceClasses, unbookedReasons, widgetEventTypes } from '../ledger/ledg
 import { computeMeanInterval } from '../statistics/mean-interval.ts';
 import type {
   AnalyticsSummary,
-  ClicksNotBooked,
   DailyFigures,
-  LenderFigures,
   MaturedFigures,
-  MetricFigures,
   SessionFigures,
   TagFigures,
-  WidgetEventCounts,
 } from './analytics-schemas.ts';
 
 /** Range of days from the first to the last day number, both inclusive. */
@@ -53,8 +47,8 @@ export function toSummaryView(
     rev_per_session_matured: matured.rev_per_session,
     rev_per_session_ci95: matured.ci95,
     by_device: Object.fromEntries(figures.byDevice.map((device) => [deviceName(device.device), toMetricsView(device)])),
-    clicks_not_booked: toUnbookedClicksView(figures.unbookedClicks),
-    widget_events: toWidgetEventsView(figures.widgetEvents),
+    clicks_not_booked: nameCounts(unbookedReasons, figures.unbookedClicks),
+    widget_events: nameCounts(widgetEventTypes, figures.widgetEvents),
     as_of: figures.asOfMs === null ? null : formatIsoTimestamp(figures.asOfMs),
   };
 }
@@ -63,8 +57,8 @@ export function toDayView(figures: DayMetrics): DailyFigures {
   return {
     date: formatIsoDate(figures.day),
     ...toMetricsView(figures),
-    clicks_not_booked: toUnbookedClicksView(figures.unbookedClicks),
-    widget_events: toWidgetEventsView(figures.widgetEvents),
+    clicks_not_booked: nameCounts(unbookedReasons, figures.unbookedClicks),
+    widget_events: nameCounts(widgetEventTypes, figures.widgetEvents),
     matured: figures.matured,
   };
 }
@@ -103,7 +97,7 @@ export function formatDateRange({ fromDay, toDay }: DayRange, retainedFromDay: n
   return { date_from: formatIsoDate(fromDay), date_to: formatIsoDate(toDay), sessions_kept_from: sessionsKeptFrom };
 }
 
-function toMetricsView(figures: CohortMetrics): MetricFigures {
+function toMetricsView(figures: CohortMetrics) {
   return {
     sessions_total: figures.sessions,
     marketplace_views: figures.views,
@@ -134,15 +128,12 @@ function toMaturedView(matured: SummaryResult['matured'], { fromDay, toDay }: Da
   };
 }
 
-function toUnbookedClicksView(counts: UnbookedClickCounts): ClicksNotBooked {
-  return Object.fromEntries(unbookedReasons.map((reason, index) => [reason, counts[index] ?? 0])) as ClicksNotBooked;
+/** Returns the counts by name; 0 for a name without a count. */
+function nameCounts<Name extends string>(names: readonly Name[], counts: readonly number[]): Record<Name, number> {
+  return Object.fromEntries(names.map((name, index) => [name, counts[index] ?? 0])) as Record<Name, number>;
 }
 
-function toWidgetEventsView(counts: WidgetCounts): WidgetEventCounts {
-  return Object.fromEntries(widgetEventTypes.map((type, index) => [type, counts[index] ?? 0])) as WidgetEventCounts;
-}
-
-function toLenderView({ lender, clicks, confirmedMicros }: LenderMetrics): LenderFigures {
+function toLenderView({ lender, clicks, confirmedMicros }: LenderMetrics) {
   return { lender, clicks, rev_confirmed: microsToUsd(confirmedMicros) };
 }
 

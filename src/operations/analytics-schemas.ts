@@ -33,7 +33,6 @@ const metricProperties = {
   ),
 };
 
-export type LenderFigures = ValueOf<typeof lenderSchema>;
 const lenderSchema = Type.Object(
   {
     lender: Type.String({ description: 'Name of the lender.' }),
@@ -49,7 +48,6 @@ function propertiesNamed<const Name extends string, Schema extends TSchema>(name
 }
 
 /** Number of clicks that booked no revenue by reason (docs/contract.md#clicks-that-are-not-booked). */
-export type ClicksNotBooked = ValueOf<typeof clicksNotBookedSchema>;
 const clicksNotBookedSchema = Type.Object(propertiesNamed(unbookedReasons, Type.Integer({ minimum: 0 })), {
   title: 'ClicksNotBooked',
   description:
@@ -57,13 +55,11 @@ const clicksNotBookedSchema = Type.Object(propertiesNamed(unbookedReasons, Type.
 });
 
 /** Number of widget events by type (docs/contract.md#widget-events). */
-export type WidgetEventCounts = ValueOf<typeof widgetEventsSchema>;
 const widgetEventsSchema = Type.Object(propertiesNamed(widgetEventTypes, Type.Integer({ minimum: 0 })), {
   title: 'WidgetEvents',
   description: 'Events that widgets reported. They book no revenue, and `offer_click` may differ from `offer_clicks`.',
 });
 
-export type MetricFigures = ValueOf<typeof figuresSchema>;
 const figuresSchema = Type.Object(metricProperties, { title: 'Figures' });
 
 const byDeviceSchema = Type.Object(propertiesNamed(deviceClasses, Type.Optional(figuresSchema)), {

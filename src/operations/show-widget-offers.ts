@@ -3,7 +3,6 @@ import type { OfferUrls } from '../catalogs/offer-view.ts';
 import type { VerticalWithProduct } from '../catalogs/product.ts';
 import type { CancelSignal } from '../domain/async.ts';
 import { formatIsoTimestamp } from '../domain/calendar.ts';
-import type { Clock } from '../domain/clock.ts';
 import { absentValue, findFieldIndex } from '../domain/field-vector.ts';
 import { nullableSchema } from '../domain/nullable-schema.ts';
 import { failureOutcome, failureOutcomeWithCode, type Outcome, successOutcome } from '../domain/outcome.ts';
@@ -14,20 +13,11 @@ import { type FindSessionDeps, parseSubIdAndFindSession, requireLiveSession } fr
 import type { Session } from '../sessions/session-store.ts';
 import { parseWidgetLoadId } from '../widgets/widget-beacon.ts';
 import { createEmbedPolicy, type EmbedPolicy } from '../widgets/widget-embedding.ts';
-import { selectionParameters } from './get-marketplace.ts';
+import { renderEnvelopeMembers, selectionParameters } from './get-marketplace.ts';
 import { offersProperties } from './offer-schemas.ts';
-import { renderEnvelopeMembers } from './offers-json.ts';
 import { MemberValidator, type ParameterTexts, sessionMember } from './request-members.ts';
 import { timestampSchema, type ValueOf, widgetLoadIdSchema } from './schema-parts.ts';
 import { type OffersResult, type ShowOffersDeps, selectOffersAndRecordView } from './show-offers.ts';
-
-/** Counts every widget request, even a failed one, towards the rate limit of its session (docs/contract.md#widget-limits). */
-export function checkWidgetRateLimit({ clock }: { readonly clock: Clock }, session: Session): Outcome<null> {
-  const retryAfterSeconds = session.widgetUsage.checkRequestLimit(clock.monotonicMs());
-  return retryAfterSeconds === 0
-    ? successOutcome(null)
-    : failureOutcome({ code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds });
-}
 
 export interface VerifyWidgetLinkDeps extends FindSessionDeps {
   readonly tokens: WidgetTokens;

@@ -9,8 +9,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { resolveUrls } from '../../src/config/resolve-urls.ts';
-import { openApiDocument } from '../../src/openapi/openapi-document.ts';
-import type { OpenApiDocument } from '../../src/openapi/openapi-types.ts';
+import { type OpenApiDocument, openApiDocument } from '../../src/openapi/openapi-document.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 
 const folder = fileURLToPath(new URL('../../test-artefacts/openapi-clients', import.meta.url));

@@ -30,8 +30,8 @@ import {
   type GetMarketplaceDeps,
   getMarketplace,
   type MarketplaceResponse,
+  renderMarketplaceJson,
 } from '../../src/operations/get-marketplace.ts';
-import { renderMarketplaceJson } from '../../src/operations/offers-json.ts';
 import type { ParameterTexts } from '../../src/operations/request-members.ts';
 import type { OffersResult } from '../../src/operations/show-offers.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';

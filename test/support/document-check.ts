@@ -3,14 +3,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { decodeSubId } from '../../src/ids/sub-id.ts';
 import { personalLoans, type Vertical } from '../../src/index.ts';
-import { openApiDocument } from '../../src/openapi/openapi-document.ts';
-import type {
-  OpenApiDocument,
-  OpenApiOperation,
-  OpenApiResponse,
-  PathItem,
-  SchemaReference,
-} from '../../src/openapi/openapi-types.ts';
+import { type OpenApiDocument, openApiDocument } from '../../src/openapi/openapi-document.ts';
+import type { OpenApiOperation, OpenApiResponse, PathItem, SchemaReference } from '../../src/openapi/openapi-types.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import type { ErrorBody } from './api-caller.ts';
 import { equipmentLeases } from './equipment-leases.ts';

@@ -17,12 +17,18 @@ import {
 } from '../../domain/outcome.ts';
 import { parseQueryParameters } from '../../domain/query-string.ts';
 import type { MetricRegistry } from '../../metrics/metric-registry.ts';
-import type { ConfirmationsResponse } from '../../operations/confirm-revenue.ts';
 import type { RequestContext, RequestHandler } from '../engines/listener.ts';
 import { formatHeader, formatHeaders } from '../engines/response-head.ts';
 import { errorReply, jsonHeaders, operatorTokenRequiredReply } from './replies.ts';
 import { isJsonMediaType, parseJsonBody } from './request-parsing.ts';
-import { allowedMethods, allowOnlyGet, type RouteName, restrictMethods, routeIndexOf } from './routing.ts';
+import {
+  allowedMethods,
+  allowOnlyGet,
+  type OperationsRouteName,
+  replyNotFound,
+  restrictMethods,
+  withRoute,
+} from './routing.ts';
 
 /**
  * Returns a function that checks a `Host` header to prevent DNS rebinding. In a DNS rebinding attack, the host name of a web page resolves
@@ -40,30 +46,34 @@ function createHostHeaderCheck(names: readonly string[]): (host: string) => bool
   };
 }
 
-type AdminMethod = 'GET' | 'POST' | 'DELETE';
+const methodsInOrder = ['GET', 'POST', 'DELETE'] as const;
 
-/** Creates a handler for requests from operators. The handler first checks the HTTP method and then the operator token. */
-function operatorOnly(
-  { isOperator }: AdminRoutesDeps,
-  handlers: { readonly [Name in AdminMethod]?: RequestHandler },
-): RequestHandler {
-  const handle: RequestHandler = (context) => {
-    if (!isOperator(context.getRequestHeader('authorization'))) return context.reply(operatorTokenRequiredReply());
-    return handlers[context.method === 'HEAD' ? 'GET' : (context.method as AdminMethod)]!(context);
-  };
-  return restrictMethods(allowedMethods(...(Object.keys(handlers) as AdminMethod[])), handle);
+/** Handlers of requests from operators to one path. Each handler returns the JSON response or an error. */
+interface OperatorHandlers {
+  GET?(context: RequestContext): Outcome<unknown>;
+  /** `text` is the JSON text of `body`. */
+  POST?(body: unknown, text: string, signal: CancelSignal): Outcome<unknown> | Promise<Outcome<unknown>>;
+  DELETE?(context: RequestContext): Outcome<unknown>;
 }
 
-/** Reads a JSON body and replies with the outcome of `handle`. The arguments of `handle` are the parsed body and the text of the body. */
-function replyToJsonBody(
-  context: RequestContext,
-  handle: (body: unknown, text: string) => Outcome<unknown> | Promise<Outcome<unknown>>,
-  status = 200,
-): void {
-  const isJson = isJsonMediaType(context.getRequestHeader('content-type'));
-  context.readBody(async (bytes) => {
-    const body = parseJsonBody(isJson, bytes);
-    sendOutcome(context, body.ok ? await handle(body.value, bytes.toString()) : body, status);
+/**
+ * Creates a handler for requests from operators. The handler first checks the HTTP method, then the operator token, and then the JSON body
+ * of a POST request.
+ *
+ * @param postStatus status of the response to a valid POST request
+ */
+function operatorOnly({ isOperator }: AdminRoutesDeps, handlers: OperatorHandlers, postStatus = 200): RequestHandler {
+  const methods = allowedMethods(...methodsInOrder.filter((method) => handlers[method] !== undefined));
+  return restrictMethods(methods, (context) => {
+    if (!isOperator(context.getRequestHeader('authorization'))) return context.reply(operatorTokenRequiredReply());
+    if (context.method === 'DELETE') return sendOutcome(context, handlers.DELETE!(context));
+    if (context.method !== 'POST') return sendOutcome(context, handlers.GET!(context));
+    const isJson = isJsonMediaType(context.getRequestHeader('content-type'));
+    context.readBody(async (bytes) => {
+      const body = parseJsonBody(isJson, bytes);
+      const outcome = body.ok ? await handlers.POST!(body.value, bytes.toString(), context) : body;
+      sendOutcome(context, outcome, postStatus);
+    });
   });
 }
 
@@ -99,44 +109,37 @@ function tryKeyFile<Value>(access: () => Value): Outcome<Value> {
 function keyRoutes(deps: AdminRoutesDeps): RequestHandler {
   const { keys, clock, verticals, logger } = deps;
   const toJson = (key: IssuedKey) => toIssuedKeyJson(key, clock.wallMs());
-  const all = operatorOnly(deps, {
-    GET: (context) => sendOutcome(context, successOutcome(keys.listKeys().map(toJson))),
-    POST: (context) => {
-      const issue = (body: unknown): Outcome<object> => {
-        const nowMs = clock.wallMs();
-        const newKey = parseNewKey(body, verticals, nowMs);
-        if (!newKey.ok) return newKey;
-        return tryKeyFile(() => {
-          const { key, issued } = keys.create(newKey.value, nowMs);
-          const { id, accountName } = issued;
-          logger.info({ keyId: id, account: accountName }, 'API key created through the operations API');
-          return { key, ...toJson(issued) };
-        });
-      };
-      replyToJsonBody(context, issue, 201);
-    },
-  });
-  const one = operatorOnly(deps, {
-    GET: (context) => sendOutcome(context, find(context.path)),
-    DELETE: (context) => {
-      const keyId = keyIdOf(context.path);
-      const revoked = tryKeyFile(() => keys.revokeKey(keyId, clock.wallMs()));
-      if (revoked.ok && revoked.value === 'revoked') {
-        const account = keys.find(keyId)?.accountName;
-        logger.info({ keyId, account }, 'API key revoked through the operations API');
-      }
-      sendOutcome(context, revoked.ok ? find(context.path) : revoked);
-    },
-  });
-  const find = (path: string): Outcome<object> => {
-    const key = keys.find(keyIdOf(path));
+  const keyIdOf = ({ path }: RequestContext) => path.slice(keysPath.length + 1);
+  const show = (keyId: string): Outcome<object> => {
+    const key = keys.find(keyId);
     return key === undefined ? failureOutcomeWithCode('NOT_FOUND') : successOutcome(toJson(key));
   };
+  const create = (body: unknown): Outcome<object> => {
+    const nowMs = clock.wallMs();
+    const newKey = parseNewKey(body, verticals, nowMs);
+    if (!newKey.ok) return newKey;
+    return tryKeyFile(() => {
+      const { key, issued } = keys.create(newKey.value, nowMs);
+      const { id, accountName } = issued;
+      logger.info({ keyId: id, account: accountName }, 'API key created through the operations API');
+      return { key, ...toJson(issued) };
+    });
+  };
+  const revoke = (keyId: string): Outcome<object> => {
+    const revoked = tryKeyFile(() => keys.revokeKey(keyId, clock.wallMs()));
+    if (!revoked.ok) return revoked;
+    if (revoked.value === 'revoked') {
+      const account = keys.find(keyId)?.accountName;
+      logger.info({ keyId, account }, 'API key revoked through the operations API');
+    }
+    return show(keyId);
+  };
+  const all = operatorOnly(deps, { GET: () => successOutcome(keys.listKeys().map(toJson)), POST: create }, 201);
+  const one = operatorOnly(deps, {
+    GET: (context) => show(keyIdOf(context)),
+    DELETE: (context) => revoke(keyIdOf(context)),
+  });
   return (context) => (context.path === keysPath ? all(context) : one(context));
-}
-
-function keyIdOf(path: string): string {
-  return path.slice(keysPath.length + 1);
 }
 
 const originParameters = ['account', 'origin'] as const;
@@ -148,53 +151,42 @@ const originParameters = ['account', 'origin'] as const;
 function originRoutes(deps: AdminRoutesDeps): RequestHandler {
   const { embedOrigins, logger } = deps;
   return operatorOnly(deps, {
-    GET: (context) => sendOutcome(context, list(context.query)),
-    POST: (context) => {
-      replyToJsonBody(context, (body) => {
-        const { account, origins } = (body ?? {}) as Readonly<Record<string, unknown>>;
-        if (typeof account !== 'string') return invalidRequest('account');
-        if (!Array.isArray(origins) || origins.length > bounds.embedOriginsPerAccountMax || !origins.every(isOrigin)) {
-          return invalidRequest('origins');
-        }
-        return change('allowOrigins', account, origins);
+    GET(context) {
+      const query = parseQueryParameters(context.query, originParameters);
+      if (!query.ok) return query;
+      return tryKeyFile(() => {
+        const listed = embedOrigins.listOrigins(query.values.account);
+        return listed.map(({ accountName, origin }) => ({ account: accountName, origin }));
       });
     },
-    DELETE: (context) => sendOutcome(context, remove(context.query)),
+    POST(body) {
+      const { account, origins } = (body ?? {}) as Readonly<Record<string, unknown>>;
+      if (typeof account !== 'string') return invalidRequest('account');
+      if (!Array.isArray(origins) || origins.length > bounds.embedOriginsPerAccountMax || !origins.every(isOrigin)) {
+        return invalidRequest('origins');
+      }
+      return tryKeyFile(() => {
+        const outcomes = embedOrigins.allowOrigins(account, origins);
+        const count = outcomes.filter((outcome) => outcome === 'allowed').length;
+        if (count > 0) logger.info({ account, origins: count }, 'embedding origins allowed through the operations API');
+        return outcomes.map((outcome, index) => ({ origin: origins[index], outcome }));
+      });
+    },
+    DELETE(context) {
+      const query = parseQueryParameters(context.query, originParameters);
+      if (!query.ok) return query;
+      const { account, origin } = query.values;
+      if (account === undefined) return invalidRequest('account');
+      if (!isOrigin(origin)) return invalidRequest('origin');
+      return tryKeyFile(() => {
+        const [outcome] = embedOrigins.removeOrigins(account, [origin]);
+        if (outcome === 'removed') {
+          logger.info({ account, origins: 1 }, 'embedding origins removed through the operations API');
+        }
+        return [{ origin, outcome }];
+      });
+    },
   });
-
-  function list(text: string): Outcome<unknown> {
-    const query = parseQueryParameters(text, originParameters);
-    if (!query.ok) return query;
-    const listed = tryKeyFile(() => embedOrigins.listOrigins(query.values.account));
-    return listed.ok
-      ? successOutcome(listed.value.map((each) => ({ account: each.accountName, origin: each.origin })))
-      : listed;
-  }
-
-  function remove(text: string): Outcome<unknown> {
-    const query = parseQueryParameters(text, originParameters);
-    if (!query.ok) return query;
-    const { account, origin } = query.values;
-    if (account === undefined) return invalidRequest('account');
-    return isOrigin(origin) ? change('removeOrigins', account, [origin]) : invalidRequest('origin');
-  }
-
-  /** Allows or removes origins, logs the number of changed origins, and returns the result of each origin. */
-  function change(
-    operation: 'allowOrigins' | 'removeOrigins',
-    account: string,
-    origins: readonly string[],
-  ): Outcome<unknown> {
-    const results = tryKeyFile<readonly string[]>(() => embedOrigins[operation](account, origins));
-    if (!results.ok) return results;
-    const count = results.value.filter((result) => result === 'allowed' || result === 'removed').length;
-    if (count > 0 && operation === 'allowOrigins') {
-      logger.info({ account, origins: count }, 'embedding origins allowed through the operations API');
-    } else if (count > 0) {
-      logger.info({ account, origins: count }, 'embedding origins removed through the operations API');
-    }
-    return successOutcome(results.value.map((outcome, index) => ({ origin: origins[index], outcome })));
-  }
 }
 
 function isOrigin(value: unknown): value is string {
@@ -215,11 +207,7 @@ interface AdminRoutesDeps {
   readonly keys: Pick<KeyRegistry, 'create' | 'find' | 'listKeys' | 'revokeKey'>;
   readonly embedOrigins: Pick<EmbedOriginRegistry, 'allowOrigins' | 'listOrigins' | 'removeOrigins'>;
   /** Records revenue confirmations (docs/contract.md#confirmations). `text` is the JSON text of `body`. */
-  readonly confirmRevenue: (
-    body: unknown,
-    text: string,
-    signal: CancelSignal,
-  ) => Promise<Outcome<ConfirmationsResponse>>;
+  readonly confirmRevenue: NonNullable<OperatorHandlers['POST']>;
 }
 
 const noStore = formatHeaders({ 'Cache-Control': 'no-store' });
@@ -232,41 +220,30 @@ const noStore = formatHeaders({ 'Cache-Control': 'no-store' });
 export function adminRoutes(deps: AdminRoutesDeps): RequestHandler {
   const { hostNames, notReadyReasons, metrics, confirmRevenue } = deps;
   const isKnownHost = createHostHeaderCheck(hostNames);
-  const handlers = new Map<string, RequestHandler>([
-    ['/healthz', allowOnlyGet((context) => sendJson(context, { status: 'ok' }))],
-    [
-      '/readyz',
-      allowOnlyGet((context) => {
-        const reasons = notReadyReasons();
-        if (reasons.length === 0) sendJson(context, { status: 'ready' });
-        else sendJson(context, { status: 'not ready', reasons }, 503);
-      }),
-    ],
-    [
-      '/metrics',
-      allowOnlyGet(async (context) => {
-        const body = await metrics.renderPrometheusText();
-        context.reply({ status: 200, headers: formatHeader('Content-Type', metrics.contentType) + noStore, body });
-      }),
-    ],
-    [
-      '/confirmations',
-      operatorOnly(deps, {
-        POST: (context) => replyToJsonBody(context, (body, text) => confirmRevenue(body, text, context)),
-      }),
-    ],
-    [keysPath, keyRoutes(deps)],
-    ['/origins', originRoutes(deps)],
-  ]);
+  const routes: Readonly<Record<OperationsRouteName, RequestHandler>> = {
+    healthz: allowOnlyGet((context) => sendJson(context, { status: 'ok' })),
+    readyz: allowOnlyGet((context) => {
+      const reasons = notReadyReasons();
+      if (reasons.length === 0) sendJson(context, { status: 'ready' });
+      else sendJson(context, { status: 'not ready', reasons }, 503);
+    }),
+    metrics: allowOnlyGet(async (context) => {
+      const body = await metrics.renderPrometheusText();
+      context.reply({ status: 200, headers: formatHeader('Content-Type', metrics.contentType) + noStore, body });
+    }),
+    confirmations: operatorOnly(deps, { POST: confirmRevenue }),
+    keys: keyRoutes(deps),
+    origins: originRoutes(deps),
+  };
+  const handlers = new Map(
+    Object.entries(routes).map(([name, handler]) => [`/${name}`, withRoute(name as OperationsRouteName, handler)]),
+  );
   return (context) => {
     if (!isKnownHost(context.getRequestHeader('host'))) {
       return context.reply(errorReply({ code: 'MISDIRECTED_REQUEST' }, context.requestId));
     }
     // One handler serves all paths below `/keys`.
     const path = context.path.startsWith(`${keysPath}/`) ? keysPath : context.path;
-    const handler = handlers.get(path);
-    if (handler === undefined) return context.reply(errorReply({ code: 'NOT_FOUND' }, context.requestId));
-    context.routeIndex = routeIndexOf(path.slice(1) as RouteName);
-    return handler(context);
+    return (handlers.get(path) ?? replyNotFound)(context);
   };
 }

@@ -6,11 +6,9 @@ import type { RequestContext, RequestHandler } from '../engines/listener.ts';
 import { formatHeader, formatHeaders } from '../engines/response-head.ts';
 import { clickNotFoundPage, exampleLandingPage, noticePageCsp, sandboxLandingPage } from './html-pages.ts';
 import { headersOfSpeculativeReply, isSpeculative } from './request-parsing.ts';
-import { allowOnlyGet, routeIndexOf } from './routing.ts';
+import { allowOnlyGet, withRoute } from './routing.ts';
 
 export const sandboxLandingPath = `${clickPath}/sandbox`;
-const clickRouteIndex = routeIndexOf('click');
-const sandboxLandingRouteIndex = routeIndexOf('sandbox_landing');
 
 const privacyHeaders = { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' };
 // The redirect response has a body, because uWebSockets.js closes some connections after a response without a body
@@ -32,12 +30,12 @@ export function renderLandingPage(deps: DescribeClickDeps, path: string, query: 
 }
 
 /**
- * Creates the handler of the redirect host (docs/contract.md#click-redirect): `/c` for clicks, `/c/sandbox` and `/c/example` for the built-in
- * landing pages.
+ * Creates the handlers of the redirect host (docs/contract.md#click-redirect), by path: `/c` for clicks, `/c/sandbox` and `/c/example` for the
+ * built-in landing pages.
  */
 export function clickRoutes(
   deps: FollowClickDeps & DescribeClickDeps & { readonly onPrefetch: () => void },
-): RequestHandler {
+): ReadonlyMap<string, RequestHandler> {
   const click = allowOnlyGet((context) => {
     // Replies 503 to a speculative request, so that the browser sends the request again when the person clicks the link.
     if (isSpeculative(context)) {
@@ -49,16 +47,11 @@ export function clickRoutes(
   const landing = allowOnlyGet((context) => {
     context.reply({ status: 200, headers: pageHeaders, body: renderLandingPage(deps, context.path, context.query)! });
   });
-  return (context) => {
-    const isClick = context.path === clickPath;
-    context.routeIndex = isClick ? clickRouteIndex : sandboxLandingRouteIndex;
-    return isClick ? click(context) : landing(context);
-  };
-}
-
-/** Whether the redirect host handles the path. */
-export function isClickPath(path: string): boolean {
-  return path === clickPath || path === sandboxLandingPath || path === exampleLandingPath;
+  return new Map([
+    [clickPath, withRoute('click', click)],
+    [sandboxLandingPath, withRoute('sandbox_landing', landing)],
+    [exampleLandingPath, withRoute('sandbox_landing', landing)],
+  ]);
 }
 
 async function redirect(deps: FollowClickDeps, context: RequestContext): Promise<void> {

@@ -1,24 +1,18 @@
 import type { RequestHandler } from '../engines/listener.ts';
-import { isClickPath } from './click-routes.ts';
-import { routeIndexOf } from './routing.ts';
 import { logoPathPrefix } from './static-routes.ts';
 import { widgetPath } from './widget-routes.ts';
 
-const logoRouteIndex = routeIndexOf('logo');
+interface PublicRoutes extends Readonly<Record<'api' | 'widget' | 'logo', RequestHandler>> {
+  readonly click: ReadonlyMap<string, RequestHandler>;
+}
 
 /** Creates the handler of the public listener, which selects a group of routes by path. Unknown paths are passed to the API routes. */
-export function publicRoutes({
-  api,
-  click,
-  widget,
-  logo,
-}: Readonly<Record<'api' | 'click' | 'widget' | 'logo', RequestHandler>>): RequestHandler {
+export function publicRoutes({ api, click, widget, logo }: PublicRoutes): RequestHandler {
   return (context) => {
     const { path } = context;
-    if (isClickPath(path)) return click(context);
+    const clickHandler = click.get(path);
+    if (clickHandler !== undefined) return clickHandler(context);
     if (path === widgetPath || path.startsWith(`${widgetPath}/`)) return widget(context);
-    if (!path.startsWith(logoPathPrefix)) return api(context);
-    context.routeIndex = logoRouteIndex;
-    return logo(context);
+    return path.startsWith(logoPathPrefix) ? logo(context) : api(context);
   };
 }

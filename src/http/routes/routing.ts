@@ -24,10 +24,18 @@ export const publicRouteNames: readonly string[] = [
 /** Route names of the public and the operations listener, for logs. `RequestContext.routeIndex` is an index in `allRouteNames`. */
 export const allRouteNames: readonly string[] = [...publicRouteNames, ...operationsRouteNames];
 
-export type RouteName = (typeof otherPublicRouteNames | typeof operationsRouteNames)[number];
+export type OperationsRouteName = (typeof operationsRouteNames)[number];
 
-export function routeIndexOf(name: RouteName): number {
-  return allRouteNames.indexOf(name);
+/** Returns a handler that sets the route of the request, for metrics and logs, and then calls `handler`. */
+export function withRoute(
+  name: (typeof otherPublicRouteNames)[number] | OperationsRouteName,
+  handler: RequestHandler,
+): RequestHandler {
+  const routeIndex = allRouteNames.indexOf(name);
+  return (context) => {
+    context.routeIndex = routeIndex;
+    return handler(context);
+  };
 }
 
 /** Returns the index of the route of an API operation, or that of `other` for an operation that is not registered. */
@@ -75,6 +83,10 @@ export function replyMethodNotAllowed(
   extraHeaders: HeaderText = '',
 ): void {
   context.reply(errorReply({ code: 'METHOD_NOT_ALLOWED' }, context.requestId, allowed.headers + extraHeaders));
+}
+
+export function replyNotFound(context: RequestContext): void {
+  context.reply(errorReply({ code: 'NOT_FOUND' }, context.requestId));
 }
 
 const readMethods = allowedMethods('GET');

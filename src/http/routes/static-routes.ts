@@ -6,7 +6,7 @@ import type { RequestContext, RequestHandler } from '../engines/listener.ts';
 import { formatHeader, formatHeaders, type HeaderText } from '../engines/response-head.ts';
 import { errorReply } from './replies.ts';
 import { parseWeightedList } from './request-parsing.ts';
-import { allowOnlyGet, routeIndexOf } from './routing.ts';
+import { allowOnlyGet, withRoute } from './routing.ts';
 
 /** A file in memory with one content encoding, such as gzip. */
 interface StaticFile {
@@ -23,24 +23,22 @@ const immutableCacheHeaders = formatHeaders({
 });
 const shortCacheHeaders = formatHeaders({ 'Cache-Control': `public, max-age=${bounds.staticMaxAgeSeconds}` });
 
+/** Returns the query parameter `v`, the hash of the requested content; undefined if it is missing or repeated. */
+function parseVersion({ query }: RequestContext): string | undefined {
+  const parameters = parseQueryParameters(query, ['v']);
+  return parameters.ok ? parameters.values.v : undefined;
+}
+
 /**
  * Replies with a file, or with 304 if the client already has the current file. Caches may store the response for a year if `version` is the
  * hash of the file, and for a few minutes if `version` is another text or missing.
- *
- * @param version the query parameter `v`
- * @param ifNoneMatch the request header `If-None-Match`; empty if absent
  */
-function sendStaticFile(
-  context: RequestContext,
-  file: StaticFile,
-  version: string | undefined,
-  ifNoneMatch: string,
-): void {
+function sendStaticFile(context: RequestContext, file: StaticFile, version = parseVersion(context)): void {
   const { bytes, hash, etag } = file;
   const headers =
     file.headers + (version === hash ? immutableCacheHeaders : shortCacheHeaders) + formatHeader('ETag', etag);
-  if (matchesEtag(ifNoneMatch, etag)) context.reply({ status: 304, headers, body: '' });
-  else context.reply({ status: 200, headers, body: bytes });
+  const isKnown = matchesEtag(context.getRequestHeader('if-none-match'), etag);
+  context.reply({ status: isKnown ? 304 : 200, headers, body: isKnown ? '' : bytes });
 }
 
 /** Whether an `If-None-Match` header lists the entity tag (RFC 9110, 13.1.2); false if the header is too long. */
@@ -52,30 +50,12 @@ function matchesEtag(ifNoneMatch: string, etag: string): boolean {
   });
 }
 
-const fileParameters = ['v'] as const;
-
 /**
- * Reads the request headers and parameters that determine the encoding and caching of a file. Call this function before any `await`,
- * because the request headers are not available later. `version` is the query parameter `v`, the hash of the requested content.
- */
-export function parseFileRequest(context: RequestContext) {
-  const query = parseQueryParameters(context.query, fileParameters);
-  return {
-    encodings: parseWeightedList(context.getRequestHeader('accept-encoding')),
-    ifNoneMatch: context.getRequestHeader('if-none-match'),
-    version: query.ok ? query.values.v : undefined,
-  };
-}
-
-/**
- * Returns a function that replies with the file in the smallest encoding that the client accepts.
+ * Creates a handler that replies with the file in the smallest encoding that the client accepts.
  *
  * @param headers content type, `Vary: Accept-Encoding` and other headers that never change
  */
-export function createFileSender(
-  { hash, plain, gzip, brotli }: CompressedFile,
-  headers: HeaderText,
-): (context: RequestContext, request: ReturnType<typeof parseFileRequest>) => void {
+export function fileHandler({ hash, plain, gzip, brotli }: CompressedFile, headers: HeaderText): RequestHandler {
   const encoded = (name: string, bytes: Uint8Array): readonly [string, StaticFile] => [
     name,
     { bytes, hash, etag: `"${hash}-${name}"`, headers: headers + formatHeader('Content-Encoding', name) },
@@ -83,10 +63,11 @@ export function createFileSender(
   const unencoded: StaticFile = { bytes: plain, hash, etag: `"${hash}"`, headers };
   // Brotli is first in the list, because Brotli files are smaller than gzip files.
   const files = [encoded('br', brotli), encoded('gzip', gzip)];
-  return (context, { encodings, ifNoneMatch, version }) => {
+  return allowOnlyGet((context) => {
+    const encodings = parseWeightedList(context.getRequestHeader('accept-encoding'));
     const [, file] = files.find(([name]) => (encodings.get(name) ?? 0) > 0) ?? [null, unencoded];
-    sendStaticFile(context, file, version, ifNoneMatch);
-  };
+    sendStaticFile(context, file);
+  });
 }
 
 /** Description of a file of the API documentation. */
@@ -96,7 +77,6 @@ export interface DocsFile {
   readonly file: CompressedFile;
 }
 
-const docsRouteIndex = routeIndexOf('reference');
 const varyHeaders = { Vary: 'Accept-Encoding' };
 
 const headersByKind: Readonly<Record<DocsFile['kind'], HeaderText>> = {
@@ -121,23 +101,13 @@ const headersByKind: Readonly<Record<DocsFile['kind'], HeaderText>> = {
 export function docsRoutes(files: readonly DocsFile[]): ReadonlyMap<string, RequestHandler> {
   const pages = files.filter(({ kind }) => kind === 'page');
   return new Map([
-    ...files.map((file) => [file.path, docsHandler(fileHandler(file))] as const),
-    ...pages.map(({ path }) => [`${path}/`, docsHandler(redirectTo(`../${lastSegment(path)}`))] as const),
+    ...files.map(
+      ({ path, kind, file }) => [path, withRoute('reference', fileHandler(file, headersByKind[kind]))] as const,
+    ),
+    ...pages.map(({ path }) => [`${path}/`, redirectTo(`..${path.slice(path.lastIndexOf('/'))}`)] as const),
     // Redirects from the root, so that the URL of the server leads to the documentation.
-    ...pages.slice(0, 1).map(({ path }) => ['/', docsHandler(redirectTo(`.${path}`))] as const),
+    ...pages.slice(0, 1).map(({ path }) => ['/', redirectTo(`.${path}`)] as const),
   ]);
-}
-
-function docsHandler(handler: RequestHandler): RequestHandler {
-  const read = allowOnlyGet(handler);
-  return (context) => {
-    context.routeIndex = docsRouteIndex;
-    return read(context);
-  };
-}
-
-function lastSegment(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1);
 }
 
 /** Creates a handler that redirects to a relative URL. The URL is relative, because a proxy may add a path prefix. */
@@ -146,12 +116,8 @@ function redirectTo(relativeUrl: string): RequestHandler {
     Location: relativeUrl,
     'Cache-Control': `public, max-age=${bounds.staticMaxAgeSeconds}`,
   });
-  return (context) => context.reply({ status: 308, headers, body: '' });
-}
-
-function fileHandler({ kind, file }: DocsFile): RequestHandler {
-  const send = createFileSender(file, headersByKind[kind]);
-  return (context) => send(context, parseFileRequest(context));
+  const redirect: RequestHandler = (context) => context.reply({ status: 308, headers, body: '' });
+  return withRoute('reference', allowOnlyGet(redirect));
 }
 
 export interface LogoSource {
@@ -165,7 +131,6 @@ export interface LogoSource {
 /** Path of logo URLs, up to the file name of the logo. */
 export const logoPathPrefix = '/cdn/';
 
-const logoParameters = ['v'] as const;
 export const logoHeaders = {
   'Content-Type': 'image/svg+xml',
   // Allows every partner page to show logos, even a page that blocks other cross-origin resources.
@@ -181,17 +146,14 @@ const logoPathCharactersMax = logoPathPrefix.length + bounds.logoFileNameCharact
  * Creates the handler of the logo host, `/cdn/<file>?v=<hash>`. The handler finds logos in memory by file name and never reads from disk.
  */
 export function logoRoute(logos: LogoSource): RequestHandler {
-  return (context) => {
-    const { path, query, requestId } = context;
+  return withRoute('logo', (context) => {
+    const { path, requestId } = context;
     const file = path.length <= logoPathCharactersMax ? path.slice(logoPathPrefix.length) : '';
-    const parameters = parseQueryParameters(query, logoParameters);
-    const version = parameters.ok ? parameters.values.v : undefined;
+    const version = parseVersion(context);
     const logo = logos.findFile(file, version);
     if (logo === null) return context.reply(errorReply({ code: 'NOT_FOUND' }, requestId));
     const { svg: bytes, hash } = logo;
     const staticFile = { bytes, hash, etag: `"${hash}"`, headers: logoHeaderText };
-    return allowOnlyGet(() => sendStaticFile(context, staticFile, version, context.getRequestHeader('if-none-match')))(
-      context,
-    );
-  };
+    return allowOnlyGet(() => sendStaticFile(context, staticFile, version))(context);
+  });
 }

@@ -8,7 +8,6 @@ import { type RecordWidgetEventsDeps, recordWidgetEvents } from '../../operation
 import { MemberValidator } from '../../operations/request-members.ts';
 import type { ShowOffersDeps } from '../../operations/show-offers.ts';
 import {
-  checkWidgetRateLimit,
   renderWidgetOffersJson,
   showWidgetOffers,
   type VerifyWidgetLinkDeps,
@@ -36,9 +35,10 @@ import {
   allowOnlyGet,
   checkMethod,
   replyMethodNotAllowed,
-  routeIndexOf,
+  replyNotFound,
+  withRoute,
 } from './routing.ts';
-import { createFileSender, parseFileRequest } from './static-routes.ts';
+import { fileHandler } from './static-routes.ts';
 
 const scriptParameterNames = Object.keys(widgetOffersParameters) as (keyof typeof widgetOffersParameters)[];
 const pageParameterNames = Object.keys(widgetPageParameters) as (keyof typeof widgetPageParameters)[];
@@ -138,8 +138,9 @@ function checkWidgetRequest(deps: WidgetApiDeps, context: RequestContext, method
   if (!link.session.ok) return refuse(link.session.error, cors);
   const session = link.session.value;
   context.caller = session.tenant;
-  const limitCheck = checkWidgetRateLimit(deps, session);
-  if (!limitCheck.ok) return refuse(limitCheck.error, cors);
+  // Counts every request, even one that fails later (docs/contract.md#widget-limits).
+  const retryAfterSeconds = session.widgetUsage.checkRequestLimit(deps.clock.monotonicMs());
+  if (retryAfterSeconds > 0) return refuse({ code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds }, cors);
   context.errorHeaders = cors;
   return { session, expiresMs: link.expiresMs, parameters: { ...query.values, sub }, cors };
 }
@@ -177,23 +178,15 @@ const pageHeaders = formatHeaders({
 
 /** Creates the handler of the widget host: `/w` (iframe page), `/w/widget.js`, `/w/offers` and `/w/events`. */
 export function widgetRoutes(deps: WidgetRoutesDeps): RequestHandler {
-  const page = allowOnlyGet(widgetPage(deps));
-  const sendScript = createFileSender(deps.script, scriptHeaders);
-  const script = allowOnlyGet((context) => sendScript(context, parseFileRequest(context)));
-  const routes = new Map<string, readonly [routeIndex: number, handler: RequestHandler]>([
-    [widgetPath, [routeIndexOf('widget_page'), page]],
-    [`${widgetPath}/`, [routeIndexOf('widget_page'), page]],
-    [`${widgetPath}/widget.js`, [routeIndexOf('widget_script'), script]],
-    [`${widgetPath}/offers`, [routeIndexOf('widget_offers'), (context) => handleOffers(deps, context)]],
-    [`${widgetPath}/events`, [routeIndexOf('widget_events'), (context) => handleEvents(deps, context)]],
+  const page = withRoute('widget_page', allowOnlyGet(widgetPage(deps)));
+  const handlers = new Map<string, RequestHandler>([
+    [widgetPath, page],
+    [`${widgetPath}/`, page],
+    [`${widgetPath}/widget.js`, withRoute('widget_script', fileHandler(deps.script, scriptHeaders))],
+    [`${widgetPath}/offers`, withRoute('widget_offers', (context) => handleOffers(deps, context))],
+    [`${widgetPath}/events`, withRoute('widget_events', (context) => handleEvents(deps, context))],
   ]);
-  return (context) => {
-    const route = routes.get(context.path);
-    if (route === undefined) return context.reply(errorReply({ code: 'NOT_FOUND' }, context.requestId));
-    const [routeIndex, handler] = route;
-    context.routeIndex = routeIndex;
-    return handler(context);
-  };
+  return (context) => (handlers.get(context.path) ?? replyNotFound)(context);
 }
 
 function widgetPage(deps: WidgetRoutesDeps): RequestHandler {
