@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { bounds } from '../bounds.ts';
-import type { OfferBudget } from '../catalogs/offer-limits.ts';
+import type { OfferBudget } from '../catalogs/offer-view.ts';
 import { dayStartMs, daysSinceEpoch, monthOfDay } from '../domain/calendar.ts';
 import type { ClickDistribution } from './click-distribution.ts';
 import type { OfferKeyBits } from './session-offer-pairs.ts';

@@ -176,11 +176,23 @@ export class CatalogStore {
 
   /**
    * Reloads the catalog of a vertical and mode from its source. The old catalog stays in use until the new catalog is compiled.
-   * If the reload fails, the old catalog stays in use. Reloads run one after the other.
+   * If the reload fails, also by an exception, the old catalog stays in use. Reloads run one after the other.
    */
   reloadCatalog(vertical: number, mode: ApiKeyMode): Promise<CatalogReloadResult> {
     const served = this.#findServedCatalog(vertical, mode);
-    return this.#enqueueReload(served, () => this.#compileAndActivate(served));
+    const turn = this.#lastChange
+      .then(() => this.#compileAndActivate(served))
+      .catch((error: unknown): CatalogReloadResult => {
+        const reason = error instanceof Error ? error.message : String(error);
+        return { ok: false, errors: [`catalog: cannot be activated: ${reason}`] };
+      })
+      .then((result) => {
+        if (result.ok && served.reloadFailed) this.#options.onReloadRecovered?.(served.source);
+        served.reloadFailed = !result.ok;
+        return result;
+      });
+    this.#lastChange = turn;
+    return turn;
   }
 
   /** Aborts the current reload, if any. All later reloads fail. */
@@ -194,23 +206,6 @@ export class CatalogStore {
       if (served.source.vertical.number === vertical && served.source.mode === mode) return served;
     }
     throw new Error(`no ${mode} catalog for vertical ${vertical}`);
-  }
-
-  /** Runs reloads one after the other. If a reload throws an exception, the reload fails and the service continues. */
-  #enqueueReload(served: ServedCatalog, change: () => Promise<CatalogReloadResult>): Promise<CatalogReloadResult> {
-    const turn = this.#lastChange
-      .then(change)
-      .catch((error: unknown): CatalogReloadResult => {
-        const reason = error instanceof Error ? error.message : String(error);
-        return { ok: false, errors: [`catalog: cannot be activated: ${reason}`] };
-      })
-      .then((result) => {
-        if (result.ok && served.reloadFailed) this.#options.onReloadRecovered?.(served.source);
-        served.reloadFailed = !result.ok;
-        return result;
-      });
-    this.#lastChange = turn;
-    return turn;
   }
 
   /**
@@ -262,7 +257,8 @@ export class CatalogStore {
       this.archive.markCatalogReplaced(old.version, replacedMs);
       this.archive.markCatalogAsCurrent(version);
     } catch (error) {
-      if (!this.#replaced.has(version) && !this.#isCurrentVersion(version)) this.archive.removeCatalog(version);
+      if (!this.#replaced.has(version) && !this.currentCatalogVersions.includes(version))
+        this.archive.removeCatalog(version);
       throw error;
     }
     served.current = compiled;
@@ -272,10 +268,6 @@ export class CatalogStore {
     for (const hook of this.#activateHooks) hook(compiled);
     if (warnings.length > 0) this.#options.onWarnings?.(served.source, warnings);
     return { ok: true, version, changed: true, warnings };
-  }
-
-  #isCurrentVersion(version: string): boolean {
-    return this.#served.some(({ current }) => current.version === version);
   }
 
   #isCatalogRetained(replacedMs: number): boolean {
@@ -294,7 +286,7 @@ export class CatalogStore {
   #loadReplacedCatalogs(): void {
     const nowMs = this.#options.clock.wallMs();
     for (const { version, replacedMs: markedMs } of this.archive.listCatalogVersions()) {
-      if (this.#isCurrentVersion(version)) continue;
+      if (this.currentCatalogVersions.includes(version)) continue;
       // A version without a replacement time was in use when the service last stopped, and is replaced by the configured catalog now.
       const replacedMs = markedMs ?? nowMs;
       if (!this.#isCatalogRetained(replacedMs)) {

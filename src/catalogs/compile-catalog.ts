@@ -1,9 +1,9 @@
+import { bounds } from '../bounds.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
 import type { Vertical } from '../domain/vertical.ts';
 import { listClickRevenueMicros, listOffersSortedById, type MatchTables, rowOf } from '../matching/match-tables.ts';
 import type { CatalogFile } from './catalog-schema.ts';
 import { computeCatalogVersion } from './catalog-version.ts';
-import { compileMaxAgeDays } from './offer-limits.ts';
 import { type CompiledCatalogData, type CompiledOffer, compileOffer, type OfferRenderer } from './offer-view.ts';
 import type { VerticalProduct, VerticalWithProduct } from './product.ts';
 
@@ -33,16 +33,12 @@ function copyToSharedBuffer(numbers: NumericArray): NumericArray {
   return copy;
 }
 
-interface CompileCatalogOptions {
-  /** Mode of the API keys that get the offers of the catalog (docs/contract.md#test-keys-and-the-sandbox). */
-  readonly mode: ApiKeyMode;
-}
-
 /** One version of a catalog, compiled for matching, responses and clicks. A compiled catalog is immutable except for its logo hashes. */
 export class CompiledCatalog implements CompiledCatalogData {
   readonly version: string;
   readonly vertical: Vertical;
   readonly product: VerticalProduct;
+  /** Mode of the API keys that get the offers of the catalog (docs/contract.md#test-keys-and-the-sandbox). */
   readonly mode: ApiKeyMode;
   readonly disclosure: string;
   readonly offers: readonly CompiledOffer[];
@@ -55,12 +51,12 @@ export class CompiledCatalog implements CompiledCatalogData {
   constructor(
     { version, disclosure, offers, maxAgeDays, tables }: CompiledCatalogData,
     { vertical, product }: VerticalWithProduct,
-    options: CompileCatalogOptions,
+    { mode }: Pick<CompiledCatalog, 'mode'>,
   ) {
     this.version = version;
     this.vertical = vertical;
     this.product = product;
-    this.mode = options.mode;
+    this.mode = mode;
     this.disclosure = disclosure;
     this.offers = offers;
     this.maxAgeDays = maxAgeDays;
@@ -120,7 +116,7 @@ export class CompiledCatalog implements CompiledCatalogData {
 export function compileCatalog(
   catalog: CatalogFile,
   vertical: VerticalWithProduct,
-  options: CompileCatalogOptions,
+  options: Pick<CompiledCatalog, 'mode'>,
 ): CompiledCatalog {
   return new CompiledCatalog(compileCatalogData(catalog, vertical, options.mode), vertical, options);
 }
@@ -130,13 +126,14 @@ export function compileCatalogData(
   { vertical, product }: VerticalWithProduct,
   mode: ApiKeyMode,
 ): CompiledCatalogData {
+  const { max_age_days: maxAgeDays = bounds.offerAgeDaysDefault } = catalog;
   return {
     version: computeCatalogVersion(catalog, mode),
     disclosure: catalog.disclosure,
     offers: listOffersSortedById(catalog).map(({ lender, offer }) =>
       compileOffer(lender, offer, vertical, product.needsOfferSource),
     ),
-    maxAgeDays: compileMaxAgeDays(catalog),
+    maxAgeDays,
     // All matching threads share the memory of the tables, so a new thread needs no copy of the tables.
     tables: copyToSharedMemory(product.compileCatalogTables(catalog, vertical)),
   };

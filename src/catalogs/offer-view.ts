@@ -1,8 +1,8 @@
+import { parseIsoDate } from '../domain/calendar.ts';
 import { usdToMicros } from '../domain/money.ts';
 import type { Vertical } from '../domain/vertical.ts';
 import type { MatchTables } from '../matching/match-tables.ts';
 import type { CatalogLender, CatalogOffer } from './catalog-schema.ts';
-import { compileOfferLimits, type OfferLimits } from './offer-limits.ts';
 
 interface NumberRange {
   readonly min: number;
@@ -42,8 +42,15 @@ type OfferDetails = Pick<
   'svc_star_rating' | 'features' | 'prequalification' | 'legal' | 'terms_url' | 'as_of'
 >;
 
+/** Budget of an offer (docs/contract.md#budgets-and-pacing), in micro-dollars. At least one of the two amounts is not null. */
+export interface OfferBudget {
+  readonly perDayMicros: number | null;
+  readonly perMonthMicros: number | null;
+  readonly pacing: 'asap' | 'even';
+}
+
 /** Values of an offer that responses, clicks and ledger records need. */
-export interface CompiledOffer extends OfferLimits {
+export interface CompiledOffer {
   readonly id: string;
   readonly lenderName: string;
   /** File name of the lender's logo. */
@@ -52,6 +59,11 @@ export interface CompiledOffer extends OfferLimits {
   readonly landingUrlParts: readonly string[];
   /** Payout of one accepted lead in micro-dollars if the vertical has flat payouts (`Vertical.flatPayout`); otherwise null. */
   readonly flatPayoutMicros: number | null;
+  /** Maximum number of counted clicks per UTC day (docs/contract.md#daily-caps); null if the offer has no cap. */
+  readonly dailyCap: number | null;
+  readonly budget: OfferBudget | null;
+  /** Day on which the lender confirmed the figures of the offer, in days since the Unix epoch; null if the catalog does not contain it. */
+  readonly asOfDay: number | null;
   readonly details: OfferDetails;
   /** The offer in the catalog file, for products whose offer views show members of the file; null for other products. */
   readonly source: CatalogOffer | null;
@@ -78,14 +90,16 @@ export function compileOffer(
   { flatPayout }: Pick<Vertical, 'flatPayout'>,
   keepsSource: boolean,
 ): CompiledOffer {
-  const { id, stars, features, prequalification, legal, terms_url, as_of } = offer;
+  const { id, stars, features, prequalification, legal, terms_url, as_of, daily_cap, budget } = offer;
   return {
     id,
     lenderName: lender.name,
     logo: lender.logo,
     landingUrlParts: offer.landing_url.split('{click_id}'),
     flatPayoutMicros: flatPayout === true ? usdToMicros(offer.payout_usd) : null,
-    ...compileOfferLimits(offer),
+    dailyCap: daily_cap ?? null,
+    budget: budget === undefined ? null : compileBudget(budget),
+    asOfDay: as_of === undefined ? null : parseIsoDate(as_of),
     details: {
       svc_star_rating: stars,
       features,
@@ -95,6 +109,14 @@ export function compileOffer(
       ...(as_of !== undefined && { as_of }),
     },
     source: keepsSource ? offer : null,
+  };
+}
+
+function compileBudget({ per_day_usd, per_month_usd, pacing }: NonNullable<CatalogOffer['budget']>): OfferBudget {
+  return {
+    perDayMicros: per_day_usd === undefined ? null : usdToMicros(per_day_usd),
+    perMonthMicros: per_month_usd === undefined ? null : usdToMicros(per_month_usd),
+    pacing,
   };
 }
 

@@ -26,41 +26,35 @@ export function createLogo(file: string, svg: Uint8Array): Logo {
   return { file, hash: contentHash(svg), svg };
 }
 
-/** Reason why a logo file cannot be used, phrased to follow the file name, such as `does not exist`. */
-interface UnusableLogo {
-  readonly problem: string;
-}
-
-/** Reads a logo file. Never rejects. */
-async function readLogo(folder: string, name: string): Promise<Logo | UnusableLogo> {
+/** Reads a logo file. Returns the reason if the file cannot be used, phrased to follow the file name. Never rejects. */
+async function readLogo(folder: string, name: string): Promise<Logo | string> {
   const path = join(folder, name);
   let file: FileHandle | null = null;
   try {
     const typeProblem = findFileTypeProblem(await stat(path));
-    if (typeProblem !== null) return { problem: typeProblem };
+    if (typeProblem !== null) return typeProblem;
     file = await open(path, openWithoutWaiting);
     const stats = await file.stat();
-    if (!stats.isFile()) return { problem: 'is not a regular file' };
-    if (stats.size > bounds.logoFileBytesMax) return tooLargeResult;
+    if (!stats.isFile()) return 'is not a regular file';
+    if (stats.size > bounds.logoFileBytesMax) return tooLargeProblem(bounds.logoFileBytesMax);
     // Reads at most one byte more than allowed, because the file may have grown since its size was checked.
     const svg = await buffer(file.createReadStream({ end: bounds.logoFileBytesMax, autoClose: false }));
-    if (svg.length > bounds.logoFileBytesMax) return tooLargeResult;
-    if (!isUtf8(svg)) return { problem: 'is not a valid SVG image: it is not UTF-8' };
+    if (svg.length > bounds.logoFileBytesMax) return tooLargeProblem(bounds.logoFileBytesMax);
+    if (!isUtf8(svg)) return 'is not a valid SVG image: it is not UTF-8';
     const problem = findSvgProblem(svg.toString());
-    return problem === null ? createLogo(name, svg) : { problem: `is not a valid SVG image: it ${problem}` };
+    return problem === null ? createLogo(name, svg) : `is not a valid SVG image: it ${problem}`;
   } catch (error) {
-    return { problem: describeOpenError(path, error) };
+    return describeOpenError(path, error);
   } finally {
     await file?.close().catch(() => {});
   }
 }
 
-const tooLargeResult: UnusableLogo = { problem: tooLargeProblem(bounds.logoFileBytesMax) };
-
-/** Reason why a lender gets a monogram instead of its logo file. */
-interface LogoProblem extends UnusableLogo {
+/** Reason why a lender gets a monogram instead of its logo file. `problem` follows the file name, such as `does not exist`. */
+interface LogoProblem {
   readonly lenderIndex: number;
   readonly file: string;
+  readonly problem: string;
 }
 
 /** Images of all lenders. A lender without a valid logo file has a monogram. */
@@ -84,7 +78,7 @@ export async function readLogos(folder: string | null, lenders: readonly Lender[
   const problems: LogoProblem[] = [];
   const folderFound = folder !== null && (await isFolder(folder));
   // Logo files read so far, by file name. Several lenders may use the same file.
-  const files = new Map<string, Logo | UnusableLogo>();
+  const files = new Map<string, Logo | string>();
   for (const [at, { name, logo: file }] of lenders.entries()) {
     if (at % bounds.monogramsPerTurn === bounds.monogramsPerTurn - 1) await nextTurn();
     let found = files.get(file) ?? null;
@@ -92,20 +86,17 @@ export async function readLogos(folder: string | null, lenders: readonly Lender[
       found = files.size < bounds.logoFilesPerCatalogMax ? await readLogo(folder, file) : tooManyFiles;
       files.set(file, found);
     }
-    if (found !== null && 'svg' in found) {
+    if (found !== null && typeof found !== 'string') {
       logos.set(name, found);
       continue;
     }
     logos.set(name, createLogo(file, Buffer.from(renderMonogram(name))));
-    const problem = found?.problem ?? 'does not exist';
-    if (folder !== null) problems.push({ lenderIndex: at, file, problem });
+    if (folder !== null) problems.push({ lenderIndex: at, file, problem: found ?? 'does not exist' });
   }
   return { logos, problems, folderFound };
 }
 
-const tooManyFiles: UnusableLogo = {
-  problem: `is ignored: a catalog has at most ${bounds.logoFilesPerCatalogMax} logo files`,
-};
+const tooManyFiles = `is ignored: a catalog has at most ${bounds.logoFilesPerCatalogMax} logo files`;
 
 async function isFolder(path: string): Promise<boolean> {
   try {

@@ -198,25 +198,14 @@ export function encodeChoiceValue(field: PocketField, value: unknown, index: num
 function rangeFilter(field: number, criteria: readonly (readonly OfferCriterion[])[]): RangeFilter {
   return {
     field,
-    min: Float64Array.from(criteria, (list) =>
-      list.reduce((min, criterion) => Math.max(min, 0, criterion.min ?? 0), absentValue),
-    ),
-    max: Float64Array.from(criteria, (list) =>
-      list.reduce(
-        (max, criterion) => Math.min(max, criterion.max ?? Number.POSITIVE_INFINITY),
-        Number.POSITIVE_INFINITY,
-      ),
-    ),
+    min: Float64Array.from(criteria, (list) => Math.max(absentValue, ...list.map(({ min = 0 }) => Math.max(0, min)))),
+    max: Float64Array.from(criteria, (list) => Math.min(...list.map(({ max = Number.POSITIVE_INFINITY }) => max))),
   };
 }
 
 function ageFilter(field: number, criteria: readonly (readonly OfferCriterion[])[]): AgeFilter {
-  return {
-    field,
-    minYears: Uint8Array.from(criteria, (list) =>
-      list.reduce((min, criterion) => Math.max(min, criterion.min_age ?? 0), 0),
-    ),
-  };
+  const minYears = Uint8Array.from(criteria, (list) => Math.max(0, ...list.map(({ min_age = 0 }) => min_age)));
+  return { field, minYears };
 }
 
 /**

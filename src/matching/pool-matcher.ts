@@ -89,23 +89,19 @@ export class PoolMatcher implements Matcher {
   /** Starts the threads. Rejects if a thread cannot load its file. */
   static async start(options: PoolMatcherOptions): Promise<PoolMatcher> {
     const matcher = new PoolMatcher(options);
-    await matcher.#start();
-    return matcher;
-  }
-
-  async #start(): Promise<void> {
     try {
-      await this.#startMissingThreads();
+      await matcher.#startMissingThreads();
     } catch (error) {
-      await this.close();
+      await matcher.close();
       throw error;
     }
-    for (const worker of this.workers) this.#readyWorkers.add(worker);
-    this.#pool.on('workerCreate', ({ id }: { readonly id: number }) => {
-      for (const worker of this.workers) if (worker.threadId === id) this.#readyWorkers.add(worker);
-      this.#options.onThreadReplaced?.();
+    for (const worker of matcher.workers) matcher.#readyWorkers.add(worker);
+    matcher.#pool.on('workerCreate', ({ id }: { readonly id: number }) => {
+      for (const worker of matcher.workers) if (worker.threadId === id) matcher.#readyWorkers.add(worker);
+      options.onThreadReplaced?.();
     });
-    this.#pool.on('workerDestroy', () => this.#handleThreadExit());
+    matcher.#pool.on('workerDestroy', () => matcher.#handleThreadExit());
+    return matcher;
   }
 
   /** Runs an empty batch in each thread. Resolves when all threads are ready. */

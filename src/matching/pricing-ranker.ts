@@ -45,16 +45,10 @@ interface RankerState {
   readonly exact: Pick<PricedOffers, 'offers' | 'lowestApr' | 'highestAmount'>;
 }
 
-/** Numbers of offers, ascending, and their sort keys: one array for each sort order, with the keys in the order of `offers`. */
-interface PricedOffers {
-  readonly offers: Uint16Array;
-  readonly recommended: Float64Array;
-  readonly lowestApr: Float64Array;
-  readonly highestAmount: Float64Array;
-  readonly revenue: Float64Array;
-}
+type PricedOffers = ReturnType<typeof createPricedOffers>;
 
-function createPricedOffers(offerCount: number): PricedOffers {
+/** Numbers of offers, ascending, and their sort keys: one array for each sort order, with the keys in the order of `offers`. */
+function createPricedOffers(offerCount: number) {
   return {
     offers: new Uint16Array(offerCount),
     recommended: new Float64Array(offerCount),

@@ -27,22 +27,6 @@ function createSortSelect(
   return select;
 }
 
-/** Creates the element of a message that is shown instead of offers. */
-function createMessage(
-  heading: 'h2' | 'h3',
-  title: string,
-  advice: string,
-  button: HTMLButtonElement | null,
-): HTMLElement {
-  return createElement(
-    'div',
-    { class: 'message', role: button === null ? null : 'alert' },
-    createElement(heading, { class: 'name' }, title),
-    createElement('p', {}, advice),
-    button,
-  );
-}
-
 /** Creates the disclosure above the offers, which explains how offers are chosen and what lenders pay for. */
 function createDisclosure(
   orders: readonly SortOrder[],
@@ -196,11 +180,19 @@ export class WidgetView {
     this.#body.setAttribute('aria-busy', 'false');
   }
 
+  /** Shows a message instead of offers. */
   showMessage(title: string, advice: string, retryAfterMs: number | null): void {
     const button = retryAfterMs === null ? null : this.#createRetryButton(retryAfterMs);
+    const message = createElement(
+      'div',
+      { class: 'message', role: button === null ? null : 'alert' },
+      createElement(this.partHeading, { class: 'name' }, title),
+      createElement('p', {}, advice),
+      button,
+    );
     this.#setStatusTexts(button === null ? `${title}. ${advice}` : '', '');
     this.#setOfferControlsVisible(false);
-    this.#replaceContent(createMessage(this.partHeading, title, advice, button), false);
+    this.#replaceContent(message, false);
   }
 
   /** Creates a retry button, which is disabled for `waitMs` and shows a countdown during this time. */

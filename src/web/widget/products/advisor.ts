@@ -9,7 +9,7 @@ import {
 } from '../format.ts';
 import type { Figures, Offer } from '../offer.ts';
 import { createLabeledText, createTable } from '../offer-card.ts';
-import type { OfferCardContent, ProductView } from './product-view.ts';
+import { createSortOrderLabels, type OfferCardContent, type ProductView } from './product-view.ts';
 
 /** Figures of a financial advisor (docs/contract.md#offers). */
 type AdvisorFigures = Figures<{
@@ -40,12 +40,7 @@ interface AdvisorOffer extends Offer {
 export const advisorView: ProductView = {
   name: 'advisor',
   title: 'Your advisor matches',
-  sortOrderLabels: {
-    recommended: 'Recommended',
-    lowest_apr: 'Lowest annual fee',
-    highest_amount: 'Largest minimum assets',
-    svc_revenue: 'Sponsored first',
-  },
+  sortOrderLabels: createSortOrderLabels('Lowest annual fee', 'Largest minimum assets'),
   orderDisclosure: [
     '“Recommended” puts first what should serve you best. It weighs how well the services fit your topic, the fee as a share of ' +
       'your assets, credentials, and the star rating, which our editors give. What an advisor pays us plays no part in it.',

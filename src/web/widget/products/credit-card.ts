@@ -15,7 +15,7 @@ import {
 import * as widgetLimits from '../limits.ts';
 import type { Figures, NumberRange, Offer } from '../offer.ts';
 import { createLabeledText, createTable } from '../offer-card.ts';
-import type { Figure, OfferCardContent, ProductView } from './product-view.ts';
+import { createSortOrderLabels, type Figure, type OfferCardContent, type ProductView } from './product-view.ts';
 
 interface IntroductoryApr {
   readonly percent: number;
@@ -69,12 +69,7 @@ interface CardOffer extends Offer {
 export const creditCardView: ProductView = {
   name: 'credit-card',
   title: 'Your card offers',
-  sortOrderLabels: {
-    recommended: 'Recommended',
-    lowest_apr: 'Lowest purchase APR',
-    highest_amount: 'Highest first-year value',
-    svc_revenue: 'Sponsored first',
-  },
+  sortOrderLabels: createSortOrderLabels('Lowest purchase APR', 'Highest first-year value'),
   orderDisclosure: [
     '“Recommended” puts first what should serve you best. It weighs the estimated value of the first year, how likely the ' +
       'issuer is to approve you, and the star rating, which our editors give. What an issuer pays us plays no part in it.',

@@ -10,7 +10,7 @@ import {
 } from '../format.ts';
 import type { Figures, Offer } from '../offer.ts';
 import { createLabeledText, createTable } from '../offer-card.ts';
-import type { Figure, OfferCardContent, ProductView } from './product-view.ts';
+import { createSortOrderLabels, type Figure, type OfferCardContent, type ProductView } from './product-view.ts';
 
 interface DepositTier {
   readonly from: number;
@@ -55,12 +55,7 @@ interface DepositOffer extends Offer {
 export const depositView: ProductView = {
   name: 'deposit',
   title: 'Your banking offers',
-  sortOrderLabels: {
-    recommended: 'Recommended',
-    lowest_apr: 'Highest APY',
-    highest_amount: 'Highest first-year earnings',
-    svc_revenue: 'Sponsored first',
-  },
+  sortOrderLabels: createSortOrderLabels('Highest APY', 'Highest first-year earnings'),
   orderDisclosure: [
     '“Recommended” puts first what should serve you best. It weighs what your deposit earns in the first year, the fees, and ' +
       'the star rating, which our editors give. What a bank or credit union pays us plays no part in it.',

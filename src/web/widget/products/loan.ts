@@ -8,7 +8,7 @@ import {
 } from '../format.ts';
 import type { Offer } from '../offer.ts';
 import { createLabeledText, createTermsText } from '../offer-card.ts';
-import type { OfferCardContent, ProductView } from './product-view.ts';
+import { createSortOrderLabels, type OfferCardContent, type ProductView } from './product-view.ts';
 
 export const loanAction: ProductView['action'] = {
   text: 'View offer',
@@ -20,12 +20,7 @@ export const loanAction: ProductView['action'] = {
 export const loanView: ProductView = {
   name: 'loan',
   title: 'Your loan offers',
-  sortOrderLabels: {
-    recommended: 'Recommended',
-    lowest_apr: 'Lowest APR',
-    highest_amount: 'Highest amount',
-    svc_revenue: 'Sponsored first',
-  },
+  sortOrderLabels: createSortOrderLabels('Lowest APR', 'Highest amount'),
   orderDisclosure: [
     '“Recommended” puts first what should serve you best. It weighs what a loan costs (APR), how likely the lender is ' +
       'to approve you, how well amount and term fit what you asked for, and the star rating, which our editors give. ' +

@@ -53,3 +53,13 @@ export interface ProductView {
   /** Puts the lender's logo into a drawing of the product. Default: the logo alone. */
   createPicture?(logo: HTMLElement, offer: Offer): HTMLElement;
 }
+
+/** Returns the labels of the sort orders of a product. Only two labels depend on the product. */
+export function createSortOrderLabels(lowestApr: string, highestAmount: string): ProductView['sortOrderLabels'] {
+  return {
+    recommended: 'Recommended',
+    lowest_apr: lowestApr,
+    highest_amount: highestAmount,
+    svc_revenue: 'Sponsored first',
+  };
+}
