@@ -16,13 +16,10 @@ export class LenderRevenueTotals {
   readonly #lenders = new Map<number, { clicks: number; confirmedMicros: number }>();
 
   addClick(lender: number, confirmedMicros: number): void {
-    const sum = this.#lenders.get(lender);
-    if (sum === undefined) {
-      this.#lenders.set(lender, { clicks: 1, confirmedMicros });
-    } else {
-      sum.clicks++;
-      sum.confirmedMicros += confirmedMicros;
-    }
+    const sum = this.#lenders.get(lender) ?? { clicks: 0, confirmedMicros: 0 };
+    this.#lenders.set(lender, sum);
+    sum.clicks++;
+    sum.confirmedMicros += confirmedMicros;
   }
 
   /** Sorts by clicks descending, then by the UTF-8 bytes of the name, which is the order that SQLite uses. */

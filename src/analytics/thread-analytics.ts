@@ -51,7 +51,6 @@ interface PendingQuery {
  * because the deadline of their HTTP requests may have passed.
  */
 export class ThreadAnalytics implements Analytics, PayoutStateReader {
-  readonly #started: Promise<void>;
   readonly #options: AnalyticsThreadOptions;
   readonly #progress = new AggregatorProgress();
   readonly #lag = new AnalyticsLag();
@@ -69,19 +68,13 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
   /** Starts the aggregator thread. Resolves when the thread accepts queries. Rejects if the store cannot be opened. */
   static async start(options: AnalyticsThreadOptions): Promise<ThreadAnalytics> {
     const analytics = new ThreadAnalytics(options);
-    await analytics.#started;
+    await new Promise<void>((resolve, reject) => analytics.#startWorker(resolve, reject));
     return analytics;
   }
 
   private constructor(options: AnalyticsThreadOptions) {
     this.#options = options;
     this.#progress.durablePosition = options.log.durablePosition;
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#started = promise;
-    this.#startWorker(resolve, (error) => {
-      this.#state = 'closed';
-      reject(error);
-    });
   }
 
   get appliedPosition(): number {
@@ -246,6 +239,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
         if (this.#state === 'closed') return;
         const error = cause ?? new Error(`aggregator thread exited with code ${code}`);
         if (this.#state === 'starting' && failed !== undefined) {
+          this.#state = 'closed';
           failed(error);
           return;
         }

@@ -10,15 +10,13 @@ import type { AggregatorWorkerData } from '../../src/analytics/aggregator-protoc
 import { AggregatorProgress } from '../../src/analytics/shared-progress.ts';
 import { ThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
 import { bounds } from '../../src/bounds.ts';
-import { daysSinceEpoch } from '../../src/domain/calendar.ts';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
 import { dataPaths } from '../../src/files/data-paths.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import { offerClickedRecord, offersViewedRecord, sessionCreatedRecord, subIdBytes } from '../support/ledger-records.ts';
 import { AnalyticsModel } from './analytics-model.ts';
+import { byTag, noon } from './sample-query.ts';
 
-const noon = Date.UTC(2026, 4, 20, 12);
-const today = daysSinceEpoch(noon);
 const sessions = 9_000;
 
 /** Views and clicks follow thousands of records after the creation of their session, in another batch. */
@@ -78,8 +76,7 @@ test('counts every record once, even if the aggregator thread is terminated at a
   });
   t.after(() => analytics.close());
   for (const referrerTag of ['tag-0', 'tag-1', 'tag-2']) {
-    const tenant = { account: 1, vertical: 1, mode: 'live' } as const;
-    const query = { ...tenant, fromDay: today, toDay: today, today, referrerTag, subs: null };
+    const query = { ...byTag, referrerTag };
     assert.deepEqual(await analytics.getSummary(query), model.summary(query));
   }
   assert.deepEqual({ ...(await analytics.getRecordCounts()) }, model.totals);

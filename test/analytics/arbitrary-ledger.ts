@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { SummaryQuery } from '../../src/analytics/analytics.ts';
-import { daysSinceEpoch, msPerDay } from '../../src/domain/calendar.ts';
+import { msPerDay } from '../../src/domain/calendar.ts';
 import {
   type DeviceClass,
   type LedgerRecord,
@@ -18,10 +18,8 @@ import {
   widgetEventsRecord,
   widgetViewedRecord,
 } from '../support/ledger-records.ts';
+import { noon, today } from './sample-query.ts';
 
-const noon = Date.UTC(2026, 4, 20, 12);
-/** Creation day of the newest sessions. */
-export const arbitraryToday = daysSinceEpoch(noon);
 const offers = ['a', 'b', 'c', 'd'];
 
 /** Generates four sub_ids, because a payout requires a session, a view and a click of the same sub_id. */
@@ -202,7 +200,6 @@ export const arbitraryRecords: fc.Arbitrary<LedgerRecord[]> = fc.oneof(
 
 /** Returns the analytics queries for all figures of `arbitraryRecords`. */
 export function everyQuery(records: readonly LedgerRecord[]): SummaryQuery[] {
-  const today = arbitraryToday;
   const subs = [...new Map(records.map((record) => [Buffer.from(record[2]).toString('hex'), record[2]])).values()];
   const queries: SummaryQuery[] = [];
   for (const account of [1, 2]) {

@@ -2,14 +2,15 @@ import assert from 'node:assert/strict';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { SessionRow, SummaryQuery, SummaryResult, TagMetrics } from '../../src/analytics/analytics.ts';
+import type { SessionRow, SummaryResult, TagMetrics } from '../../src/analytics/analytics.ts';
 import { ThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
-import { daysSinceEpoch } from '../../src/domain/calendar.ts';
+import { msPerDay } from '../../src/domain/calendar.ts';
 import { dataPaths } from '../../src/files/data-paths.ts';
 import { subIdBytes } from '../support/ledger-records.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { unpackDataFolder } from '../support/unpack-data-folder.ts';
+import { byTag, noon, today } from './sample-query.ts';
 
 /**
  * Data folder that the release with schema version 4 wrote, with archived days, and the figures that this release reported. The ledger
@@ -18,9 +19,6 @@ import { unpackDataFolder } from '../support/unpack-data-folder.ts';
  */
 const dataFolder = join(import.meta.dirname, 'schema-4-data');
 const ledgerRecords = 84;
-const noon = Date.UTC(2026, 4, 20, 12);
-const today = daysSinceEpoch(noon);
-const dayMs = 86_400_000;
 
 interface Figures {
   readonly live: SummaryResult;
@@ -47,32 +45,29 @@ async function startOnEarlierData(t: TestContext) {
 
 test('a data folder of an earlier release opens with the same figures', async (t) => {
   const { analytics, reasons } = await startOnEarlierData(t);
-  const byTag: SummaryQuery = {
-    ...{ account: 1, vertical: 1, mode: 'live', fromDay: today - 210, toDay: today, today },
-    ...{ referrerTag: 'tag-one', subs: null },
-  };
+  const query = { ...byTag, fromDay: today - 210 };
   const ages = [200, 199, 60, 1, 0];
-  const subs = ages.map((age, index) => subIdBytes({ createdMs: noon - age * dayMs, serial: index + 1 }));
+  const subs = ages.map((age, index) => subIdBytes({ createdMs: noon - age * msPerDay, serial: index + 1 }));
   const expected = JSON.parse(readFileSync(join(dataFolder, 'figures.json'), 'utf8')) as Figures;
 
-  const { unbookedClicks, ...live } = withoutNewFigures(await analytics.getSummary(byTag));
+  const { unbookedClicks, ...live } = withoutNewFigures(await analytics.getSummary(query));
   assert.deepEqual(live, expected.live);
   // Each retained session has one click on an offer at its daily cap. The archive of the earlier release has no counts by reason.
   assert.deepEqual(unbookedClicks, [3, 0, 0, 0]);
   const { unbookedClicks: inSandbox, ...sandbox } = withoutNewFigures(
-    await analytics.getSummary({ ...byTag, mode: 'test' }),
+    await analytics.getSummary({ ...query, mode: 'test' }),
   );
   assert.deepEqual([sandbox, inSandbox], [expected.test, [1, 0, 0, 0]]);
   const { unbookedClicks: ofListed, ...listed } = withoutNewFigures(
-    await analytics.getSummary({ ...byTag, referrerTag: null, subs }),
+    await analytics.getSummary({ ...query, referrerTag: null, subs }),
   );
   assert.deepEqual([listed, ofListed], [expected.listed, [3, 0, 0, 0]]);
-  const days = (await analytics.listDailyAnalytics(byTag)).days.filter(({ sessions }) => sessions > 0);
+  const days = (await analytics.listDailyAnalytics(query)).days.filter(({ sessions }) => sessions > 0);
   assert.deepEqual(
     days.map(({ unbookedClicks: _, ...day }) => day),
     expected.days,
   );
-  const { rows } = await analytics.listSessions({ ...byTag, afterPosition: 0, limit: 100 });
+  const { rows } = await analytics.listSessions({ ...query, afterPosition: 0, limit: 100 });
   const toHexRow = ({ sub, ...row }: SessionRow) => ({ sub: Buffer.from(sub).toString('hex'), ...row });
   assert.deepEqual(rows.map(toHexRow), expected.rows);
   assert.deepEqual(reasons, ['analytics store has schema version 4; this release uses 8']);
@@ -81,8 +76,7 @@ test('a data folder of an earlier release opens with the same figures', async (t
 test('sessions with revenue are unknown for days that an earlier release archived, and counted for other days', async (t) => {
   const { analytics } = await startOnEarlierData(t);
   const countFrom = async (fromDay: number, toDay = today) => {
-    const query = { account: 1, vertical: 1, mode: 'live', referrerTag: 'tag-one', subs: null, today } as const;
-    const { sessions, sessionsWithRevenue } = (await analytics.getSummary({ ...query, fromDay, toDay })).matured;
+    const { sessions, sessionsWithRevenue } = (await analytics.getSummary({ ...byTag, fromDay, toDay })).matured;
     return [sessions, sessionsWithRevenue];
   };
   assert.deepEqual(await countFrom(today - 210), [3, null]);
@@ -94,11 +88,9 @@ test('sessions with revenue are unknown for days that an earlier release archive
 
 test('lists the tags of an earlier release, with the start of the day as the time of archived sessions', async (t) => {
   const { analytics } = await startOnEarlierData(t);
-  const { tags, nextAfterTag } = await analytics.listTags({
-    ...{ account: 1, vertical: 1, mode: 'live', afterTag: '', limit: 100 },
-  });
+  const { tags, nextAfterTag } = await analytics.listTags({ ...byTag, afterTag: '', limit: 100 });
   const [{ attributedMicros, confirmedMicros, ...tag }, ...others] = tags as [TagMetrics];
-  const times = { firstSessionMs: (today - 200) * dayMs, lastSessionMs: noon };
+  const times = { firstSessionMs: (today - 200) * msPerDay, lastSessionMs: noon };
   assert.deepEqual(tag, { tag: 'tag-one', ...times, sessions: 5, views: 5, clicks: 25 });
   assert.deepEqual([attributedMicros, confirmedMicros], [31_228_390, 378_271_605]);
   assert.deepEqual([others, nextAfterTag], [[], null]);
@@ -114,7 +106,7 @@ function withoutNewFigures({ tagHasSessions, matured, ...figures }: SummaryResul
 test('recognizes payouts that an earlier release confirmed, so that a repeated payout does not count twice', async (t) => {
   const { analytics } = await startOnEarlierData(t);
   const sub = subIdBytes({ createdMs: noon, serial: 5 });
-  const occurredMs = noon + dayMs;
+  const occurredMs = noon + msPerDay;
   const states = await analytics.findPayoutStates(['a', 'b', 'e'].map((offerId) => ({ sub, offerId, txid: 'tx-1' })));
   const paid = { amountMicros: 40_000_000, occurredMs };
   assert.deepEqual(

@@ -18,7 +18,8 @@ import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import { plain } from '../event-log/log-fixture.ts';
 import { type Fate, SimulatedDisk, SimulatedLogFiles } from '../event-log/simulated-disk.ts';
 import { AnalyticsModel } from './analytics-model.ts';
-import { arbitraryRecords, arbitraryToday, everyQuery } from './arbitrary-ledger.ts';
+import { arbitraryRecords, everyQuery } from './arbitrary-ledger.ts';
+import { today } from './sample-query.ts';
 
 const ledgerPath = '/ledger';
 
@@ -255,7 +256,7 @@ const applyRetention = fc
       `retain ${age} days${deletesSegments ? '' : ' without deleting segments'}`,
       async ({ retentions }, real) => {
         real.applyBatch();
-        const request = { today: arbitraryToday, retentionDays: age, wallMs: 0 };
+        const request = { today, retentionDays: age, wallMs: 0 };
         const outcome = real.follower.execute({ name: 'applyRetention', parameter: request });
         assert.ok(outcome.archived);
         if (deletesSegments) {

@@ -14,9 +14,8 @@ import {
   widgetEventsRecord,
 } from '../support/ledger-records.ts';
 import { ProjectedStore } from './projected-store.ts';
+import { byTag, noon, today } from './sample-query.ts';
 
-const noon = Date.UTC(2026, 4, 20, 12);
-const today = daysSinceEpoch(noon);
 const old = noon - 10 * msPerDay;
 const retainedFrom = today - 9;
 
@@ -32,11 +31,10 @@ describe('retention of sessions in the analytics store', () => {
 
   const applyRetention = (clockDay = today) =>
     projected.store.applyRetention({ today: clockDay, retentionDays: 0, wallMs: noon });
-  const window = { account: 1, vertical: 1, mode: 'live', fromDay: today - 30, toDay: today } as const;
-  const byTag = { ...window, today, referrerTag: 'tag-one', subs: null };
-  const summary = (filter: Partial<SummaryQuery> = {}) => projected.store.getSummary({ ...byTag, ...filter });
+  const window = { ...byTag, fromDay: today - 30 };
+  const summary = (filter: Partial<SummaryQuery> = {}) => projected.store.getSummary({ ...window, ...filter });
   const created = (serial: number, createdMs: number) => sessionCreatedRecord(subIdBytes({ createdMs, serial }));
-  const rows: SessionRowsQuery = { ...byTag, afterPosition: 0, limit: 100 };
+  const rows: SessionRowsQuery = { ...window, afterPosition: 0, limit: 100 };
 
   it('excludes expired sessions from results while their deletion is in progress', () => {
     const count = 2 * bounds.sessionsPrunedPerTransaction + 10;
