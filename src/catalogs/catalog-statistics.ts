@@ -19,9 +19,9 @@ export type CatalogStatistics = ReturnType<typeof computeCatalogStatistics>;
 
 /** Statistics that depend on the product of a vertical. */
 export interface ProductStatistics<Offer extends CatalogOffer> {
-  /** Groups of offers or prices, such as one group for each credit band. */
   readonly groupedBy: string;
-  readonly groups: readonly OfferGroupStatistics[];
+  /** Summarizes groups of offers or prices, such as one group for each credit band. `offers` is sorted by id. */
+  readonly summarizeGroups: (offers: readonly Offer[]) => readonly OfferGroupStatistics[];
   /**
    * Maps the name of an optional member of the catalog format to a function that returns whether an offer uses this member. The statistics
    * contain the number of offers that use the member.
@@ -69,7 +69,7 @@ export function computeCatalogStatistics<Offer extends CatalogOffer>(
     lenders: catalog.lenders.length,
     offers: offers.length,
     grouped_by: product.groupedBy,
-    groups: product.groups,
+    groups: product.summarizeGroups(offers),
     /** For each value of a field, the number of offers that accept a borrower with this value under the state rules. */
     coverage: vertical.fields
       .filter((field) => isCoverageField(field, vertical))
@@ -112,8 +112,25 @@ function isCoverageField(field: PocketField, { neverMatched }: Vertical): boolea
   return listAllowedValues(field).length > 0 && !neverMatched?.includes(field.name);
 }
 
+/**
+ * Summarizes the figures of a group.
+ *
+ * @param figures functions that return the numbers of one offer, by the name of the figure
+ */
+export function summarizeGroup<Offer>(
+  name: string,
+  offers: readonly Offer[],
+  figures: Readonly<Record<string, (offer: Offer) => number | readonly number[] | undefined>>,
+): OfferGroupStatistics {
+  const summaries = Object.entries(figures).map(([figure, listNumbers]) => {
+    const numbers = offers.flatMap((offer) => listNumbers(offer) ?? []);
+    return [figure, summarizeNumbers(numbers)] as const;
+  });
+  return { name, offers: offers.length, figures: Object.fromEntries(summaries) };
+}
+
 /** Returns the minimum, the median and the maximum, or null for an empty list. */
-export function summarizeNumbers(numbers: readonly number[]): NumberSummary | null {
+function summarizeNumbers(numbers: readonly number[]): NumberSummary | null {
   if (numbers.length === 0) return null;
   const sorted = Float64Array.from(numbers).sort();
   const middle = (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2;

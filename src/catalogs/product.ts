@@ -9,9 +9,6 @@ import type { CatalogFile, CatalogOffer } from './catalog-schema.ts';
 import type { CatalogStatistics } from './catalog-statistics.ts';
 import type { CompiledCatalogData, OfferRenderer, OfferRendererOptions, OfferView, PricedOffer } from './offer-view.ts';
 
-/** Name of the product of all verticals without the property `product`. */
-export const defaultProductName = 'installment_loan';
-
 /** Schemas of the catalog properties that only one product has. `catalogSchema` contains the properties that all products have. */
 export interface ProductSchema {
   readonly fileMembers: TProperties;

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import type { Vertical } from '../domain/vertical.ts';
+import { defaultProductName, type Vertical } from '../domain/vertical.ts';
 import type { CatalogSource } from './parse-catalog.ts';
-import { defaultProductName, type VerticalProduct, type VerticalWithProduct } from './product.ts';
+import type { VerticalProduct, VerticalWithProduct } from './product.ts';
 
 /** Verticals that a service can serve, with their products and built-in catalogs. */
 export class VerticalRegistry {

@@ -40,6 +40,9 @@ export interface Vertical {
   readonly neverMatched?: readonly string[];
 }
 
+/** Name of the product of all verticals without the property `product`. */
+export const defaultProductName = 'installment_loan';
+
 /** Sort orders of a response (docs/contract.md#sort-orders), in the sequence in which a ranking contains them. */
 export const sortOrderNames = ['recommended', 'lowest_apr', 'highest_amount', 'svc_revenue'] as const;
 export type SortOrder = (typeof sortOrderNames)[number];

@@ -7,7 +7,7 @@ import {
   getChoiceValues,
   listAllowedValues,
 } from '../domain/field-vector.ts';
-import type { PocketField, Vertical } from '../domain/vertical.ts';
+import { defaultProductName, type PocketField, type Vertical } from '../domain/vertical.ts';
 import { addOffer, emptyOfferSet, type OfferSet } from './offer-set.ts';
 
 /**
@@ -107,15 +107,15 @@ export function indexFirstItems(lists: readonly { readonly length: number }[]): 
 
 /** Compiles the tables that all products have, except the expected revenue of clicks. */
 export function compileCommonTables<Offer extends MatchableOffer>(
-  { name, bandCount }: { readonly name: string; readonly bandCount: number },
   offers: readonly Offer[],
   stateRules: Readonly<Record<string, { readonly min_age?: number }>> | undefined,
   vertical: Vertical,
   rules: readonly ChoiceFieldRule<Offer>[],
 ): MatchTables {
-  const { state, birthdate } = vertical.roles;
+  const { state, birthdate, creditBand } = vertical.roles;
+  const bandCount = creditBand === undefined ? 1 : getChoiceValues(vertical, creditBand).length;
   return {
-    product: name,
+    product: vertical.product ?? defaultProductName,
     offerCount: offers.length,
     bandCount,
     orderLength: countRankedOffers(offers),

@@ -2,22 +2,19 @@ import {
   type CatalogStatistics,
   computeCatalogStatistics,
   type OfferGroupStatistics,
-  summarizeNumbers,
+  summarizeGroup,
 } from '../../catalogs/catalog-statistics.ts';
 import { getChoiceValues } from '../../domain/field-vector.ts';
 import type { Vertical } from '../../domain/vertical.ts';
-import { listOffersSortedById } from '../../matching/match-tables.ts';
 import { compileDepositTables } from './deposit-tables.ts';
 import type { DepositCatalog, DepositOffer } from './offer-schema.ts';
 
 /** Computes the statistics of a deposit catalog: one group for each kind of account, and one for each term of certificates of deposit. */
 export function computeDepositStatistics(catalog: DepositCatalog, vertical: Vertical): CatalogStatistics {
-  const offers = listOffersSortedById<DepositCatalog['lenders'][number]>(catalog).map(({ offer }) => offer);
-  const tables = compileDepositTables(catalog, vertical);
-  const groups = getChoiceValues(vertical, 'product_type').flatMap((type) => groupByTerm(type, offers));
-  return computeCatalogStatistics<DepositOffer>(catalog, vertical, tables, {
+  return computeCatalogStatistics<DepositOffer>(catalog, vertical, compileDepositTables(catalog, vertical), {
     groupedBy: 'product',
-    groups,
+    summarizeGroups: (offers) =>
+      getChoiceValues(vertical, 'product_type').flatMap((type) => summarizeTerms(type, offers)),
     usage: {
       'several tiers': ({ tiers }) => tiers.length > 1,
       'tier_method marginal': ({ tier_method }) => tier_method === 'marginal',
@@ -34,29 +31,19 @@ export function computeDepositStatistics(catalog: DepositCatalog, vertical: Vert
   });
 }
 
-function groupByTerm(type: string, offers: readonly DepositOffer[]): OfferGroupStatistics[] {
+function summarizeTerms(type: string, offers: readonly DepositOffer[]): OfferGroupStatistics[] {
   const some = offers.filter(({ product_type }) => product_type === type);
   const terms = [...new Set(some.map(({ term_months }) => term_months))].sort((a, b) => (a ?? 0) - (b ?? 0));
-  return terms.map((term) =>
-    summarizeGroup(
-      term === undefined ? type : `${type} ${term} months`,
-      some.filter(({ term_months }) => term_months === term),
-    ),
-  );
-}
-
-function summarizeGroup(name: string, offers: readonly DepositOffer[]): OfferGroupStatistics {
-  const tiers = offers.flatMap((offer) => offer.tiers);
-  return {
-    name,
-    offers: offers.length,
-    figures: {
-      rate_percent: summarizeNumbers(tiers.map(({ rate }) => rate)),
-      apy_percent: summarizeNumbers(tiers.map(({ apy }) => apy)),
-      minimum_deposit_usd: summarizeNumbers(offers.map(({ minimum_deposit }) => minimum_deposit)),
-      monthly_fee_usd: summarizeNumbers(offers.map(({ monthly_fee }) => monthly_fee)),
-      bonus_usd: summarizeNumbers(offers.flatMap(({ bonus }) => bonus?.amount ?? [])),
-      click_usd: summarizeNumbers(offers.map(({ payout_usd }) => payout_usd)),
-    },
-  };
+  return terms.map((term) => {
+    const name = term === undefined ? type : `${type} ${term} months`;
+    const ofTerm = some.filter(({ term_months }) => term_months === term);
+    return summarizeGroup(name, ofTerm, {
+      rate_percent: ({ tiers }) => tiers.map(({ rate }) => rate),
+      apy_percent: ({ tiers }) => tiers.map(({ apy }) => apy),
+      minimum_deposit_usd: ({ minimum_deposit }) => minimum_deposit,
+      monthly_fee_usd: ({ monthly_fee }) => monthly_fee,
+      bonus_usd: ({ bonus }) => bonus?.amount,
+      click_usd: ({ payout_usd }) => payout_usd,
+    });
+  });
 }

@@ -72,13 +72,7 @@ export interface DepositTables extends MatchTables {
 /** Compiles a catalog that `parseCatalog` accepted for this vertical. */
 export function compileDepositTables(catalog: DepositCatalog, vertical: Vertical): DepositTables {
   const offers = listOffersSortedById<DepositCatalog['lenders'][number]>(catalog).map(({ offer }) => offer);
-  const common = compileCommonTables(
-    { name: vertical.product!, bandCount: 1 },
-    offers,
-    catalog.state_rules,
-    vertical,
-    fieldRules,
-  );
+  const common = compileCommonTables(offers, catalog.state_rules, vertical, fieldRules);
   common.expectedRevenueMicros.set(offers.map(({ payout_usd }) => usdToMicros(payout_usd)));
   const perOffer = (read: (offer: DepositOffer) => number) => Float64Array.from(offers, read);
   return {

@@ -71,18 +71,11 @@ export function computeBandRecordIndex(tables: CardTables, offer: number, credit
 
 /** Compiles a catalog that `parseCatalog` accepted for this vertical. */
 export function compileCardTables(catalog: CardCatalog, vertical: Vertical): CardTables {
-  const numbered = listOffersSortedById<CardCatalog['lenders'][number]>(catalog);
-  const offers = numbered.map(({ offer }) => offer);
+  const offers = listOffersSortedById<CardCatalog['lenders'][number]>(catalog).map(({ offer }) => offer);
   const bandNames = getChoiceValues(vertical, vertical.roles.creditBand);
   const rows = offers.length * bandNames.length;
   const tables = {
-    ...compileCommonTables(
-      { name: 'credit_card', bandCount: bandNames.length },
-      offers,
-      catalog.state_rules,
-      vertical,
-      cardFieldRules(vertical),
-    ),
+    ...compileCommonTables(offers, catalog.state_rules, vertical, cardFieldRules(vertical)),
     bandNames,
     fields: {
       purpose: findFieldIndex(vertical, purposeFieldName),

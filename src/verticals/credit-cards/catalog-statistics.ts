@@ -1,20 +1,26 @@
-import {
-  type CatalogStatistics,
-  computeCatalogStatistics,
-  type OfferGroupStatistics,
-  summarizeNumbers,
-} from '../../catalogs/catalog-statistics.ts';
+import { type CatalogStatistics, computeCatalogStatistics, summarizeGroup } from '../../catalogs/catalog-statistics.ts';
 import type { Vertical } from '../../domain/vertical.ts';
 import { compileCardTables, hasAnnualFee } from './card-tables.ts';
 import { baseRewardCategory, type CardCatalog, type CardOffer } from './offer-schema.ts';
 
 /** Computes the statistics of a card catalog, with the figures of each credit band. */
 export function computeCardStatistics(catalog: CardCatalog, vertical: Vertical): CatalogStatistics {
-  const offers = catalog.lenders.flatMap((lender) => lender.offers);
   const tables = compileCardTables(catalog, vertical);
   return computeCatalogStatistics<CardOffer>(catalog, vertical, tables, {
     groupedBy: 'band',
-    groups: tables.bandNames.map((band) => computeBandStatistics(band, offers)),
+    summarizeGroups: (offers) =>
+      tables.bandNames.map((band) => {
+        const served = offers.filter(({ bands }) => bands[band] !== undefined);
+        return summarizeGroup(band, served, {
+          purchase_apr_percent: ({ bands }) => Object.values(bands[band]!.purchase_apr),
+          annual_fee_usd: ({ annual_fee }) => annual_fee,
+          base_reward_percent: ({ rewards }) =>
+            rewards.find(({ category }) => category === baseRewardCategory)?.percent,
+          bonus_usd: ({ bonus }) => bonus?.value,
+          approval: ({ bands }) => bands[band]!.approval_likelihood,
+          click_usd: ({ payout_usd }) => payout_usd,
+        });
+      }),
     usage: {
       annual_fee: hasAnnualFee,
       annual_fee_first_year: ({ annual_fee_first_year }) => annual_fee_first_year !== undefined,
@@ -29,25 +35,4 @@ export function computeCardStatistics(catalog: CardCatalog, vertical: Vertical):
         Object.values(bands).some(({ transfer_apr }) => transfer_apr !== undefined),
     },
   });
-}
-
-function computeBandStatistics(band: string, offers: readonly CardOffer[]): OfferGroupStatistics {
-  const served = offers.filter(({ bands }) => bands[band] !== undefined);
-  const ranges = served.map(({ bands }) => bands[band]!.purchase_apr);
-  return {
-    name: band,
-    offers: served.length,
-    figures: {
-      purchase_apr_percent: summarizeNumbers(ranges.flatMap(({ min, max }) => [min, max])),
-      annual_fee_usd: summarizeNumbers(served.map(({ annual_fee }) => annual_fee)),
-      base_reward_percent: summarizeNumbers(
-        served.flatMap(({ rewards }) =>
-          rewards.filter(({ category }) => category === baseRewardCategory).map((rate) => rate.percent),
-        ),
-      ),
-      bonus_usd: summarizeNumbers(served.flatMap(({ bonus }) => bonus?.value ?? [])),
-      approval: summarizeNumbers(served.map(({ bands }) => bands[band]!.approval_likelihood)),
-      click_usd: summarizeNumbers(served.map(({ payout_usd }) => payout_usd)),
-    },
-  };
 }

@@ -41,13 +41,7 @@ export interface AdvisorTables extends MatchTables {
 /** Compiles a catalog that `parseCatalog` accepted for this vertical. */
 export function compileAdvisorTables(catalog: AdvisorCatalog, vertical: Vertical): AdvisorTables {
   const offers = listOffersSortedById<AdvisorCatalog['lenders'][number]>(catalog).map(({ offer }) => offer);
-  const common = compileCommonTables(
-    { name: vertical.product!, bandCount: 1 },
-    offers,
-    catalog.state_rules,
-    vertical,
-    fieldRules,
-  );
+  const common = compileCommonTables(offers, catalog.state_rules, vertical, fieldRules);
   const perOffer = (read: (offer: AdvisorOffer) => number) => Float64Array.from(offers, read);
   const topics = getChoiceValues(vertical, 'advice_topic');
   const payoutMicros = perOffer(({ payout_usd }) => usdToMicros(payout_usd));

@@ -63,9 +63,9 @@ const figuresPerSlot = 8;
  * credit band, loan-to-value band and term. `findPricePosition` computes the position of a slot.
  */
 export interface MortgageTables extends MatchTables {
-  readonly fields: MortgageFieldIndexes;
+  readonly fields: ReturnType<typeof findFields>;
   /** Values of the field `loan_purpose` in the field vector of a borrower. */
-  readonly purposes: Readonly<Record<'purchase' | 'refinance' | 'cashOut', number>>;
+  readonly purposes: ReturnType<typeof findPurposes>;
   /** Values of the field for the term, in months, ascending. A set of terms is a number with one bit for each of these values. */
   readonly termMonths: readonly number[];
   /** For each requested term, all terms by their distance to it, nearest first. Of two terms at the same distance, the shorter is first. */
@@ -102,22 +102,6 @@ export interface MortgageTables extends MatchTables {
   readonly schedules: ScheduleTables;
 }
 
-/** Positions of the fields that prices depend on, in the borrower's field vector. */
-type MortgageFieldIndexes = Readonly<
-  Record<
-    | 'purpose'
-    | 'value'
-    | 'creditBand'
-    | 'annualIncome'
-    | 'downPayment'
-    | 'balance'
-    | 'cashOut'
-    | 'monthlyDebt'
-    | 'term',
-    number
-  >
->;
-
 /** Returns the position of a slot in `MortgageTables.prices`. `localTerm` is the index of the term among the terms of the offer. */
 export function findPricePosition(
   { firstLtvBand, firstSlot }: Pick<MortgageTables, 'firstLtvBand' | 'firstSlot'>,
@@ -136,13 +120,7 @@ export function compileMortgageTables(catalog: MortgageCatalog, vertical: Vertic
   const numbered = listOffersSortedById<MortgageLender>(catalog);
   const offers = numbered.map(({ offer }) => offer);
   const bands = getChoiceValues(vertical, vertical.roles.creditBand);
-  const common = compileCommonTables(
-    { name: vertical.product!, bandCount: bands.length },
-    offers,
-    catalog.state_rules,
-    vertical,
-    mortgageFieldRules(vertical),
-  );
+  const common = compileCommonTables(offers, catalog.state_rules, vertical, mortgageFieldRules(vertical));
   const terms = compileTerms(vertical);
   const termCount = Uint8Array.from(offers, (offer) => Object.keys(offer.terms).length);
   const firstSlot = indexFirstItems(offers.map(({ ltv_bands }, at) => ({ length: ltv_bands.length * termCount[at]! })));
@@ -211,7 +189,8 @@ function fillOffer(
   }
 }
 
-function findFields(vertical: Vertical): MortgageFieldIndexes {
+/** Finds the positions of the fields that prices depend on, in the borrower's field vector. */
+function findFields(vertical: Vertical) {
   const { creditBand, annualIncome, monthlyDebt, term } = vertical.roles;
   return {
     purpose: findFieldIndex(vertical, 'loan_purpose'),

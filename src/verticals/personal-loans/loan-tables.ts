@@ -1,5 +1,4 @@
 import { bounds } from '../../bounds.ts';
-import { defaultProductName } from '../../catalogs/product.ts';
 import { findFieldIndex, getChoiceValues } from '../../domain/field-vector.ts';
 import { roundHalfUp, usdToMicros } from '../../domain/money.ts';
 import type { PocketField, Vertical } from '../../domain/vertical.ts';
@@ -86,13 +85,7 @@ export function compileLoanTables(catalog: LoanCatalog, vertical: Vertical): Loa
     (one, other) => Math.abs(one - 36) - Math.abs(other - 36) || one - other,
   );
   const rows = offers.length * bands.length;
-  const common = compileCommonTables(
-    { name: defaultProductName, bandCount: bands.length },
-    offers,
-    catalog.state_rules,
-    vertical,
-    loanFieldRules(offers, vertical),
-  );
+  const common = compileCommonTables(offers, catalog.state_rules, vertical, loanFieldRules(offers, vertical));
   const tables = {
     ...common,
     termMonths,

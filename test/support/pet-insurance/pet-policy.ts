@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { commonOfferSchemas, offerDisclosureSchemas, strictObject } from '../../../src/catalogs/catalog-schema.ts';
-import { computeCatalogStatistics, summarizeNumbers } from '../../../src/catalogs/catalog-statistics.ts';
+import { computeCatalogStatistics, summarizeGroup } from '../../../src/catalogs/catalog-statistics.ts';
 import type { VerticalProduct } from '../../../src/catalogs/product.ts';
 import { absentValue } from '../../../src/domain/field-vector.ts';
 import { usdToMicros } from '../../../src/domain/money.ts';
@@ -37,7 +37,7 @@ export const petPolicy: VerticalProduct = {
   },
   compileCatalogTables(catalog, vertical): PolicyTables {
     const offers = listOffersSortedById(catalog).map((numbered) => numbered.offer as PolicyOffer);
-    const common = compileCommonTables({ name: 'pet_policy', bandCount: 1 }, offers, undefined, vertical, []);
+    const common = compileCommonTables(offers, undefined, vertical, []);
     return {
       ...common,
       expectedRevenueMicros: Float64Array.from(offers, ({ payout_usd }) => usdToMicros(payout_usd)),
@@ -47,11 +47,14 @@ export const petPolicy: VerticalProduct = {
     };
   },
   computeStatistics(catalog, vertical) {
-    const offers = listOffersSortedById(catalog).map((numbered) => numbered.offer as PolicyOffer);
-    const premiums = summarizeNumbers(offers.map(({ monthly_premium }) => monthly_premium));
-    const groups = [{ name: 'all', offers: offers.length, figures: { monthly_premium: premiums } }];
     const tables = petPolicy.compileCatalogTables(catalog, vertical);
-    return computeCatalogStatistics(catalog, vertical, tables, { groupedBy: 'all', groups, usage: {} });
+    return computeCatalogStatistics<PolicyOffer>(catalog, vertical, tables, {
+      groupedBy: 'all',
+      summarizeGroups: (offers) => [
+        summarizeGroup('all', offers, { monthly_premium: ({ monthly_premium }) => monthly_premium }),
+      ],
+      usage: {},
+    });
   },
   needsOfferSource: true,
   createOfferRenderer: (...options) =>
