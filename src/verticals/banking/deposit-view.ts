@@ -1,11 +1,10 @@
 import Type, { type Static } from 'typebox';
-import type { CompiledCatalogData, OfferView } from '../../catalogs/offer-view.ts';
-import type { FieldVector } from '../../domain/field-vector.ts';
+import type { OfferView } from '../../catalogs/offer-view.ts';
 import { nullableSchema } from '../../domain/nullable-schema.ts';
 import {
   type CreateOfferFigures,
-  priceRankedOffers,
-  type TemplatePricedOffer,
+  copyDescribedMembers,
+  createOfferPricing,
 } from '../common/template-offer-renderer.ts';
 import { compoundingFrequencies, interestTierMethods } from './annual-yield.ts';
 import type { DepositTables } from './deposit-tables.ts';
@@ -111,15 +110,10 @@ const slotsPerOffer = 2;
 const price = createEmptyDepositOfferFigures();
 
 /** Prices the offers of a response. */
-export function calculateDepositPrices(
-  catalog: CompiledCatalogData,
-  indexes: ArrayLike<number>,
-  borrower: Readonly<FieldVector>,
-): TemplatePricedOffer[] {
-  const tables = catalog.tables as DepositTables;
-  const depositor = readDepositor(tables, borrower);
-  return priceRankedOffers(catalog, indexes, (index, { source }) => {
-    if (depositor === null || !priceDeposit(tables, index, depositor, price)) return null;
+export const calculateDepositPrices = createOfferPricing(
+  readDepositor,
+  (tables: DepositTables, index, depositor, { source }) => {
+    if (!priceDeposit(tables, index, depositor, price)) return null;
     const { apy, tier, earningsCents, hasBonus } = price;
     const { tiers } = source as DepositOffer;
     const rate = tier < 0 ? 0 : tiers[tier - tables.firstTier[index]!]!.rate;
@@ -128,41 +122,15 @@ export function calculateDepositPrices(
       slot: index * slotsPerOffer + Number(hasBonus),
       values: [apy / 100, rate, earningsCents / 100],
     };
-  });
-}
+  },
+);
 
 /** Creates the members of an offer view. `values` are the yield, the rate and the first year's earnings. */
 export const copyDepositFigures: CreateOfferFigures = ({ source }, slot, [apy, rate, earnings]) => {
   const offer = source as DepositOffer;
-  const hasBonus = slot % slotsPerOffer === 1;
-  return {
-    apr_range: null,
-    payment_term_months: null,
-    monthly_payment_estimate: null,
-    loan_amount_range: null,
-    term_months: [],
-    deposit: {
-      name: offer.name,
-      apy,
-      rate,
-      compounding: offer.compounding,
-      tiers: offer.tiers,
-      tier_method: offer.tier_method,
-      term_months: offer.term_months ?? null,
-      minimum_deposit: offer.minimum_deposit,
-      minimum_balance_for_apy: offer.minimum_balance_for_apy,
-      monthly_fee: offer.monthly_fee,
-      fee_waived_from: offer.fee_waived_from ?? null,
-      early_withdrawal_penalty_days: offer.early_withdrawal_penalty_days ?? null,
-      bonus: hasBonus ? copyBonus(offer.bonus!) : null,
-      introductory: offer.introductory ?? null,
-      steps: offer.steps ?? null,
-      insured_by: offer.insured_by,
-      certificate_number: offer.certificate_number,
-      variable: offer.variable,
-      first_year_earnings: earnings,
-    },
-  };
+  const bonus = slot % slotsPerOffer === 1 ? copyBonus(offer.bonus!) : null;
+  const figures = { apy, rate, bonus, first_year_earnings: earnings };
+  return { deposit: copyDescribedMembers(depositViewSchema, offer, figures) };
 };
 
 function copyBonus({ amount, requirement, days, ...bonus }: NonNullable<DepositOffer['bonus']>) {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { TObject } from 'typebox';
 import { bounds } from '../../bounds.ts';
 import {
   type CompiledCatalogData,
@@ -12,7 +13,9 @@ import {
   type OfferView,
   type PricedOffer,
 } from '../../catalogs/offer-view.ts';
+import type { FieldVector } from '../../domain/field-vector.ts';
 import { copyToFlatString } from '../../domain/text.ts';
+import type { MatchTables } from '../../matching/match-tables.ts';
 
 /** Value of an offer that depends on the borrower: a finite number, null, or a list of objects of numbers. */
 export type OfferValue = number | null | readonly object[];
@@ -26,36 +29,64 @@ export interface TemplatePricedOffer extends PricedOffer {
 }
 
 /**
- * Prices the offers of a response.
+ * Creates the function that prices the offers of a response (`VerticalProduct.priceOffers`). The function throws an error if the borrower
+ * cannot get one of the offers, which means that the ranking is incorrect.
  *
- * @param indexes index of each offer in the catalog, from a ranking for this borrower and catalog version
- * @param priceOffer prices one offer; returns null if the borrower cannot get the offer
- * @throws Error if the borrower cannot get one of the offers, which means that the ranking is incorrect
+ * @param readApplicant returns the values of the borrower that prices depend on, or null if a required value is missing
+ * @param priceOffer prices the offer with an index in the catalog; returns null if the applicant cannot get the offer
  */
-export function priceRankedOffers(
-  { offers }: Pick<CompiledCatalogData, 'offers'>,
-  indexes: ArrayLike<number>,
-  priceOffer: (index: number, offer: CompiledOffer) => TemplatePricedOffer | null,
-): TemplatePricedOffer[] {
-  const priced: TemplatePricedOffer[] = [];
-  for (let place = 0; place < indexes.length; place++) {
-    const index = indexes[place]!;
-    const offer = offers[index]!;
-    const figures = priceOffer(index, offer);
-    if (figures === null) throw new Error(`offer ${offer.id} was not ranked for this borrower`);
-    priced.push(figures);
-  }
-  return priced;
+export function createOfferPricing<Tables extends MatchTables, Applicant>(
+  readApplicant: (tables: Tables, borrower: Readonly<FieldVector>) => Applicant | null,
+  priceOffer: (tables: Tables, index: number, applicant: Applicant, offer: CompiledOffer) => TemplatePricedOffer | null,
+) {
+  return (
+    catalog: CompiledCatalogData,
+    indexes: ArrayLike<number>,
+    borrower: Readonly<FieldVector>,
+  ): TemplatePricedOffer[] => {
+    const tables = catalog.tables as Tables;
+    const applicant = readApplicant(tables, borrower);
+    const priced: TemplatePricedOffer[] = [];
+    for (let place = 0; place < indexes.length; place++) {
+      const index = indexes[place]!;
+      const offer = catalog.offers[index]!;
+      const figures = applicant === null ? null : priceOffer(tables, index, applicant, offer);
+      if (figures === null) throw new Error(`offer ${offer.id} was not ranked for this borrower`);
+      priced.push(figures);
+    }
+    return priced;
+  };
 }
 
-/** Members of an offer view that a product defines: the prices, and the object with the figures of the product. */
-export type OfferFigures = Pick<
-  OfferView,
-  'apr_range' | 'payment_term_months' | 'monthly_payment_estimate' | 'loan_amount_range' | 'term_months'
+/**
+ * Members of an offer view that a product defines: the prices, and the object with the figures of the product. Prices that the product does
+ * not have are null in the view, and `term_months` is empty.
+ */
+export type OfferFigures = Partial<
+  Pick<
+    OfferView,
+    'apr_range' | 'payment_term_months' | 'monthly_payment_estimate' | 'loan_amount_range' | 'term_months'
+  >
 > &
   Readonly<Record<string, unknown>>;
 
-/** Creates the members of an offer view from the values of a `TemplatePricedOffer`. Must copy each value without calculations. No value may be in `term_months`. */
+/**
+ * Copies the members that a schema describes, in the order of the schema: from `figures`, or otherwise from the offer of the catalog; null
+ * for members that both do not have. A caller who changes the copy does not change the catalog.
+ */
+export function copyDescribedMembers({ properties }: TObject, offer: object, figures: object): Record<string, unknown> {
+  const copy: Record<string, unknown> = {};
+  for (const name in properties) {
+    const source = (name in figures ? figures : offer) as Readonly<Record<string, unknown>>;
+    copy[name] = copyJsonValue(source[name] ?? null);
+  }
+  return copy;
+}
+
+/**
+ * Creates the members of an offer view from the values of a `TemplatePricedOffer`. Must copy each value without calculations, and must
+ * return no object of the catalog. No value may be in `term_months`.
+ */
 export type CreateOfferFigures = (offer: CompiledOffer, slot: number, values: readonly OfferValue[]) => OfferFigures;
 
 /** Random text at the start of the placeholders of a template, so that no text of an offer can be a placeholder. */
@@ -162,19 +193,19 @@ export class TemplateOfferRenderer implements OfferRenderer {
   ): OfferView {
     const offer = this.#offers[index]!;
     const figures = this.#figuresOf(offer, slot, values);
-    const { apr_range, payment_term_months, monthly_payment_estimate, loan_amount_range, term_months, ...product } =
-      figures;
+    const { apr_range, payment_term_months, monthly_payment_estimate, loan_amount_range, ...rest } = figures;
+    const { term_months = [], ...product } = rest;
     return {
       svc_offer_id: offer.id,
       lender_name: offer.lenderName,
       logo_url: createLogoUrl(offer, this.#logosUrl, this.#logoHashes),
-      apr_range: apr_range === null ? null : { ...apr_range },
-      payment_term_months,
-      monthly_payment_estimate,
-      loan_amount_range,
+      apr_range: apr_range ? { ...apr_range } : null,
+      payment_term_months: payment_term_months ?? null,
+      monthly_payment_estimate: monthly_payment_estimate ?? null,
+      loan_amount_range: loan_amount_range ?? null,
       ...offer.details,
       features: [...offer.details.features],
-      ...copyJsonValue(product),
+      ...product,
       click_url: clickUrl,
       term_months,
       position,
@@ -182,8 +213,6 @@ export class TemplateOfferRenderer implements OfferRenderer {
   }
 }
 
-/** Copies a value, so that a caller who changes the copy does not change the catalog. */
-function copyJsonValue<Value>(value: Value): Value;
 function copyJsonValue(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(copyJsonValue);

@@ -1,14 +1,8 @@
 import Type, { type Static } from 'typebox';
-import type { CompiledCatalogData, CompiledOffer, OfferRendererOptions, OfferView } from '../../catalogs/offer-view.ts';
-import type { FieldVector } from '../../domain/field-vector.ts';
+import type { OfferRendererOptions, OfferView } from '../../catalogs/offer-view.ts';
 import { nullableSchema } from '../../domain/nullable-schema.ts';
 import { rowOf } from '../../matching/match-tables.ts';
-import {
-  type OfferFigures,
-  priceRankedOffers,
-  TemplateOfferRenderer,
-  type TemplatePricedOffer,
-} from '../common/template-offer-renderer.ts';
+import { copyDescribedMembers, createOfferPricing, TemplateOfferRenderer } from '../common/template-offer-renderer.ts';
 import type { CardTables } from './card-tables.ts';
 import { balanceComputationMethods, type CardOffer } from './offer-schema.ts';
 import { computeFirstYearCents, isWithinDeposit, readApplicant } from './price-card.ts';
@@ -84,63 +78,20 @@ export type CardView = Static<typeof cardSchema>;
 export type CardOfferView = OfferView & { readonly card: CardView };
 
 /** Prices the offers of a response. The slot of an offer is its row, which is the combination of offer and credit band. */
-export function priceCards(
-  catalog: CompiledCatalogData,
-  indexes: ArrayLike<number>,
-  borrower: Readonly<FieldVector>,
-): TemplatePricedOffer[] {
-  const tables = catalog.tables as CardTables;
-  const applicant = readApplicant(tables, borrower);
-  return priceRankedOffers(catalog, indexes, (index) => {
-    if (applicant === null || !isWithinDeposit(tables, index, applicant)) return null;
-    const slot = rowOf(tables, index, applicant.creditBand);
-    if (tables.isServed[slot] === 0) return null;
-    return { index, slot, values: [computeFirstYearCents(tables, index, applicant) / 100] };
-  });
-}
+export const priceCards = createOfferPricing(readApplicant, (tables: CardTables, index, applicant) => {
+  const slot = rowOf(tables, index, applicant.creditBand);
+  if (!isWithinDeposit(tables, index, applicant) || tables.isServed[slot] === 0) return null;
+  return { index, slot, values: [computeFirstYearCents(tables, index, applicant) / 100] };
+});
 
 /** Creates the renderer of card offers. The first-year value depends on the borrower; all other values depend only on the slot. */
 export function createCardRenderer(...options: OfferRendererOptions): TemplateOfferRenderer {
   const { bandNames, offerCount } = options[0].tables as CardTables;
-  return new TemplateOfferRenderer(options, ({ source }, slot, [firstYearValue]) =>
-    createCardFigures(source, bandNames[Math.floor(slot / offerCount)]!, firstYearValue as number),
-  );
-}
-
-function createCardFigures(source: CompiledOffer['source'], bandName: string, firstYearValue: number): OfferFigures {
-  const offer = source as CardOffer;
-  const { purchase_apr, transfer_apr = purchase_apr } = offer.bands[bandName]!;
-  const card: CardView = {
-    name: offer.name,
-    purchase_apr,
-    transfer_apr,
-    cash_advance_apr: offer.cash_advance_apr,
-    penalty_apr: offer.penalty_apr ?? null,
-    intro_purchase_apr: offer.intro_purchase_apr ?? null,
-    intro_transfer_apr: offer.intro_transfer_apr ?? null,
-    annual_fee: offer.annual_fee,
-    annual_fee_first_year: offer.annual_fee_first_year ?? offer.annual_fee,
-    minimum_interest_charge: offer.minimum_interest_charge,
-    transfer_fee: offer.transfer_fee,
-    cash_advance_fee: offer.cash_advance_fee,
-    foreign_transaction_fee_percent: offer.foreign_transaction_fee_percent,
-    late_fee_max: offer.late_fee_max,
-    returned_payment_fee_max: offer.returned_payment_fee_max,
-    grace_period_days: offer.grace_period_days,
-    balance_method: offer.balance_method,
-    variable: offer.variable ?? null,
-    rewards: offer.rewards,
-    bonus: offer.bonus ?? null,
-    security_deposit_min: offer.security_deposit_min ?? null,
-    security_deposit_max: offer.security_deposit_max ?? null,
-    first_year_value: firstYearValue,
-  };
-  return {
-    apr_range: purchase_apr,
-    payment_term_months: null,
-    monthly_payment_estimate: null,
-    loan_amount_range: null,
-    term_months: [],
-    card,
-  };
+  return new TemplateOfferRenderer(options, ({ source }, slot, [firstYearValue]) => {
+    const offer = source as CardOffer;
+    const { annual_fee, annual_fee_first_year = annual_fee } = offer;
+    const { purchase_apr, transfer_apr = purchase_apr } = offer.bands[bandNames[Math.floor(slot / offerCount)]!]!;
+    const figures = { purchase_apr, transfer_apr, annual_fee_first_year, first_year_value: firstYearValue };
+    return { apr_range: purchase_apr, card: copyDescribedMembers(cardSchema, offer, figures) };
+  });
 }

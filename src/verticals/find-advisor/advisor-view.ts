@@ -1,11 +1,10 @@
 import Type, { type Static } from 'typebox';
-import type { CompiledCatalogData, OfferView } from '../../catalogs/offer-view.ts';
-import type { FieldVector } from '../../domain/field-vector.ts';
+import type { OfferView } from '../../catalogs/offer-view.ts';
 import { nullableSchema } from '../../domain/nullable-schema.ts';
 import {
   type CreateOfferFigures,
-  priceRankedOffers,
-  type TemplatePricedOffer,
+  copyDescribedMembers,
+  createOfferPricing,
 } from '../common/template-offer-renderer.ts';
 import type { AdvisorTables } from './advisor-tables.ts';
 import { type AdvisorOffer, credentials, feeModels, firmTypes, meetingKinds } from './offer-schema.ts';
@@ -74,46 +73,19 @@ export type AdvisorView = Static<typeof advisorViewSchema>;
 export type AdvisorOfferView = OfferView & { readonly advisor: AdvisorView; readonly compensation_disclosure: string };
 
 /** Computes the fees of the advisors of a response for a visitor. */
-export function calculateAdvisorFees(
-  catalog: CompiledCatalogData,
-  indexes: ArrayLike<number>,
-  borrower: Readonly<FieldVector>,
-): TemplatePricedOffer[] {
-  const tables = catalog.tables as AdvisorTables;
-  const visitor = advisorPricer.readApplicant(tables, borrower);
-  return priceRankedOffers(catalog, indexes, (index) => {
-    if (visitor === null || visitor.assets < tables.minimumAssets[index]!) return null;
-    return { index, slot: index, values: [computeAnnualFeeCents(tables, index, visitor.assets) / 100] };
-  });
-}
+export const calculateAdvisorFees = createOfferPricing(
+  advisorPricer.readApplicant,
+  (tables: AdvisorTables, index, { assets }) => {
+    if (assets < tables.minimumAssets[index]!) return null;
+    return { index, slot: index, values: [computeAnnualFeeCents(tables, index, assets) / 100] };
+  },
+);
 
 /** Creates the members of an offer view. The only value is the estimated annual fee. */
 export const copyAdvisorFigures: CreateOfferFigures = ({ source }, _slot, [annualFee]) => {
   const offer = source as AdvisorOffer;
   return {
-    apr_range: null,
-    payment_term_months: null,
-    monthly_payment_estimate: null,
-    loan_amount_range: null,
-    term_months: [],
-    advisor: {
-      name: offer.name,
-      firm_type: offer.firm_type,
-      fiduciary: offer.fiduciary,
-      credentials: offer.credentials,
-      fee_model: offer.fee_model,
-      fee_tiers: offer.fee_tiers ?? null,
-      fee_usd: offer.fee_usd ?? null,
-      hours_per_year: offer.hours_per_year ?? null,
-      estimated_annual_fee: annualFee,
-      minimum_assets: offer.minimum_assets,
-      services: offer.services,
-      meeting: offer.meeting,
-      years: offer.years,
-      crd_number: offer.crd_number,
-      disclosures_url: offer.disclosures_url,
-      has_disclosures: offer.has_disclosures,
-    },
+    advisor: copyDescribedMembers(advisorViewSchema, offer, { estimated_annual_fee: annualFee }),
     compensation_disclosure: offer.compensation_disclosure,
   };
 };

@@ -1,12 +1,12 @@
 import Type, { type Static } from 'typebox';
-import type { CompiledCatalogData, OfferRendererOptions, OfferView } from '../../catalogs/offer-view.ts';
-import type { FieldVector } from '../../domain/field-vector.ts';
+import type { OfferRendererOptions, OfferView } from '../../catalogs/offer-view.ts';
 import { roundHalfUp } from '../../domain/money.ts';
 import { nullableSchema } from '../../domain/nullable-schema.ts';
 import {
+  copyDescribedMembers,
+  createOfferPricing,
   type OfferFigures,
   type OfferValue,
-  priceRankedOffers,
   TemplateOfferRenderer,
   type TemplatePricedOffer,
 } from '../common/template-offer-renderer.ts';
@@ -119,39 +119,30 @@ const quote = createEmptyLoanQuote();
 const price = createEmptyMortgageLoanPrice();
 
 /** Prices the offers of a response. */
-export function priceMortgages(
-  catalog: CompiledCatalogData,
-  indexes: ArrayLike<number>,
-  borrower: Readonly<FieldVector>,
-): TemplatePricedOffer[] {
-  const tables = catalog.tables as MortgageTables;
-  const applicant = readApplicant(tables, borrower);
-  return priceRankedOffers(catalog, indexes, (index, { source }) => {
-    if (applicant === null || !quoteLoan(tables, index, applicant, quote)) return null;
+export const priceMortgages = createOfferPricing(
+  readApplicant,
+  (tables: MortgageTables, index, applicant, { source }) => {
+    if (!quoteLoan(tables, index, applicant, quote)) return null;
     return priceMortgage(tables, index, applicant, (source as MortgageOffer).adjustable !== undefined);
-  });
-}
+  },
+);
 
 /**
- * Names of the figures that depend on the borrower, in the order of `TemplatePricedOffer.values`. The payments of an adjustable loan follow as
- * one more value.
+ * Names of the figures that depend on the borrower, in the order of `TemplatePricedOffer.values`: figures of the common members of an offer,
+ * then members of `mortgage`. The payments of an adjustable loan follow as one more value.
  */
 const valueNames = [
-  'aprPercent',
-  'termMonths',
-  'payment',
-  'amountMin',
-  'largestLoan',
-  'ratePercent',
-  'pointsPercent',
-  'lenderFees',
-  'amount',
-  'ltvPercent',
-  'principalAndInterest',
-  'firstPremium',
-  'premiumMonths',
-  'upfrontPremium',
-  'costOverFiveYears',
+  ...(['aprPercent', 'termMonths', 'payment', 'amountMin', 'largestLoan'] as const),
+  'rate',
+  'points_percent',
+  'lender_fees',
+  'loan_amount',
+  'ltv_percent',
+  'principal_and_interest',
+  'mortgage_insurance',
+  'mortgage_insurance_months',
+  'upfront_premium',
+  'cost_over_five_years',
 ] as const;
 
 type LoanValues = Readonly<Record<(typeof valueNames)[number], number>>;
@@ -174,16 +165,16 @@ function priceMortgage(
     payment: roundHalfUp(price.principalAndInterest + price.firstPremium, 2),
     amountMin: tables.amountMin[index]!,
     largestLoan: computeLargestLoanUsd(tables, index, applicant, quote),
-    ratePercent: schedules.rate[schedule]! / 1_000,
-    pointsPercent: prices[priceSlot + pointsFigureIndex]! / 1_000,
-    lenderFees: prices[priceSlot + lenderFeesFigureIndex]!,
-    amount,
-    ltvPercent: ltvHundredths / 100,
-    principalAndInterest: roundHalfUp(price.principalAndInterest, 2),
-    firstPremium: roundHalfUp(price.firstPremium, 2),
-    premiumMonths: price.premiumMonths,
-    upfrontPremium: roundHalfUp(price.upfrontPremium, 2),
-    costOverFiveYears: computeCostOverFiveYearsCents(tables, index, applicant, quote, price) / 100,
+    rate: schedules.rate[schedule]! / 1_000,
+    points_percent: prices[priceSlot + pointsFigureIndex]! / 1_000,
+    lender_fees: prices[priceSlot + lenderFeesFigureIndex]!,
+    loan_amount: amount,
+    ltv_percent: ltvHundredths / 100,
+    principal_and_interest: roundHalfUp(price.principalAndInterest, 2),
+    mortgage_insurance: roundHalfUp(price.firstPremium, 2),
+    mortgage_insurance_months: price.premiumMonths,
+    upfront_premium: roundHalfUp(price.upfrontPremium, 2),
+    cost_over_five_years: computeCostOverFiveYearsCents(tables, index, applicant, quote, price) / 100,
   };
   const values: OfferValue[] = valueNames.map((name) => figures[name]);
   if (isAdjustable) values.push(listPaymentPeriods(tables, index, applicant, quote, price));
@@ -227,24 +218,13 @@ function createFigures(
     monthly_payment_estimate: figures.payment,
     loan_amount_range: { min: figures.amountMin, max: figures.largestLoan },
     term_months: tables.termMonths.filter((_months, at) => (terms & (1 << at)) !== 0),
-    mortgage: {
-      loan_type: offer.loan_type,
+    mortgage: copyDescribedMembers(mortgageViewMembers.mortgage, offer, {
+      ...figures,
       rate_type: getRateType(offer),
-      fixed_months: offer.adjustable?.fixed_months ?? null,
-      rate: figures.ratePercent,
-      points_percent: figures.pointsPercent,
-      lender_fees: figures.lenderFees,
-      loan_amount: figures.amount,
-      ltv_percent: figures.ltvPercent,
-      principal_and_interest: figures.principalAndInterest,
-      mortgage_insurance: figures.firstPremium,
-      mortgage_insurance_months: figures.premiumMonths,
-      upfront_premium: figures.upfrontPremium,
+      fixed_months: offer.adjustable?.fixed_months,
       adjustable: createAdjustableRate(offer, values[valueNames.length] as PaymentPeriod[]),
-      cost_over_five_years: figures.costOverFiveYears,
-      lock_days: offer.lock_days,
-      nmls_id: tables.nmlsIds[index]!,
-    },
+      nmls_id: tables.nmlsIds[index],
+    }),
   };
 }
 
@@ -252,13 +232,6 @@ function createFigures(
 function createAdjustableRate(offer: MortgageOffer, payments: PaymentPeriod[]): MortgageView['adjustable'] {
   if (offer.adjustable === undefined) return null;
   const { index_percent, margin_percent, caps_percent, adjustment_months } = offer.adjustable;
-  const fullyIndexedRate = getRateAdjustment(offer)!.indexedRate / 1_000;
-  return {
-    index_percent,
-    margin_percent,
-    fully_indexed_rate: fullyIndexedRate,
-    caps_percent,
-    adjustment_months,
-    payments,
-  };
+  const fully_indexed_rate = getRateAdjustment(offer)!.indexedRate / 1_000;
+  return { index_percent, margin_percent, fully_indexed_rate, caps_percent, adjustment_months, payments };
 }

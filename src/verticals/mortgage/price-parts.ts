@@ -44,14 +44,7 @@ export type Price = Readonly<Record<FigureName, number>>;
 
 /** Converts a part of a price to the units of `Price`. Figures that the part does not have are 0. */
 export function toMortgagePrice(part: PricePart): Price {
-  return {
-    rate_percent: percentToThousandths(part.rate_percent ?? 0),
-    points_percent: percentToThousandths(part.points_percent ?? 0),
-    lender_fees_usd: part.lender_fees_usd ?? 0,
-    prepaid_interest_days: part.prepaid_interest_days ?? 0,
-    upfront_premium_percent: percentToThousandths(part.upfront_premium_percent ?? 0),
-    annual_premium_percent: percentToThousandths(part.annual_premium_percent ?? 0),
-  };
+  return createPrice((name) => part[name] ?? 0);
 }
 
 /** Adds the three parts of a price. */
@@ -66,8 +59,11 @@ export function sumPriceParts(one: Price, two: Price, three: Price): Price {
   };
 }
 
-function toUnits(name: FigureName, value: number): number {
-  return name.endsWith('_percent') ? percentToThousandths(value) : value;
+/** Creates a price from figures in the units of the catalog. */
+function createPrice(figureOf: (name: FigureName) => number): Price {
+  const toUnits = (name: FigureName, value: number) =>
+    name.endsWith('_percent') ? percentToThousandths(value) : value;
+  return Object.fromEntries(priceFigureNames.map((name) => [name, toUnits(name, figureOf(name))])) as Price;
 }
 
 /** Converts percent to thousandths of a percent. */
@@ -97,7 +93,5 @@ function leastPart(name: FigureName): number {
   return name === 'rate_percent' ? figures.rate_percent.step : 0;
 }
 
-const sumsOf = (limitOf: (name: FigureName) => number) =>
-  Object.fromEntries(priceFigureNames.map((name) => [name, toUnits(name, limitOf(name))])) as Price;
-const leastSums = sumsOf(leastPart);
-const highestSums = sumsOf((name) => figures[name].max);
+const leastSums = createPrice(leastPart);
+const highestSums = createPrice((name) => figures[name].max);

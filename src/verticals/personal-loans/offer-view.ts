@@ -1,10 +1,5 @@
-import type { CompiledCatalogData, OfferRendererOptions, OfferView } from '../../catalogs/offer-view.ts';
-import type { FieldVector } from '../../domain/field-vector.ts';
-import {
-  priceRankedOffers,
-  TemplateOfferRenderer,
-  type TemplatePricedOffer,
-} from '../common/template-offer-renderer.ts';
+import type { OfferRendererOptions, OfferView } from '../../catalogs/offer-view.ts';
+import { createOfferPricing, TemplateOfferRenderer } from '../common/template-offer-renderer.ts';
 import type { LoanTables } from './loan-tables.ts';
 import { calculatePrice, createEmptyLoanPrice, monthlyPaymentCents, readApplicant } from './price-offer.ts';
 
@@ -16,25 +11,16 @@ export type LoanOfferView = {
 const price = createEmptyLoanPrice();
 
 /** Prices the offers of a response. The values of an offer are the monthly payment, and the smallest and largest amount. */
-export function calculateLoanPrices(
-  catalog: CompiledCatalogData,
-  indexes: ArrayLike<number>,
-  borrower: Readonly<FieldVector>,
-): TemplatePricedOffer[] {
-  const tables = catalog.tables as LoanTables;
-  const applicant = readApplicant(tables, borrower);
-  const termSets = countTermSets(tables);
-  return priceRankedOffers(catalog, indexes, (index) => {
-    if (applicant === null || !calculatePrice(tables, index, applicant, price)) return null;
-    const { slot, amountMin, amountMax, openTerms } = price;
-    const paymentUsd = monthlyPaymentCents(tables, price, applicant.amount) / 100;
-    return { index, slot: slot * termSets + openTerms, values: [paymentUsd, amountMin, amountMax] };
-  });
-}
+export const calculateLoanPrices = createOfferPricing(readApplicant, (tables: LoanTables, index, applicant) => {
+  if (!calculatePrice(tables, index, applicant, price)) return null;
+  const { slot, amountMin, amountMax, openTerms } = price;
+  const paymentUsd = monthlyPaymentCents(tables, price, applicant.amount) / 100;
+  return { index, slot: slot * countTermSets(tables) + openTerms, values: [paymentUsd, amountMin, amountMax] };
+});
 
 /** Returns the number of sets of terms. The number of a template is a slot times this number, plus the set of available terms. */
 function countTermSets({ termMonths }: LoanTables): number {
-  return 2 ** termMonths.length;
+  return 1 << termMonths.length;
 }
 
 /** Creates the renderer of loan offers. */
