@@ -1,6 +1,6 @@
 import { bounds } from '../../bounds.ts';
-import { usStateCodes } from '../../domain/us-states.ts';
 import type { Vertical } from '../../domain/vertical.ts';
+import { birthdateField, stateField, zipField } from '../common/pocket-fields.ts';
 
 /** Banking: the fields, choices and limits of docs/verticals/banking.md#fields. */
 export const banking: Vertical = {
@@ -25,12 +25,7 @@ export const banking: Vertical = {
       min: 0,
       max: bounds.depositUsdMax,
     },
-    {
-      name: 'state',
-      description: 'USPS code of the state, district or territory of residence.',
-      kind: 'choice',
-      values: usStateCodes,
-    },
+    stateField(),
     {
       name: 'cd_term_months',
       description: 'Term of the certificate of deposit, in months.',
@@ -47,14 +42,8 @@ export const banking: Vertical = {
       description: 'Whether the depositor has no account at the institution yet. Some offers and bonuses require it.',
       kind: 'boolean',
     },
-    {
-      name: 'birthdate',
-      description: 'Offers with a minimum age are left out without it.',
-      kind: 'birthdate',
-      minAgeYears: 18,
-      maxAgeYears: 120,
-    },
-    { name: 'address_zip', description: 'ZIP code of residence.', kind: 'digits', length: 5 },
+    birthdateField('Offers with a minimum age are left out without it.'),
+    zipField,
   ],
   required: ['product_type', 'deposit_amount', 'state'],
   conditional: [{ field: 'cd_term_months', when: { field: 'product_type', is: 'cd' }, isRequired: true }],

@@ -1,5 +1,5 @@
-import { usStateCodes } from '../../domain/us-states.ts';
 import type { Vertical } from '../../domain/vertical.ts';
+import { birthdateField, stateField, zipField } from '../common/pocket-fields.ts';
 
 /** Financial advisor search: the fields, choices and limits of docs/verticals/find-advisor.md#fields. */
 export const findAdvisor: Vertical = {
@@ -24,12 +24,7 @@ export const findAdvisor: Vertical = {
       min: 0,
       max: 100_000_000,
     },
-    {
-      name: 'state',
-      description: 'USPS code of the state, district or territory of residence.',
-      kind: 'choice',
-      values: usStateCodes,
-    },
+    stateField(),
     {
       name: 'meeting_preference',
       description:
@@ -48,14 +43,8 @@ export const findAdvisor: Vertical = {
       description: 'Whether the visitor already works with an advisor. Some advisors require it.',
       kind: 'boolean',
     },
-    {
-      name: 'birthdate',
-      description: 'Advisors with a minimum age are left out without it.',
-      kind: 'birthdate',
-      minAgeYears: 18,
-      maxAgeYears: 120,
-    },
-    { name: 'address_zip', description: 'ZIP code of residence.', kind: 'digits', length: 5 },
+    birthdateField('Advisors with a minimum age are left out without it.'),
+    zipField,
   ],
   required: ['advice_topic', 'investable_assets', 'state'],
   conditional: [],

@@ -1,6 +1,13 @@
 import { bounds } from '../../bounds.ts';
-import { usStateCodes } from '../../domain/us-states.ts';
 import type { Vertical } from '../../domain/vertical.ts';
+import {
+  annualIncomeField,
+  birthdateField,
+  creditScoreField,
+  monthlyDebtField,
+  stateField,
+  zipField,
+} from '../common/pocket-fields.ts';
 
 const { mortgagePropertyValueUsdMax } = bounds;
 
@@ -39,25 +46,9 @@ export const mortgage: Vertical = {
       min: 50_000,
       max: mortgagePropertyValueUsdMax,
     },
-    {
-      name: 'credit_score_range',
-      description: 'Where the credit score of the borrower lies, as far as it is known.',
-      kind: 'choice',
-      values: ['300-579', '580-619', '620-659', '660-699', '700-749', '750-799', '800+'],
-    },
-    {
-      name: 'annual_income',
-      description: 'Gross income of a year, in whole USD.',
-      kind: 'integer',
-      min: 0,
-      max: 10_000_000,
-    },
-    {
-      name: 'state',
-      description: 'USPS code of the state, district or territory in which the home is.',
-      kind: 'choice',
-      values: usStateCodes,
-    },
+    creditScoreField('Where the credit score of the borrower lies, as far as it is known.'),
+    annualIncomeField('Gross income of a year, in whole USD.'),
+    stateField('USPS code of the state, district or territory in which the home is.'),
     {
       name: 'down_payment',
       description: 'The part of the price that the borrower pays in cash, in whole USD. Required for a purchase.',
@@ -79,13 +70,7 @@ export const mortgage: Vertical = {
       min: 1,
       max: mortgagePropertyValueUsdMax,
     },
-    {
-      name: 'monthly_debt_payments',
-      description: 'All payments on debt in a month except rent and the mortgage of this home, in whole USD.',
-      kind: 'integer',
-      min: 0,
-      max: 1_000_000,
-    },
+    monthlyDebtField('All payments on debt in a month except rent and the mortgage of this home, in whole USD.'),
     {
       name: 'loan_term_months',
       description: 'The term the borrower asks for, in months.',
@@ -108,14 +93,8 @@ export const mortgage: Vertical = {
       description: 'Whether the borrower has owned no home in the last three years.',
       kind: 'boolean',
     },
-    {
-      name: 'birthdate',
-      description: 'Lenders who ask for an age are left out without it.',
-      kind: 'birthdate',
-      minAgeYears: 18,
-      maxAgeYears: 120,
-    },
-    { name: 'address_zip', description: 'ZIP code of residence.', kind: 'digits', length: 5 },
+    birthdateField('Lenders who ask for an age are left out without it.'),
+    zipField,
   ],
   required: [
     'loan_purpose',

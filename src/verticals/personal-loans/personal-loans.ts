@@ -1,5 +1,14 @@
-import { usStateCodes } from '../../domain/us-states.ts';
 import type { Vertical } from '../../domain/vertical.ts';
+import {
+  annualIncomeField,
+  birthdateField,
+  citizenshipField,
+  creditScoreField,
+  employmentField,
+  monthlyDebtField,
+  stateField,
+  zipField,
+} from '../common/pocket-fields.ts';
 
 /** Personal loans: the fields, choices and limits of docs/contract.md#personal-loans-fields. */
 export const personalLoans: Vertical = {
@@ -32,51 +41,18 @@ export const personalLoans: Vertical = {
         'other',
       ],
     },
-    {
-      name: 'credit_score_range',
-      description: 'Where the credit score of the borrower lies, as far as it is known.',
-      kind: 'choice',
-      values: ['300-579', '580-619', '620-659', '660-699', '700-749', '750-799', '800+'],
-    },
-    {
-      name: 'annual_income',
-      description: 'Gross income of a year, in whole USD.',
-      kind: 'integer',
-      min: 0,
-      max: 10_000_000,
-    },
-    {
-      name: 'employment_status',
-      description: 'What the borrower lives on.',
-      kind: 'choice',
-      values: ['employed', 'self_employed', 'retired', 'other'],
-    },
-    {
-      name: 'state',
-      description: 'USPS code of the state, district or territory of residence.',
-      kind: 'choice',
-      values: usStateCodes,
-    },
-    {
-      name: 'birthdate',
-      description: 'Lenders who ask for an age are left out without it.',
-      kind: 'birthdate',
-      minAgeYears: 18,
-      maxAgeYears: 120,
-    },
+    creditScoreField('Where the credit score of the borrower lies, as far as it is known.'),
+    annualIncomeField('Gross income of a year, in whole USD.'),
+    employmentField('What the borrower lives on.'),
+    stateField(),
+    birthdateField('Lenders who ask for an age are left out without it.'),
     {
       name: 'housing_status',
       description: 'How the borrower lives.',
       kind: 'choice',
       values: ['own', 'rent', 'other'],
     },
-    {
-      name: 'monthly_debt_payments',
-      description: 'All payments on debt in a month, rent or mortgage included, in whole USD.',
-      kind: 'integer',
-      min: 0,
-      max: 1_000_000,
-    },
+    monthlyDebtField('All payments on debt in a month, rent or mortgage included, in whole USD.'),
     {
       name: 'loan_term_months',
       description: 'The term the borrower asks for, in months.',
@@ -88,19 +64,14 @@ export const personalLoans: Vertical = {
       description: 'Whether somebody applies together with the borrower, which opens joint offers.',
       kind: 'boolean',
     },
-    {
-      name: 'citizenship_status',
-      description: 'Lenders who ask for it are left out without it.',
-      kind: 'choice',
-      values: ['citizen', 'perm_resident', 'visa'],
-    },
+    citizenshipField('Lenders who ask for it are left out without it.'),
     {
       name: 'education_level',
       description: 'The highest degree.',
       kind: 'choice',
       values: ['high_school', 'bachelors', 'graduate', 'other'],
     },
-    { name: 'address_zip', description: 'ZIP code of residence.', kind: 'digits', length: 5 },
+    zipField,
   ],
   required: ['loan_amount', 'loan_purpose', 'credit_score_range', 'annual_income', 'employment_status', 'state'],
   conditional: [
