@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { catalogGenerators } from '../../bench/catalogs/catalog-generators.ts';
 import { generateCatalog } from '../../bench/catalogs/generate-catalog.ts';
 import { parseCatalog } from '../../src/catalogs/parse-catalog.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
@@ -24,5 +25,33 @@ for (const vertical of [personalLoans, equipmentLeases]) {
       assert.ok(text.includes(member), member);
     }
     for (const parts of [catalog.lenders, offers]) assert.ok(parts.some((part) => part.state_rules !== undefined));
+  });
+}
+
+/** Members and values that the generated catalogs of each vertical contain. */
+const expectedWords = {
+  'credit-cards':
+    'annual_fee_first_year penalty_apr intro_purchase_apr intro_transfer_apr transfer_apr bonus security_deposit_min daily_cap in ' +
+    'not_in min min_age',
+  mortgage: 'conventional fha va usda jumbo adjustable max_debt_to_income_percent',
+  banking:
+    'marginal whole_balance fee_waived_from early_withdrawal_penalty_days term_months daily_cap introductory steps paid_within_days ' +
+    'minimum_deposit direct_deposit new_customer min_age ncua fdic quarterly annual',
+  'find-advisor': 'fee_tiers fee_usd hours_per_year estimated_annual_fee daily_cap min_age has_advisor',
+};
+
+for (const [segment, words] of Object.entries(expectedWords)) {
+  test(`generated catalogs of ${segment} are valid, reproducible, and use every optional member`, () => {
+    const vertical = builtInVerticals.verticals.find((candidate) => candidate.segment === segment)!;
+    for (const seed of [1, 2, 3]) {
+      const generate = () => catalogGenerators[segment]!({ seed, offers: 600, lenders: 40, vertical });
+      const catalog = generate();
+      const text = JSON.stringify(catalog);
+      assert.equal(JSON.stringify(generate()), text);
+      const parsed = parseCatalog(text, builtInVerticals.withProduct(vertical));
+      assert.deepEqual(parsed.ok ? [] : parsed.errors, []);
+      assert.deepEqual([catalog.lenders.length, catalog.lenders.flatMap(({ offers }) => offers).length], [40, 600]);
+      for (const word of words.split(' ')) assert.ok(text.includes(`"${word}"`), word);
+    }
   });
 }

@@ -1,25 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { parseCatalog } from '../../../src/catalogs/parse-catalog.ts';
-import { parseIsoDate } from '../../../src/domain/calendar.ts';
-import { builtInVerticals } from '../../../src/verticals/built-in-verticals.ts';
 import { creditCards } from '../../../src/verticals/credit-cards/credit-cards.ts';
-import type { CardOffer } from '../../../src/verticals/credit-cards/offer-schema.ts';
-import { cardCatalogOf, generateCards, plainBand, plainCard } from './card-fixtures.ts';
+import { createOfferValidation } from '../offer-errors.ts';
+import { cardCatalogOf, plainBand, plainCard } from './card-fixtures.ts';
 
 const at = 'lenders[0].offers[0]';
-
-function errorsOf(catalog: unknown): readonly string[] {
-  const parsed = parseCatalog(
-    JSON.stringify(catalog),
-    builtInVerticals.withProduct(creditCards),
-    parseIsoDate('2026-08-01')!,
-  );
-  return parsed.ok ? [] : parsed.errors;
-}
-
-const errorsWith = (changes: Readonly<Record<string, unknown>>) =>
-  errorsOf(cardCatalogOf([{ ...plainCard(), ...changes } as CardOffer]));
+const { errorsOf, errorsWith, warningsWith, testErrors, testSchemaErrors } = createOfferValidation(
+  creditCards,
+  (changes) => cardCatalogOf([{ ...plainCard(), ...changes }]),
+);
 
 const band = (changes: object) => ({ bands: { '750-799': { ...plainBand(), ...changes } } });
 const base = { category: 'base', percent: 1 };
@@ -47,82 +36,46 @@ test('accepts the plain card of the tests, and a card with every optional member
 });
 
 describe('rejects a card, and names the place in the file', () => {
-  for (const [name, changes, path, problem] of [
-    ['a blank name', { name: ' \u00a0' }, 'name', 'must not be blank'],
-    ['a name with a control character', { name: 'Every\u0007day' }, 'name', 'must not contain control characters'],
-    ['a name with half a character', { name: 'Every\ud83dday' }, 'name', 'must not contain a lone surrogate'],
-    ['an unknown purpose', { purposes: ['cash_back', 'gold'] }, 'purposes[1]', 'is not a value of card_purpose'],
-    ['a repeated purpose', { purposes: ['travel', 'travel'] }, 'purposes', 'must not repeat a value'],
+  testErrors([
+    [{ name: ' \u00a0' }, 'name: must not be blank'],
+    [{ name: 'Every\u0007day' }, 'name: must not contain control characters'],
+    [{ name: 'Every\ud83dday' }, 'name: must not contain a lone surrogate'],
+    [{ purposes: ['cash_back', 'gold'] }, 'purposes[1]: is not a value of card_purpose'],
+    [{ purposes: ['travel', 'travel'] }, 'purposes: must not repeat a value'],
+    [{ rewards: [{ category: 'gas', percent: 1 }] }, 'rewards: must hold a rate for the category base'],
+    [{ rewards: [base, base] }, 'rewards: must not repeat a category'],
     [
-      'no base rewards',
-      { rewards: [{ category: 'gas', percent: 1 }] },
-      'rewards',
-      'must hold a rate for the category base',
-    ],
-    ['two base rewards', { rewards: [base, base] }, 'rewards', 'must not repeat a category'],
-    [
-      'a largest deposit below the smallest',
       { security_deposit_min: 200, security_deposit_max: 199.99 },
-      'security_deposit_max',
-      'must be at least security_deposit_min, which must be present',
+      'security_deposit_max: must be at least security_deposit_min, which must be present',
     ],
     [
-      'a largest deposit without a smallest',
       { security_deposit_max: 200 },
-      'security_deposit_max',
-      'must be at least security_deposit_min, which must be present',
+      'security_deposit_max: must be at least security_deposit_min, which must be present',
     ],
     [
-      'a largest deposit with three decimals',
       { security_deposit_min: 200, security_deposit_max: 2_500.005 },
-      'security_deposit_max',
-      'must have at most two decimals',
+      'security_deposit_max: must have at most two decimals',
     ],
-    ['no bands', { bands: {} }, 'bands', 'must hold at least one band'],
-    ['an unknown band', { bands: { '1-2': plainBand() } }, 'bands.1-2', 'is not a value of credit_score_range'],
+    [{ bands: {} }, 'bands: must hold at least one band'],
+    [{ bands: { '1-2': plainBand() } }, 'bands.1-2: is not a value of credit_score_range'],
+    [band({ purchase_apr: { min: 20, max: 19.99 } }), 'bands.750-799.purchase_apr: min must not exceed max'],
+    [band({ transfer_apr: { min: 20, max: 19.99 } }), 'bands.750-799.transfer_apr: min must not exceed max'],
     [
-      'a purchase APR range in the wrong order',
-      band({ purchase_apr: { min: 20, max: 19.99 } }),
-      'bands.750-799.purchase_apr',
-      'min must not exceed max',
-    ],
-    [
-      'a transfer APR range in the wrong order',
-      band({ transfer_apr: { min: 20, max: 19.99 } }),
-      'bands.750-799.transfer_apr',
-      'min must not exceed max',
-    ],
-    [
-      'an APR with three decimals',
       band({ purchase_apr: { min: 20.123, max: 25 } }),
-      'bands.750-799.purchase_apr.min',
-      'must have at most two decimals',
+      'bands.750-799.purchase_apr.min: must have at most two decimals',
     ],
     [
-      'an introductory purchase APR that is not lower',
       { intro_purchase_apr: { percent: 18.24, months: 12 } },
-      'intro_purchase_apr.percent',
-      'must be below the APRs of all bands that follow it',
+      'intro_purchase_apr.percent: must be below the APRs of all bands that follow it',
     ],
     [
-      'an introductory transfer APR that is not below the transfer APR',
       { intro_transfer_apr: { percent: 10, months: 12 }, ...band({ transfer_apr: { min: 9.99, max: 12 } }) },
-      'intro_transfer_apr.percent',
-      'must be below the APRs of all bands that follow it',
+      'intro_transfer_apr.percent: must be below the APRs of all bands that follow it',
     ],
-    [
-      'a penalty APR below the purchase APR',
-      { penalty_apr: 26.23 },
-      'penalty_apr',
-      'must be at least the highest purchase APR of the bands',
-    ],
-    ['a grace period of 20 days', { grace_period_days: 20 }, 'grace_period_days', 'must be 0 or at least 21'],
-    ['a date in the future', { as_of: '2026-08-02' }, 'as_of', 'must not be in the future'],
-  ] as const) {
-    test(name, () => {
-      assert.deepEqual(errorsWith(changes), [`${at}.${path}: ${problem}`]);
-    });
-  }
+    [{ penalty_apr: 26.23 }, 'penalty_apr: must be at least the highest purchase APR of the bands'],
+    [{ grace_period_days: 20 }, 'grace_period_days: must be 0 or at least 21'],
+    [{ as_of: '2026-08-02' }, 'as_of: must not be in the future'],
+  ]);
 
   for (const [changes, path] of [
     [{ annual_fee: 9.999 }, 'annual_fee'],
@@ -176,35 +129,25 @@ describe('rejects a card, and names the place in the file', () => {
     ]);
   });
 
-  for (const [name, changes, path] of [
-    ['a payout model', { payout_model: 'cost_per_lead' }, ''],
-    ['a loan amount', { amount: { min: 1_000, max: 2_000 } }, ''],
-    ['state rules of an offer', { state_rules: {} }, ''],
-    ['no name', { name: undefined }, ''],
-    ['an empty name', { name: '' }, 'name'],
-    ['a name of 81 characters', { name: 'n'.repeat(81) }, 'name'],
-    ['no legal text', { legal: undefined }, ''],
-    ['no terms URL', { terms_url: undefined }, ''],
-    ['no confirmation date', { as_of: undefined }, ''],
-    ['an APR above the maximum', { cash_advance_apr: 36.01 }, 'cash_advance_apr'],
-    [
-      'an introductory period below six months',
-      { intro_purchase_apr: { percent: 0, months: 5 } },
-      'intro_purchase_apr',
-    ],
-    ['a bonus period above a year', { bonus: { value: 1, spend: 1, months: 13 } }, 'bonus.months'],
-    ['an unknown balance method', { balance_method: 'two_cycle' }, 'balance_method'],
-    ['a negative fee', { late_fee_max: -1 }, 'late_fee_max'],
-    ['no purposes', { purposes: [] }, 'purposes'],
-    ['an unknown member', { anual_fee: 0 }, ''],
-    ['a likelihood above 1', band({ approval_likelihood: 1.01 }), 'bands.750-799.approval_likelihood'],
-  ] as const) {
-    test(name, () => {
-      const errors = errorsWith(changes);
-      assert.equal(errors.length, 1, errors.join('\n'));
-      assert.ok(errors[0]!.startsWith(path === '' ? at : `${at}.${path}`), errors[0]);
-    });
-  }
+  testSchemaErrors([
+    [{ payout_model: 'cost_per_lead' }, 'payout_model'],
+    [{ amount: { min: 1_000, max: 2_000 } }, 'amount'],
+    [{ state_rules: {} }, 'state_rules'],
+    [{ name: undefined }, ''],
+    [{ name: '' }, 'name'],
+    [{ name: 'n'.repeat(81) }, 'name'],
+    [{ legal: undefined }, ''],
+    [{ terms_url: undefined }, ''],
+    [{ as_of: undefined }, ''],
+    [{ cash_advance_apr: 36.01 }, 'cash_advance_apr'],
+    [{ intro_purchase_apr: { percent: 0, months: 5 } }, 'intro_purchase_apr.months'],
+    [{ bonus: { value: 1, spend: 1, months: 13 } }, 'bonus.months'],
+    [{ balance_method: 'two_cycle' }, 'balance_method'],
+    [{ late_fee_max: -1 }, 'late_fee_max'],
+    [{ purposes: [] }, 'purposes'],
+    [{ anual_fee: 0 }, 'anual_fee'],
+    [band({ approval_likelihood: 1.01 }), 'bands.750-799.approval_likelihood'],
+  ]);
 });
 
 test('rejects a criterion on the ZIP code', () => {
@@ -212,27 +155,7 @@ test('rejects a criterion on the ZIP code', () => {
   assert.match(error!, /criteria\[0\]\.field: names a field that must not influence offers/);
 });
 
-test('generated catalogs are valid and use every member of the catalog format', () => {
-  const text = JSON.stringify(generateCards(3, 600));
-  assert.deepEqual(errorsOf(JSON.parse(text)), []);
-  assert.deepEqual(generateCards(3, 600), JSON.parse(text));
-  for (const member of [
-    ...['annual_fee_first_year', 'penalty_apr', 'intro_purchase_apr', 'intro_transfer_apr', 'transfer_apr', 'bonus'],
-    ...['security_deposit_min', 'daily_cap', 'in', 'not_in', 'min', 'min_age'],
-  ]) {
-    assert.ok(text.includes(`"${member}"`), member);
-  }
-});
-
 test('warns about a card that does not say whether its APR varies, and about a secured card without a largest deposit', () => {
-  const warningsWith = (changes: Partial<CardOffer>) => {
-    const parsed = parseCatalog(
-      JSON.stringify(cardCatalogOf([plainCard(changes)])),
-      builtInVerticals.withProduct(creditCards),
-    );
-    assert.ok(parsed.ok);
-    return parsed.warnings;
-  };
   assert.deepEqual(warningsWith({ variable: true }), []);
   assert.deepEqual(warningsWith({ variable: false, security_deposit_min: 200, security_deposit_max: 200 }), []);
   assert.deepEqual(warningsWith({ security_deposit_min: 200 }), [

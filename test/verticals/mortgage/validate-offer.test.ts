@@ -1,27 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { bounds } from '../../../src/bounds.ts';
-import { parseCatalog } from '../../../src/catalogs/parse-catalog.ts';
-import { parseIsoDate } from '../../../src/domain/calendar.ts';
 import { getChoiceValues } from '../../../src/domain/field-vector.ts';
-import { builtInVerticals } from '../../../src/verticals/built-in-verticals.ts';
 import { mortgage } from '../../../src/verticals/mortgage/mortgage.ts';
 import type { MortgageOffer } from '../../../src/verticals/mortgage/offer-schema.ts';
-import { generateMortgages, mortgageCatalogOf, plainMortgage } from './mortgage-fixtures.ts';
+import { createOfferValidation } from '../offer-errors.ts';
+import { mortgageCatalogOf, plainMortgage } from './mortgage-fixtures.ts';
 
-const at = 'lenders[0].offers[0]';
-
-function errorsOf(catalog: unknown): readonly string[] {
-  const parsed = parseCatalog(
-    JSON.stringify(catalog),
-    builtInVerticals.withProduct(mortgage),
-    parseIsoDate('2026-08-01')!,
-  );
-  return parsed.ok ? [] : parsed.errors;
-}
-
-const errorsWith = (changes: Readonly<Record<string, unknown>>) =>
-  errorsOf(mortgageCatalogOf([{ ...plainMortgage(), ...changes } as MortgageOffer]));
+const { errorsOf, errorsWith, testErrors, testSchemaErrors } = createOfferValidation(mortgage, (changes) =>
+  mortgageCatalogOf([{ ...plainMortgage(), ...changes }]),
+);
 
 const band = (changes: object) => ({
   bands: { '750-799': { max_ltv_percent: 80, approval_likelihood: 0.8, confirm_rate: 0.05, ...changes } },
@@ -63,148 +51,77 @@ test('accepts a lifetime cap that index and margin cannot reach', () => {
   assert.deepEqual(errorsWith(adjustableWith({ caps_percent: { ...caps, lifetime: 31 } })), []);
 });
 
-test('accepts generated catalogs, which contain loans of every type', () => {
-  for (const seed of [1, 2, 3]) {
-    const catalog = generateMortgages(seed, 300);
-    assert.deepEqual(errorsOf(catalog), []);
-    const text = JSON.stringify(catalog);
-    for (const name of ['conventional', 'fha', 'va', 'usda', 'jumbo', 'adjustable', 'max_debt_to_income_percent']) {
-      assert.ok(text.includes(`"${name}"`), name);
-    }
-  }
-});
-
 describe('rejects an offer, and names the place in the file', () => {
   const parts = 'plus the parts in terms.360 and ltv_bands[0] must be';
-  for (const [name, changes, path, problem] of [
-    ['amounts in the wrong order', { amount: { min: 500_000, max: 400_000 } }, 'amount', 'min must not exceed max'],
-    ['no terms', { terms: {} }, 'terms', 'must hold at least one term'],
-    ['an unknown term', { terms: { '200': { rate_percent: 6 } } }, 'terms.200', 'is not a value of loan_term_months'],
+  testErrors([
+    [{ amount: { min: 500_000, max: 400_000 } }, 'amount: min must not exceed max'],
+    [{ terms: {} }, 'terms: must hold at least one term'],
+    [{ terms: { '200': { rate_percent: 6 } } }, 'terms.200: is not a value of loan_term_months'],
     [
-      'a fixed period of the whole term',
       { ...adjustableWith({ fixed_months: 120 }), terms: { '120': { rate_percent: 6 } } },
-      'adjustable.fixed_months',
-      'must be less than every term',
+      'adjustable.fixed_months: must be less than every term',
     ],
     [
-      'an index and a margin of 0',
       adjustableWith({ index_percent: 0, margin_percent: 0 }),
-      'adjustable.margin_percent',
-      `plus index_percent must be above 0 and at most ${bounds.aprPercentMax}`,
+      `adjustable.margin_percent: plus index_percent must be above 0 and at most ${bounds.aprPercentMax}`,
     ],
+    [adjustableWith({ margin_percent: 2.7501 }), 'adjustable.margin_percent: must be a multiple of 0.001'],
     [
-      'a margin with four decimals',
-      adjustableWith({ margin_percent: 2.7501 }),
-      'adjustable.margin_percent',
-      'must be a multiple of 0.001',
-    ],
-    [
-      'a first cap above the lifetime cap',
       adjustableWith({ caps_percent: { ...caps, first: 6 } }),
-      'adjustable.caps_percent',
-      'first must not exceed lifetime',
+      'adjustable.caps_percent: first must not exceed lifetime',
     ],
     [
-      'loan-to-value bands out of order',
       { ltv_bands: [{ max_ltv_percent: 70 }, { max_ltv_percent: 70 }, { max_ltv_percent: 80 }] },
-      'ltv_bands[1].max_ltv_percent',
-      'must exceed that of the band before',
+      'ltv_bands[1].max_ltv_percent: must exceed that of the band before',
     ],
     [
-      'a loan-to-value ratio with three decimals',
       { ltv_bands: [{ max_ltv_percent: 75.001 }, { max_ltv_percent: 80 }] },
-      'ltv_bands[0].max_ltv_percent',
-      'must be a multiple of 0.01',
+      'ltv_bands[0].max_ltv_percent: must be a multiple of 0.01',
     ],
     [
-      'mortgage insurance that starts within a band',
       { ltv_bands: [{ max_ltv_percent: 75 }, { max_ltv_percent: 90 }] },
-      'ltv_bands',
-      'must have a band that ends at 80, because mortgage insurance starts there',
+      'ltv_bands: must have a band that ends at 80, because mortgage insurance starts there',
     ],
-    ['no credit bands', { bands: {} }, 'bands', 'must hold at least one band'],
+    [{ bands: {} }, 'bands: must hold at least one band'],
+    [band({ max_ltv_percent: 85 }), 'bands.750-799.max_ltv_percent: exceeds the last of ltv_bands'],
+    [{ loan_type: 'va' }, 'criteria: must allow only veteran true, because the loan_type is va'],
+    [{ terms: { '360': { rate_percent: 6.501 } } }, 'terms.360.rate_percent: must be a multiple of 0.005'],
+    [band({ rate_percent: -6.5 }), `bands.750-799.rate_percent: ${parts} 0.005 to ${bounds.aprPercentMax}`],
+    [band({ upfront_premium_percent: 1 }), `bands.750-799.upfront_premium_percent: ${parts} 0 for conventional`],
     [
-      'a credit band above the last loan-to-value band',
-      band({ max_ltv_percent: 85 }),
-      'bands.750-799.max_ltv_percent',
-      'exceeds the last of ltv_bands',
-    ],
-    [
-      'a VA loan for borrowers who are not veterans',
-      { loan_type: 'va' },
-      'criteria',
-      'must allow only veteran true, because the loan_type is va',
-    ],
-    [
-      'a rate that is not a multiple of 0.005',
-      { terms: { '360': { rate_percent: 6.501 } } },
-      'terms.360.rate_percent',
-      'must be a multiple of 0.005',
-    ],
-    [
-      'parts of a rate whose sum is 0',
-      band({ rate_percent: -6.5 }),
-      'bands.750-799.rate_percent',
-      `${parts} 0.005 to ${bounds.aprPercentMax}`,
-    ],
-    [
-      'an upfront premium of a conventional loan',
-      band({ upfront_premium_percent: 1 }),
-      'bands.750-799.upfront_premium_percent',
-      `${parts} 0 for conventional`,
-    ],
-    [
-      'an annual premium of a VA loan',
       { loan_type: 'va', criteria: [{ field: 'veteran', in: [true] }], ...band({ annual_premium_percent: 0.5 }) },
-      'bands.750-799.annual_premium_percent',
-      `${parts} 0 for va`,
+      `bands.750-799.annual_premium_percent: ${parts} 0 for va`,
     ],
     [
-      'fees of nearly the smallest loan',
       { amount: { min: 9_000, max: 750_000 }, ...band({ lender_fees_usd: 8_900 }) },
-      'amount.min',
-      `is so small that the APR could exceed ${bounds.aprPercentMax} %`,
+      `amount.min: is so small that the APR could exceed ${bounds.aprPercentMax} %`,
     ],
     [
-      'a rate whose APR with points is too high, whatever the amount',
       { terms: { '360': { rate_percent: 35.5, points_percent: 5 } }, ...band({ lender_fees_usd: 8_900 }) },
-      'bands.750-799.rate_percent',
-      `plus the parts in terms.360 and ltv_bands[0] is so high that the APR could exceed ${bounds.aprPercentMax} %`,
+      `bands.750-799.rate_percent: plus the parts in terms.360 and ltv_bands[0] is so high that the APR could exceed ${bounds.aprPercentMax} %`,
     ],
     [
-      'an index and a margin that exceed the APR with points',
       {
         ...adjustableWith({ index_percent: 33, caps_percent: { ...caps, lifetime: 36 } }),
         ...band({ points_percent: 5 }),
       },
-      'adjustable.margin_percent',
-      `plus index_percent is so high that the APR could exceed ${bounds.aprPercentMax} %`,
+      `adjustable.margin_percent: plus index_percent is so high that the APR could exceed ${bounds.aprPercentMax} %`,
     ],
-    ['a date in the future', { as_of: '2026-08-02' }, 'as_of', 'must not be in the future'],
-  ] as const) {
-    test(name, () => {
-      assert.deepEqual(errorsWith(changes), [`${at}.${path}: ${problem}`]);
-    });
-  }
+    [{ as_of: '2026-08-02' }, 'as_of: must not be in the future'],
+  ]);
 
-  for (const [name, changes, path] of [
-    ['an unknown loan type', { loan_type: 'balloon' }, 'loan_type'],
-    ['a payout model, because the payout is flat for each lead', { payout_model: 'cost_per_click' }, 'payout_model'],
-    ['a fixed period of two years', adjustableWith({ fixed_months: 24 }), 'adjustable.fixed_months'],
-    ['a rate lock of 0 days', { lock_days: 0 }, 'lock_days'],
-    ['a loan above the value of the home', { ltv_bands: [{ max_ltv_percent: 100.5 }] }, 'ltv_bands[0].max_ltv_percent'],
-    ['no loan-to-value bands', { ltv_bands: [] }, 'ltv_bands'],
-    ['an approval likelihood above 1', band({ approval_likelihood: 1.1 }), 'bands.750-799.approval_likelihood'],
-    ['no disclosure', { legal: undefined }, ''],
-    ['no date', { as_of: undefined }, ''],
-    ['no terms page', { terms_url: undefined }, ''],
-  ] as const) {
-    test(name, () => {
-      const errors = errorsWith(changes);
-      assert.equal(errors.length, 1, errors.join('\n'));
-      assert.ok(errors[0]!.startsWith(path === '' ? `${at}: ` : `${at}.${path}: `), errors[0]);
-    });
-  }
+  testSchemaErrors([
+    [{ loan_type: 'balloon' }, 'loan_type'],
+    [{ payout_model: 'cost_per_click' }, 'payout_model'],
+    [adjustableWith({ fixed_months: 24 }), 'adjustable.fixed_months'],
+    [{ lock_days: 0 }, 'lock_days'],
+    [{ ltv_bands: [{ max_ltv_percent: 100.5 }] }, 'ltv_bands[0].max_ltv_percent'],
+    [{ ltv_bands: [] }, 'ltv_bands'],
+    [band({ approval_likelihood: 1.1 }), 'bands.750-799.approval_likelihood'],
+    [{ legal: undefined }, ''],
+    [{ as_of: undefined }, ''],
+    [{ terms_url: undefined }, ''],
+  ]);
 
   for (const id of ['', '0123', '12345678901', '12 34', 'NMLS123', '-5']) {
     test(`an NMLS id "${id}"`, () => {
