@@ -182,31 +182,6 @@ test('a reader throws LogDamagedError if no segment contains the next record', a
   assert.throws(() => readAll(new LogReader(folder, null), 1), { name: 'LogDamagedError' });
 });
 
-test('reports a segment whose header does not contain the CRC of the last record in the previous segment', async (t) => {
-  const folder = scratchFolder(t);
-  for (const offset of [0, 1]) {
-    const other = scratchFolder(t);
-    const log = await openLog(other);
-    await Promise.all(
-      Array.from({ length: 2 }, () => log.append([1, offset, new Uint8Array(32), 'a', 1, 0, null])!.durable),
-    );
-    await log.close();
-    const next = await openLog(other);
-    await next.append([1, 5, new Uint8Array(32), 'a', 1, 0, null])!.durable;
-    await next.close();
-    const name = segmentFileName(offset === 0 ? 1 : 3);
-    writeFileSync(join(folder, name), readFileSync(join(other, name)));
-  }
-  const reader = openReader(t, folder);
-  assert.throws(() => reader.readRecords(3, 10, () => {}), {
-    name: 'LogDamagedError',
-    file: join(folder, segmentFileName(3)),
-    offset: 0,
-  });
-  assert.equal(reader.cursor.position, 2);
-  assert.ok(reader.cursor.offset > segmentHeaderLength);
-});
-
 const sinceRecord = (position: number) => ({ wallMs: recordAt(position)[1], timeMsOf: parseRecordTimeMs });
 
 test('readRecentRecords reads the records that were appended to an open log before the call', async (t) => {
