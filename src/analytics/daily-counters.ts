@@ -1,4 +1,5 @@
 import { daysSinceEpoch } from '../domain/calendar.ts';
+import { getOrAdd } from '../domain/get-or-add.ts';
 import { unbookedReasons, widgetEventTypes } from '../ledger/ledger-record.ts';
 import { unbookedClickColumns } from './analytics-database.ts';
 import {
@@ -69,27 +70,18 @@ export class DailyCounters {
     const day = daysSinceEpoch(createdMs);
     // The map key is a safe integer: a day has at most 22 bits, a device class 3 bits and a tag number 28 bits.
     const key = (tagNumber * 2 ** 22 + day) * 8 + device;
-    let changes = this.#dayChanges.get(key);
-    if (changes === undefined) {
-      const zeros = { sessions: 0, views: 0, clicks: 0, attributedMicros: 0, widgetEvents: null };
-      const unbookedClicks = [...emptyUnbookedClickCounts];
-      const revenue = { confirmedMicros: 0, confirmedCentsSquared: 0n, revenueSessions: 0 };
-      const times = { firstSessionMs: null, lastSessionMs: null };
-      changes = { tagNumber, day, device, ...zeros, ...revenue, ...times, unbookedClicks };
-      this.#dayChanges.set(key, changes);
-    }
-    return changes;
+    return getOrAdd(this.#dayChanges, key, () => ({
+      ...{ tagNumber, day, device, sessions: 0, views: 0, clicks: 0, attributedMicros: 0 },
+      ...{ confirmedMicros: 0, confirmedCentsSquared: 0n, revenueSessions: 0 },
+      ...{ firstSessionMs: null, lastSessionMs: null, widgetEvents: null },
+      unbookedClicks: [...emptyUnbookedClickCounts],
+    }));
   }
 
   changesOfLender({ tagNumber, createdMs }: SessionState, lender: number): LenderCounterChanges {
     const day = daysSinceEpoch(createdMs);
-    const key = `${tagNumber} ${day} ${lender}`;
-    let changes = this.#lenderChanges.get(key);
-    if (changes === undefined) {
-      changes = { tagNumber, day, lender, clicks: 0, confirmedMicros: 0 };
-      this.#lenderChanges.set(key, changes);
-    }
-    return changes;
+    const zeros = { clicks: 0, confirmedMicros: 0 };
+    return getOrAdd(this.#lenderChanges, `${tagNumber} ${day} ${lender}`, () => ({ tagNumber, day, lender, ...zeros }));
   }
 
   /** Adds the changes of a batch to the stored counters. */

@@ -1,4 +1,5 @@
 import { daysSinceEpoch } from '../domain/calendar.ts';
+import { getOrAdd } from '../domain/get-or-add.ts';
 import { decodeSubId, subIdByteLength } from '../ids/sub-id.ts';
 import type {
   CohortMetrics,
@@ -16,8 +17,7 @@ export class LenderRevenueTotals {
   readonly #lenders = new Map<number, { clicks: number; confirmedMicros: number }>();
 
   addClick(lender: number, confirmedMicros: number): void {
-    const sum = this.#lenders.get(lender) ?? { clicks: 0, confirmedMicros: 0 };
-    this.#lenders.set(lender, sum);
+    const sum = getOrAdd(this.#lenders, lender, () => ({ clicks: 0, confirmedMicros: 0 }));
     sum.clicks++;
     sum.confirmedMicros += confirmedMicros;
   }

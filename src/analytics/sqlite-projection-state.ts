@@ -3,6 +3,7 @@ import { bounds } from '../bounds.ts';
 import type { ClickReversal, ConfirmedPayout, PayoutTransaction } from '../confirmations/confirmation.ts';
 import type { PayoutKey, PayoutStateWithLender } from '../confirmations/payout-state.ts';
 import { daysSinceEpoch } from '../domain/calendar.ts';
+import { getOrAdd } from '../domain/get-or-add.ts';
 import type { LogCursor } from '../event-log/log-scanner.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import { reversalReasons } from '../ledger/ledger-record.ts';
@@ -184,9 +185,7 @@ export class SqliteProjectionState implements ProjectionState {
     if (metadata !== null) this.#metadataWriter.add([position, metadata]);
     const day = daysSinceEpoch(createdMs);
     const cohort = tagNumber * 2 ** 22 + day;
-    const sessions = this.#newSessions.get(cohort);
-    if (sessions === undefined) this.#newSessions.set(cohort, [session]);
-    else sessions.push(session);
+    getOrAdd(this.#newSessions, cohort, () => []).push(session);
     this.#lastCohortDayBySegment.set(segment, Math.max(day, this.#lastCohortDayBySegment.get(segment) ?? 0));
   }
 

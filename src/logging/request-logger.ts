@@ -2,6 +2,7 @@ import type { Level, Logger } from 'pino';
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import { type ErrorCode, errorTable } from '../domain/errors.ts';
+import { getOrAdd } from '../domain/get-or-add.ts';
 import type { ApiError } from '../domain/outcome.ts';
 import type { CallerIdentity, LoggedRequest } from '../http/engines/listener.ts';
 import type { Reply } from '../http/engines/response-head.ts';
@@ -103,12 +104,9 @@ export class RequestLogger {
     if (!logger.isLevelEnabled(level)) return false;
     if (this.logSuccess !== undefined) return true;
     const nowMs = clock.monotonicMs();
-    let bucket = this.#buckets.get(kind);
-    if (bucket === undefined) {
-      bucket = new TokenBucket(bounds.refusalLogLinesPerSecond, bounds.refusalLogLinesBurst, nowMs);
-      this.#buckets.set(kind, bucket);
-    }
-    if (bucket.tryTakeLogToken(nowMs)) return true;
+    const { refusalLogLinesPerSecond, refusalLogLinesBurst } = bounds;
+    const createBucket = () => new TokenBucket(refusalLogLinesPerSecond, refusalLogLinesBurst, nowMs);
+    if (getOrAdd(this.#buckets, kind, createBucket).tryTakeLogToken(nowMs)) return true;
     this.#droppedLines.set(kind, (this.#droppedLines.get(kind) ?? 0) + 1);
     this.#summaryTimer ??= setTimeout(() => this.#summarizeDroppedLines(), bounds.refusalLogSummaryIntervalMs);
     return false;
