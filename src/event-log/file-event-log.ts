@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Encoder } from '@msgpack/msgpack';
 import { bounds } from '../bounds.ts';
 import type { AppendedRecord, EventLog } from './event-log.ts';
@@ -116,7 +117,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
   #writeDelayTimer: NodeJS.Timeout | null = null;
   /** Promise of the running loop that writes groups of records; null while the loop is not running. */
   #writeLoop: Promise<void> | null = null;
-  #cancelRetryPause: () => void = () => {};
+  readonly #retryPause = new AbortController();
   #closePromise: Promise<void> | null = null;
   #durableListener: (position: number) => void = () => {};
 
@@ -253,25 +254,16 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
         group.rejectAppendPromises(error);
         this.#pendingGroup.rejectAppendPromises(error);
         if (isLastAttempt) return false;
-        if (!this.#closing) await this.#waitBeforeRetry();
+        const { retryMs = bounds.logRetryIntervalMs } = this.#options;
+        if (!this.#closing) await pause(retryMs, null, { signal: this.#retryPause.signal }).catch(() => {});
       }
     }
-  }
-
-  #waitBeforeRetry(): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, this.#options.retryMs ?? bounds.logRetryIntervalMs);
-      this.#cancelRetryPause = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 
   async #close(): Promise<void> {
     this.#closing = true;
     if (this.#writeDelayTimer !== null) clearTimeout(this.#writeDelayTimer);
-    this.#cancelRetryPause();
+    this.#retryPause.abort();
     if (this.#pendingGroup.records > 0) this.#scheduleWrite();
     await this.#writeLoop;
     const lost = this.#lastAppendedPosition - this.#durablePosition;

@@ -53,7 +53,7 @@ export const createNodeFileSystem = (syncsWrites: boolean): LogFiles => ({
   listFiles: (folder) => fs.readdirSync(folder),
   openForReading,
   createFile: (path) => createFile(path, syncsWrites),
-  openForWriting: async (path) => new NodeWritableLogFile(await openFile(path, 'r+'), null),
+  openForWriting: async (path) => createWritableFile(await openFile(path, 'r+'), null),
   rename: (from, to) => fs.promises.rename(from, to),
   remove: (path) => fs.promises.unlink(path),
   async syncFolder(folder) {
@@ -88,54 +88,44 @@ function openForReading(path: string): ReadableLogFile {
 
 async function createFile(path: string, syncsWrites: boolean): Promise<WritableLogFile> {
   const descriptor = await openFile(path, 'w');
-  if (!syncsWrites) return new NodeWritableLogFile(descriptor, null);
+  if (!syncsWrites) return createWritableFile(descriptor, null);
   try {
     const { O_WRONLY, O_DSYNC } = fs.constants;
-    return new NodeWritableLogFile(descriptor, await openFile(path, O_WRONLY | O_DSYNC));
+    return createWritableFile(descriptor, await openFile(path, O_WRONLY | O_DSYNC));
   } catch (error) {
     fs.closeSync(descriptor);
     throw error;
   }
 }
 
-/** Writable file that uses the callback functions of node:fs, because the promise functions need twice as much time on the event loop. */
-class NodeWritableLogFile implements WritableLogFile {
-  readonly #descriptor: number;
-  /** Descriptor of the same file for synchronized writes; null if a separate sync is necessary. */
-  readonly #syncedDescriptor: number | null;
-
-  constructor(descriptor: number, syncedDescriptor: number | null) {
-    this.#descriptor = descriptor;
-    this.#syncedDescriptor = syncedDescriptor;
-  }
-
-  write(source: Uint8Array, length: number, position: number): Promise<void> {
-    return writeFully(this.#descriptor, source, length, position);
-  }
-
-  datasync(): Promise<void> {
-    return callbackToPromise((done) => fs.fdatasync(this.#descriptor, done));
-  }
-
-  async writeAndSync(source: Uint8Array, length: number, position: number): Promise<void> {
-    if (this.#syncedDescriptor !== null) return writeFully(this.#syncedDescriptor, source, length, position);
-    await this.write(source, length, position);
-    await this.datasync();
-  }
-
-  truncate(length: number): Promise<void> {
-    return callbackToPromise((done) => fs.ftruncate(this.#descriptor, length, done));
-  }
-
-  async close(): Promise<void> {
-    const descriptors =
-      this.#syncedDescriptor === null ? [this.#descriptor] : [this.#descriptor, this.#syncedDescriptor];
-    // If closing one descriptor fails, the other descriptor is still closed, so that it does not leak.
-    const results = await Promise.allSettled(
-      descriptors.map((each) => callbackToPromise((done) => fs.close(each, done))),
-    );
-    for (const result of results) if (result.status === 'rejected') throw result.reason;
-  }
+/**
+ * Creates the operations on an open file. Uses the callback functions of node:fs, because the promise functions need twice as much time on
+ * the event loop.
+ *
+ * @param syncedDescriptor descriptor of the same file for synchronized writes; null if a separate sync is necessary
+ */
+function createWritableFile(descriptor: number, syncedDescriptor: number | null): WritableLogFile {
+  const write: WritableLogFile['write'] = (source, length, position) =>
+    writeFully(descriptor, source, length, position);
+  const datasync = () => callbackToPromise((done) => fs.fdatasync(descriptor, done));
+  return {
+    write,
+    datasync,
+    async writeAndSync(source, length, position) {
+      if (syncedDescriptor !== null) return writeFully(syncedDescriptor, source, length, position);
+      await write(source, length, position);
+      await datasync();
+    },
+    truncate: (length) => callbackToPromise((done) => fs.ftruncate(descriptor, length, done)),
+    async close() {
+      const descriptors = syncedDescriptor === null ? [descriptor] : [descriptor, syncedDescriptor];
+      // If closing one descriptor fails, the other descriptor is still closed, so that it does not leak.
+      const results = await Promise.allSettled(
+        descriptors.map((each) => callbackToPromise((done) => fs.close(each, done))),
+      );
+      for (const result of results) if (result.status === 'rejected') throw result.reason;
+    },
+  };
 }
 
 /** Writes all bytes. Repeats the system call if the call writes only a part of the bytes. */
