@@ -2,7 +2,7 @@
 WITH_NODE := bin/with-node
 INSTALLED := node_modules/.package-lock.json
 # `make match-test` searches longer than `make test`, and runs the mutants.
-MATCH_TESTS := test/matching/match-reference.test.ts test/matching/match-mutants.test.ts test/matching/fairness.test.ts
+MATCH_TESTS := test/matching/match-reference.test.ts test/matching/match-mutants.test.ts test/verticals/fairness.test.ts
 BENCH_TESTS := $(shell find test/bench -name '*.test.ts' | sort)
 # The tests of the benchmarks that run in `make test`: units without processes, and one run of every scenario's preparation.
 QUICK_BENCH_TESTS := $(addprefix test/bench/,check/baseline.test.ts population/borrower.test.ts \

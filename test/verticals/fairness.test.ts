@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
+import process from 'node:process';
 import { describe, test } from 'node:test';
 import { generateBankingCatalog } from '../../bench/catalogs/generate-banking-catalog.ts';
 import { generateFindAdvisorCatalog } from '../../bench/catalogs/generate-find-advisor-catalog.ts';
+import { bounds } from '../../src/bounds.ts';
 import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import type { VerticalProduct } from '../../src/catalogs/product.ts';
 import { type FieldVector, findFieldIndex } from '../../src/domain/field-vector.ts';
 import { type SortOrder, sortOrderNames, type Vertical } from '../../src/domain/vertical.ts';
+import { explainOffers } from '../../src/matching/explain-offers.ts';
 import { listClickRevenueMicros, type MatchTables } from '../../src/matching/match-tables.ts';
+import { addOffer, emptyOfferSet } from '../../src/matching/offer-set.ts';
 import { createPricingRanker, type OfferPricer } from '../../src/matching/pricing-ranker.ts';
 import { banking } from '../../src/verticals/banking/banking.ts';
 import { depositPricer } from '../../src/verticals/banking/rank-deposits.ts';
@@ -19,8 +23,18 @@ import { findAdvisor } from '../../src/verticals/find-advisor/find-advisor.ts';
 import { advisorPricer } from '../../src/verticals/find-advisor/rank-advisors.ts';
 import { mortgage } from '../../src/verticals/mortgage/mortgage.ts';
 import { mortgagePricer } from '../../src/verticals/mortgage/rank-mortgages.ts';
+import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { loanPricer, rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
+import { compileLoans, scoresOf } from '../matching/loan-fixtures.ts';
 import { idsOf } from '../matching/priced-rankings.ts';
-import { type Random, randomFieldValue, seededRandom } from '../support/random-catalog.ts';
+import {
+  generateCatalog,
+  type Random,
+  randomBorrower,
+  randomFieldValue,
+  seededRandom,
+} from '../support/random-catalog.ts';
 import { drawDepositor } from './banking/deposit-fixtures.ts';
 import { generateCards, randomCardBorrower } from './credit-cards/card-fixtures.ts';
 import { drawVisitor } from './find-advisor/advisor-fixtures.ts';
@@ -32,12 +46,13 @@ type Market = Pick<VerticalProduct, 'rankOffers' | 'priceOffers'>;
 interface FairnessOptions<Tables extends MatchTables, Applicant, File extends CatalogFile> {
   readonly vertical: Vertical;
   readonly pricer: OfferPricer<Tables, Applicant>;
-  /** Catalogs in which at most 20 offers match, so that every matching offer is in every order. */
   readonly files: readonly File[];
   readonly drawBorrower: (random: Random) => FieldVector;
   /** Fields that must not influence offers, and the number of offers that are compared at least for each field. */
   readonly traits: readonly string[];
   readonly comparedMin: number;
+  /** Fields that must not influence whether an offer is shown either. Default: the ZIP code. */
+  readonly ignored?: readonly string[];
   /** Size of the injected weight in the unit of the product's score. */
   readonly weight: number;
   /** Changes what the lender of an offer pays. `number` is the number of the offer in the catalog. */
@@ -46,7 +61,7 @@ interface FairnessOptions<Tables extends MatchTables, Applicant, File extends Ca
 
 /**
  * Defines the tests that neither a trait nor a payout changes a price or a rank (docs/contract.md#fairness), except the rank in
- * `svc_revenue` of verticals with this order. `test/matching/fairness.test.ts` has the tests of personal loans.
+ * `svc_revenue` of verticals with this order.
  */
 function testFairness<Tables extends MatchTables, Applicant, File extends CatalogFile>({
   vertical,
@@ -55,6 +70,7 @@ function testFairness<Tables extends MatchTables, Applicant, File extends Catalo
   drawBorrower: draw,
   traits,
   comparedMin,
+  ignored = ['address_zip'],
   weight,
   changePayout,
 }: FairnessOptions<Tables, Applicant, File>): void {
@@ -62,15 +78,31 @@ function testFairness<Tables extends MatchTables, Applicant, File extends Catalo
   const compile = (file: File) => compileCatalog(file, builtInVerticals.withProduct(vertical), { mode: 'live' });
   const catalogs = files.map(compile);
 
+  /**
+   * Returns all matching offers in one sort order. A ranking contains at most 20 offers, so the function makes ranked offers unavailable
+   * and ranks the remaining offers, until all offers are ranked.
+   */
+  function completeOrder(market: Market, { tables, offers }: CompiledCatalog, borrower: FieldVector, at: number) {
+    const unavailable = emptyOfferSet(offers.length);
+    const order: number[] = [];
+    for (;;) {
+      const { total, orders } = market.rankOffers(tables, borrower, today, unavailable);
+      const places = orders.length / sortOrderNames.length;
+      for (const offer of orders.subarray(at * places, (at + 1) * places)) {
+        order.push(offer);
+        addOffer(unavailable, offer);
+      }
+      if (order.length === total) return order;
+    }
+  }
+
   /** Returns the offers of a borrower in every order, and the figures of the offers, by offer id. */
   function show(market: Market, catalog: CompiledCatalog, borrower: FieldVector) {
-    const { orders, total } = market.rankOffers(catalog.tables, borrower, today, null);
-    const places = orders.length / sortOrderNames.length;
-    assert.equal(places, total, 'every matching offer must be in every order');
-    const inOrder = (at: number) => idsOf(catalog, orders.subarray(at * places, (at + 1) * places));
-    const priced = market.priceOffers(catalog, orders.subarray(0, places), borrower) as readonly TemplatePricedOffer[];
+    const orders = sortOrderNames.map((_sort, at) => completeOrder(market, catalog, borrower, at));
+    const priced = market.priceOffers(catalog, orders[0]!, borrower) as readonly TemplatePricedOffer[];
+    const named = sortOrderNames.map((sort, at) => [sort, idsOf(catalog, orders[at]!)]);
     return {
-      orders: Object.fromEntries(sortOrderNames.map((sort, at) => [sort, inOrder(at)])) as Record<SortOrder, string[]>,
+      orders: Object.fromEntries(named) as Record<SortOrder, string[]>,
       prices: new Map(priced.map(({ index, slot, values }) => [catalog.offers[index]!.id, [slot, values]])),
     };
   }
@@ -124,6 +156,28 @@ function testFairness<Tables extends MatchTables, Applicant, File extends Catalo
     return { ...fairMarket, rankOffers: rankOffers as Market['rankOffers'] };
   }
 
+  /** Returns a market whose scores depend on a field, with a weight that differs from offer to offer. */
+  function createMarketWithWeight(trait: string): Market {
+    const position = findFieldIndex(vertical, trait);
+    return createMarketWithPenalty((_tables, offer, borrower) => ((borrower[position]! * (offer + 1)) % 7) * weight);
+  }
+
+  /** Asserts that a field changes neither the offers of a borrower nor their prices nor their explanation. */
+  async function assertIgnored(market: Market, trait: string): Promise<void> {
+    const random = seededRandom(7);
+    const position = findFieldIndex(vertical, trait);
+    for (const catalog of catalogs) {
+      const explain = (borrower: FieldVector) =>
+        explainOffers(catalog.product, catalog.tables, vertical, borrower, today, null);
+      const borrower = draw(random);
+      for (const value of [-1, 0, randomFieldValue(random, vertical.fields[position]!)]) {
+        const other = borrower.with(position, value);
+        assert.deepEqual(show(market, catalog, other), show(market, catalog, borrower), `${trait} makes a difference`);
+        assert.deepEqual(await explain(other), await explain(borrower), `${trait} makes a difference`);
+      }
+    }
+  }
+
   /**
    * Asserts that no order but `svc_revenue` differs between each catalog and its copy with other payouts, for five borrowers of each catalog.
    * Returns how often `svc_revenue` differed.
@@ -165,28 +219,20 @@ function testFairness<Tables extends MatchTables, Applicant, File extends Catalo
             ),
           }));
         assert.throws(() => assertFair({ ...fairMarket, priceOffers }, trait), /a price depends on/);
-        const market = createMarketWithPenalty(
-          (_tables, offer, borrower) => ((borrower[position]! * (offer + 1)) % 7) * weight,
-        );
-        assert.throws(() => assertFair(market, trait), /the order recommended depends on/);
+        assert.throws(() => assertFair(createMarketWithWeight(trait), trait), /the order recommended depends on/);
       });
     }
 
-    test('the ZIP code has no influence on the shown offers', () => {
-      const random = seededRandom(7);
-      const position = findFieldIndex(vertical, 'address_zip');
-      for (const catalog of catalogs) {
-        const borrower = draw(random);
-        for (const value of [-1, 0, 94_110]) {
-          const other = borrower.with(position, value);
-          assert.deepEqual(show(fairMarket, catalog, other), show(fairMarket, catalog, borrower));
-        }
-      }
-    });
+    for (const trait of ignored) {
+      test(`${trait} has no influence on the shown offers and on explanations`, async () => {
+        await assertIgnored(fairMarket, trait);
+        await assert.rejects(assertIgnored(createMarketWithWeight(trait), trait), /makes a difference/);
+      });
+    }
 
     test('payouts change only the order svc_revenue, and no order of a vertical without svc_revenue', () => {
       const differed = assertOnlyRevenueOrderDiffers(fairMarket);
-      assert.ok(vertical.sortOrders === undefined ? differed > 50 : differed === 0, `${differed} differ`);
+      assert.ok(vertical.sortOrders === undefined ? differed > files.length : differed === 0, `${differed} differ`);
     });
 
     test('the check detects a score that depends on the payout', () => {
@@ -239,4 +285,75 @@ testFairness({
   comparedMin: 1_000,
   weight: 50_000,
   changePayout: (offer, number) => Object.assign(offer, { payout_usd: 10 + ((number * 37) % 90) }),
+});
+
+/** Returns a catalog in which most offers match, so that most rankings contain only a part of them. */
+function generateLargeLoanCatalog(seed: number): LoanCatalog {
+  const file = generateCatalog(seed, 160);
+  const random = seededRandom(seed);
+  for (const offer of file.lenders.flatMap(({ offers }) => offers)) {
+    offer.criteria = offer.criteria.filter(() => random() < 0.2);
+    offer.amount = { min: 500, max: 100_000 };
+    for (const band of Object.values(offer.bands)) band.max_amount = 100_000;
+    if (random() < 0.7) delete offer.max_debt_to_income_percent;
+  }
+  return file;
+}
+
+// `make match-test` draws four times as many catalogs.
+const scale = process.env.MATCH_BORROWERS === undefined ? 1 : 4;
+const largeFiles = generate(2 * scale, generateLargeLoanCatalog);
+const loanFiles = [...generate(10 * scale, (seed) => generateCatalog(seed, 19)), ...largeFiles];
+const drawLoanBorrower = (random: Random) => randomBorrower(random, personalLoans, 0);
+testFairness({
+  vertical: personalLoans,
+  pricer: loanPricer,
+  files: loanFiles,
+  drawBorrower: drawLoanBorrower,
+  traits: ['birthdate', 'citizenship_status', 'employment_status', 'education_level', 'address_zip'],
+  comparedMin: 500,
+  ignored: ['education_level', 'address_zip'],
+  weight: 50_000,
+  changePayout: (offer, number) => {
+    offer.payout_usd = (number * 370) % 1_000;
+    for (const band of Object.values(offer.bands)) band.confirm_rate = ((number * 37) % 100) / 100;
+  },
+});
+
+test('most rankings of large loan catalogs contain only a part of the matching offers', () => {
+  const random = seededRandom(20_260_801);
+  for (const { tables } of largeFiles.map((file) => compileLoans(file))) {
+    const totals = Array.from({ length: 20 }, () => rankLoans(tables, drawLoanBorrower(random), today).total);
+    assert.ok(totals.filter((total) => total > bounds.offersShownMax).length > 10, totals.join());
+  }
+});
+
+test('every loan scores at least as high for a retired borrower as for an employed borrower with the same income', () => {
+  const position = findFieldIndex(personalLoans, 'employment_status');
+  const { values } = personalLoans.fields[position] as { values: readonly string[] };
+
+  /** @param bonusOfEmployed addition to the scores of employed borrowers; 0 in a fair market */
+  function assertNeverBelow(bonusOfEmployed: number): number {
+    const random = seededRandom(20_260_801);
+    let compared = 0;
+    for (const catalog of loanFiles.map((file) => compileLoans(file))) {
+      for (let pair = 0; pair < 20; pair++) {
+        const borrower = drawLoanBorrower(random);
+        const scoresWith = (status: string) => scoresOf(catalog, borrower.with(position, values.indexOf(status)));
+        const ofEmployed = scoresWith('employed');
+        for (const [id, score] of scoresWith('retired')) {
+          compared++;
+          assert.ok(
+            score >= ofEmployed.get(id)! + bonusOfEmployed,
+            'a retired borrower is scored below an employed one',
+          );
+        }
+      }
+    }
+    return compared;
+  }
+
+  const compared = assertNeverBelow(0);
+  assert.ok(compared > 50, `only ${compared} offers were compared`);
+  assert.throws(() => assertNeverBelow(1), /a retired borrower is scored below/);
 });
