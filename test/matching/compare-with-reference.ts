@@ -4,17 +4,13 @@ import { bounds } from '../../src/bounds.ts';
 import type { CompiledCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { absentValue, findFieldIndex } from '../../src/domain/field-vector.ts';
 import type { Vertical } from '../../src/domain/vertical.ts';
-import { type SortOrder, sortOrderNames } from '../../src/domain/vertical.ts';
-import { countAvailableOffers } from '../../src/matching/eligibility.ts';
-import { allOffersAvailable, createUnavailableOfferSet, type UnavailableOffers } from '../../src/matching/matcher.ts';
-import { addOffer, emptyOfferSet, hasOffer, type OfferSet, removeOffer } from '../../src/matching/offer-set.ts';
 import { createOfferUrls } from '../../src/operations/click-url.ts';
-import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { calculateLoanPrices } from '../../src/verticals/personal-loans/offer-view.ts';
 import type { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { generateCatalog, type Random, randomBorrower, seededRandom } from '../support/random-catalog.ts';
 import { compileLoans, today } from './loan-fixtures.ts';
+import { compareRanking, drawUnavailable } from './priced-rankings.ts';
 import { type ReferenceMatch, referenceMatches, referenceOrder } from './reference-matcher.ts';
 
 const urls = createOfferUrls({ click: 'https://go.example', cdn: 'https://cdn.example' });
@@ -51,53 +47,29 @@ export const draws: fc.Arbitrary<Draw> = fc.record({
  * Ranks `borrowers` random borrowers by a random catalog and throws where total, orders or what is answered of an offer are not those of
  * the plain rules. Answers how many matches were compared.
  */
-export function compareWithReference(
+export async function compareWithReference(
   rank: typeof rankLoans,
   vertical: Vertical,
   draw: Draw,
   borrowers: number,
-): number {
+): Promise<number> {
   const catalog = catalogOf(draw, vertical);
   // The rules know no caps: they tell the ranker that offers may close.
   if (draw.catalogSeed % 2 === 0) catalog.lenders[0]!.offers[0]!.daily_cap = 1;
   const hasCaps = catalog.lenders.some(({ offers }) => offers.some(({ daily_cap }) => daily_cap !== undefined));
   const compiled = compileLoans(catalog, 'live', vertical);
+  assert.equal(compiled.tables.orderLength, hasCaps ? bounds.offersRankedMax : bounds.offersShownMax);
   const random = seededRandom(draw.borrowerSeed);
   let compared = 0;
   for (let i = 0; i < borrowers; i++) {
     const borrower = drawBorrower(random, vertical);
     if (draw.market === 'free') spendToTheLimit(borrower, catalog, random, vertical);
-    const unavailable = random() < 0.2 ? drawUnavailable(random, compiled) : null;
-    const plain = referenceMatches(catalog, vertical, borrower, today);
-    const isOpen = (id: string, bits: OfferSet | null = unavailable) =>
-      bits === null || !hasOffer(bits, compiled.findOfferIndex(id));
-    const open = plain.filter(({ id }) => isOpen(id));
-    const ranked = rank(compiled.tables, borrower, today, unavailable);
-    assert.equal(ranked.total, plain.length);
-    const bestOf = (matches: readonly ReferenceMatch[], sort: SortOrder) =>
-      referenceOrder(matches, sort).slice(0, hasCaps ? bounds.offersRankedMax : bounds.offersShownMax);
-    const wanted = Math.min(open.length, bounds.offersShownMax);
-    const availableOnly = sortOrderNames.some((sort) => bestOf(plain, sort).filter((id) => isOpen(id)).length < wanted);
-    assert.equal(ranked.availableOnly, availableOnly);
-    const orders = [...ranked.orders].map((offer) => compiled.offers[offer]!.id);
-    assert.deepEqual(
-      orders,
-      sortOrderNames.flatMap((sort) => bestOf(availableOnly ? open : plain, sort)),
-    );
-    compareAnswers(compiled, borrower, ranked.orders, plain);
-
-    for (const bits of [unavailable, drawLater(random, compiled, unavailable)]) {
-      const available = countAvailableOffers(
-        builtInVerticals.getProduct(compiled.tables),
-        compiled.tables,
-        ranked.total,
-        borrower,
-        today,
-        toUnavailableOffers(bits),
-      );
-      assert.equal(available, plain.filter(({ id }) => isOpen(id, bits)).length);
-    }
-    compared += plain.length;
+    const unavailable = drawUnavailable(random, compiled.offers.length);
+    const expected = referenceMatches(catalog, vertical, borrower, today);
+    const sortMatches = referenceOrder;
+    const comparison = { compiled, borrower, today, unavailable, expected, rank, sortMatches, random };
+    compareAnswers(compiled, borrower, await compareRanking(comparison), expected);
+    compared += expected.length;
   }
   return compared;
 }
@@ -106,11 +78,10 @@ export function compareWithReference(
 function compareAnswers(
   compiled: CompiledCatalog,
   borrower: number[],
-  orders: Uint16Array,
+  shown: readonly number[],
   plain: readonly ReferenceMatch[],
 ): void {
   const quotes = new Map(plain.map(({ id, quote }) => [id, quote]));
-  const shown = [...new Set(orders)];
   for (let from = 0; from < shown.length; from += bounds.offersShownMax) {
     const some = Uint16Array.from(shown.slice(from, from + bounds.offersShownMax));
     const offers = calculateLoanPrices(compiled, some, borrower);
@@ -256,27 +227,4 @@ function drawBorrower(random: Random, vertical: Vertical): number[] {
     borrower[findFieldIndex(vertical, monthlyDebt)] = Math.floor((Math.max(0, income) / 12) * random() * 0.4);
   }
   return borrower;
-}
-
-function drawUnavailable(random: Random, { offers }: CompiledCatalog): OfferSet {
-  const share = random();
-  const unavailable = emptyOfferSet(offers.length);
-  for (const offer of offers.keys()) if (random() < share) addOffer(unavailable, offer);
-  return unavailable;
-}
-
-/** Changes the availability of up to 20 offers. */
-function drawLater(random: Random, { offers }: CompiledCatalog, unavailable: OfferSet | null): OfferSet | null {
-  if (random() < 0.1 && unavailable === null) return null;
-  const later = unavailable?.slice() ?? emptyOfferSet(offers.length);
-  for (let change = random() * 20; change >= 0; change--) {
-    const offer = Math.floor(random() * offers.length);
-    if (hasOffer(later, offer)) removeOffer(later, offer);
-    else addOffer(later, offer);
-  }
-  return later;
-}
-
-function toUnavailableOffers(bits: OfferSet | null): UnavailableOffers {
-  return bits === null ? allOffersAvailable : createUnavailableOfferSet(bits);
 }

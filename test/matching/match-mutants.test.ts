@@ -92,8 +92,8 @@ const seed = 1;
 for (const [index, [file, error, from, to]] of mutants.entries()) {
   test(`the comparison with the reference matcher detects ${error}`, async () => {
     const rank = await loadMutant(String(index), file, from, to);
-    const result = fc.check(
-      fc.property(draws, (draw) => void compareWithReference(rank, personalLoans, draw, 20)),
+    const result = await fc.check(
+      fc.asyncProperty(draws, async (draw) => void (await compareWithReference(rank, personalLoans, draw, 20))),
       { numRuns: 400, seed, endOnFailure: true },
     );
     assert.ok(result.failed, `no difference in ${result.numRuns} catalogs`);

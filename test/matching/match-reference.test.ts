@@ -17,12 +17,12 @@ for (const { vertical, share } of [
   { vertical: personalLoans, share: 0.8 },
   { vertical: equipmentLeases, share: 0.2 },
 ]) {
-  test(`ranks ${vertical.segment} in the same order as the reference rules`, { timeout: 3_600_000 }, () => {
+  test(`ranks ${vertical.segment} in the same order as the reference rules`, { timeout: 3_600_000 }, async () => {
     let compared = 0;
     const numRuns = Math.ceil((borrowersInAll * share) / borrowersOfCatalog);
-    fc.assert(
-      fc.property(draws, (draw) => {
-        compared += compareWithReference(rankLoans, vertical, draw, borrowersOfCatalog);
+    await fc.assert(
+      fc.asyncProperty(draws, async (draw) => {
+        compared += await compareWithReference(rankLoans, vertical, draw, borrowersOfCatalog);
       }),
       { numRuns },
     );

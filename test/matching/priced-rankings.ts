@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { bounds } from '../../src/bounds.ts';
 import type { CompiledCatalog } from '../../src/catalogs/compile-catalog.ts';
 import type { OfferList, OfferUrls, OfferView } from '../../src/catalogs/offer-view.ts';
 import type { FieldVector } from '../../src/domain/field-vector.ts';
@@ -7,7 +8,7 @@ import { countAvailableOffers } from '../../src/matching/eligibility.ts';
 import { explainOffers } from '../../src/matching/explain-offers.ts';
 import type { MatchTables } from '../../src/matching/match-tables.ts';
 import { allOffersAvailable, createUnavailableOfferSet } from '../../src/matching/matcher.ts';
-import { addOffer, emptyOfferSet, hasOffer, type OfferSet } from '../../src/matching/offer-set.ts';
+import { addOffer, emptyOfferSet, hasOffer, type OfferSet, removeOffer } from '../../src/matching/offer-set.ts';
 import type { OfferRanker } from '../../src/matching/pricing-ranker.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import type { TemplatePricedOffer } from '../../src/verticals/common/template-offer-renderer.ts';
@@ -55,10 +56,16 @@ export async function compareRanking<Tables extends MatchTables, Match extends {
   const open = expected.filter(({ id }) => isOpen(id));
   const ranked = rank(tables, borrower, today, unavailable);
   assert.equal(ranked.total, expected.length);
-  const best = ranked.availableOnly ? open : expected;
+  const bestOf = (matches: readonly Match[], sort: SortOrder) =>
+    sortMatches(matches, sort).slice(0, tables.orderLength);
+  const wanted = Math.min(open.length, bounds.offersShownMax);
+  const availableOnly = sortOrderNames.some(
+    (sort) => bestOf(expected, sort).filter((id) => isOpen(id)).length < wanted,
+  );
+  assert.equal(ranked.availableOnly, availableOnly);
   assert.deepEqual(
     idsOf(compiled, ranked.orders),
-    sortOrderNames.flatMap((sort) => sortMatches(best, sort).slice(0, tables.orderLength)),
+    sortOrderNames.flatMap((sort) => bestOf(availableOnly ? open : expected, sort)),
   );
 
   const explained = await explainOffers(
@@ -71,7 +78,11 @@ export async function compareRanking<Tables extends MatchTables, Match extends {
   );
   assert.equal(explained.matched, open.length);
   const later = unavailable?.slice() ?? emptyOfferSet(tables.offerCount);
-  for (let change = 0; change < 10; change++) addOffer(later, Math.floor(random() * tables.offerCount));
+  for (let change = 0; change < 20; change++) {
+    const offer = Math.floor(random() * tables.offerCount);
+    if (hasOffer(later, offer)) removeOffer(later, offer);
+    else addOffer(later, offer);
+  }
   for (const bits of [unavailable, later]) {
     const set = bits === null ? allOffersAvailable : createUnavailableOfferSet(bits);
     assert.equal(
