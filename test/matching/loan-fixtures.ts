@@ -115,17 +115,13 @@ export function quote({ tables }: CompiledLoans, offerIndex: number, borrower: R
 }
 
 /** Returns the scores of the offers that have a price for a borrower, by offer id. */
-export function scoresOf(
-  { tables, offers }: CompiledLoans,
-  borrower: FieldVector,
-  pricer = loanPricer,
-): Map<string, number> {
-  const applicant = pricer.readApplicant(tables, borrower);
+export function scoresOf({ tables, offers }: CompiledLoans, borrower: FieldVector): Map<string, number> {
+  const applicant = loanPricer.readApplicant(tables, borrower);
   if (applicant === null) throw new Error('the borrower lacks required fields');
   const scores = new Map<string, number>();
   for (const [at, { id }] of offers.entries()) {
     const keys = { recommended: 0, lowestApr: 0, highestAmount: 0, revenue: 0 };
-    if (pricer.computeSortKeys(tables, at, applicant, keys)) scores.set(id, -keys.recommended);
+    if (loanPricer.computeSortKeys(tables, at, applicant, keys)) scores.set(id, -keys.recommended);
   }
   return scores;
 }
