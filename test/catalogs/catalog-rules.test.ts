@@ -8,7 +8,6 @@ import { CatalogArchive } from '../../src/catalogs/catalog-archive.ts';
 import { CatalogStore, InvalidCatalogError } from '../../src/catalogs/catalog-store.ts';
 import { computeCatalogVersion } from '../../src/catalogs/catalog-version.ts';
 import { compileCatalog } from '../../src/catalogs/compile-catalog.ts';
-import { compileCatalogInThread } from '../../src/catalogs/compile-catalog-in-thread.ts';
 import { parseCatalog } from '../../src/catalogs/parse-catalog.ts';
 import type { Vertical } from '../../src/domain/vertical.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
@@ -36,7 +35,7 @@ interface ChangeableCatalog {
   lenders: { name: string; nmls_id?: string; offers: ChangeableOffer[] }[];
 }
 
-type Change = (offer: ChangeableOffer, catalog: ChangeableCatalog) => void;
+type Change = (offer: ChangeableOffer, catalog: ChangeableCatalog) => unknown;
 
 /**
  * Returns a catalog of a vertical with one lender of the example catalog or of the sandbox catalog, after a change of the lender's first
@@ -95,59 +94,37 @@ describe('text that visitors see has no character that hides or reorders other c
     'line separator': '\u2028',
     'private use': '\ue000',
   };
-  const places: Record<string, { put: (text: string) => Change; line: RegExp; only?: string }> = {
-    lender: {
-      put:
-        (text) =>
-        (_, { lenders }) => {
-          lenders[0]!.name += text;
-        },
-      line: /^lenders\[0\]\.name: must not contain invisible characters/,
-    },
-    disclosure: {
-      put: (text) => (_, catalog) => {
-        catalog.disclosure += text;
-      },
-      line: /^disclosure: must not contain invisible characters/,
-    },
-    legal: {
-      put: (text) => (offer) => {
-        offer.legal = `${offer.legal ?? ''}a${text}`;
-      },
-      line: /\.legal: must not contain invisible characters/,
-    },
-    'product name': {
-      put: (text) => (offer) => {
-        offer.name += text;
-      },
-      line: /\.name: must not contain invisible characters/,
-      only: 'credit-cards',
-    },
-    'bonus requirement': {
-      put: (text) => (offer) => {
-        offer.bonus!.requirement += text;
-      },
-      line: /\.bonus\.requirement: must not contain invisible characters/,
-      only: 'banking',
-    },
-    'compensation disclosure': {
-      put: (text) => (offer) => {
-        offer.compensation_disclosure += text;
-      },
-      line: /\.compensation_disclosure: must not contain invisible characters/,
-      only: 'find-advisor',
-    },
+  const append = (to: object | undefined, member: string, text: string) => {
+    const part = to as Record<string, string | undefined>;
+    part[member] = `${part[member] ?? 'a'}${text}`;
   };
+  const places: readonly [path: string, put: (text: string) => Change, only?: string][] = [
+    [
+      'lenders[0].name',
+      (text) =>
+        (_, { lenders }) =>
+          append(lenders[0], 'name', text),
+    ],
+    ['disclosure', (text) => (_, catalog) => append(catalog, 'disclosure', text)],
+    ['.legal', (text) => (offer) => append(offer, 'legal', text)],
+    ['.name', (text) => (offer) => append(offer, 'name', text), 'credit-cards'],
+    ['.bonus.requirement', (text) => (offer) => append(offer.bonus, 'requirement', text), 'banking'],
+    ['.compensation_disclosure', (text) => (offer) => append(offer, 'compensation_disclosure', text), 'find-advisor'],
+  ];
   for (const [name, character] of Object.entries(characters)) {
     test(`rejects a ${name} in catalogs and account names`, () => {
       assert.ok(!isValidAccountName(`a${character}b`));
-      for (const [place, { put, line, only }] of Object.entries(places)) {
+      for (const [path, put, only] of places) {
         for (const vertical of builtInVerticals.verticals) {
           if (only !== undefined && only !== vertical.segment) continue;
           // The text of a bank must contain the name of the bank, so a changed name has a second error.
-          if (vertical.segment === 'banking' && place === 'lender') continue;
+          if (vertical.segment === 'banking' && path === 'lenders[0].name') continue;
           const isWanted = (offer: ChangeableOffer) => only !== 'banking' || offer.bonus !== undefined;
           const catalog = catalogWith(vertical, put(character), isWanted);
+          const escaped = path.replaceAll(/[.[\]]/g, '\\$&');
+          const line = new RegExp(
+            `${path.startsWith('.') ? '' : '^'}${escaped}: must not contain invisible characters`,
+          );
           assertRefusedUnlessStored(catalog, vertical, line);
         }
       }
@@ -158,15 +135,8 @@ describe('text that visitors see has no character that hides or reorders other c
     for (const text of ['Crédit Ærø', '日本銀行', 'בנק', 'بنك', '⭐️ Bank', 'Bank 🏦']) {
       assert.ok(isValidAccountName(text), text);
       const vertical = verticalOf('personal-loans');
-      assert.deepEqual(
-        warningsOf(
-          catalogWith(vertical, (_, { lenders }) => {
-            lenders[0]!.name = text;
-          }),
-          vertical,
-        ),
-        [],
-      );
+      const catalog = catalogWith(vertical, (_, { lenders }) => Object.assign(lenders[0]!, { name: text }));
+      assert.deepEqual(warningsOf(catalog, vertical), []);
     }
   });
 
@@ -176,13 +146,8 @@ describe('text that visitors see has no character that hides or reorders other c
       [' ', /^disclosure: must not be blank$/],
       ['a\nb', /^disclosure: must not contain invisible/],
     ] as const) {
-      assertRefusedUnlessStored(
-        catalogWith(vertical, (_, catalog) => {
-          catalog.disclosure = text;
-        }),
-        vertical,
-        line,
-      );
+      const blank = catalogWith(vertical, (_, catalog) => Object.assign(catalog, { disclosure: text }));
+      assertRefusedUnlessStored(blank, vertical, line);
     }
   });
 });
@@ -208,9 +173,7 @@ describe('credit offers do not depend on age beyond the capacity to contract', (
       [[states('not_in', 'TX'), age(19)], 18],
     ] as const) {
       test(`${vertical.segment}: ${JSON.stringify(criteria)}`, () => {
-        const catalog = catalogWith(vertical, (offer) => {
-          offer.criteria = [...criteria];
-        });
+        const catalog = catalogWith(vertical, (offer) => Object.assign(offer, { criteria }));
         if (!isCredit || limit === null) assert.deepEqual(warningsOf(catalog, vertical), []);
         else {
           const line = new RegExp(String.raw`\.criteria\[\d\]\.min_age: must be at most ${limit}, the age of capacity`);
@@ -228,9 +191,8 @@ describe('credit offers do not depend on age beyond the capacity to contract', (
         ['CA', 18, true],
         ['CA', 21, false],
       ] as const) {
-        const catalog = catalogWith(vertical, (_, each) => {
-          each.state_rules = { [state]: { min_age } };
-        });
+        const rules = { state_rules: { [state]: { min_age } } };
+        const catalog = catalogWith(vertical, (_, each) => Object.assign(each, rules));
         if (!isCredit || isAllowed) assert.deepEqual(warningsOf(catalog, vertical), []);
         else assertRefusedUnlessStored(catalog, vertical, new RegExp(`^state_rules.${state}.min_age: must be at most`));
       }
@@ -246,12 +208,8 @@ describe('credit offers do not depend on age beyond the capacity to contract', (
         [{ field: 'employment_status', in: ['employed', 'retired'] }, false],
         [{ field: 'employment_status', not_in: ['other'] }, false],
       ] as const) {
-        const warnings = warningsOf(
-          catalogWith(vertical, (offer) => {
-            offer.criteria = [criterion];
-          }),
-          vertical,
-        );
+        const catalog = catalogWith(vertical, (offer) => Object.assign(offer, { criteria: [criterion] }));
+        const warnings = warningsOf(catalog, vertical);
         assert.equal(warnings.length, Number(isWarned), JSON.stringify(criterion));
         if (isWarned) assert.match(warnings[0]!, /\.criteria\[0\]: excludes retired people/);
       }
@@ -262,9 +220,13 @@ describe('credit offers do not depend on age beyond the capacity to contract', (
 describe('warnings about the text of an offer', () => {
   const legal =
     (text: string): Change =>
-    (offer) => {
-      offer.legal = `${offer.legal ?? ''} ${text}`;
-    };
+    (offer) =>
+      Object.assign(offer, { legal: `${offer.legal ?? ''} ${text}` });
+  const nmlsId =
+    (instead: string): Change =>
+    (offer, { lenders }) =>
+      Object.assign(offer, { legal: offer.legal!.replaceAll(lenders[0]!.nmls_id!, instead) });
+  const hasFee = ({ monthly_fee = 0 }: ChangeableOffer) => monthly_fee > 0;
   for (const [segment, change, line, isWanted] of [
     ['personal-loans', legal('Rates from 1.23% APR.'), /\.legal: contains 1.23 % as APR/, undefined],
     ['credit-cards', legal('Penalty APR of 35.99%.'), /\.legal: contains 35.99 % as APR/, undefined],
@@ -273,44 +235,13 @@ describe('warnings about the text of an offer', () => {
     ['banking', legal('Up to 9.99 % annual percentage yield.'), /\.legal: contains 9.99 % as APY/, undefined],
     ['personal-loans', legal('A fee of 99% and a 1.23% discount. No APR is guaranteed.'), null, undefined],
     ['mortgage', legal('Insurance above 80 % of the value.'), null, undefined],
-    [
-      'banking',
-      legal('This account is free.'),
-      /\.legal: contains the word "free"/,
-      ({ monthly_fee = 0 }) => monthly_fee > 0,
-    ],
-    [
-      'banking',
-      (offer) => void offer.features.push('free_checking'),
-      /\.features: contains/,
-      ({ monthly_fee = 0 }) => monthly_fee > 0,
-    ],
-    [
-      'banking',
-      (offer) => {
-        offer.name += ' Free';
-      },
-      /\.name: contains/,
-      ({ monthly_fee = 0 }) => monthly_fee > 0,
-    ],
-    ['banking', legal('Freedom of choice.'), null, ({ monthly_fee = 0 }) => monthly_fee > 0],
+    ['banking', legal('This account is free.'), /\.legal: contains the word "free"/, hasFee],
+    ['banking', ({ features }) => features.push('free_checking'), /\.features: contains/, hasFee],
+    ['banking', (offer) => Object.assign(offer, { name: `${offer.name} Free` }), /\.name: contains/, hasFee],
+    ['banking', legal('Freedom of choice.'), null, hasFee],
     ['banking', legal('This account is free.'), null, ({ monthly_fee }) => monthly_fee === 0],
-    [
-      'mortgage',
-      (offer, { lenders }) => {
-        offer.legal = offer.legal!.replaceAll(lenders[0]!.nmls_id!, '1');
-      },
-      /NMLS id/,
-      undefined,
-    ],
-    [
-      'mortgage',
-      (offer, { lenders }) => {
-        offer.legal = offer.legal!.replace(lenders[0]!.nmls_id!, '$&0');
-      },
-      /NMLS id/,
-      undefined,
-    ],
+    ['mortgage', nmlsId('1'), /NMLS id/, undefined],
+    ['mortgage', nmlsId('$&0'), /NMLS id/, undefined],
   ] as readonly [string, Change, RegExp | null, ((offer: ChangeableOffer) => boolean) | undefined][]) {
     test(`${segment}: ${line === null ? 'no warning' : line.source}`, () => {
       const vertical = verticalOf(segment);
@@ -400,14 +331,11 @@ describe('a budget covers the largest click of its offer', () => {
 
 describe('a stored catalog', () => {
   const vertical = verticalOf('personal-loans');
-  const refused = JSON.stringify(
-    catalogWith(vertical, (offer) => {
-      offer.criteria = [{ field: 'birthdate', min_age: 25 }];
-    }),
-  );
+  const criteria = [{ field: 'birthdate', min_age: 25 }];
+  const refused = JSON.stringify(catalogWith(vertical, (offer) => Object.assign(offer, { criteria })));
   const valid = JSON.stringify(catalogWith(vertical, () => {}));
 
-  function openStore(folder: string, text: string, compile?: typeof compileCatalogInThread) {
+  function openStore(folder: string, text: string) {
     const file = join(folder, 'offers.json');
     writeFileSync(file, text);
     const warnings: [file: string, warning: string][] = [];
@@ -416,7 +344,6 @@ describe('a stored catalog', () => {
       archiveFolder: join(folder, 'catalogs'),
       clock: new ManualClock(),
       catalogs: [{ vertical, mode: 'live', file }],
-      ...(compile && { compile }),
       onWarnings: (source, lines) => {
         for (const line of lines) warnings.push(['file' in source ? source.file : '', line]);
       },
@@ -452,26 +379,24 @@ describe('a stored catalog', () => {
     assert.throws(() => openStore(folder, changed), InvalidCatalogError);
   });
 
-  for (const [where, compile] of [['in a thread', compileCatalogInThread]] as const) {
-    test(`is accepted by a reload ${where}, and its replacement does not remove it`, async (t) => {
-      const folder = mkdtempSync(join(tmpdir(), 'stored-'));
-      t.after(() => rmSync(folder, { recursive: true }));
-      const version = storeRefusedCatalog(folder);
-      const { store, file, warnings } = openStore(folder, valid, compile);
-      t.after(() => store.close());
-      assert.ok(store.findCatalogByVersion(version), 'the archive loads a replaced catalog');
-      assert.deepEqual(warnings, []);
-      writeFileSync(file, refused.replace('"disclosure":"', '"disclosure":"New. '));
-      const invalid = await store.reloadCatalog(vertical.number, 'live');
-      assert.ok(!invalid.ok && /must be at most 18/.test(invalid.errors[0]!));
-      writeFileSync(file, refused);
-      const reloaded = await store.reloadCatalog(vertical.number, 'live');
-      assert.ok(reloaded.ok && reloaded.changed && reloaded.version === version);
-      assert.deepEqual(
-        warnings,
-        reloaded.warnings.map((line) => [file, line]),
-      );
-      assert.equal(warnings.length, 1);
-    });
-  }
+  test('is accepted by a reload, and its replacement does not remove it', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'stored-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const version = storeRefusedCatalog(folder);
+    const { store, file, warnings } = openStore(folder, valid);
+    t.after(() => store.close());
+    assert.ok(store.findCatalogByVersion(version), 'the archive loads a replaced catalog');
+    assert.deepEqual(warnings, []);
+    writeFileSync(file, refused.replace('"disclosure":"', '"disclosure":"New. '));
+    const invalid = await store.reloadCatalog(vertical.number, 'live');
+    assert.ok(!invalid.ok && /must be at most 18/.test(invalid.errors[0]!));
+    writeFileSync(file, refused);
+    const reloaded = await store.reloadCatalog(vertical.number, 'live');
+    assert.ok(reloaded.ok && reloaded.changed && reloaded.version === version);
+    assert.deepEqual(
+      warnings,
+      reloaded.warnings.map((line) => [file, line]),
+    );
+    assert.equal(warnings.length, 1);
+  });
 });
