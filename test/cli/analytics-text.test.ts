@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import { formatDailyTable, formatSessions, formatSummary } from '../../src/cli/commands/analytics-text.ts';
+import { formatDailyTable, formatSummary, sessionColumns } from '../../src/cli/commands/analytics-text.ts';
+import { formatFixedRows } from '../../src/cli/output.ts';
 import { widgetEventTypes } from '../../src/ledger/ledger-record.ts';
 import type { AnalyticsSummary } from '../../src/operations/analytics-schemas.ts';
 
@@ -104,7 +105,7 @@ test('the tables of days and sessions show the currency in the headings', () => 
   const ids = { sub_id: `sub_${'0'.repeat(64)}`, referrer_tag: 'hero-short', device: 'mobile' };
   const times = { created_at: '2026-04-01T00:00:00.000Z', last_event_at: '2026-04-02T00:00:00.000Z' };
   const session = { ...figures, ...ids, ...times, sandbox: false, metadata: null, lenders: [] };
-  const [heading = '', row = ''] = formatSessions([session], true).split('\n');
+  const [heading = '', row = ''] = formatFixedRows(sessionColumns, [session], true).split('\n');
   for (const [name, value] of Object.entries({ 'ATTRIBUTED USD': '84.00', 'CONFIRMED USD': '105.00' })) {
     assert.equal(row.indexOf(value, heading.indexOf(name)), heading.indexOf(name));
   }

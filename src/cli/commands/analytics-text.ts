@@ -1,24 +1,19 @@
 import { bounds } from '../../bounds.ts';
 import { escapeInvisibleCharacters } from '../../domain/text.ts';
-import type { AnalyticsSummary, DailyFigures, SessionFigures, TagFigures } from '../../operations/analytics-schemas.ts';
-import { type Column, formatFixedRows, formatNameValuePairs, formatRows } from '../output.ts';
+import type {
+  AnalyticsSummary,
+  DailyFigures,
+  MetricFigures,
+  SessionFigures,
+  TagFigures,
+} from '../../operations/analytics-schemas.ts';
+import { type Column, formatNameValuePairs, formatRows } from '../output.ts';
 
 export function formatLedgerPosition(position: number): string {
   return position === 0 ? 'as of the start of the ledger' : `as of record ${position} of the ledger`;
 }
 
-type SessionMetrics = Pick<
-  AnalyticsSummary,
-  | 'sessions_total'
-  | 'marketplace_views'
-  | 'offer_clicks'
-  | 'click_rate'
-  | 'rev_attributed'
-  | 'rev_confirmed'
-  | 'rev_per_session'
->;
-
-const metricColumns: readonly Column<SessionMetrics>[] = [
+const metricColumns: readonly Column<MetricFigures>[] = [
   ['SESSIONS', (figures) => figures.sessions_total],
   ['VIEWS', (figures) => figures.marketplace_views],
   ['CLICKS', (figures) => figures.offer_clicks],
@@ -113,7 +108,7 @@ export function formatDailyTable(days: readonly DailyFigures[], position: number
 }
 
 /** Columns have fixed widths, because each page is printed separately and the columns must stay aligned. */
-const sessionColumns: readonly Column<SessionFigures>[] = [
+export const sessionColumns: readonly Column<SessionFigures>[] = [
   ['CREATED', (session) => session.created_at, 24],
   ['SUB ID', (session) => session.sub_id, 68],
   ['DEVICE', (session) => session.device, 7],
@@ -123,11 +118,7 @@ const sessionColumns: readonly Column<SessionFigures>[] = [
   ['CONFIRMED USD', (session) => formatUsd(session.rev_confirmed)],
 ];
 
-export function formatSessions(sessions: readonly SessionFigures[], withHeadings: boolean): string {
-  return formatFixedRows(sessionColumns, sessions, withHeadings);
-}
-
-const tagColumns: readonly Column<TagFigures>[] = [
+export const tagColumns: readonly Column<TagFigures>[] = [
   ['FIRST SESSION', (tag) => tag.first_session_at, 24],
   ['LAST SESSION', (tag) => tag.last_session_at, 24],
   ['SESSIONS', (tag) => tag.sessions_total, 8],
@@ -137,10 +128,6 @@ const tagColumns: readonly Column<TagFigures>[] = [
   ['CONFIRMED USD', (tag) => formatUsd(tag.rev_confirmed), 14],
   ['TAG', (tag) => tag.referrer_tag],
 ];
-
-export function formatTags(tags: readonly TagFigures[], withHeadings: boolean): string {
-  return formatFixedRows(tagColumns, tags, withHeadings);
-}
 
 /** Formats an amount per session with four decimals, because tags may differ by less than a cent per session. */
 function formatAverage(amount: number): string {

@@ -39,9 +39,17 @@ import {
   exitCodes,
   parseAccountName,
 } from '../command.ts';
-import { formatTable, printChunk, printJson, printNotice, printResult } from '../output.ts';
+import {
+  type Column,
+  formatFixedRows,
+  formatTable,
+  printChunk,
+  printJson,
+  printNotice,
+  printResult,
+} from '../output.ts';
 import { runWithProgress } from '../progress-bar.ts';
-import { formatDailyTable, formatLedgerPosition, formatSessions, formatSummary } from './analytics-text.ts';
+import { formatDailyTable, formatLedgerPosition, formatSummary, sessionColumns } from './analytics-text.ts';
 import { withKeyRegistry } from './keys.ts';
 import { checkLogWithProgress, resolveLogFolder, toLedgerEnd, withLockedDataFolder } from './log-folder.ts';
 
@@ -224,7 +232,10 @@ async function printAnalyticsReport(kind: AnalyticsReportKind, options: Analytic
   const json = options.json ?? false;
   await withStoredAnalytics(dataDir, async (analytics) => {
     if (kind === 'daily') return printDailyReport(analytics, filter, range, today, json);
-    if (kind === 'sessions') return printSessionsReport(analytics, filter, range, json);
+    if (kind === 'sessions') {
+      const pages = readPages(filter, range, (page) => readSessionRows(analytics, page));
+      return printPages(pages, analytics, { json, columns: sessionColumns, itemName: 'session' });
+    }
     const undated = options.from === undefined && options.to === undefined;
     const { summary, tagHasSessions } = await queryAnalyticsSummary(analytics, filter, { ...range, undated, today });
     if (json) printJson({ ...summary, as_of_position: analytics.appliedPosition });
@@ -247,34 +258,17 @@ async function printDailyReport(
   if (!json) printResult(formatDailyTable(days, analytics.appliedPosition));
 }
 
-async function printSessionsReport(
-  analytics: ReadOnlyAnalytics,
-  filter: CohortFilter,
-  range: DayRange,
-  json: boolean,
-): Promise<void> {
-  const pages = readPages(filter, range, (page) => readSessionRows(analytics, page));
-  await printPages(pages, analytics, { json, format: formatSessions, itemName: 'session' });
-}
-
 /** Prints pages of items, and then the number of items. Stops if the reader of standard output has closed the pipe. */
 export async function printPages<Item extends object>(
   pages: AsyncIterable<readonly Item[]>,
   analytics: Pick<ReadOnlyAnalytics, 'appliedPosition'>,
-  {
-    json,
-    format,
-    itemName,
-  }: {
-    readonly json: boolean;
-    readonly format: (items: readonly Item[], withHeadings: boolean) => string;
-    readonly itemName: string;
-  },
+  options: { readonly json: boolean; readonly columns: readonly Column<Item>[]; readonly itemName: string },
 ): Promise<void> {
+  const { json, columns, itemName } = options;
   let printed = 0;
   for await (const items of pages) {
     if (items.length === 0) continue;
-    const lines = json ? toJsonLines(items, analytics.appliedPosition) : format(items, printed === 0);
+    const lines = json ? toJsonLines(items, analytics.appliedPosition) : formatFixedRows(columns, items, printed === 0);
     if (!(await printChunk(lines))) return;
     printed += items.length;
   }

@@ -108,36 +108,35 @@ function formatSetting(name: SettingName, value: SettingValue): string {
 export function configRisks(config: Config, urls: PublicUrls, machine: Pick<MachineResources, 'cores'>): string[] {
   const { durability, limits, matcherThreads, sessionTtlMs, logLevel } = config;
   const { operationsHost, operationsPort } = config.listen;
-  const risks: string[] = [];
   const unencrypted = unencryptedUrlSettings(urls);
-  if (unencrypted.length > 0) {
-    risks.push(
+  const risks: readonly (readonly [applies: boolean, risk: string])[] = [
+    [
+      unencrypted.length > 0,
       `${unencrypted.join(' and ')} in replies use http, so requests from other machines, including API keys, are not encrypted.`,
-    );
-  }
-  if (!isLoopbackHost(operationsHost)) {
-    risks.push(
+    ],
+    [
+      !isLoopbackHost(operationsHost),
       `SVC_OPS_HOST makes ${operationsHost}:${operationsPort} reachable from other machines. Health and metrics need no credentials, and the operator token is sent unencrypted.`,
-    );
-  }
-  if (durability === 'write') {
-    risks.push('SVC_DURABILITY is write, so a power failure loses the last acknowledged requests.');
-  }
-  if (sessionTtlMs < bounds.sessionTtlMs) {
-    risks.push(`SVC_SESSION_TTL_SECONDS ends sessions after ${sessionTtlMs / 1000} s; the API documents four hours.`);
-  }
-  if (limits.analyticsPerMinute > limits.requestsPerMinute) {
-    risks.push(
+    ],
+    [durability === 'write', 'SVC_DURABILITY is write, so a power failure loses the last acknowledged requests.'],
+    [
+      sessionTtlMs < bounds.sessionTtlMs,
+      `SVC_SESSION_TTL_SECONDS ends sessions after ${sessionTtlMs / 1000} s; the API documents four hours.`,
+    ],
+    [
+      limits.analyticsPerMinute > limits.requestsPerMinute,
       'SVC_LIMIT_ANALYTICS_PER_MINUTE is above SVC_LIMIT_REQUESTS_PER_MINUTE, which also counts analytics queries.',
-    );
-  }
-  if (matcherThreads > machine.cores) {
-    risks.push(`SVC_MATCHER_THREADS is ${matcherThreads}, but this machine has ${machine.cores} cores.`);
-  }
-  if (logLevel === 'silent' || logLevel === 'fatal') {
-    risks.push(`SVC_LOG_LEVEL is ${logLevel}, so errors such as an invalid catalog are not logged.`);
-  }
-  return risks;
+    ],
+    [
+      matcherThreads > machine.cores,
+      `SVC_MATCHER_THREADS is ${matcherThreads}, but this machine has ${machine.cores} cores.`,
+    ],
+    [
+      logLevel === 'silent' || logLevel === 'fatal',
+      `SVC_LOG_LEVEL is ${logLevel}, so errors such as an invalid catalog are not logged.`,
+    ],
+  ];
+  return risks.flatMap(([applies, risk]) => (applies ? risk : []));
 }
 
 /** Returns a sentence if live keys are served by example catalogs. The server logs the same warning. */

@@ -11,11 +11,11 @@ import {
 } from './confirmation-file.ts';
 
 export interface SentRowCounts {
-  readonly rows: number;
-  readonly accepted: number;
-  readonly repeated: number;
+  rows: number;
+  accepted: number;
+  repeated: number;
   /** Number of repeated payouts that are reversed, at least in part. */
-  readonly reversedPayouts: number;
+  reversedPayouts: number;
   readonly rejectedByReason: ReadonlyMap<string, number>;
 }
 
@@ -44,7 +44,8 @@ export async function sendConfirmationFile(options: SendOptions): Promise<SentRo
   const rejected = new RejectedRowsFile(rejectedPath);
   const stored = new StoredRejections(`${rejectedPath}.pass-1.unfinished`);
   try {
-    const counts = { rows: 0, accepted: 0, repeated: 0, reversedPayouts: 0 };
+    const rejectedByReason = rejected.countByReason;
+    const counts: SentRowCounts = { rows: 0, accepted: 0, repeated: 0, reversedPayouts: 0, rejectedByReason };
     const needsSecondPass = await sendPayouts(options, counts, stored);
     if (needsSecondPass) await sendReversals(options, counts, stored, rejected);
     else onProgress(before.size);
@@ -53,7 +54,7 @@ export async function sendConfirmationFile(options: SendOptions): Promise<SentRo
       throw new CommandLineError('the file changed while it was sent');
     }
     rejected.finishFile();
-    return { ...counts, rejectedByReason: rejected.countByReason };
+    return counts;
   } catch (error) {
     rejected.deleteIncompleteFile();
     throw error;
@@ -62,12 +63,17 @@ export async function sendConfirmationFile(options: SendOptions): Promise<SentRo
   }
 }
 
-type MutableCounts = { -readonly [Name in Exclude<keyof SentRowCounts, 'rejectedByReason'>]: number };
-
 /** First pass: sends the rows that are no reversals, and stores their rejections. Returns whether a second pass is needed. */
-async function sendPayouts(options: SendOptions, counts: MutableCounts, stored: StoredRejections): Promise<boolean> {
+async function sendPayouts(options: SendOptions, counts: SentRowCounts, stored: StoredRejections): Promise<boolean> {
   let needsSecondPass = false;
-  const sender = new BatchSender<number>(options, (index, { outcome, reason, payout }) => {
+  const selectPayouts = async function* (): AsyncGenerator<RowToSend<number>> {
+    for await (const { parsed } of readRows(options)) {
+      if (parsed.ok && !isReversal(parsed.item)) yield { row: counts.rows, item: parsed.item };
+      else needsSecondPass = true;
+      counts.rows++;
+    }
+  };
+  for await (const [index, { outcome, reason, payout }] of sendInBatches(options, selectPayouts())) {
     if (outcome === 'accepted' || outcome === 'repeated') {
       counts[outcome]++;
       if (outcome === 'repeated' && payout !== undefined && payout.state !== 'funded') counts.reversedPayouts++;
@@ -75,42 +81,36 @@ async function sendPayouts(options: SendOptions, counts: MutableCounts, stored: 
       needsSecondPass = true;
       stored.add(index, toRejection({ outcome, reason, payout }));
     }
-  });
-  for await (const { parsed } of readRows(options, sender)) {
-    if (parsed.ok && !isReversal(parsed.item)) await sender.add(counts.rows, parsed.item);
-    else needsSecondPass = true;
-    counts.rows++;
   }
-  await sender.flush();
   return needsSecondPass;
 }
 
 /** Second pass: sends the reversals, and writes the rejected rows of both passes. */
 async function sendReversals(
   options: SendOptions,
-  counts: MutableCounts,
+  counts: SentRowCounts,
   stored: StoredRejections,
   rejected: RejectedRowsFile,
 ): Promise<void> {
-  const sender = new BatchSender<ConfirmationRow>(options, (row, { outcome, reason, payout }) => {
+  const selectReversalsAndRejections = async function* (): AsyncGenerator<RowToSend<ConfirmationRow>> {
+    const rejections = stored.read();
+    let next = await rejections.next();
+    let index = 0;
+    for await (const row of readRows(options)) {
+      const { parsed } = row;
+      if (!parsed.ok) yield { row, result: { outcome: 'rejected', reason: parsed.reason } };
+      else if (isReversal(parsed.item)) yield { row, item: parsed.item };
+      else if (!next.done && next.value.index === index) {
+        yield { row, result: { outcome: 'rejected', ...next.value } };
+        next = await rejections.next();
+      }
+      index++;
+    }
+  };
+  for await (const [row, { outcome, reason, payout }] of sendInBatches(options, selectReversalsAndRejections())) {
     if (outcome === 'accepted' || outcome === 'repeated') counts[outcome]++;
     else rejected.add(row, toRejection({ outcome, reason, payout }));
-  });
-  const rejections = stored.read();
-  let next = await rejections.next();
-  let index = 0;
-  for await (const row of readRows(options, sender)) {
-    const { parsed } = row;
-    if (!parsed.ok) await sender.addResult(row, { outcome: 'rejected', reason: parsed.reason });
-    else if (isReversal(parsed.item)) await sender.add(row, parsed.item);
-    else if (!next.done && next.value.index === index) {
-      const { reason, payout } = next.value;
-      await sender.addResult(row, { outcome: 'rejected', reason, payout });
-      next = await rejections.next();
-    }
-    index++;
   }
-  await sender.flush();
 }
 
 function isReversal(item: object): boolean {
@@ -122,8 +122,7 @@ function toRejection({ outcome, reason = outcome, payout }: ConfirmationRowOutco
   return { reason, payout };
 }
 
-/** Reads the rows of the file. Reports the number of bytes that were read to the sender. */
-function readRows({ path, format }: SendOptions, { addReadBytes }: Pick<BatchSender<never>, 'addReadBytes'>) {
+function readRows({ path, format, onProgress }: SendOptions): AsyncIterable<ConfirmationRow> {
   const readText = async function* (): AsyncGenerator<string> {
     const decoder = new TextDecoder('utf-8', { fatal: true });
     const decode = (bytes?: Buffer): string => {
@@ -134,7 +133,7 @@ function readRows({ path, format }: SendOptions, { addReadBytes }: Pick<BatchSen
       }
     };
     for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
-      addReadBytes(chunk.length);
+      onProgress(chunk.length);
       yield decode(chunk);
     }
     yield decode();
@@ -142,55 +141,43 @@ function readRows({ path, format }: SendOptions, { addReadBytes }: Pick<BatchSen
   return readConfirmationRows(format, readText());
 }
 
-/** Collects rows, sends them in batches, and passes the outcome of each row to `onOutcome`, in the order in which the rows were added. */
-class BatchSender<Row> {
-  readonly #options: SendOptions;
-  readonly #onOutcome: (row: Row, outcome: ConfirmationRowOutcome) => void;
-  #batch: { readonly row: Row; readonly item: object | null; readonly result: ConfirmationRowOutcome | null }[] = [];
-  #bytes = 0;
-  #readBytes = 0;
+/** Row with the confirmation to send, or a row that is not sent, with its outcome. */
+interface RowToSend<Row> {
+  readonly row: Row;
+  readonly item?: object;
+  readonly result?: ConfirmationRowOutcome;
+}
 
-  constructor(options: SendOptions, onOutcome: (row: Row, outcome: ConfirmationRowOutcome) => void) {
-    this.#options = options;
-    this.#onOutcome = onOutcome;
-  }
-
-  /** Adds a row to send. */
-  async add(row: Row, item: object): Promise<void> {
+/** Sends rows in batches. Yields each row and its outcome, in the order of the rows. */
+async function* sendInBatches<Row>(
+  options: SendOptions,
+  rows: AsyncIterable<RowToSend<Row>>,
+): AsyncGenerator<[Row, ConfirmationRowOutcome]> {
+  let batch: RowToSend<Row>[] = [];
+  let batchBytes = 0;
+  for await (const row of rows) {
     // Adds 3 bytes for the comma after the row and for the two brackets of the JSON array.
-    const bytes = Buffer.byteLength(JSON.stringify(item)) + 3;
-    if (this.#bytes + bytes > bounds.confirmationBodyBytesMax) await this.flush();
-    await this.#push({ row, item, result: null });
-    this.#bytes += bytes;
+    const bytes = row.item === undefined ? 0 : Buffer.byteLength(JSON.stringify(row.item)) + 3;
+    if (batch.length === bounds.confirmationRowsPerRequestMax || batchBytes + bytes > bounds.confirmationBodyBytesMax) {
+      yield* sendBatch(options, batch);
+      batch = [];
+      batchBytes = 0;
+    }
+    batch.push(row);
+    batchBytes += bytes;
   }
+  yield* sendBatch(options, batch);
+}
 
-  /** Adds a row whose outcome is already known. */
-  addResult(row: Row, result: ConfirmationRowOutcome): Promise<void> {
-    return this.#push({ row, item: null, result });
-  }
-
-  readonly addReadBytes = (bytes: number): void => {
-    this.#readBytes += bytes;
-  };
-
-  async #push(entry: { row: Row; item: object | null; result: ConfirmationRowOutcome | null }): Promise<void> {
-    if (this.#batch.length === bounds.confirmationRowsPerRequestMax) await this.flush();
-    this.#batch.push(entry);
-  }
-
-  /** Sends the collected rows. */
-  async flush(): Promise<void> {
-    const { client, onProgress, onSend } = this.#options;
-    const items = this.#batch.flatMap(({ item }) => item ?? []);
-    if (items.length > 0) onSend();
-    const outcomes = items.length === 0 ? [] : await client.sendRows(items);
-    let sent = 0;
-    for (const { row, result } of this.#batch) this.#onOutcome(row, result ?? outcomes[sent++]!);
-    onProgress(this.#readBytes);
-    this.#batch = [];
-    this.#bytes = 0;
-    this.#readBytes = 0;
-  }
+async function* sendBatch<Row>(
+  { client, onSend }: SendOptions,
+  batch: readonly RowToSend<Row>[],
+): AsyncGenerator<[Row, ConfirmationRowOutcome]> {
+  const items = batch.flatMap(({ item }) => item ?? []);
+  if (items.length > 0) onSend();
+  const outcomes = items.length === 0 ? [] : await client.sendRows(items);
+  let sent = 0;
+  for (const { row, result } of batch) yield [row, result ?? outcomes[sent++]!];
 }
 
 /** Rejections of the first pass, in a file, because there can be as many rejections as rows. */

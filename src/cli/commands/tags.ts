@@ -9,7 +9,7 @@ import type { Vertical } from '../../domain/vertical.ts';
 import { toTagView } from '../../operations/analytics-responses.ts';
 import { createModeOption, createVerticalOption, defineCommand, parseAccountName } from '../command.ts';
 import { findAccountNumber, printPages, withStoredAnalytics } from './analytics.ts';
-import { formatTags } from './analytics-text.ts';
+import { tagColumns } from './analytics-text.ts';
 
 interface TagsOptions {
   readonly account: string;
@@ -43,7 +43,7 @@ async function printTags({ account: name, vertical, mode, json = false }: TagsOp
   const dataDir = readDataDir();
   const tenant = { account: findAccountNumber(dataDir, name), vertical: vertical.number, mode };
   await withStoredAnalytics(dataDir, (analytics) =>
-    printPages(readTagPages(analytics, tenant), analytics, { json, format: formatTags, itemName: 'tag' }),
+    printPages(readTagPages(analytics, tenant), analytics, { json, columns: tagColumns, itemName: 'tag' }),
   );
 }
 
