@@ -2,8 +2,10 @@ import { Command, Help, InvalidArgumentError, Option } from 'commander';
 import { isValidAccountName, parseKeyExpiry } from '../auth/api-key.ts';
 import { bounds } from '../bounds.ts';
 import { systemClock } from '../domain/clock.ts';
+import type { ApiKeyMode } from '../domain/mode.ts';
 import { OperatorError } from '../domain/operator-error.ts';
 import { nearestWord } from '../domain/text.ts';
+import type { Vertical } from '../domain/vertical.ts';
 import { formatNameValuePairs } from './output.ts';
 
 /** Exit codes of all commands. If a signal ends a command, the exit code is 128 plus the signal number. */
@@ -40,7 +42,7 @@ export interface CommandHelp {
   readonly examples: readonly string[];
   /** Exit codes in the help, with their meanings (null: the default meaning). The help always lists the exit codes 0, 1 and 2. */
   readonly exitCodes?: { readonly [Code in ExitCode]?: string | null };
-  /** Description of what the command prints with `--json`, followed by a colon and the names of the JSON members. */
+  /** Description of the output with `--json`, a colon, and the names of the JSON members. If present, the command has the option `--json`. */
   readonly json?: string;
 }
 
@@ -78,6 +80,14 @@ export function getCommandHelp(command: Command): CommandHelp {
   const help = helpByCommand.get(command);
   if (help === undefined) throw new Error(`the command ${command.name()} has no help`);
   return help;
+}
+
+/** Adds the option `--json` after all other options, if the help of a command describes its JSON output. */
+export function addJsonOption(command: Command): void {
+  const json = helpByCommand.get(command)?.json;
+  if (json === undefined || command.options.some(({ long }) => long === '--json')) return;
+  const shape = json.startsWith('array') ? 'an array of JSON objects' : 'one JSON object';
+  command.option('--json', `print ${shape}${json.startsWith('one object per line') ? ' per line' : ''}`);
 }
 
 /** Returns the exit codes of a command with their meanings, sorted by code. */
@@ -129,6 +139,14 @@ function createChoiceOption<Value>(
     const hint = nearest === null ? '' : ` Did you mean ${nearest}?`;
     throw new InvalidArgumentError(`Allowed choices are ${names.join(', ')}.${hint}`);
   });
+}
+
+/** Options that name the keys or sessions of one account, vertical and mode. */
+export interface TenantOptions {
+  readonly account: string;
+  readonly vertical: Vertical;
+  readonly mode: ApiKeyMode;
+  readonly json?: true;
 }
 
 export function createVerticalOption<Value extends { readonly segment: string }>(

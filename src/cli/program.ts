@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import { Command } from 'commander';
 import type { VerticalRegistry } from '../catalogs/vertical-registry.ts';
 import { escapeInvisibleCharacters, nearestWord } from '../domain/text.ts';
-import { attachHelp, formatHelp } from './command.ts';
+import { addJsonOption, attachHelp, formatHelp } from './command.ts';
 
 /** Top-level commands and groups, in the order of the help. A module is loaded only when needed, because loading all modules is slow. */
 const commandModules: readonly (readonly [
@@ -113,6 +113,7 @@ export async function createProgram(
       // The library `commander` removes ANSI styles if the output is not a terminal.
       .configureHelp({ styleTitle: (title) => styleText('bold', title, { validateStream: false }) })
       .addHelpText('after', () => formatHelp(command));
+    addJsonOption(command);
     checkRequiredOptionsLast(command);
     if (quiet) command.configureOutput({ writeErr: () => {} });
     if (command.commands.length > 0) command.helpCommand('help [command]', 'print the help of a command');

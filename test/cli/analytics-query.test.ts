@@ -3,6 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
+import { assertFailed } from './run-marketplace.ts';
 import { createSampleData, ok } from './sample-data-folder.ts';
 
 const forHero = ['--account', 'acme', '--tag', 'hero-short'];
@@ -73,22 +74,16 @@ test('analytics commands on the data folder of a service', async (t) => {
     );
     assert.equal(tags.stderr, '2 tags, as of record 7 of the ledger.\n');
     assert.deepEqual([none.stdout, none.stderr], ['', 'No tags found, as of record 7 of the ledger.\n']);
-    const unknown = await run('tags', '--account', 'other');
-    assert.deepEqual([unknown.code, unknown.stdout], [1, '']);
-    assert.match(unknown.stderr, /^marketplace: unknown account;[^\n]*\n$/);
+    assertFailed(await run('tags', '--account', 'other'), 1, /^marketplace: unknown account;[^\n]*\n$/);
   });
 
   await t.test('an invalid query or unusable store is reported in one line', async () => {
     const store = join(folder, 'analytics.sqlite');
     const failing = async (code: number, message: RegExp, ...args: string[]): Promise<void> => {
-      const ran = await run('analytics', 'summary', ...(args.length > 0 ? args : forHero));
-      assert.deepEqual([ran.code, ran.stdout], [code, ''], ran.stderr);
-      assert.match(ran.stderr, message);
+      assertFailed(await run('analytics', 'summary', ...(args.length > 0 ? args : forHero)), code, message);
     };
     await failing(1, /^marketplace: unknown account;[^\n]*\n$/, '--account', 'other', '--tag', 'abc');
     await failing(2, /must not be after/, ...forHero, '--from', '2026-02-01', '--to', '2026-01-01');
-    await failing(2, /must be a date like/, ...forHero, '--from', '2026-02-30');
-    await failing(2, /lower-case/, '--account', 'acme', '--tag', 'Hero');
     const database = new Database(store);
     database.pragma('user_version = 99');
     database.close();

@@ -7,7 +7,7 @@ import { findFreePort } from '../../bench/target/free-port.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
-import { type Ran, runMarketplace } from './run-marketplace.ts';
+import { assertFailed, type Ran, runMarketplace } from './run-marketplace.ts';
 import { serveMarketplace } from './served-process.ts';
 
 /** Server of all tests, with an API client and the command line. */
@@ -205,9 +205,8 @@ test('books no amount of another currency or unit from a CSV or NDJSON file', as
   assert.match(readFileSync(join(folder, 'euros.rejected.csv'), 'utf8'), /,EUR,currency_invalid,,\r\n/);
   const ofNdjson = await confirm(ndjson, '--url', url, '--json');
   assert.deepEqual(JSON.parse(ofNdjson.stdout).reasons, { currency_invalid: 4, member_ambiguous: 1 });
-  const ofUnit = await confirm(unit, '--url', url);
-  assert.deepEqual([ofUnit.code, ofUnit.stdout], [1, '']);
-  assert.match(ofUnit.stderr, /column 6 of the first line has a name that could change the meaning/);
+  const message = /column 6 of the first line has a name that could change the meaning/;
+  assertFailed(await confirm(unit, '--url', url), 1, message);
   assert.equal(await confirmedUsd('euros'), 0);
 });
 
@@ -220,11 +219,6 @@ test('reports in one line a file, a server URL or an operator token that cannot 
   const nobody = ['--url', `http://127.0.0.1:${await findFreePort()}`];
   for (const [args, message] of [
     [[write('quote.csv', `${head}a"b,1,2,3,4\n`), ...nobody], /line 2: a quote/],
-    [
-      [write('semicolons.csv', head.replaceAll(',', ';')), ...nobody],
-      /line 1: the columns are separated by semicolons/,
-    ],
-    [[write('tabs.csv', head.replaceAll(',', '\t')), ...nobody], /line 1: the columns are separated by tabs/],
     [[write('binary.csv', Buffer.from([0x61, 0xff, 0x0a])), ...nobody], /not UTF-8/],
     [[file, ...nobody], /no server responds at http:\/\/127\.0\.0\.1:\d+\/confirmations \(see --url\): ECONNREFUSED/],
     [
@@ -242,14 +236,7 @@ test('reports in one line a file, a server URL or an operator token that cannot 
     [[file, ...nobody, '--rejected', folder], /cannot be written/],
   ] as const) {
     const ran = await confirm(...args);
-    assert.deepEqual([ran.code, ran.stdout], [1, ''], args.join(' '));
+    assertFailed(ran, 1, message);
     assert.match(ran.stderr, /^marketplace: [^\n]+\n$/);
-    assert.match(ran.stderr, message);
-  }
-});
-
-test('reports an unknown file format or an invalid URL as a usage error', async () => {
-  for (const args of [['a.txt'], ['a.csv', '--url', 'localhost:9090'], []]) {
-    assert.equal((await confirm(...args)).code, 2);
   }
 });

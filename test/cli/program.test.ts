@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +8,7 @@ import { exitCodesOf } from '../../src/cli/command.ts';
 import { createProgram, flattenCommands, fullCommandName } from '../../src/cli/program.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
-import { runMarketplace } from './run-marketplace.ts';
+import { assertFailed, runMarketplace } from './run-marketplace.ts';
 
 const commands = flattenCommands(await createProgram('0.0.0', async () => builtInVerticals));
 const checkout = fileURLToPath(new URL('../..', import.meta.url));
@@ -56,7 +57,10 @@ test('help is printed to standard output, also for subcommands', async () => {
   assert.deepEqual(await runMarketplace(['help', 'help']), await runMarketplace(['--help']));
 });
 
-test('a usage error suggests the nearest name and the command whose help explains the options', async () => {
+const createKey = 'keys create --account acme --vertical personal-loans --mode test';
+
+test('a usage error explains the allowed values or suggests the nearest name, names the command with help, and changes nothing', async () => {
+  const settings = { SVC_DATA_DIR: join(temporaryFolder(), 'data') };
   for (const [line, message, parent] of [
     ['help serv', /unknown command 'serv'; did you mean serve\?\n/, ''],
     ['hlep keys', /unknown command 'hlep'; did you mean help\?\n/, ''],
@@ -71,13 +75,35 @@ test('a usage error suggests the nearest name and the command whose help explain
     ['analytics daily --account a --tag abc --mode tset', /live, test\. Did you mean test\?\n/, ' analytics daily'],
     ['keys create --account a --mode test --vertical personal-loan', /mean personal-loans\?/, ' keys create'],
     ['keys create --mode test', /: required option '--account <name>' not specified\n/, ' keys create'],
+    ['keys create --account a --mode test', /: required option '--vertical <segment>' not/, ' keys create'],
+    ['keys create --account a --vertical banking', /: required option '--mode <mode>' not/, ' keys create'],
+    [`${createKey} --expires 2020-01-01`, /'--expires <when>' .* must be in the future/, ' keys create'],
+    [`${createKey} --expires soon`, /'--expires <when>' .* must be a date like/, ' keys create'],
+    [`${createKey} --requests-per-minute 0`, /'--requests-per-minute <n>' .* from 1 to /, ' keys create'],
+    [`${createKey} --sessions-per-day 1e3`, /'--sessions-per-day <n>' .* from 1 to /, ' keys create'],
+    [`${createKey} --analytics-per-minute 1000001`, /'--analytics-per-minute <n>' .* to 1000000\.\n/, ' keys create'],
+    [`${createKey} --account a\u0007b`, /'--account <name>' .*printable characters/, ' keys create'],
+    ['origins allow https://shop.example', /required option '--account <name>' not specified/, ' origins allow'],
+    ['origins remove --account acme', /missing required argument 'origin'/, ' origins remove'],
+    ['analytics daily --account a --tag abc --from 2026-02-30', /must be a date like/, ' analytics daily'],
+    ['analytics sessions --account a --tag Hero', /lower-case/, ' analytics sessions'],
+    ['log repair', /one of the options '--cut <file:offset>', .* is required/, ' log repair'],
+    ['log repair --cut a:1 --accept-missing-journal', /cannot be used with option/, ' log repair'],
+    ...['file', 'file:x', ':3'].map((cut) => [`log repair --cut ${cut}`, /must look like /, ' log repair'] as const),
+    ['confirm a.txt', /must end with \.csv/, ' confirm'],
+    ['confirm a.csv --url localhost:9090', /must be an http or https URL/, ' confirm'],
+    ['confirm', /missing required argument 'file'/, ' confirm'],
     ['capacity --keys 10', /: required option '--slo-p99 <ms>' not specified\n/, ' capacity'],
+    ['capacity --slo-p99 50 --keys 0', /integer from 1/, ' capacity'],
+    ['capacity --keys 1 --slo-p99 0', /number of milliseconds, more than 0/, ' capacity'],
+    ['capacity --keys 1 --slo-p99 fast', /number of milliseconds, more than 0/, ' capacity'],
+    ['capacity --keys 1 --slo-p99 50 --headroom 100', /from 0 to less than 100/, ' capacity'],
   ] as const) {
-    const { code, stdout, stderr } = await runMarketplace(line.split(' '));
-    assert.deepEqual([code, stdout], [2, ''], line);
-    assert.match(stderr, message);
-    assert.match(stderr, new RegExp(`^marketplace: [^\\n]+\\nTry: marketplace${parent} --help\\n$`));
+    const ran = await runMarketplace(line.split(' '), settings);
+    assertFailed(ran, 2, message);
+    assert.match(ran.stderr, new RegExp(`^marketplace: [^\\n]+\\nTry: marketplace${parent} --help\\n$`));
   }
+  assert.ok(!existsSync(settings.SVC_DATA_DIR));
 });
 
 test('a line break in an option is escaped in the error', async () => {
@@ -86,15 +112,15 @@ test('a line break in an option is escaped in the error', async () => {
   assert.match(stderr, /^marketplace: unknown option '--x\\u000a\(Did you mean\\u001b\[2J'\nTry: /);
 });
 
-test('a misspelled setting, or a misspelled value of a setting, is an error with a suggestion', async () => {
+test('an invalid setting is an error, with a suggestion for a misspelled name or value', async () => {
   for (const [command, settings, message] of [
     ['check-config', { SVC_LISTENER: 'nod' }, /^marketplace: SVC_LISTENER .*did you mean node\?\n$/],
     ['serve', { SVC_PROT: '1' }, /^marketplace: SVC_PROT is set, .*did you mean SVC_PORT\?\n$/],
+    ['serve', { SVC_PORT: '99999' }, /^marketplace: SVC_PORT is "99999"; it must be an integer from 0 to 65535\n$/],
+    ['check-config', { SVC_PORT: '99999' }, /^marketplace: SVC_PORT is "99999"; [^\n]+\n$/],
     ['keys list', { SVC_DATA_DRI: '/x' }, /^marketplace: SVC_DATA_DRI is set, .*did you mean SVC_DATA_DIR\?\n$/],
   ] as const) {
-    const { code, stdout, stderr } = await runMarketplace(command.split(' '), settings);
-    assert.deepEqual([code, stdout], [1, ''], command);
-    assert.match(stderr, message);
+    assertFailed(await runMarketplace(command.split(' '), settings), 1, message);
   }
 });
 
@@ -102,14 +128,14 @@ test('with --json an error is one line of JSON on standard error', async () => {
   for (const [args, code, message] of [
     [['keys', 'list', '--json', '--jsno'], 2, /^unknown option '--jsno'; did you mean --json\?$/],
     [['help', 'serv', '--json'], 2, /^unknown command 'serv'; did you mean serve\?$/],
+    [[...createKey.split(' '), '--raw', '--json'], 2, /^option '--json' cannot be used with option '--raw'$/],
     [['keys', '--json'], 2, /^unknown option '--json'/],
     [['keys', 'revoke', 'key_0', '--json'], 1, /^key file .* does not exist/],
     [['log', 'verify', '--json'], 1, /^there is no log at/],
     [['analytics', 'summary', '--account', 'a', '--tag', 'abc', '--json'], 1, /^key file .* does not exist/],
   ] as const) {
     const ran = await runMarketplace(args, { SVC_DATA_DIR: '/nonexistent/folder' });
-    assert.deepEqual([ran.code, ran.stdout], [code, ''], args.join(' '));
-    assert.match(ran.stderr, /^\{[^\n]*\}\n$/);
+    assertFailed(ran, code, /^\{[^\n]*\}\n$/);
     const { error } = JSON.parse(ran.stderr);
     assert.equal(error.exit_code, code);
     assert.match(error.message, message);
@@ -118,9 +144,7 @@ test('with --json an error is one line of JSON on standard error', async () => {
 });
 
 test('a missing command is a usage error that prints the help', async () => {
-  const { code, stdout, stderr } = await runMarketplace([]);
-  assert.deepEqual([code, stdout], [2, '']);
-  assert.match(stderr, /^Usage: marketplace/);
+  assertFailed(await runMarketplace([]), 2, /^Usage: marketplace/);
 });
 
 test('the version is printed to standard output', async () => {

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, fork } from 'node:child_process';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -34,6 +35,12 @@ export function runMarketplace(
       else reject(error);
     });
   });
+}
+
+/** Checks the exit code of a failed command and its message on standard error. The command must not have printed a result. */
+export function assertFailed({ code, stdout, stderr }: Ran, expectedCode: number, message: RegExp): void {
+  assert.deepEqual([code, stdout], [expectedCode, ''], stderr);
+  assert.match(stderr, message);
 }
 
 let host: ChildProcess | null = null;

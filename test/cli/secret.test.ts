@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openOrCreateSecretFile } from '../../src/secrets/secret-file.ts';
+import { assertFailed } from './run-marketplace.ts';
 import { marketplaceOnFreshFolder } from './sample-data-folder.ts';
 
 test('rotate adds a secret and retains the older secrets', async (t) => {
@@ -24,9 +25,8 @@ test('rotate adds a secret and retains the older secrets', async (t) => {
 
 test('rotate fails if the secret file is missing', async (t) => {
   const { folder, run } = marketplaceOnFreshFolder(t);
-  const { code, stdout, stderr } = await run('secret', 'rotate');
-  assert.deepEqual([code, stdout], [1, '']);
-  assert.match(stderr, /^marketplace: .*secrets\.json is missing.*SVC_SECRET_FILE.*\n$/);
+  const message = /^marketplace: .*secrets\.json is missing.*SVC_SECRET_FILE.*\n$/;
+  assertFailed(await run('secret', 'rotate'), 1, message);
   assert(!existsSync(join(folder, 'secrets.json')));
 });
 
@@ -40,9 +40,7 @@ test('secret rotate does not change an invalid secret file, or a file with the h
     [full, /no further secret can be added/],
   ] as const) {
     writeFileSync(path, text);
-    const { code, stderr } = await run('secret', 'rotate');
-    assert.equal(code, 1);
-    assert.match(stderr, reason);
+    assertFailed(await run('secret', 'rotate'), 1, reason);
     assert.equal(readFileSync(path, 'utf8'), text);
   }
 });

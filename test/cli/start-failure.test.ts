@@ -12,7 +12,7 @@ import { readEnv } from '../../src/config/env.ts';
 import { DataMissingError, FolderMissingError } from '../../src/files/data-paths.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { createSelfSignedCertificate, writeCertificate } from '../support/self-signed.ts';
-import { runMarketplace } from './run-marketplace.ts';
+import { assertFailed, runMarketplace } from './run-marketplace.ts';
 import { createFolder } from './sample-data-folder.ts';
 
 type Settings = Readonly<Record<string, string>>;
@@ -102,15 +102,12 @@ test('at the start, the error for an unusable certificate names the setting and 
 
 test('serve prints one line and exits with code 1 if the start fails', async (t) => {
   const folder = createFolder(t);
-  for (const [wrong, part] of [
-    [{ SVC_CATALOG: fileIn(folder) }, /SVC_CATALOG.* is not JSON/],
-    [{ SVC_PORT: '99999' }, /^marketplace: SVC_PORT is "99999"; it must be an integer from 0 to 65535\n$/],
-  ] as const) {
-    const { code, stdout, stderr } = await runMarketplace(['serve'], settingsOf(folder, wrong as Settings));
-    assert.deepEqual([code, stdout], [1, ''], stderr);
-    assert.match(stderr, /^marketplace: [^\n]+\n$/);
-    assert.match(stderr, part);
-  }
+  const settings = settingsOf(folder, { SVC_CATALOG: fileIn(folder) });
+  assertFailed(
+    await runMarketplace(['serve'], settings),
+    1,
+    /^marketplace: [^\n]*SVC_CATALOG[^\n]* is not JSON[^\n]*\n$/,
+  );
 });
 
 // These errors are simulated, because the tests may run as root, which can access every file.

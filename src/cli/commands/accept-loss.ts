@@ -19,7 +19,8 @@ import {
 import { formatTimestamp, printJson, printNotice, printResult } from '../output.ts';
 import { checkLogWithProgress, toLedgerEnd } from './log-folder.ts';
 
-interface AcceptOptions {
+/** Options of the commands that repair a data folder. */
+export interface RepairOptions {
   readonly yes?: true;
   readonly json?: true;
 }
@@ -30,7 +31,7 @@ export const dryRunNotice = 'Nothing has been changed. Add --yes to make the cha
  * Accepts that records of the ledger or figures of the archive are missing, so that the service can start. Moves the analytics store to
  * another name, because the next start rebuilds the store, which may have the last copy of the missing figures.
  */
-export async function acceptMissingLedger(dataDir: string, options: AcceptOptions): Promise<void> {
+export async function acceptMissingLedger(dataDir: string, options: RepairOptions): Promise<void> {
   const { yes, json } = options;
   const evidence = readFolderEvidence(dataDir, { readonly: false });
   const { ledgerFolder } = evidence.files;
@@ -68,7 +69,7 @@ export async function acceptMissingLedger(dataDir: string, options: AcceptOption
  * Accepts that the journal is missing, empty or incomplete, so that the service can start. Creates an empty log if there is none, which
  * proves at the next start that the journal folder is the right one.
  */
-export async function acceptMissingJournal(dataDir: string, { yes, json }: AcceptOptions): Promise<void> {
+export async function acceptMissingJournal(dataDir: string, { yes, json }: RepairOptions): Promise<void> {
   const { journalFolder: journal } = dataPaths(dataDir);
   const evidence = readFolderEvidence(dataDir, { readonly: false });
   const isEmpty = findLoss(() => assertJournalExists(evidence, 1)) !== null;

@@ -5,17 +5,12 @@ import type { CohortFilter } from '../../analytics/analytics.ts';
 import { isCorruptDatabaseError, StoreVersionMismatchError } from '../../analytics/analytics-database.ts';
 import { rebuildAnalyticsStore } from '../../analytics/ledger-follower.ts';
 import { ReadOnlyAnalytics } from '../../analytics/read-only-analytics.ts';
-import type { IssuedKey } from '../../auth/api-key.ts';
-import { keyFilePath } from '../../auth/key-file.ts';
-import { KeyRegistry } from '../../auth/key-registry.ts';
 import { bounds } from '../../bounds.ts';
 import type { VerticalRegistry } from '../../catalogs/vertical-registry.ts';
 import { loadConfig, readDataDir } from '../../config/config.ts';
 import { daysSinceEpoch, parseIsoDate } from '../../domain/calendar.ts';
 import { systemClock } from '../../domain/clock.ts';
-import type { ApiKeyMode } from '../../domain/mode.ts';
 import { toEscapedJson } from '../../domain/text.ts';
-import type { Vertical } from '../../domain/vertical.ts';
 import { dataPaths } from '../../files/data-paths.ts';
 import type { DayRange } from '../../operations/analytics-responses.ts';
 import type { DailyFigures } from '../../operations/analytics-schemas.ts';
@@ -38,6 +33,7 @@ import {
   defineCommand,
   exitCodes,
   parseAccountName,
+  type TenantOptions,
 } from '../command.ts';
 import {
   type Column,
@@ -50,7 +46,7 @@ import {
 } from '../output.ts';
 import { runWithProgress } from '../progress-bar.ts';
 import { formatDailyTable, formatLedgerPosition, formatSummary, sessionColumns } from './analytics-text.ts';
-import { withKeyRegistry } from './keys.ts';
+import { findAccountNumber, listKeys } from './keys.ts';
 import { checkLogWithProgress, resolveLogFolder, toLedgerEnd, withLockedDataFolder } from './log-folder.ts';
 
 type AnalyticsReportKind = 'summary' | 'daily' | 'sessions';
@@ -112,7 +108,6 @@ function analyticsReportCommand(kind: AnalyticsReportKind, { verticals }: Vertic
       parseDate,
     )
     .option('--to <date>', 'last UTC day on which the sessions were created (default: today)', parseDate)
-    .option('--json', kind === 'summary' ? 'print one JSON object' : 'print one JSON object per line')
     .action((options: AnalyticsReportOptions) => printAnalyticsReport(kind, options));
 }
 
@@ -158,9 +153,7 @@ function tagsCommand(registry: VerticalRegistry): Command {
     json:
       'array with one object per account, vertical and mode, the highest count first: account, vertical, mode, tags, ' +
       'as_of_position',
-  })
-    .option('--json', 'print an array of JSON objects')
-    .action((options: { readonly json?: true }) => printTagCounts(registry, options));
+  }).action((options: { readonly json?: true }) => printTagCounts(registry, options));
 }
 
 function rebuildCommand(): Command {
@@ -176,9 +169,7 @@ function rebuildCommand(): Command {
     ],
     exitCodes: { 3: 'the ledger is damaged; the store is unchanged', 130: null },
     json: 'one object: store, replaced, records, left_out, missing, tail_bytes',
-  })
-    .option('--json', 'print one JSON object')
-    .action(rebuildAnalytics);
+  }).action(rebuildAnalytics);
 }
 
 /** Opens the analytics store of a data folder for reading and runs a function on the store. A server may use the store at the same time. */
@@ -204,15 +195,11 @@ export async function withStoredAnalytics(
   }
 }
 
-interface AnalyticsReportOptions {
-  readonly account: string;
+interface AnalyticsReportOptions extends TenantOptions {
   readonly tag: string;
-  readonly vertical: Vertical;
-  readonly mode: ApiKeyMode;
   /** First and last day of the report, as numbers of days since the Unix epoch. */
   readonly from?: number;
   readonly to?: number;
-  readonly json?: true;
 }
 
 /** Prints a report from the analytics store of the data folder, with the same figures as `GET /analytics`. */
@@ -296,17 +283,6 @@ async function* readPages<Item>(
 
 function toJsonLines(items: readonly object[], position: number): string {
   return items.map((item) => toEscapedJson({ ...item, as_of_position: position })).join('\n');
-}
-
-/** Returns the number of an account. Throws `CommandLineError` if no API key has the account. */
-export function findAccountNumber(dataDir: string, name: string): number {
-  const { account } = listKeys(dataDir).find(({ accountName }) => accountName === name) ?? {};
-  if (account !== undefined) return account;
-  throw new CommandLineError('unknown account; marketplace keys list shows all accounts');
-}
-
-function listKeys(dataDir: string): readonly IssuedKey[] {
-  return withKeyRegistry(new KeyRegistry(keyFilePath(dataDir), { mustExist: true }), (registry) => registry.listKeys());
 }
 
 async function printTagCounts(registry: VerticalRegistry, options: { readonly json?: true }): Promise<void> {

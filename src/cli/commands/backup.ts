@@ -28,7 +28,6 @@ export function createCommand(): Command {
     json: 'one object: folder, ledger_records, has_secrets',
   })
     .argument('<folder>', 'target folder; created if it does not exist')
-    .option('--json', 'print one JSON object')
     .action(backUpDataFolder);
 }
 

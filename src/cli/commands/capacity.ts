@@ -58,7 +58,6 @@ export function createCommand(): Command {
       createIntegerParser(bounds.capacityCheckSessionsMax),
       defaultCheckSessions,
     )
-    .option('--json', 'print one JSON object')
     .action(printCapacityPlan);
 }
 

@@ -36,7 +36,6 @@ function catalogValidateCommand(registry: VerticalRegistry): Command {
     json: 'one object, also for an invalid catalog: file, valid, vertical, lenders, offers, versions, faults, rest, warnings, notes',
   })
     .argument('<file>', 'catalog file')
-    .option('--json', 'print one JSON object')
     .action((file: string, options: { readonly json?: true }) => validateCatalogFile(file, registry, options));
 }
 
@@ -54,7 +53,6 @@ function catalogStatsCommand(registry: VerticalRegistry): Command {
       'versions, grouped_by, groups, coverage, payouts, using, never_shown',
   })
     .argument('<file>', 'catalog file')
-    .option('--json', 'print one JSON object')
     .action((file: string, options: { readonly json?: true }) => printCatalogStats(file, registry, options));
 }
 

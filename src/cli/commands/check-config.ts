@@ -24,9 +24,7 @@ export function createCommand(registry: VerticalRegistry): Command {
     ],
     exitCodes: { 0: 'all settings are valid', 1: 'a setting is invalid; standard error names it' },
     json: 'one object: settings, warnings',
-  })
-    .option('--json', 'print one JSON object')
-    .action((options: { readonly json?: true }) => printConfig(registry, options));
+  }).action((options: { readonly json?: true }) => printConfig(registry, options));
 }
 
 function printConfig(registry: VerticalRegistry, { json }: { readonly json?: true }): void {

@@ -39,7 +39,6 @@ export function createCommand(): Command {
     .option('--url <url>', 'address of the operations listener (default: from SVC_OPS_HOST and SVC_OPS_PORT)', parseUrl)
     .option('--token-file <file>', 'file with the operator token (default: the file in the data folder)')
     .option('--rejected <file>', 'file for rejected rows and their reasons (default: beside the input file)')
-    .option('--json', 'print one JSON object')
     .action(confirmRevenueFromFile);
 }
 

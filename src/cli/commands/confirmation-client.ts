@@ -1,21 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { bounds } from '../../bounds.ts';
 import { CommandLineError } from '../command.ts';
-
-/** Outcome of one row. The outcome `unknown` means that all retries failed. Only a rejected row has a `reason`. */
-export interface ConfirmationRowOutcome {
-  readonly outcome: 'accepted' | 'repeated' | 'rejected' | 'unknown';
-  readonly reason?: string | undefined;
-  readonly payout?: PayoutOfRow | undefined;
-}
-
-/** State and amount in USD of the payout that a row names (docs/contract.md#confirmation-answers). */
-export interface PayoutOfRow {
-  readonly state: string;
-  readonly amount: number;
-}
 
 interface ConfirmationClientOptions {
   /** Delay before the first retry, in milliseconds; each retry doubles the delay before the next retry. */
@@ -24,20 +11,19 @@ interface ConfirmationClientOptions {
   readonly signal?: AbortSignal;
 }
 
-const responseValidator = Compile(
-  Type.Object({
-    results: Type.Array(
-      Type.Object({
-        index: Type.Integer({ minimum: 0 }),
-        outcome: Type.Union(
-          (['accepted', 'repeated', 'rejected', 'unknown'] as const).map((outcome) => Type.Literal(outcome)),
-        ),
-        reason: Type.Optional(Type.String()),
-        payout: Type.Optional(Type.Object({ state: Type.String(), amount: Type.Number() })),
-      }),
-    ),
-  }),
-);
+const payoutSchema = Type.Object({ state: Type.String(), amount: Type.Number() });
+const resultSchema = Type.Object({
+  index: Type.Integer({ minimum: 0 }),
+  outcome: Type.Enum(['accepted', 'repeated', 'rejected', 'unknown']),
+  reason: Type.Optional(Type.String()),
+  payout: Type.Optional(payoutSchema),
+});
+const responseValidator = Compile(Type.Object({ results: Type.Array(resultSchema) }));
+
+/** State and amount in USD of the payout that a row names (docs/contract.md#confirmation-answers). */
+export type PayoutOfRow = Static<typeof payoutSchema>;
+/** Outcome of one row. The outcome `unknown` means that all retries failed. Only a rejected row has a `reason`. */
+export type ConfirmationRowOutcome = Omit<Static<typeof resultSchema>, 'index'>;
 
 /** Message of the error that `fetch` throws for a port that the Fetch standard blocks. */
 const blockedPortMessage = 'bad port';

@@ -88,17 +88,15 @@ function positionOf(text: string, offset: number): TextPosition {
 
 /** Returns the offset of the first syntax error that jsonc-parser finds, or the length of the text if jsonc-parser finds no error. */
 function firstErrorOffset(text: string): number {
-  const stopVisit = new Error('stop');
-  let first = text.length;
+  let first: number | undefined;
   const onError = (_code: number, offset: number) => {
-    first = offset;
-    throw stopVisit;
+    first ??= offset;
   };
   try {
     visit(text, { onError }, { disallowComments: true });
   } catch (error) {
     // The recursive parser throws a RangeError (stack overflow) if the text is deeply nested.
-    if (error !== stopVisit && !(error instanceof RangeError)) throw error;
+    if (!(error instanceof RangeError)) throw error;
   }
-  return first;
+  return first ?? text.length;
 }

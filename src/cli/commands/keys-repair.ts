@@ -11,13 +11,8 @@ import { findKnownKeyNumbers, listLedgerSegments, readFolderEvidence } from '../
 import { CommandLineError, defineCommand } from '../command.ts';
 import { printJson, printNotice, printResult } from '../output.ts';
 import { runWithProgress } from '../progress-bar.ts';
-import { dryRunNotice } from './accept-loss.ts';
+import { dryRunNotice, type RepairOptions } from './accept-loss.ts';
 import { withLockedDataFolder } from './log-folder.ts';
-
-interface RepairOptions {
-  readonly yes?: true;
-  readonly json?: true;
-}
 
 export function createKeysRepairCommand(): Command {
   return defineCommand('repair', {
@@ -33,7 +28,6 @@ export function createKeysRepairCommand(): Command {
     json: 'one object: outcome, key_file, accounts_up_to, keys_up_to, lost_changes, active_keys',
   })
     .option('--yes', 'make the changes')
-    .option('--json', 'print one JSON object')
     .action((options: RepairOptions) =>
       withLockedDataFolder(readDataDir(), (dataDir) => repairKeyFile(dataDir, options)),
     );
@@ -67,8 +61,25 @@ async function repairKeyFile(dataDir: string, options: RepairOptions): Promise<v
     lost_changes: Math.max(0, known.change - stored.change),
     active_keys: existsSync(path) ? countActiveKeys(path) : 0,
   };
-  if (json) printJson(report);
-  else printReport(report, isMissing);
+  if (json) {
+    printJson(report);
+    return;
+  }
+  if (isCurrent) {
+    printResult(`${path} is not older than the data folder: nothing to do.`);
+    return;
+  }
+  const action = isMissing ? (yes ? 'Created' : 'Would create') : yes ? 'Accepted' : 'Would accept';
+  printResult(
+    `${action} ${path}. New accounts get numbers above ${report.accounts_up_to}, and new keys get numbers above ${report.keys_up_to}.`,
+  );
+  if (report.active_keys > 0) {
+    printNotice(
+      `${report.active_keys} keys are active. Of the last ${report.lost_changes} changes of keys and origins, nothing is known: ` +
+        'revoke keys that were revoked before, and create lost keys again.',
+    );
+  }
+  if (!yes) printNotice(dryRunNotice);
 }
 
 function findAllKeyNumbers(dataDir: string, output: { readonly json?: true }) {
@@ -87,32 +98,4 @@ function countActiveKeys(path: string): number {
   } finally {
     registry.close();
   }
-}
-
-interface RepairReport {
-  readonly outcome: string;
-  readonly key_file: string;
-  readonly accounts_up_to: number;
-  readonly keys_up_to: number;
-  readonly lost_changes: number;
-  readonly active_keys: number;
-}
-
-function printReport({ outcome, key_file: path, ...report }: RepairReport, isMissing: boolean): void {
-  if (outcome === 'nothing_to_do') {
-    printResult(`${path} is not older than the data folder: nothing to do.`);
-    return;
-  }
-  const isDone = outcome === 'repaired';
-  const action = isMissing ? (isDone ? 'Created' : 'Would create') : isDone ? 'Accepted' : 'Would accept';
-  printResult(
-    `${action} ${path}. New accounts get numbers above ${report.accounts_up_to}, and new keys get numbers above ${report.keys_up_to}.`,
-  );
-  if (report.active_keys > 0) {
-    printNotice(
-      `${report.active_keys} keys are active. Of the last ${report.lost_changes} changes of keys and origins, nothing is known: ` +
-        'revoke keys that were revoked before, and create lost keys again.',
-    );
-  }
-  if (!isDone) printNotice(dryRunNotice);
 }

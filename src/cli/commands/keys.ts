@@ -3,12 +3,11 @@ import { type Command, Option } from 'commander';
 import type { IssuedKey } from '../../auth/api-key.ts';
 import { keyFilePath } from '../../auth/key-file.ts';
 import { getKeyState, KeyRegistry, toIssuedKeyJson } from '../../auth/key-registry.ts';
+import { defaultLimitOverrides } from '../../auth/rate-limits.ts';
 import { bounds } from '../../bounds.ts';
 import type { VerticalRegistry } from '../../catalogs/vertical-registry.ts';
 import { readDataDir } from '../../config/config.ts';
 import { systemClock } from '../../domain/clock.ts';
-import type { ApiKeyMode } from '../../domain/mode.ts';
-import type { Vertical } from '../../domain/vertical.ts';
 import { assertKeyFileIsCurrent, findKnownKeyNumbers, readFolderEvidence } from '../../server/check-data-folder.ts';
 import {
   CommandLineError,
@@ -19,6 +18,7 @@ import {
   defineCommand,
   parseAccountName,
   parseFutureExpiry,
+  type TenantOptions,
 } from '../command.ts';
 import { type Column, formatRows, formatTimestamp, printJson, printNotice, printResult } from '../output.ts';
 import { createKeysRepairCommand } from './keys-repair.ts';
@@ -27,7 +27,7 @@ const keyJsonMembers =
   'id, account, vertical, mode, state, created_at, expires_at, revoked_at, requests_per_minute, analytics_per_minute, sessions_per_day';
 
 function keysCreateCommand(registry: VerticalRegistry): Command {
-  return defineCommand('create', {
+  const command = defineCommand('create', {
     summary: 'create an API key and print it once',
     description: 'Creates an API key and prints it. Only its hash is stored, so it cannot be printed again.',
     examples: [
@@ -50,22 +50,15 @@ function keysCreateCommand(registry: VerticalRegistry): Command {
       '--expires <when>',
       'ISO 8601 timestamp, or a date for the end of that UTC day (default: never)',
       parseFutureExpiry,
-    )
-    .option(
-      '--requests-per-minute <n>',
-      'requests in any 60 seconds (default: that of the service)',
-      createIntegerParser(bounds.limitPerMinuteMax),
-    )
-    .option(
-      '--analytics-per-minute <n>',
-      'analytics queries in any 60 seconds (default: that of the service)',
-      createIntegerParser(bounds.limitPerMinuteMax),
-    )
-    .option(
-      '--sessions-per-day <n>',
-      'sessions created per UTC day (default: that of the service)',
-      createIntegerParser(bounds.limitPerDayMax),
-    )
+    );
+  for (const [flags, limited, max] of [
+    ['--requests-per-minute <n>', 'requests in any 60 seconds', bounds.limitPerMinuteMax],
+    ['--analytics-per-minute <n>', 'analytics queries in any 60 seconds', bounds.limitPerMinuteMax],
+    ['--sessions-per-day <n>', 'sessions created per UTC day', bounds.limitPerDayMax],
+  ] as const) {
+    command.option(flags, `${limited} (default: that of the service)`, createIntegerParser(max));
+  }
+  return command
     .option('--raw', 'print only the key, for scripts')
     .addOption(new Option('--json', 'print one JSON object').conflicts('raw'))
     .action(createAndPrintKey);
@@ -81,9 +74,7 @@ function keysListCommand(): Command {
       `marketplace keys list --json | jq -r '.[] | select(.state == "active") | .id'`,
     ],
     json: `array with one object per key, oldest first: ${keyJsonMembers}`,
-  })
-    .option('--json', 'print an array of JSON objects')
-    .action(printKeys);
+  }).action(printKeys);
 }
 
 function keysRevokeCommand(): Command {
@@ -98,7 +89,6 @@ function keysRevokeCommand(): Command {
     json: `one object: ${keyJsonMembers}, revoked_before`,
   })
     .argument('<id>', 'id of the key from keys list; not the key itself')
-    .option('--json', 'print one JSON object')
     .action(revokeKey);
 }
 
@@ -111,7 +101,7 @@ export function createCommand(registry: VerticalRegistry): Command {
 }
 
 /** Runs a function on an open key registry, then closes the registry. */
-export function withKeyRegistry<Result>(registry: KeyRegistry, run: (registry: KeyRegistry) => Result): Result {
+function withKeyRegistry<Result>(registry: KeyRegistry, run: (registry: KeyRegistry) => Result): Result {
   try {
     return run(registry);
   } finally {
@@ -119,21 +109,29 @@ export function withKeyRegistry<Result>(registry: KeyRegistry, run: (registry: K
   }
 }
 
-interface CreateKeyOptions {
-  readonly account: string;
-  readonly vertical: Vertical;
-  readonly mode: ApiKeyMode;
+/** Lists all keys of a data folder, which must contain a key file. */
+export function listKeys(dataDir: string): readonly IssuedKey[] {
+  return withKeyRegistry(new KeyRegistry(keyFilePath(dataDir), { mustExist: true }), (registry) => registry.listKeys());
+}
+
+/** Returns the number of an account. Throws `CommandLineError` if no API key has the account. */
+export function findAccountNumber(dataDir: string, name: string): number {
+  const { account } = listKeys(dataDir).find(({ accountName }) => accountName === name) ?? {};
+  if (account !== undefined) return account;
+  throw new CommandLineError('unknown account; marketplace keys list shows all accounts');
+}
+
+interface CreateKeyOptions extends TenantOptions {
   /** Time, in milliseconds since the Unix epoch, from which the server rejects the key. */
   readonly expires?: number;
   readonly requestsPerMinute?: number;
   readonly analyticsPerMinute?: number;
   readonly sessionsPerDay?: number;
   readonly raw?: true;
-  readonly json?: true;
 }
 
 async function createAndPrintKey(options: CreateKeyOptions): Promise<void> {
-  const { account, vertical, mode } = options;
+  const { account, vertical, mode, expires = null, raw, json, ...limits } = options;
   const nowMs = systemClock.wallMs();
   const dataDir = readDataDir();
   const path = keyFilePath(dataDir);
@@ -141,15 +139,11 @@ async function createAndPrintKey(options: CreateKeyOptions): Promise<void> {
   const evidence = readFolderEvidence(dataDir, { readonly: true });
   assertKeyFileIsCurrent(path, await findKnownKeyNumbers(evidence, { ledger: 'unknown' }));
   const isNewFile = !existsSync(path);
-  const limits = {
-    requestsPerMinute: options.requestsPerMinute ?? null,
-    analyticsPerMinute: options.analyticsPerMinute ?? null,
-    sessionsPerDay: options.sessionsPerDay ?? null,
-  };
+  const newKey = { accountName: account, vertical, mode, expiresAtMs: expires };
   const { key, issued } = withKeyRegistry(new KeyRegistry(path), (registry) =>
-    registry.create({ accountName: account, vertical, mode, expiresAtMs: options.expires ?? null, limits }, nowMs),
+    registry.create({ ...newKey, limits: { ...defaultLimitOverrides, ...limits } }, nowMs),
   );
-  if (options.json) {
+  if (json) {
     printJson({ key, ...toIssuedKeyJson(issued, nowMs) });
     return;
   }
@@ -157,7 +151,7 @@ async function createAndPrintKey(options: CreateKeyOptions): Promise<void> {
     printNotice(`Created the key file ${path}. Only a server with this data folder (SVC_DATA_DIR) accepts its keys.`);
   }
   printResult(key);
-  if (options.raw) return;
+  if (raw) return;
   const expiry =
     issued.expiresAtMs === null ? 'it does not expire' : `it expires at ${formatTimestamp(issued.expiresAtMs)}`;
   printNotice(`Created ${issued.id}, a ${issued.mode} key of ${issued.accountName} for ${issued.vertical}; ${expiry}.`);
@@ -180,11 +174,10 @@ function keyColumns(nowMs: number): readonly Column<IssuedKey>[] {
 }
 
 function printKeys(options: { readonly json?: true }): void {
-  const path = keyFilePath(readDataDir());
+  const dataDir = readDataDir();
+  const path = keyFilePath(dataDir);
   const nowMs = systemClock.wallMs();
-  const keys = existsSync(path)
-    ? withKeyRegistry(new KeyRegistry(path, { mustExist: true }), (registry) => registry.listKeys())
-    : [];
+  const keys = existsSync(path) ? listKeys(dataDir) : [];
   if (options.json) printJson(keys.map((key) => toIssuedKeyJson(key, nowMs)));
   else if (keys.length === 0) printNotice(`There are no keys in ${path}. Create one with: marketplace keys create`);
   else printResult(formatRows(keyColumns(nowMs), keys));

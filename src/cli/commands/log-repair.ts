@@ -10,15 +10,19 @@ import { countTruncatedRecords, type RepairPlan, repairLog, validateTruncation }
 import { type FolderLock, lockFolder } from '../../files/folder-lock.ts';
 import { CommandLineError, defineCommand } from '../command.ts';
 import { formatTimestamp, printJson, printNotice, printResult } from '../output.ts';
-import { acceptMissingJournal, acceptMissingLedger, acceptRemovedRecords, dryRunNotice } from './accept-loss.ts';
+import {
+  acceptMissingJournal,
+  acceptMissingLedger,
+  acceptRemovedRecords,
+  dryRunNotice,
+  type RepairOptions,
+} from './accept-loss.ts';
 import { checkLogWithProgress, LogTimeRange, resolveLogFolder, withLockedDataFolder } from './log-folder.ts';
 
-interface RepairOptions {
+interface LogRepairOptions extends RepairOptions {
   readonly cut?: LogLocation;
   readonly acceptMissingLedger?: true;
   readonly acceptMissingJournal?: true;
-  readonly yes?: true;
-  readonly json?: true;
 }
 
 export function createRepairCommand(): Command {
@@ -59,8 +63,7 @@ export function createRepairCommand(): Command {
       ).conflicts('cut'),
     )
     .option('--yes', 'make the changes')
-    .option('--json', 'print one JSON object')
-    .action(async (folder: string | undefined, options: RepairOptions, command: Command) => {
+    .action(async (folder: string | undefined, options: LogRepairOptions, command: Command) => {
       const { cut, acceptMissingLedger: acceptsLedger, acceptMissingJournal: acceptsJournal } = options;
       const accept = acceptsLedger ? acceptMissingLedger : acceptsJournal ? acceptMissingJournal : null;
       const dataDir = folder === undefined ? readDataDir() : dirname(resolve(folder));

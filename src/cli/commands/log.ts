@@ -35,7 +35,6 @@ function createVerifyCommand(): Command {
       'first_position, last_position, first_at, last_at, tail_bytes, damage',
   })
     .argument('[folder]', 'folder of the log (default: the ledger of the data folder)')
-    .option('--json', 'print one JSON object')
     .action(verifyLog);
 }
 
@@ -63,7 +62,6 @@ function createInspectCommand(): Command {
       createIntegerParser(Number.MAX_SAFE_INTEGER),
       bounds.logInspectRecordsDefault,
     )
-    .option('--json', 'print one JSON object per line')
     .action(inspectLog);
 }
 

@@ -58,7 +58,6 @@ function changeOriginsCommand(change: keyof typeof changeDefinitions): Command {
   })
     .requiredOption('--account <name>', account, parseAccountName)
     .argument('<origin...>', argument)
-    .option('--json', 'print one JSON object')
     .action((origins: readonly string[], options: ChangeOriginsOptions, command: Command) => {
       assertOrigins(origins, command);
       changeOrigins(change, origins, options);
@@ -73,7 +72,6 @@ function originsListCommand(): Command {
     json: 'array with one object per origin, ordered by account: account, origin',
   })
     .option('--account <name>', 'only this account', parseAccountName)
-    .option('--json', 'print an array of JSON objects')
     .action(printOrigins);
 }
 

@@ -23,9 +23,7 @@ function rotateCommand(): Command {
       'The command does not print secrets.',
     examples: ['marketplace secret rotate', 'SVC_SECRET_FILE=/etc/marketplace/secrets.json marketplace secret rotate'],
     json: 'one object: number, file',
-  })
-    .option('--json', 'print one JSON object')
-    .action(rotateSecret);
+  }).action(rotateSecret);
 }
 
 function rotateSecret({ json }: { readonly json?: true }): void {

@@ -3,12 +3,7 @@ import { createInterface } from 'node:readline';
 import { bounds } from '../../bounds.ts';
 import { CommandLineError } from '../command.ts';
 import type { ConfirmationClient, ConfirmationRowOutcome } from './confirmation-client.ts';
-import {
-  type ConfirmationFormat,
-  type ConfirmationRow,
-  type RowRejection,
-  readConfirmationRows,
-} from './confirmation-file.ts';
+import { type ConfirmationFormat, type ConfirmationRow, readConfirmationRows } from './confirmation-file.ts';
 
 export interface SentRowCounts {
   rows: number;
@@ -73,13 +68,14 @@ async function sendPayouts(options: SendOptions, counts: SentRowCounts, stored: 
       counts.rows++;
     }
   };
-  for await (const [index, { outcome, reason, payout }] of sendInBatches(options, selectPayouts())) {
+  for await (const [index, result] of sendInBatches(options, selectPayouts())) {
+    const { outcome, payout } = result;
     if (outcome === 'accepted' || outcome === 'repeated') {
       counts[outcome]++;
       if (outcome === 'repeated' && payout !== undefined && payout.state !== 'funded') counts.reversedPayouts++;
     } else {
       needsSecondPass = true;
-      stored.add(index, toRejection({ outcome, reason, payout }));
+      stored.add(index, result);
     }
   }
   return needsSecondPass;
@@ -101,25 +97,21 @@ async function sendReversals(
       if (!parsed.ok) yield { row, result: { outcome: 'rejected', reason: parsed.reason } };
       else if (isReversal(parsed.item)) yield { row, item: parsed.item };
       else if (!next.done && next.value.index === index) {
-        yield { row, result: { outcome: 'rejected', ...next.value } };
+        yield { row, result: next.value };
         next = await rejections.next();
       }
       index++;
     }
   };
-  for await (const [row, { outcome, reason, payout }] of sendInBatches(options, selectReversalsAndRejections())) {
+  for await (const [row, result] of sendInBatches(options, selectReversalsAndRejections())) {
+    const { outcome } = result;
     if (outcome === 'accepted' || outcome === 'repeated') counts[outcome]++;
-    else rejected.add(row, toRejection({ outcome, reason, payout }));
+    else rejected.add(row, result);
   }
 }
 
 function isReversal(item: object): boolean {
   return 'status' in item && item.status === 'reversed';
-}
-
-/** An outcome without a reason is `unknown`: the server may have booked the row. */
-function toRejection({ outcome, reason = outcome, payout }: ConfirmationRowOutcome): RowRejection {
-  return { reason, payout };
 }
 
 function readRows({ path, format, onProgress }: SendOptions): AsyncIterable<ConfirmationRow> {
@@ -190,15 +182,15 @@ class StoredRejections {
   }
 
   /** @param index index of the row in the file of confirmations, larger than in the previous call */
-  add(index: number, rejection: RowRejection): void {
+  add(index: number, result: ConfirmationRowOutcome): void {
     wrapFileErrors(this.#path, () => {
       this.#file ??= openSync(this.#path, 'w');
-      writeSync(this.#file, `${JSON.stringify({ index, ...rejection })}\n`);
+      writeSync(this.#file, `${JSON.stringify({ ...result, index })}\n`);
     });
   }
 
   /** Yields the rejections in the order in which they were added. */
-  async *read(): AsyncGenerator<RowRejection & { readonly index: number }, undefined> {
+  async *read(): AsyncGenerator<ConfirmationRowOutcome & { readonly index: number }, undefined> {
     if (this.#file === null) return;
     for await (const line of createInterface({ input: createReadStream(this.#path) })) yield JSON.parse(line);
   }
@@ -226,14 +218,15 @@ class RejectedRowsFile {
     });
   }
 
-  add(row: ConfirmationRow, rejection: RowRejection): void {
-    this.countByReason.set(rejection.reason, (this.countByReason.get(rejection.reason) ?? 0) + 1);
+  /** Adds a row. An outcome without a reason is `unknown`: the server may have booked the row. */
+  add(row: ConfirmationRow, { outcome, reason = outcome, payout }: ConfirmationRowOutcome): void {
+    this.countByReason.set(reason, (this.countByReason.get(reason) ?? 0) + 1);
     wrapFileErrors(this.#path, () => {
       if (this.#file === null) {
         this.#file = openSync(this.#temporaryPath, 'wx');
         writeSync(this.#file, row.rejectedRowsHeader);
       }
-      writeSync(this.#file, row.formatRejectedRow(rejection));
+      writeSync(this.#file, row.formatRejectedRow({ reason, payout }));
     });
   }
 

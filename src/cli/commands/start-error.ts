@@ -10,11 +10,8 @@ import { diskFullMessage, isDiskFullError } from '../../files/durable-files.ts';
 import { InvalidCertificateError } from '../../tls/certificate.ts';
 import { CommandLineError } from '../command.ts';
 
-/** Members of Node.js and SQLite errors that describe the cause. */
-interface SystemErrorDetails {
-  readonly code?: string;
-  readonly syscall?: string;
-  readonly path?: string;
+/** Error of Node.js or SQLite, with the members that describe the cause. */
+interface SystemError extends NodeJS.ErrnoException {
   readonly address?: string;
   readonly hostname?: string;
   readonly port?: number;
@@ -35,10 +32,10 @@ export function toStartupError(error: unknown, config: Config): unknown {
   if (error instanceof InvalidCatalogError) return catalogError(error, config);
   // The message of any other OperatorError already states the fix, also if the error has a path, such as that of a missing folder.
   if (!(error instanceof Error) || error instanceof OperatorError) return error;
-  const { code = '', syscall = '', path } = error as Error & SystemErrorDetails;
+  const { code = '', syscall = '', path } = error as SystemError;
   if (isDiskFullError(error)) return diskFullError(error, path, config);
   if (syscall === 'listen' || syscall === 'bind' || syscall === 'getaddrinfo')
-    return listenError(error as SystemErrorDetails, config);
+    return listenError(error as SystemError, config);
   if (path !== undefined) return pathError(path, code, error, config);
   // SQLite errors contain no file path, so the message names the data folder, which contains all SQLite files.
   if (/^SQLITE_(CANTOPEN|READONLY|IOERR|PERM)/.test(code)) return dataFolderError(config, code);
@@ -65,7 +62,7 @@ function catalogError(error: InvalidCatalogError, { catalogPath }: Config): Comm
   return new CommandLineError(`${subject}: ${error.errors[0]}${more}`, { cause: error });
 }
 
-function listenError(error: SystemErrorDetails, { listen }: Config): Error {
+function listenError(error: SystemError, { listen }: Config): Error {
   const { code, address, hostname, port } = error;
   if (code === 'EADDRINUSE' || code === 'EACCES') {
     const setting = port === listen.operationsPort ? 'SVC_OPS_PORT' : 'SVC_PORT';
@@ -80,14 +77,10 @@ function listenError(error: SystemErrorDetails, { listen }: Config): Error {
 /** Returns an error that names the setting of a file path, or the original error if no setting contains the path. */
 function pathError(path: string, code: string, error: Error, config: Config): unknown {
   const { secretFile, dataDir } = config;
-  if (path === secretFile || path === `${secretFile}.new` || path === dirname(secretFile)) {
-    if (dirname(secretFile) !== dataDir) {
-      return ConfigError.invalidSettingError(
-        'SVC_SECRET_FILE',
-        secretFile,
-        `a file in a folder that this process may use (${code})`,
-      );
-    }
+  const isSecret = [secretFile, `${secretFile}.new`, dirname(secretFile)].includes(path);
+  if (isSecret && dirname(secretFile) !== dataDir) {
+    const rule = `a file in a folder that this process may use (${code})`;
+    return ConfigError.invalidSettingError('SVC_SECRET_FILE', secretFile, rule);
   }
   if (path === dataDir || path.startsWith(`${dataDir}${sep}`) || dataDir.startsWith(`${path}${sep}`)) {
     return dataFolderError(config, path === dataDir ? code : `${code} at ${JSON.stringify(path)}`);

@@ -4,19 +4,17 @@ import type { ReadOnlyAnalytics } from '../../analytics/read-only-analytics.ts';
 import { bounds } from '../../bounds.ts';
 import type { VerticalRegistry } from '../../catalogs/vertical-registry.ts';
 import { readDataDir } from '../../config/config.ts';
-import type { ApiKeyMode } from '../../domain/mode.ts';
-import type { Vertical } from '../../domain/vertical.ts';
 import { toTagView } from '../../operations/analytics-responses.ts';
-import { createModeOption, createVerticalOption, defineCommand, parseAccountName } from '../command.ts';
-import { findAccountNumber, printPages, withStoredAnalytics } from './analytics.ts';
+import {
+  createModeOption,
+  createVerticalOption,
+  defineCommand,
+  parseAccountName,
+  type TenantOptions,
+} from '../command.ts';
+import { printPages, withStoredAnalytics } from './analytics.ts';
 import { tagColumns } from './analytics-text.ts';
-
-interface TagsOptions {
-  readonly account: string;
-  readonly vertical: Vertical;
-  readonly mode: ApiKeyMode;
-  readonly json?: boolean;
-}
+import { findAccountNumber } from './keys.ts';
 
 export function createCommand({ verticals }: VerticalRegistry): Command {
   return defineCommand('tags', {
@@ -35,15 +33,18 @@ export function createCommand({ verticals }: VerticalRegistry): Command {
     .requiredOption('--account <name>', 'account of the sessions', parseAccountName)
     .addOption(createVerticalOption('vertical of the sessions', verticals).default(verticals[0], verticals[0]!.segment))
     .addOption(createModeOption('sessions of live keys or of test keys').default('live'))
-    .option('--json', 'print one JSON object per line')
     .action(printTags);
 }
 
-async function printTags({ account: name, vertical, mode, json = false }: TagsOptions): Promise<void> {
+async function printTags({ account: name, vertical, mode, json }: TenantOptions): Promise<void> {
   const dataDir = readDataDir();
   const tenant = { account: findAccountNumber(dataDir, name), vertical: vertical.number, mode };
   await withStoredAnalytics(dataDir, (analytics) =>
-    printPages(readTagPages(analytics, tenant), analytics, { json, columns: tagColumns, itemName: 'tag' }),
+    printPages(readTagPages(analytics, tenant), analytics, {
+      json: json ?? false,
+      columns: tagColumns,
+      itemName: 'tag',
+    }),
   );
 }
 
