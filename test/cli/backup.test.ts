@@ -4,8 +4,6 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createMarketplace } from '../../src/index.ts';
 import { ApiCaller } from '../support/api-caller.ts';
-import { HttpClient } from '../support/http-client.ts';
-import { runAfterTest } from '../support/run-after-test.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 import { createFolder, marketplaceOnFreshFolder } from './sample-data-folder.ts';
 import { ServedProcess, serveMarketplace } from './served-process.ts';
@@ -18,12 +16,7 @@ const tag = 'under-load';
 /** Starts a server. `connect` returns an API client with its own connection. */
 async function serve(t: TestContext, folder: string, key: string) {
   const served = new ServedProcess(t, { SVC_DATA_DIR: folder, SVC_MATCHER_THREADS: '1', SVC_LOG_LEVEL: 'warn' });
-  const { public: port } = await served.ports();
-  const connect = (): ApiCaller => {
-    const http = new HttpClient(port);
-    runAfterTest(t, () => http.close());
-    return new ApiCaller(http, fixture.vertical.segment, key);
-  };
+  const connect = async () => new ApiCaller(await served.client(t), fixture.vertical.segment, key);
   return { served, connect };
 }
 
@@ -41,7 +34,7 @@ test('a backup and a restart under load lose no acknowledged sessions, inputs or
   let isStopping = false;
   const acknowledged: string[] = [];
   const loads = Array.from({ length: clients }, async () => {
-    const caller = connect();
+    const caller = await connect();
     try {
       for (;;) {
         acknowledged.push((await caller.createSessionWithClicks(tag, fixture.complete, clicksPerVisit)).subId);
@@ -74,7 +67,7 @@ test('a backup and a restart under load lose no acknowledged sessions, inputs or
     [folder, acknowledged],
   ] as const) {
     const restarted = await serve(t, dataDir, key);
-    const caller = restarted.connect();
+    const caller = await restarted.connect();
     const { sessions_total: sessions, offer_clicks: clicks } = await caller.summary({ referrer_tag: tag });
     const between = (value: number, min: number, max: number) => assert.ok(value >= min && value <= max, `${value}`);
     between(sessions, expected.length, visitsMax);

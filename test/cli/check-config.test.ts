@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { settingNames } from '../../src/config/env.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { runMarketplace } from './run-marketplace.ts';
-import { createFolder } from './sample-data-folder.ts';
+import { createFolder, createKey } from './sample-data-folder.ts';
 
 test('prints every setting with its value, and whether the value is the default', async () => {
   const { code, stdout, stderr } = await runMarketplace(['check-config'], { SVC_PORT: '8181' });
@@ -53,18 +53,14 @@ test('warns about live keys that get offers of an example catalog, and changes n
     assert.deepEqual(readdirSync(settings.SVC_DATA_DIR), files);
     return JSON.parse(stdout).warnings;
   };
-  const createKey = async (vertical: string, mode: string): Promise<string> => {
-    const args = ['keys', 'create', '--account', 'acme', '--vertical', vertical, '--mode', mode, '--json'];
-    return JSON.parse((await runMarketplace(args, settings)).stdout).id;
-  };
   const warning = (verticals: string) => [
     `SVC_CATALOG names no catalog of yours, so live API keys for ${verticals} get made-up example offers.`,
   ];
   assert.deepEqual(await warningsWith(), []);
-  await createKey('banking', 'test');
+  await createKey(settings.SVC_DATA_DIR, 'banking', 'test');
   assert.deepEqual(await warningsWith(), []);
-  const id = await createKey('banking', 'live');
-  await createKey('mortgage', 'live');
+  const { id } = await createKey(settings.SVC_DATA_DIR, 'banking');
+  await createKey(settings.SVC_DATA_DIR, 'mortgage');
   assert.deepEqual(await warningsWith(), warning('mortgage, banking'));
   const bankingFile = builtInVerticals.exampleCatalogFile(
     builtInVerticals.verticals.find(({ segment }) => segment === 'banking')!,

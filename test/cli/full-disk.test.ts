@@ -6,13 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { operatorTokenPath, readOperatorToken } from '../../src/auth/operator-token.ts';
 import { openOrCreateSecretFile } from '../../src/secrets/secret-file.ts';
 import { ApiCaller, assertError, assertOk } from '../support/api-caller.ts';
-import { HttpClient } from '../support/http-client.ts';
-import { runAfterTest } from '../support/run-after-test.ts';
 import { Scrape } from '../support/scrape.ts';
 import { totalClickUsd } from '../support/vertical-fixture.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 import { runMarketplace } from './run-marketplace.ts';
-import { createFolder } from './sample-data-folder.ts';
+import { createFolder, createKey } from './sample-data-folder.ts';
 import { ServedProcess } from './served-process.ts';
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
@@ -21,13 +19,8 @@ const skip = spawnSync('prlimit', ['--version']).status !== 0 && 'the prlimit co
 /** Starts a server in its own process, with an API client and the means to fill its disk. */
 async function serve(t: TestContext, folder: string, key: string, engine = 'uws') {
   const served = new ServedProcess(t, { SVC_DATA_DIR: folder, SVC_LISTENER: engine, SVC_LOG_LEVEL: 'silent' }, null);
-  const ports = await served.ports();
-  const http = new HttpClient(ports.public);
-  const operations = new HttpClient(ports.operations, false);
-  runAfterTest(t, () => {
-    http.close();
-    operations.close();
-  });
+  const http = await served.client(t);
+  const operations = await served.client(t, 'operations');
   const limit = (fileSize: string) => execFileSync('prlimit', [`--pid=${served.child.pid}`, `--fsize=${fileSize}:`]);
   return {
     served,
@@ -56,14 +49,9 @@ async function serve(t: TestContext, folder: string, key: string, engine = 'uws'
   };
 }
 
-const vertical = fixture.vertical.segment;
-const createKey = `keys create --account full --vertical ${vertical} --mode live --raw`.split(' ');
-
 async function issueKey(t: TestContext): Promise<{ folder: string; key: string }> {
   const folder = createFolder(t);
-  const { code, stdout } = await runMarketplace(createKey, { SVC_DATA_DIR: folder });
-  assert.equal(code, 0);
-  return { folder, key: stdout.trim() };
+  return { folder, key: (await createKey(folder)).key };
 }
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
@@ -190,7 +178,7 @@ test('a command reports a full disk in one line that names the folder', { skip }
   const secretFile = join(secretFolder, 'secrets.json');
   openOrCreateSecretFile(secretFile, false);
   const commands = [
-    { words: createKey, full: folder },
+    { words: 'keys create --account full --vertical banking --mode live'.split(' '), full: folder },
     { words: ['serve'], full: folder },
     { words: ['secret', 'rotate'], full: secretFolder },
   ];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { assertFailed } from './run-marketplace.ts';
-import { marketplaceOnFreshFolder } from './sample-data-folder.ts';
+import { createKey, marketplaceOnFreshFolder } from './sample-data-folder.ts';
 
 const shop = 'https://shop.example';
 const local = 'http://localhost:3000';
@@ -10,9 +10,8 @@ const forAcme = ['--account', 'acme'];
 
 /** Command line on a folder in which the account `acme` has a key. `list` returns the allowed origins. */
 async function withAcme(t: TestContext) {
-  const { run } = marketplaceOnFreshFolder(t);
-  const { code } = await run('keys', 'create', ...forAcme, '--vertical', 'personal-loans', '--mode', 'test', '--raw');
-  assert.equal(code, 0);
+  const { folder, run } = marketplaceOnFreshFolder(t);
+  await createKey(folder);
   const list = async (...args: string[]) => JSON.parse((await run('origins', 'list', ...args, '--json')).stdout);
   return { run, list };
 }

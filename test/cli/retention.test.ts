@@ -10,14 +10,12 @@ import { segmentHeaderLength } from '../../src/event-log/log-format.ts';
 import { createMarketplace, DataMissingError, type Marketplace, type MarketplaceOptions } from '../../src/index.ts';
 import { embeddedOptions } from '../embedded/embedded-marketplace.ts';
 import { ApiCaller } from '../support/api-caller.ts';
-import { HttpClient } from '../support/http-client.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { runAfterTest } from '../support/run-after-test.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 import { figuresInStore } from './figures-in-store.ts';
 import { marketplaceOnFreshFolder, ok } from './sample-data-folder.ts';
-import { serveMarketplace } from './served-process.ts';
+import { ServedProcess } from './served-process.ts';
 
 const retentionDays = 140;
 const tags = ['variant-a', 'variant-b'];
@@ -329,9 +327,8 @@ test('if the archive of analytics counters cannot be written, retention logs the
 
 test('the server deletes sessions older than SVC_RETENTION_DAYS', async (t) => {
   const { folder, key } = copyHistory(t);
-  const server = await serveMarketplace(folder, { SVC_RETENTION_DAYS: '140' });
-  const http = new HttpClient(server.port);
-  runAfterTest(t, () => http.close());
+  const server = new ServedProcess(t, { SVC_DATA_DIR: folder, SVC_RETENTION_DAYS: '140' });
+  const http = await server.client(t);
   await waitUntilDeleted(folder, 3);
   const caller = new ApiCaller(http, 'personal-loans', key);
   // The last sessions are 20 days old, so the ledger has no record of those 20 days.

@@ -15,13 +15,13 @@ import { readEnv } from '../../src/config/env.ts';
 import { lockFolder } from '../../src/files/folder-lock.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { ApiCaller } from '../support/api-caller.ts';
-import { HttpClient } from '../support/http-client.ts';
+import type { HttpClient } from '../support/http-client.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { ServiceConnection } from '../support/service-connection.ts';
 import { runMarketplace } from './run-marketplace.ts';
-import { createFolder } from './sample-data-folder.ts';
-import { ServedProcess, serveMarketplace } from './served-process.ts';
+import { createFolder, createKey } from './sample-data-folder.ts';
+import { ServedProcess } from './served-process.ts';
 
 const logo = 'GET /cdn/none.svg HTTP/1.1\r\nHost: test\r\n\r\n';
 
@@ -29,12 +29,6 @@ async function connectionTo(t: TestContext, port: number): Promise<ServiceConnec
   const connection = await ServiceConnection.open(port);
   runAfterTest(t, () => connection.close());
   return connection;
-}
-
-function operationsOf(t: TestContext, port: number): HttpClient {
-  const client = new HttpClient(port, false);
-  runAfterTest(t, () => client.close());
-  return client;
 }
 
 /** Waits until the server is stopping, and checks the reason in the readiness response. */
@@ -124,17 +118,11 @@ const exampleWarning = 'live API keys are served by example catalogs with made-u
 
 test('warns once for each vertical whose live keys get offers of an example catalog, also for keys created later', async (t) => {
   const folder = createFolder(t);
-  const settings = { SVC_DATA_DIR: folder };
-  const createKey = async (vertical: string, mode: string) => {
-    const args = ['keys', 'create', '--account', 'acme', '--vertical', vertical, '--mode', mode];
-    const { code, stderr } = await runMarketplace(args, settings);
-    assert.equal(code, 0, stderr);
-  };
-  await createKey('personal-loans', 'live');
-  await createKey('mortgage', 'test');
-  const served = new ServedProcess(t, settings);
+  await createKey(folder);
+  await createKey(folder, 'mortgage', 'test');
+  const served = new ServedProcess(t, { SVC_DATA_DIR: folder });
   assert.deepEqual((await served.logged(exampleWarning)).verticals, ['personal-loans']);
-  for (const vertical of ['personal-loans', 'banking', 'banking', 'mortgage']) await createKey(vertical, 'live');
+  for (const vertical of ['personal-loans', 'banking', 'banking', 'mortgage']) await createKey(folder, vertical);
   const warned: unknown[] = [];
   for (let index = 1; warned.length < 2; index++) {
     warned.push(...((await served.logged(exampleWarning, index)).verticals as string[]));
@@ -189,7 +177,7 @@ for (const [signal, origin, message] of [
 ] as const) {
   test(`after an ${origin} error, the server exits with code 1 and loses no acknowledged event`, async (t) => {
     const folder = createFolder(t);
-    const key = await keyIn(folder);
+    const { key } = await createKey(folder);
     const served = new ServedProcess(t, { SVC_DATA_DIR: folder }, 'programs/faults-on-signals.ts');
     const connection = await connectionTo(t, (await served.ports()).public);
     const body = '{"referrer_tag":"kept"}';
@@ -254,7 +242,7 @@ for (const [engine, reason, preload] of [
 test('a second server on the same data folder cannot start until the first process has ended', async (t) => {
   const folder = createFolder(t);
   const served = new ServedProcess(t, { SVC_DATA_DIR: folder });
-  const operations = operationsOf(t, (await served.ports()).operations);
+  const operations = await served.client(t, 'operations');
   const { config } = loadConfig(readEnv({ SVC_DATA_DIR: folder }));
   await assert.rejects(startServer(config, builtInVerticals, pino({ level: 'silent' }), new AbortController().signal), {
     message: `${folder} is in use by another instance of this service; stop it first`,
@@ -265,12 +253,6 @@ test('a second server on the same data folder cannot start until the first proce
   await served.ended;
   lockFolder(folder).release();
 });
-
-async function keyIn(folder: string): Promise<string> {
-  const create = ['keys', 'create', '--account', 'demo', '--vertical', 'personal-loans', '--mode', 'live', '--raw'];
-  const { stdout } = await runMarketplace(create, { SVC_DATA_DIR: folder });
-  return stdout.trim();
-}
 
 function sessionHead(key: string, length: number): string {
   return [
@@ -286,10 +268,10 @@ function sessionHead(key: string, length: number): string {
 /** Starts a server and sends it a session request without the last byte. */
 async function withPendingRequest(t: TestContext, settings: Readonly<Record<string, string>>) {
   const folder = createFolder(t);
-  const key = await keyIn(folder);
+  const { key } = await createKey(folder);
   const served = new ServedProcess(t, { SVC_DATA_DIR: folder, ...settings });
   const ports = await served.ports();
-  const operations = operationsOf(t, ports.operations);
+  const operations = await served.client(t, 'operations');
   const busy = await connectionTo(t, ports.public);
   const body = '{"referrer_tag":"last"}';
   busy.send(sessionHead(key, body.length) + body.slice(0, -1));
@@ -301,8 +283,7 @@ async function withPendingRequest(t: TestContext, settings: Readonly<Record<stri
 
 test('the first start with a locked key file succeeds without creating API keys', async (t) => {
   const folder = createFolder(t);
-  const key = await keyIn(folder);
-  assert.ok(key !== '');
+  await createKey(folder);
   const database = new Database(keyFilePath(folder));
   runAfterTest(t, () => database.close());
   database.exec('DELETE FROM keys');
@@ -317,8 +298,9 @@ const keyText = /svc_pl_(?:live|test)_[0-9a-f]{48}/g;
 
 test('the first start writes the new API keys and the operator token to private files and prints the paths', async (t) => {
   const folder = createFolder(t);
-  const served = await serveMarketplace(folder);
-  runAfterTest(t, () => served.stop());
+  const served = new ServedProcess(t, { SVC_DATA_DIR: folder });
+  const http = await served.client(t);
+  await served.firstKeys();
   const path = join(folder, 'first-keys.txt');
   const printed = served.printed.join('\n');
   assert.ok(printed.includes(path));
@@ -329,8 +311,6 @@ test('the first start writes the new API keys and the operator token to private 
   assert.equal(statSync(path).mode & 0o777, 0o600);
   const [live = '', sandbox = '', exampleKey] = readFileSync(path, 'utf8').match(keyText) ?? [];
   assert.equal(exampleKey, sandbox);
-  const http = new HttpClient(served.port);
-  runAfterTest(t, () => http.close());
   for (const [key, isSandbox] of [
     [live, false],
     [sandbox, true],

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { HttpClient } from '../support/http-client.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { Scrape } from '../support/scrape.ts';
 import { createSelfSignedCertificate, writeCertificate } from '../support/self-signed.ts';
@@ -34,8 +33,7 @@ test('serves HTTPS and reloads the certificate on SIGHUP and when its files chan
     await served.greeting,
     new RegExp(`^serving https://127\\.0\\.0\\.1:${ports.public}/v1/personal-loans,`),
   );
-  const operations = new HttpClient(ports.operations, false);
-  runAfterTest(t, () => operations.close());
+  const operations = await served.client(t, 'operations');
   const metric = async (name: string) => (await Scrape.of(operations)).value(`marketplace_certificate_${name}`);
   const expiry = await served.logged('certificate expires soon');
   assert.equal(expiry.file, certificateFile);

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { keyFilePath } from '../../src/auth/key-file.ts';
+import { HttpClient } from '../support/http-client.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 
@@ -78,6 +79,13 @@ export class ServedProcess {
   async ports(): Promise<{ readonly public: number; readonly operations: number }> {
     const [, port, operations] = /:(\d+)\/.*:(\d+)$/.exec(await this.greeting) ?? [];
     return { public: Number(port), operations: Number(operations) };
+  }
+
+  /** Returns a client of a listener, which is closed at the end of the test. */
+  async client(t: TestContext, listener: 'public' | 'operations' = 'public'): Promise<HttpClient> {
+    const client = new HttpClient((await this.ports())[listener], listener === 'public');
+    runAfterTest(t, () => client.close());
+    return client;
   }
 
   /** Waits for the log line with this message; `index` counts lines with the same message. */

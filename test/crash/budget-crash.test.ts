@@ -12,8 +12,6 @@ import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { createFolder } from '../cli/sample-data-folder.ts';
 import { ServedProcess } from '../cli/served-process.ts';
 import { ApiCaller } from '../support/api-caller.ts';
-import { HttpClient } from '../support/http-client.ts';
-import { runAfterTest } from '../support/run-after-test.ts';
 import { sampleBorrowers } from '../support/sample-borrowers.ts';
 import { totalClickMicros } from '../support/vertical-fixture.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
@@ -59,8 +57,7 @@ for (const hasSnapshot of [false, true]) {
     }
     const serve = async () => {
       const served = new ServedProcess(t, { SVC_DATA_DIR: dataDir, SVC_CATALOG: catalogs, SVC_LOG_LEVEL: 'warn' });
-      const http = new HttpClient((await served.ports()).public);
-      runAfterTest(t, () => http.close());
+      const http = await served.client(t);
       const callerOf = ({ vertical, key }: LimitedOffer) => new ApiCaller(http, vertical.segment, key);
       /** Returns the link of the offer for a new session; undefined if the offer is not in the answer. */
       const requestLink = async (offer: LimitedOffer) => {

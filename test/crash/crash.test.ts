@@ -6,8 +6,6 @@ import { createFolder } from '../cli/sample-data-folder.ts';
 import { ServedProcess } from '../cli/served-process.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { withDailyCap } from '../support/changeable-catalogs.ts';
-import { HttpClient } from '../support/http-client.ts';
-import { runAfterTest } from '../support/run-after-test.ts';
 import { totalClickUsd } from '../support/vertical-fixture.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 import { anySeed, runCrashes } from './crash-run.ts';
@@ -28,9 +26,7 @@ test('even if the server is killed twice, exactly as many clicks book revenue as
   const { key } = await createPartner(dataDir, 'live');
   const serve = async () => {
     const served = new ServedProcess(t, { SVC_DATA_DIR: dataDir, SVC_CATALOG: catalog, SVC_LOG_LEVEL: 'warn' });
-    const http = new HttpClient((await served.ports()).public);
-    runAfterTest(t, () => http.close());
-    return { served, caller: new ApiCaller(http, fixture.vertical.segment, key) };
+    return { served, caller: new ApiCaller(await served.client(t), fixture.vertical.segment, key) };
   };
   /** Clicks the offer with a new session for each click, until the offer is unavailable. Calls `onClick` after each click. */
   const clickAll = async (caller: ApiCaller, onClick: () => void): Promise<void> => {
