@@ -6,6 +6,7 @@ import Database from 'better-sqlite3';
 import { rebuildAnalyticsStore } from '../../src/analytics/ledger-follower.ts';
 import { dataPaths } from '../../src/files/data-paths.ts';
 import { lockFolder } from '../../src/files/folder-lock.ts';
+import { damageByte } from '../event-log/log-fixture.ts';
 import { figuresInStore } from './figures-in-store.ts';
 import { createSampleData, ok } from './sample-data-folder.ts';
 
@@ -67,10 +68,7 @@ test('the command analytics rebuild', async (t) => {
     assert.match(inUse.stderr, /in use .*stop it first/);
 
     const [segment] = readdirSync(files.ledgerFolder).sort();
-    const path = join(files.ledgerFolder, segment!);
-    const bytes = readFileSync(path);
-    bytes[100]! ^= 1;
-    writeFileSync(path, bytes);
+    damageByte(join(files.ledgerFolder, segment!), 100);
     const damaged = await run('analytics', 'rebuild');
     assert.equal(damaged.code, 3);
     assert.match(damaged.stderr, /damaged at byte/);

@@ -16,6 +16,7 @@ import { Encoder } from '@msgpack/msgpack';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
 import { computeFrameCrc, encodeSegmentHeader, segmentHeaderLength } from '../../src/event-log/log-format.ts';
 import { lockFolder } from '../../src/files/folder-lock.ts';
+import { damageByte } from '../event-log/log-fixture.ts';
 import { sessionCreatedRecord, subIdBytes } from '../support/ledger-records.ts';
 import { marketplaceOnFreshFolder } from './sample-data-folder.ts';
 
@@ -40,12 +41,8 @@ async function sixSessions(t: TestContext) {
   return { dataFolder, ledger, run, first: first!, second: second! };
 }
 
-/** Flips a bit in the first record of a segment. */
-function damage(file: string): void {
-  const bytes = readFileSync(file);
-  bytes[segmentHeaderLength + 40]! ^= 1;
-  writeFileSync(file, bytes);
-}
+/** Damages the first record of a segment. */
+const damage = (file: string): void => damageByte(file, segmentHeaderLength + 40);
 
 const cutOf = (file: string): string => `${basename(file)}:${segmentHeaderLength}`;
 

@@ -9,6 +9,7 @@ import { daysSinceEpoch, formatIsoDate, msPerDay } from '../../src/domain/calend
 import { segmentHeaderLength } from '../../src/event-log/log-format.ts';
 import { createMarketplace, DataMissingError, type Marketplace, type MarketplaceOptions } from '../../src/index.ts';
 import { embeddedOptions } from '../embedded/embedded-marketplace.ts';
+import { damageByte } from '../event-log/log-fixture.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
@@ -126,15 +127,6 @@ function segmentsOf(log: string): string[] {
     .sort();
 }
 
-/** Flips a bit in the middle of a file. Returns the original content. */
-function damage(file: string): Buffer {
-  const whole = readFileSync(file);
-  const damaged = Buffer.from(whole);
-  damaged[200]! ^= 1;
-  writeFileSync(file, damaged);
-  return whole;
-}
-
 test('retention deletes old records and preserves all analytics by tag, also after a rebuild', async (t) => {
   const { folder, run, clock, open, key, subIds, clickIds, store } = copyHistory(t);
   const keeper = await open();
@@ -237,7 +229,8 @@ test('a damaged archive causes an error that names the file, and the store remai
     [files[1]!, version],
   ] as const) {
     setStoreVersion(storeVersion);
-    const whole = damage(file);
+    const whole = readFileSync(file);
+    damageByte(file, 200);
     await assert.rejects(open({ retentionDays }), (error: Error) => error.message.includes(file));
     const refused = await run('analytics', 'rebuild');
     assert.deepEqual([refused.code, refused.stderr.includes(file)], [3, true]);

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { spawnChildProcess } from '../../bench/target/owned-resources.ts';
 import { keyFilePath } from '../../src/auth/key-file.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
@@ -18,12 +19,19 @@ export interface LogLine {
   readonly [member: string]: unknown;
 }
 
+export interface Ports {
+  readonly public: number;
+  readonly operations: number;
+}
+
 /** `bin/marketplace serve` on free ports, with its parsed log. Killed at the end of the test `t`, if there is one. */
 export class ServedProcess {
   readonly child: ChildProcess;
   /** Resolves with the exit code or signal when all output has been read. */
   readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
   readonly log: LogLine[] = [];
+  /** Called for each line of the log. */
+  onLog = (_line: LogLine): void => {};
   /** Lines on standard output. */
   readonly printed: string[] = [];
   readonly #firstKeysPrinted = Promise.withResolvers<void>();
@@ -41,7 +49,7 @@ export class ServedProcess {
     command = checkout,
   ) {
     const path = preload && fileURLToPath(new URL(preload, import.meta.url));
-    this.child = spawn(command, ['serve'], {
+    this.child = spawnChildProcess(command, ['serve'], {
       env: {
         ...plainEnvironment(),
         ...(path && { NODE_OPTIONS: `--import=${path}` }),
@@ -55,8 +63,12 @@ export class ServedProcess {
     if (t !== null) runAfterTest(t, () => this.child.kill('SIGKILL'));
     this.ended = once(this.child, 'close').then(([code, signal]) => ({ code, signal }));
     createInterface({ input: this.child.stderr! }).on('line', (line) => {
-      if (line.startsWith('{')) this.log.push(JSON.parse(line));
-      else this.complaints.push(line);
+      // A killed process may write an incomplete line.
+      if (line.startsWith('{') && line.endsWith('}')) {
+        const logged: LogLine = JSON.parse(line);
+        this.log.push(logged);
+        this.onLog(logged);
+      } else this.complaints.push(line);
       this.#lineRead.resolve();
       this.#lineRead = Promise.withResolvers();
     });
@@ -76,13 +88,13 @@ export class ServedProcess {
     this.greeting.catch(() => {});
   }
 
-  async ports(): Promise<{ readonly public: number; readonly operations: number }> {
+  async ports(): Promise<Ports> {
     const [, port, operations] = /:(\d+)\/.*:(\d+)$/.exec(await this.greeting) ?? [];
     return { public: Number(port), operations: Number(operations) };
   }
 
   /** Returns a client of a listener, which is closed at the end of the test. */
-  async client(t: TestContext, listener: 'public' | 'operations' = 'public'): Promise<HttpClient> {
+  async client(t: TestContext, listener: keyof Ports = 'public'): Promise<HttpClient> {
     const client = new HttpClient((await this.ports())[listener], listener === 'public');
     runAfterTest(t, () => client.close());
     return client;

@@ -32,6 +32,8 @@ const budgetCallers = 2;
 /** Range of the number of requests before the server is killed. */
 const requestsBeforeKill = { min: 5, max: 2_000 };
 
+const logLinesMax = 20;
+
 interface KillMoment {
   /** Operation of the request at which the server is killed; null for any operation. */
   readonly operation: Operation | null;
@@ -132,7 +134,7 @@ class CrashRun {
 
   /** Last log lines of the last server. */
   get log(): readonly string[] {
-    return this.#server?.log ?? [];
+    return (this.#server?.log ?? []).slice(-logLinesMax).map((line) => JSON.stringify(line));
   }
 
   /** Returns the cents that the offers with budgets have booked according to the analytics. */
@@ -191,7 +193,9 @@ class CrashRun {
   }
 
   #spawn(): ServerProcess {
-    return new ServerProcess(this.#dataDir, this.#catalog, (message) => this.tally.add(`log: ${message}`));
+    const server = new ServerProcess(this.#dataDir, this.#catalog);
+    server.onLog = ({ msg }) => this.tally.add(`log: ${msg}`);
+    return server;
   }
 
   /** Starts a server and stops it with SIGTERM. */
@@ -207,7 +211,7 @@ class CrashRun {
     this.#server = this.#spawn();
     await sleep(this.#random() * this.#startMs);
     this.#server.kill();
-    await this.#server.waitForExit();
+    await this.#server.ended;
     this.tally.add('kills of a start');
   }
 
@@ -249,7 +253,7 @@ class CrashRun {
       }
       await Promise.race([Promise.all(loads), server.endedByItself()]);
       if (!isKillScheduled) throw new Error('the server dropped connections before it was killed');
-      await server.waitForExit();
+      await server.ended;
     } finally {
       for (const wire of wires) wire.close();
     }

@@ -33,28 +33,15 @@ export function addFigures(a: Figures, b: Figures): Figures {
 }
 
 /** Figures as the analytics report them, in micro-dollars. */
-export interface ReportedFigures {
+export interface ReportedFigures extends Figures {
   readonly sessions: number;
-  readonly views: number;
-  readonly clicks: number;
-  readonly attributedMicros: number;
-  readonly confirmedMicros: number;
   readonly meanConfirmedMicros: number;
-  readonly widgetEvents: readonly number[];
 }
 
 /** Returns the expected report of the figures of some sessions. */
 export function expectedReport(figures: Figures, sessions: number): ReportedFigures {
-  const { views, clicks, attributedMicros, confirmedMicros, widgetEvents } = figures;
-  return {
-    sessions,
-    views,
-    clicks,
-    attributedMicros,
-    confirmedMicros,
-    meanConfirmedMicros: sessions === 0 ? 0 : divideHalfUp(confirmedMicros, sessions),
-    widgetEvents,
-  };
+  const meanConfirmedMicros = sessions === 0 ? 0 : divideHalfUp(figures.confirmedMicros, sessions);
+  return { ...figures, sessions, meanConfirmedMicros };
 }
 
 /** Reads the figures of a summary or of a day. */
@@ -133,13 +120,11 @@ export function expectedRow({ tag, mode, figures, counted, payouts }: SessionRec
   }
   // Only clicks that count have payouts.
   for (const row of payouts.rows) lenders.get(lenderOf(row.offerId, mode))!.confirmedMicros += revenueChangeMicros(row);
+  const { widgetEvents: _, ...counts } = figures;
   return {
     tag,
     isSandbox: mode === 'test',
-    views: figures.views,
-    clicks: figures.clicks,
-    attributedMicros: figures.attributedMicros,
-    confirmedMicros: figures.confirmedMicros,
+    ...counts,
     lenders: [...lenders]
       .map(([lender, { clicks, confirmedMicros }]) => ({ lender, clicks, confirmedMicros }))
       .sort((a, b) => b.clicks - a.clicks || (a.lender < b.lender ? -1 : 1)),

@@ -1,55 +1,19 @@
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { spawnChildProcess, stopChildProcess } from '../../bench/target/owned-resources.ts';
+import { stopChildProcess } from '../../bench/target/owned-resources.ts';
 import type { ApiKeyMode } from '../../src/index.ts';
 import { runMarketplace } from '../cli/run-marketplace.ts';
-import { plainEnvironment } from '../support/plain-environment.ts';
+import { type Ports, ServedProcess } from '../cli/served-process.ts';
 
-const commandLine = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
 const startTimeoutMs = 60_000;
-const logLinesMax = 20;
-
-export interface Ports {
-  readonly public: number;
-  readonly operations: number;
-}
 
 /** `bin/marketplace serve` on a data folder and a catalog file, with free ports and otherwise default settings. */
-export class ServerProcess {
-  readonly #child: ChildProcess;
-  readonly #exit: Promise<unknown>;
-  readonly #ports: Promise<Ports>;
+export class ServerProcess extends ServedProcess {
   #isStopped = false;
-  /** Last lines of the log, with level `warn` or higher. */
-  readonly log: string[] = [];
 
-  constructor(dataDir: string, catalog: string, onLog: (message: string) => void) {
-    const settings = {
-      SVC_DATA_DIR: dataDir,
-      SVC_CATALOG: catalog,
-      SVC_PORT: '0',
-      SVC_OPS_PORT: '0',
-      SVC_LOG_LEVEL: 'warn',
-    };
-    this.#child = spawnChildProcess(commandLine, ['serve'], {
-      env: { ...plainEnvironment(), ...settings },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    this.#exit = once(this.#child, 'close');
-    createInterface({ input: this.#child.stderr! }).on('line', (line) => {
-      this.log.push(line);
-      if (this.log.length > logLinesMax) this.log.shift();
-      onLog(messageOf(line));
-    });
-    this.#ports = new Promise((resolve) => {
-      createInterface({ input: this.#child.stdout! }).on('line', (line) => {
-        const ports = /^serving http:\/\/127\.0\.0\.1:(\d+)\/.* operations on 127\.0\.0\.1:(\d+)$/.exec(line);
-        if (ports !== null) resolve({ public: Number(ports[1]), operations: Number(ports[2]) });
-      });
-    });
+  constructor(dataDir: string, catalog: string) {
+    // An empty setting has its default value.
+    const settings = { SVC_DATA_DIR: dataDir, SVC_CATALOG: catalog, SVC_MATCHER_THREADS: '', SVC_LOG_LEVEL: 'warn' };
+    super(null, settings, null);
   }
 
   /** Waits until the server serves. Rejects if the process ends, or after a timeout. */
@@ -57,39 +21,27 @@ export class ServerProcess {
     const timeout = sleep(startTimeoutMs, undefined, { ref: false }).then(() => {
       throw new Error(`the server is not ready after ${startTimeoutMs} ms`);
     });
-    return Promise.race([this.#ports, timeout, this.endedByItself()]);
+    return Promise.race([this.ports(), timeout, this.endedByItself()]);
   }
 
   /** Rejects if the process ends without `kill` or `stop`. Otherwise never settles. */
   async endedByItself(): Promise<never> {
-    await this.#exit;
+    const { code, signal } = await this.ended;
     if (this.#isStopped) return new Promise(() => {});
-    throw new Error(`the server ended by itself with ${this.#child.exitCode ?? this.#child.signalCode}`);
+    throw new Error(`the server ended by itself with ${code ?? signal}`);
   }
 
   /** Sends SIGKILL. */
   kill(): void {
     this.#isStopped = true;
-    this.#child.kill('SIGKILL');
-  }
-
-  /** Resolves when the process has ended and its output was read. */
-  async waitForExit(): Promise<void> {
-    await this.#exit;
+    this.signal('SIGKILL');
   }
 
   /** Sends SIGTERM and waits for the end of the process. Repeated calls have no effect. */
-  async stop(): Promise<void> {
+  override async stop(): Promise<number | null> {
     this.#isStopped = true;
-    await stopChildProcess(this.#child);
-  }
-}
-
-function messageOf(line: string): string {
-  try {
-    return (JSON.parse(line) as { msg?: string }).msg ?? line;
-  } catch {
-    return line;
+    await stopChildProcess(this.child);
+    return this.child.exitCode;
   }
 }
 

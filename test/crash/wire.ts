@@ -11,10 +11,11 @@ import type {
   WidgetEmbedResponse,
 } from '../../src/index.ts';
 import type { InputsResponse } from '../../src/operations/submit-inputs.ts';
+import type { Ports } from '../cli/served-process.ts';
 import { ApiCaller, WidgetCaller, type WidgetOffersResponse } from '../support/api-caller.ts';
 import { HttpClient, type HttpResponse } from '../support/http-client.ts';
 import type { Tally } from './expectations.ts';
-import type { Partner, Ports } from './server-process.ts';
+import type { Partner } from './server-process.ts';
 import type { SessionRecord } from './session-record.ts';
 import type { WidgetReport } from './widget-record.ts';
 
