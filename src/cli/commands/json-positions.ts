@@ -9,24 +9,14 @@ export interface TextPosition {
 
 type JsonPath = readonly (string | number)[];
 
-interface DuplicateMembers {
-  readonly reported: readonly { readonly path: JsonPath; readonly position: TextPosition }[];
-  /** Number of all duplicate members, including members that are not in `reported`. */
-  readonly count: number;
-}
-
 /**
  * Locates values in a JSON text.
  *
  * @param text valid JSON whose nesting is not too deep for a recursive parser
  * @returns for each path, the position of the member name (or of the value in an array), or null if the path does not exist; and the
- * duplicate members of all objects, of which the first `duplicatesReportedMax` are listed
+ * duplicate members of all objects: their number, and the first `duplicatesReportedMax` of them
  */
-export function locateJsonPaths(
-  text: string,
-  paths: readonly JsonPath[],
-  duplicatesReportedMax: number,
-): { positions: (TextPosition | null)[]; duplicates: DuplicateMembers } {
+export function locateJsonPaths(text: string, paths: readonly JsonPath[], duplicatesReportedMax: number) {
   /** Positions of the requested values, by the JSON text of their paths. */
   const positions = new Map<string, TextPosition | null>(paths.map((path) => [JSON.stringify(path), null]));
   /** Names of the members that the parser has read in each object that the parser has entered and not left yet. */
