@@ -1,17 +1,13 @@
 import { bounds } from '../../bounds.ts';
 import { escapeInvisibleCharacters } from '../../domain/text.ts';
-import type {
-  AnalyticsSummary,
-  DailyFigures,
-  MetricFigures,
-  SessionFigures,
-  TagFigures,
-} from '../../operations/analytics-schemas.ts';
+import type { AnalyticsSummary, DailyFigures, SessionFigures, TagFigures } from '../../operations/analytics-schemas.ts';
 import { type Column, formatNameValuePairs, formatRows } from '../output.ts';
 
 export function formatLedgerPosition(position: number): string {
   return position === 0 ? 'as of the start of the ledger' : `as of record ${position} of the ledger`;
 }
+
+type MetricFigures = NonNullable<AnalyticsSummary['by_device']['mobile']>;
 
 const metricColumns: readonly Column<MetricFigures>[] = [
   ['SESSIONS', (figures) => figures.sessions_total],
