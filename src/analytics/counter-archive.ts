@@ -5,6 +5,7 @@ import { LogScanner } from '../event-log/log-scanner.ts';
 import { writeSegment } from '../event-log/segment-files.ts';
 import { LogDamagedError } from '../event-log/segment-reader.ts';
 import type { LogEnd } from '../files/data-inventory.ts';
+import { isCount } from '../ledger/ledger-record.ts';
 
 /**
  * A record of the archive. Each segment of the archive, except an end segment, contains these records:
@@ -88,10 +89,6 @@ function isArchiveRecord(value: readonly unknown[]): value is ArchiveRecord {
     default:
       return value[0] === archiveRecordKind.footer;
   }
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
 function isCountListOrAbsent(value: unknown): boolean {

@@ -123,9 +123,8 @@ export class DailyCounters {
     archived: Iterable<ArchiveRecord>,
     numbers: Pick<ProjectionState, 'assignTagNumber' | 'assignLenderNumber'>,
   ): void {
-    this.#database.run('DELETE FROM day_counter WHERE day < ?', [untilDay]);
-    this.#database.run('DELETE FROM widget_counter WHERE day < ?', [untilDay]);
-    this.#database.run('DELETE FROM lender_counter WHERE day < ?', [untilDay]);
+    for (const table of ['day_counter', 'widget_counter', 'lender_counter'])
+      this.#database.run(`DELETE FROM ${table} WHERE day < ?`, [untilDay]);
     let tagNumber = 0;
     for (const record of archived) {
       switch (record[0]) {

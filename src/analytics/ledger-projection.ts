@@ -261,12 +261,9 @@ export class LedgerProjection {
   #bookClick(
     session: SessionState,
     click: CountedClick,
-    {
-      clickedMs,
-      valueMicros,
-      confirmsRevenue,
-    }: { readonly clickedMs: number; readonly valueMicros: number; readonly confirmsRevenue: boolean },
+    booking: { readonly clickedMs: number; readonly valueMicros: number; readonly confirmsRevenue: boolean },
   ): void {
+    const { clickedMs, valueMicros, confirmsRevenue } = booking;
     // A sandbox click has no revenue (docs/contract.md#test-keys-and-the-sandbox). The amount in the record of a sandbox click counts only
     // towards a budget.
     click.attributedMicros = session.isTest ? 0 : valueMicros;

@@ -285,7 +285,7 @@ function isWallMs(value: unknown): value is number {
   return isCount(value) && value <= bounds.timestampMsMax;
 }
 
-function isCount(value: unknown): value is number {
+export function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 

@@ -20,13 +20,7 @@ import { byTag, noon, today } from './sample-query.ts';
 const dataFolder = join(import.meta.dirname, 'schema-4-data');
 const ledgerRecords = 84;
 
-interface Figures {
-  readonly live: SummaryResult;
-  readonly test: SummaryResult;
-  readonly listed: SummaryResult;
-  readonly days: readonly object[];
-  readonly rows: readonly object[];
-}
+type Figures = Readonly<Record<'live' | 'test' | 'listed' | 'days' | 'rows', unknown>>;
 
 async function startOnEarlierData(t: TestContext) {
   const folder = temporaryFolder();

@@ -16,14 +16,8 @@ describe('RetentionTask', () => {
   let recoveries = 0;
   let outcome: () => Promise<RetentionResult>;
   let deleteLedger: (before: number) => Promise<number>;
-  const archiveEnd = { position: 4, crc: 1 };
-  const unchanged: RetentionResult = {
-    archived: true,
-    retainedFromDay: 100,
-    isNew: false,
-    ledgerStartPosition: 7,
-    archiveEnd,
-  };
+  const retained = { archived: true, ledgerStartPosition: 7, archiveEnd: { position: 4, crc: 1 } } as const;
+  const unchanged: RetentionResult = { ...retained, retainedFromDay: 100, isNew: false };
 
   beforeEach(() => {
     mock.timers.enable({ apis: ['setTimeout'] });
@@ -73,14 +67,7 @@ describe('RetentionTask', () => {
   });
 
   it('the retention task reports deleted days and deleted segments', async () => {
-    const changed: RetentionResult = {
-      archived: true,
-      retainedFromDay: 101,
-      isNew: true,
-      ledgerStartPosition: 9,
-      archiveEnd,
-    };
-    outcome = async () => changed;
+    outcome = async () => ({ ...retained, retainedFromDay: 101, isNew: true });
     const retention = start();
     await turn();
     deleteLedger = async () => 2;

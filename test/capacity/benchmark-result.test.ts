@@ -2,16 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readMeasurements, trimBenchResult } from '../../bench/capacity/benchmark-result.ts';
 import { CapacityPlanError } from '../../bench/capacity/input-file.ts';
-import {
-  defaultTrafficMixFile,
-  routeNames,
-  type TrafficMixFile,
-  toTrafficMix,
-} from '../../bench/capacity/traffic-mix.ts';
-import { point, route, sampleResult } from './sample-result.ts';
+import { routeNames, type TrafficMixFile } from '../../bench/capacity/traffic-mix.ts';
+import { mix, near, point, route, sampleResult } from './sample-result.ts';
 
-const read = (changes: object = {}, mix: Partial<TrafficMixFile> = {}) =>
-  readMeasurements(sampleResult(changes), toTrafficMix({ ...defaultTrafficMixFile, ...mix }));
+const read = (changes: object = {}, mixChanges: Partial<TrafficMixFile> = {}) =>
+  readMeasurements(sampleResult(changes), mix(mixChanges));
 const sessionsOnly = { per_100_sessions: {} };
 
 /** Asserts a `CapacityPlanError` in one line that names the command to run. */
@@ -63,7 +58,7 @@ test('computes the memory use of a server without sessions', () => {
   const { memory } = sampleResult();
   const points = [{ sessions: 100_000, rssMiB: 300 }];
   const { baseResidentMiB } = read({ memory: { ...memory, points } }).memory;
-  assert(Math.abs(baseResidentMiB - (300 - 153_600_000 / 2 ** 20)) < 1e-9);
+  near(baseResidentMiB, 300 - 153_600_000 / 2 ** 20);
 });
 
 test('rejects an incomplete benchmark result and names the command to run', () => {
@@ -82,22 +77,20 @@ test('rejects an incomplete benchmark result and names the command to run', () =
 });
 
 test('rejects values that are not benchmark results or have another format version', () => {
-  const mix = toTrafficMix(defaultTrafficMixFile);
-  assertRefused(() => readMeasurements({ format: 1 }, mix), /^has format 1, not 2/);
+  assertRefused(() => readMeasurements({ format: 1 }, mix()), /^has format 1, not 2/);
   for (const value of [{}, null, [], 'text', { format: '\u001b[2J' }]) {
-    assertRefused(() => readMeasurements(value, mix), /^is not a benchmark result/);
+    assertRefused(() => readMeasurements(value, mix()), /^is not a benchmark result/);
   }
-  assertRefused(() => readMeasurements({ format: 2 }, mix), /^is not a benchmark result: the file must have/);
+  assertRefused(() => readMeasurements({ format: 2 }, mix()), /^is not a benchmark result: the file must have/);
   const result = sampleResult();
   const invalid = { ...result, curves: [{ ...result.curves[0]!, points: [{ offeredPerSecond: '5' }] }] };
-  assertRefused(() => readMeasurements(invalid, mix), /^is not a benchmark result: curves\.0\.points\.0/);
+  assertRefused(() => readMeasurements(invalid, mix()), /^is not a benchmark result: curves\.0\.points\.0/);
 });
 
 test('trimBenchResult keeps all measurements that capacity plans need', () => {
   const result = sampleResult();
   const trimmed = trimBenchResult(result);
-  const mix = toTrafficMix(defaultTrafficMixFile);
-  assert.deepEqual(readMeasurements(trimmed, mix), readMeasurements(result, mix));
+  assert.deepEqual(readMeasurements(trimmed, mix()), readMeasurements(result, mix()));
   assert.deepEqual(Object.keys(trimmed.machine), ['cpu', 'cores', 'memoryGiB', 'loadAverage']);
   assert.equal('limits' in trimmed, false);
   assert.deepEqual(trimBenchResult(trimmed), trimmed);

@@ -10,16 +10,9 @@ import {
   planCapacity,
   type ServerResource,
 } from '../../bench/capacity/plan.ts';
-import {
-  defaultTrafficMixFile,
-  type RouteName,
-  routeNames,
-  type TrafficMixFile,
-  toTrafficMix,
-} from '../../bench/capacity/traffic-mix.ts';
-import { sampleResult } from './sample-result.ts';
+import { type RouteName, routeNames } from '../../bench/capacity/traffic-mix.ts';
+import { mix, near, sampleResult } from './sample-result.ts';
 
-const mix = (changes: Partial<TrafficMixFile> = {}) => toTrafficMix({ ...defaultTrafficMixFile, ...changes });
 const sample: CapacityMeasurements = readMeasurements(sampleResult(), mix());
 const requestFor = (changes: Partial<CapacityTarget> = {}): CapacityTarget => ({
   keys: 10_000,
@@ -31,8 +24,6 @@ const requestFor = (changes: Partial<CapacityTarget> = {}): CapacityTarget => ({
 const sessionsOnly = mix({ per_100_sessions: {}, live_peak: 1 });
 
 const resource = (plan: CapacityPlan, name: ServerResource['name']) => plan.resources.find((one) => one.name === name)!;
-const near = (actual: number, expected: number) =>
-  assert(Math.abs(actual - expected) < 1e-9 * Math.abs(expected), `${actual}, not ${expected}`);
 
 test('computes the capacity of each resource from the measurements of that resource', () => {
   const plan = planCapacity(sample, sessionsOnly, requestFor());

@@ -1,5 +1,12 @@
+import assert from 'node:assert/strict';
 import { benchResultFormat } from '../../bench/capacity/benchmark-result.ts';
-import { type RouteName, routeNames } from '../../bench/capacity/traffic-mix.ts';
+import {
+  defaultTrafficMixFile,
+  type RouteName,
+  routeNames,
+  type TrafficMixFile,
+  toTrafficMix,
+} from '../../bench/capacity/traffic-mix.ts';
 
 /** Members of a benchmark result that a plan uses, of a server with four cores, where every request takes 40 µs of the socket thread and 60 µs of all threads. */
 const result = {
@@ -37,6 +44,15 @@ const result = {
 
 export function sampleResult(changes: object = {}): typeof result {
   return { ...result, ...changes };
+}
+
+export function mix(changes: Partial<TrafficMixFile> = {}) {
+  return toTrafficMix({ ...defaultTrafficMixFile, ...changes });
+}
+
+/** Asserts that a computed number differs from the expected number at most by rounding. */
+export function near(actual: number, expected: number): void {
+  assert(Math.abs(actual - expected) < 1e-9 * Math.abs(expected), `${actual}, not ${expected}`);
 }
 
 export function route(name: RouteName, mainThreadCpuMicros: number | null, cpuMicros: number | null) {

@@ -1,17 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { CapacityPlanError } from '../../bench/capacity/input-file.ts';
-import {
-  calculateLoadPerKey,
-  defaultTrafficMixFile,
-  parseTrafficMix,
-  type TrafficMixFile,
-  toTrafficMix,
-} from '../../bench/capacity/traffic-mix.ts';
-
-const mix = (changes: Partial<TrafficMixFile> = {}) => toTrafficMix({ ...defaultTrafficMixFile, ...changes });
-const near = (actual: number, expected: number) =>
-  assert(Math.abs(actual - expected) < 1e-9 * Math.max(1, expected), `${actual}, not ${expected}`);
+import { calculateLoadPerKey, defaultTrafficMixFile, parseTrafficMix } from '../../bench/capacity/traffic-mix.ts';
+import { mix, near } from './sample-result.ts';
 
 describe('parseTrafficMix', () => {
   test('accepts bench/mixes/default.json', () => {
