@@ -21,11 +21,12 @@ function assertUnauthorized(answer: HttpResponse): void {
 }
 
 describeEveryVertical('access', (door) => {
-  const elsewhere = allFixtures.find(({ vertical }) => vertical !== door.fixture.vertical) as VerticalFixture;
+  const { fixture } = door;
+  const elsewhere = allFixtures.find(({ vertical }) => vertical !== fixture.vertical) as VerticalFixture;
 
   // The rules for API keys are tested in test/auth.
   test('every operation rejects a request without an API key or with the key of another vertical', async () => {
-    const { market, fixture } = door;
+    const { market } = door;
     for (const path of ['session', 'inputs', 'marketplace', 'analytics', 'tags']) {
       const method = path === 'session' || path === 'inputs' ? 'POST' : 'GET';
       assertUnauthorized(await market.http.send({ method, path: `/v1/${fixture.vertical.segment}/${path}` }));
@@ -39,18 +40,17 @@ describeEveryVertical('access', (door) => {
 
   /** Returns callers: the owner, another key of the same account, another account, and the other mode. */
   const createCallers = () => {
-    const { market, fixture } = door;
     const account = `owner ${fixture.vertical.segment}`;
     return {
-      owner: market.caller(fixture, { account }),
-      colleague: market.caller(fixture, { account }),
-      others: [market.caller(fixture), market.caller(fixture, { account, mode: 'test' })],
+      owner: door.caller({ account }),
+      colleague: door.caller({ account }),
+      others: [door.caller(), door.caller({ account, mode: 'test' })],
     };
   };
 
   test('a session of another account or mode returns the same 404 as a forged sub_id', async () => {
     const { owner, others } = createCallers();
-    const subId = await owner.createSessionWithFields('private', door.fixture.complete);
+    const subId = await owner.createSessionWithFields('private', fixture.complete);
     const forged = `${subId.slice(0, -1)}${subId.at(-1) === '0' ? '1' : '0'}`;
     for (const hours of [0, 5]) {
       door.market.clock.advance(hours * 60 * 60 * 1000);
@@ -65,10 +65,10 @@ describeEveryVertical('access', (door) => {
   });
 
   test('returns 404 for a session that the account created in another vertical', async () => {
-    const { market, fixture } = door;
+    const { market } = door;
     const account = `two verticals, from ${fixture.vertical.segment}`;
     const { sub_id: subId } = await market.caller(elsewhere, { account }).createSession('two-verticals');
-    const here = market.caller(fixture, { account });
+    const here = door.caller({ account });
     assertError(await here.post('inputs', { sub_id: subId, fields: {} }), 'SUB_ID_NOT_FOUND');
     assertError(await here.get('marketplace', { sub_id: subId, format: 'json' }), 'SUB_ID_NOT_FOUND');
     assert.equal((await here.summary({ sub_id_list: subId })).sessions_total, 0);
@@ -77,11 +77,11 @@ describeEveryVertical('access', (door) => {
 
   test('sessions and analytics are shared by all keys of the same account and mode, and hidden from other keys', async () => {
     const { owner, colleague, others } = createCallers();
-    const subId = await owner.createSessionWithFields('mixed', door.fixture.complete);
+    const subId = await owner.createSessionWithFields('mixed', fixture.complete);
     await owner.click((await colleague.offers(subId)).offers[0]!.click_url);
     for (const [at, caller] of others.entries()) {
       for (let session = 0; session < at + 2; session++) {
-        const { offers } = await caller.offers(await caller.createSessionWithFields('mixed', door.fixture.complete));
+        const { offers } = await caller.offers(await caller.createSessionWithFields('mixed', fixture.complete));
         for (const { click_url: url } of offers.slice(0, at + 2)) await caller.click(url);
       }
     }

@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import type { AnalyticsSummary, ApiKeyMode, SessionRowsResponse, TagsResponse } from '../../src/index.ts';
 import { type ApiCaller, assertError, assertOk, assertTimestamp, type Query } from '../support/api-caller.ts';
 import { describeEveryVertical, describePersonalLoans } from '../support/contract-suite.ts';
-import { echoMarker } from '../support/http-client.ts';
 import { totalClickUsd } from '../support/vertical-fixture.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -17,9 +16,10 @@ const listTags = async (caller: ApiCaller, query: Query = {}): Promise<TagsRespo
 
 /** Other tests check members, filters, dates, pages and totals: test/operations/query-analytics.test.ts and test/analytics. */
 describePersonalLoans('GET /analytics', (door) => {
+  const { fixture } = door;
   test('returns a summary and daily figures for the sessions of a referrer tag', async () => {
-    const { market, fixture } = door;
-    const caller = market.caller(fixture);
+    const { market } = door;
+    const caller = door.caller();
     const createdMs = market.clock.wallMs();
     const clicked: string[] = [];
     for (const count of [2, 0, 1]) {
@@ -45,8 +45,7 @@ describePersonalLoans('GET /analytics', (door) => {
   });
 
   test("rows contain metadata, device and lenders of a session, but not the borrower's fields", async () => {
-    const { market, fixture } = door;
-    const caller = market.caller(fixture);
+    const caller = door.caller();
     const metadata = { page: 'hero "b"', bid: 1.5, test: true, none: null };
     const wanted = { metadata, user_agent: phone };
     const { subId, clicked } = await caller.createSessionWithClicks('row-record', fixture.complete, 2, wanted);
@@ -67,8 +66,7 @@ describePersonalLoans('GET /analytics', (door) => {
   });
 
   test('summary, daily and row queries include every event whose response was sent before the query', async () => {
-    const { market, fixture } = door;
-    const caller = market.caller(fixture);
+    const caller = door.caller();
     const filter = { referrer_tag: 'at-once' };
     const assertCounts = async (...counts: number[]) => {
       const summary = await caller.summary(filter);
@@ -92,42 +90,15 @@ describePersonalLoans('GET /analytics', (door) => {
     const all = (await caller.rows(filter)).data;
     assert.deepEqual([[...page.data, ...next.data], next.next_cursor], [all, null]);
   });
-
-  test('accepts 500 sub_ids separated by plain or encoded commas, and rejects 501', async () => {
-    const { market, fixture } = door;
-    const caller = market.caller(fixture, { limits: { requestsPerMinute: 100_000, sessionsPerDay: 100_000 } });
-    const created = Array.from({ length: 500 }, () => caller.createSession('five-hundred'));
-    const ids = (await Promise.all(created)).map(({ sub_id: id }) => id);
-    for (const comma of ['%2C', '%2c', ',']) {
-      const answer = await caller.get('analytics', `sub_id_list=${ids.join(comma)}`);
-      assert.equal(assertOk<AnalyticsSummary>(answer).sessions_total, 500, comma);
-    }
-    const tooMany = `sub_id_list=${[...ids, echoMarker].join(',')}`;
-    assertError(await caller.get('analytics', tooMany), 'INVALID_REQUEST', 'sub_id_list');
-  });
-
-  test('rejects missing, invalid and repeated parameters, without the parameter values in the error', async () => {
-    const caller = door.market.caller(door.fixture);
-    const tag = 'referrer_tag=abc';
-    assertError(await caller.get('analytics', 'granularity=summary'), 'INVALID_REQUEST', 'referrer_tag');
-    assertError(await caller.get('analytics', { referrer_tag: `${echoMarker}!` }), 'INVALID_REFERRER_TAG');
-    for (const param of ['date_from', 'date_to', 'granularity', 'limit', 'cursor']) {
-      assertError(await caller.get('analytics', `${tag}&${param}=${echoMarker}`), 'INVALID_REQUEST', param);
-    }
-    const pairs = [tag, 'sub_id_list=x', 'date_from=2026-01-01', 'date_to=2026-01-01'];
-    for (const pair of [...pairs, 'granularity=row', 'limit=5', 'cursor=x']) {
-      const answer = await caller.get('analytics', `${tag}&${pair}&${pair}`);
-      assertError(answer, 'INVALID_REQUEST', pair.slice(0, pair.indexOf('=')));
-    }
-  });
 });
 
 describeEveryVertical('GET /tags', (door) => {
+  const { fixture } = door;
   for (const mode of ['live', 'test'] as const satisfies readonly ApiKeyMode[]) {
     test(`lists the tags of a tenant with their figures for a ${mode} key`, async () => {
-      const { market, fixture } = door;
+      const { market } = door;
       const account = `tags ${fixture.vertical.segment} ${mode}`;
-      const caller = market.caller(fixture, { account, mode });
+      const caller = door.caller({ account, mode });
       assert.deepEqual(await listTags(caller), { data: [], has_more: false, next_cursor: null });
       const firstMs = market.clock.wallMs();
       await caller.createSessionWithClicks('with-click', fixture.complete, 1);
@@ -154,9 +125,9 @@ describeEveryVertical('GET /tags', (door) => {
       assert.equal(rev_attributed > 0, mode === 'live');
       assert.deepEqual(await listTags(caller), { data, has_more: false, next_cursor: null });
       // Another key of the tenant sees the same tags; the other mode and other accounts see none of them.
-      assert.deepEqual((await listTags(market.caller(fixture, { account, mode }))).data, data);
+      assert.deepEqual((await listTags(door.caller({ account, mode }))).data, data);
       const otherMode = mode === 'live' ? 'test' : 'live';
-      const others = [market.caller(fixture, { account, mode: otherMode }), market.caller(fixture, { mode })];
+      const others = [door.caller({ account, mode: otherMode }), door.caller({ mode })];
       for (const other of others) assert.deepEqual((await listTags(other)).data, []);
 
       const { next_cursor: cursor, ...page } = await listTags(caller, { limit: 1 });
@@ -175,8 +146,7 @@ describeEveryVertical('GET /tags', (door) => {
   }
 
   test('returns all tags on pages of 100, each once, and rejects invalid parameters', async () => {
-    const { market, fixture } = door;
-    const caller = market.caller(fixture, { account: `many tags ${fixture.vertical.segment}` });
+    const caller = door.caller({ account: `many tags ${fixture.vertical.segment}` });
     const tags = Array.from({ length: 201 }, (_, at) => `tag-${(at * 7) % 201}`);
     await Promise.all(tags.map((tag) => caller.createSession(tag)));
     const pages: string[][] = [];
@@ -200,8 +170,7 @@ describeEveryVertical('GET /tags', (door) => {
   });
 
   test('counts toward the limit of analytics queries', async () => {
-    const { market, fixture } = door;
-    const caller = market.caller(fixture, { limits: { analyticsPerMinute: 3 } });
+    const caller = door.caller({ limits: { analyticsPerMinute: 3 } });
     await listTags(caller);
     await caller.summary({ referrer_tag: 'limited' });
     const { headers } = await caller.get('tags', {});
@@ -211,9 +180,8 @@ describeEveryVertical('GET /tags', (door) => {
   });
 
   test('answers say which parameters were ignored', async () => {
-    const { market, fixture } = door;
     const ignoredOf = async (mode: ApiKeyMode, operation: 'tags' | 'analytics', query: Query) => {
-      const caller = market.caller(fixture, { mode });
+      const caller = door.caller({ mode });
       await caller.createSession('known');
       return assertOk<TagsResponse>(await caller.get(operation, query)).ignored;
     };
@@ -244,16 +212,5 @@ describeEveryVertical('GET /tags', (door) => {
     const filters = { referrer_tag: 'known', date_from: '2026-05-01', granularity: 'row' };
     assert.deepEqual(await ignoredOf('live', 'tags', { ...filters, limit: '5' }), Object.keys(filters));
     assert.deepEqual(await ignoredOf('test', 'tags', names), Object.keys(names));
-  });
-
-  test('a summary of a tag that no session has is zero, and bots are counted apart', async () => {
-    const { market, fixture } = door;
-    const caller = market.caller(fixture);
-    await caller.createSession('with-bots', { user_agent: phone });
-    await caller.createSession('with-bots', { user_agent: 'Googlebot/2.1 (+http://www.google.com/bot.html)' });
-    const { sessions_total, bot_sessions, by_device } = await caller.summary({ referrer_tag: 'with-bots' });
-    assert.deepEqual([sessions_total, bot_sessions, by_device.bot?.sessions_total], [2, 1, 1]);
-    const none = await caller.summary({ referrer_tag: 'with-bot' });
-    assert.deepEqual([none.sessions_total, none.bot_sessions, none.matured.ci95], [0, 0, null]);
   });
 });

@@ -52,15 +52,16 @@ const catalogs = allFixtures
 describePersonalLoans(
   'an offer with a budget',
   (door: ServiceUnderTest) => {
+    const { fixture } = door;
     const visit = async (caller: ApiCaller, tag: string) => {
-      const subId = await caller.createSessionWithFields(tag, door.fixture.complete);
+      const subId = await caller.createSessionWithFields(tag, fixture.complete);
       return { subId, offers: (await caller.offers(subId, { max_offers: 20 })).offers };
     };
     const linkOf = ({ offers }: Awaited<ReturnType<typeof visit>>, id: string) =>
       offers.find((offer) => offer.svc_offer_id === id)?.click_url;
 
     test('an offer disappears when its budget is used up; later clicks redirect, count, and book nothing', async () => {
-      const caller = door.market.caller(door.fixture);
+      const caller = door.caller();
       const visits = await Promise.all(Array.from({ length: clicksPerBudget + 1 }, () => visit(caller, 'budget')));
       const id = visits[0]!.offers[0]!.svc_offer_id;
       for (const each of visits.slice(0, clicksPerBudget)) {
@@ -71,7 +72,7 @@ describePersonalLoans(
       const late = visits[clicksPerBudget]!;
       assert.equal((await caller.click(linkOf(late, id)!)).status, 302);
       const summary = await caller.summary({ referrer_tag: 'budget' });
-      const value = totalClickMicros(door.fixture, [id]);
+      const value = totalClickMicros(fixture, [id]);
       assert.equal(summary.offer_clicks, clicksPerBudget + 1);
       assert.equal(summary.rev_attributed, (clicksPerBudget * value) / 1_000_000);
       assert.equal(linkOf(await visit(caller, 'other'), id), undefined);
@@ -84,18 +85,18 @@ describePersonalLoans(
     });
 
     test('concurrent clicks do not exceed the budget', async () => {
-      const caller = door.market.caller(door.fixture);
+      const caller = door.caller();
       const visits = await Promise.all(Array.from({ length: 12 }, () => visit(caller, 'at-once')));
       const ids = visits[0]!.offers.slice(3, 6).map((offer) => offer.svc_offer_id);
       const clicks = visits.flatMap((each) => ids.map((id) => caller.click(linkOf(each, id)!)));
       for (const answer of await Promise.all(clicks)) assert.equal(answer.status, 302);
       const summary = await caller.summary({ referrer_tag: 'at-once' });
-      const booked = clicksPerBudget * totalClickMicros(door.fixture, ids);
+      const booked = clicksPerBudget * totalClickMicros(fixture, ids);
       assert.equal(summary.rev_attributed, booked / 1_000_000);
     });
 
     test('sandbox clicks use up a budget but attribute no revenue, and explain=true returns the reasons', async () => {
-      const caller = door.market.caller(door.fixture, { mode: 'test' });
+      const caller = door.caller({ mode: 'test' });
       const visits = [await visit(caller, 'sandbox'), await visit(caller, 'sandbox')];
       for (const { offers } of visits) {
         for (const { click_url: url } of offers) assert.equal((await caller.click(url)).status, 302);

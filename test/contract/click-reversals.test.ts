@@ -1,24 +1,16 @@
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
-import { operatorTokenPath, readOperatorToken } from '../../src/auth/operator-token.ts';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
 import { dataPaths } from '../../src/files/data-paths.ts';
-import {
-  type ConfirmationRow,
-  type ConfirmationsResponse,
-  createMarketplace,
-  type OfferView,
-} from '../../src/index.ts';
+import type { ConfirmationRow, ConfirmationsResponse } from '../../src/index.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
-import { ApiCaller, assertOk } from '../support/api-caller.ts';
-import { HttpClient } from '../support/http-client.ts';
+import { assertOk } from '../support/api-caller.ts';
 import { type ClickDecision, offerClickedRecord } from '../support/ledger-records.ts';
-import { ManualClock } from '../support/manual-clock.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
-import { temporaryFolder } from '../support/running-marketplace.ts';
+import { RunningMarketplace } from '../support/running-marketplace.ts';
 import { Scrape } from '../support/scrape.ts';
 import { equipmentLeasesFixture as fixture } from '../support/vertical-fixtures.ts';
+import { askOperator } from './operator-request.ts';
 
 const dayMs = 86_400_000;
 const vertical = { ...fixture.vertical, clicksConfirmRevenue: true };
@@ -29,65 +21,40 @@ const clickUsd = 2.5;
  * The click on the first offer is booked, the first click on the second offer came too fast, and the third offer was not clicked.
  */
 async function startWithClicks(t: TestContext) {
-  const dataDir = temporaryFolder();
-  runAfterTest(t, () => rmSync(dataDir, { recursive: true }));
-  const clock = new ManualClock();
-  const catalogs = fixture.catalogs.map((source) => ({ ...source, vertical }));
-  const urls = { click: 'https://go.example' };
-  const options = { dataDir, urls, clock, catalogs, durability: 'write', matcherThreads: 0 } as const;
-  const first = await createMarketplace(options);
-  const { key } = first.keys.create({ account: 'leases', vertical: vertical.segment, mode: 'live' });
-  const partner = first.partnerApi(key);
-  const session = await partner.createSession({ referrer_tag: 'clicks' });
-  assert.ok(session.ok);
-  const { sub_id } = session.value;
-  assert.ok((await partner.submitInputs({ sub_id, fields: fixture.complete })).ok);
-  const shown = await partner.getMarketplace({ sub_id, max_offers: 3 });
-  assert.ok(shown.ok);
-  await first.close();
-
-  const ids = (shown.value.offers as readonly OfferView[]).map(({ svc_offer_id: id }) => id) as [
-    string,
-    string,
-    string,
-  ];
-  const sub = Buffer.from(sub_id.slice('sub_'.length), 'hex');
-  const log = await openEventLog<LedgerRecord>({ folder: dataPaths(dataDir).ledgerFolder, durability: 'fsync' });
-  const click = (offerId: string, decision: ClickDecision) =>
-    offerClickedRecord(sub, offerId, { wallMs: clock.wallMs(), valueMicros: clickUsd * 1e6, decision });
-  await log.append(click(ids[0], [true, null, true]))!.durable;
-  await log.append(click(ids[1], [false, 2, true]))!.durable;
-  await log.close();
-
-  const marketplace = await createMarketplace({ ...options, listen: { engine: 'node' } });
-  runAfterTest(t, () => marketplace.close());
-  const http = new HttpClient(marketplace.ports!.public);
-  const operations = new HttpClient(marketplace.ports!.operations, false);
-  runAfterTest(t, async () => {
-    http.close();
-    operations.close();
+  const market = await RunningMarketplace.start('uws', {
+    catalogs: fixture.catalogs.map((source) => ({ ...source, vertical })),
   });
-  const caller = new ApiCaller(http, vertical.segment, key);
-  clock.advance(20 * dayMs);
+  runAfterTest(t, () => market.close());
+  const { key } = market.issueKey({ vertical });
+  const first = market.callerWithKey({ vertical }, key);
+  const sub_id = await first.createSessionWithFields('clicks', fixture.complete);
+  const { offers } = await first.offers(sub_id, { max_offers: 3 });
+  const ids = offers.map(({ svc_offer_id: id }) => id) as [string, string, string];
+
+  const sub = Buffer.from(sub_id.slice('sub_'.length), 'hex');
+  const click = (offerId: string, decision: ClickDecision) =>
+    offerClickedRecord(sub, offerId, { wallMs: market.clock.wallMs(), valueMicros: clickUsd * 1e6, decision });
+  await market.restart(async () => {
+    const folder = dataPaths(market.folder).ledgerFolder;
+    const log = await openEventLog<LedgerRecord>({ folder, durability: 'fsync' });
+    await log.append(click(ids[0], [true, null, true]))!.durable;
+    await log.append(click(ids[1], [false, 2, true]))!.durable;
+    await log.close();
+  });
+  market.clock.advance(20 * dayMs);
   const confirm = async (...rows: readonly object[]) => {
-    const body = JSON.stringify(rows);
-    const token = readOperatorToken(operatorTokenPath(dataDir));
-    const headers = {
-      ...{ Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
-      'Content-Length': String(Buffer.byteLength(body)),
-    };
-    const answer = await operations.send({ method: 'POST', path: '/confirmations', headers, body });
+    const answer = await askOperator(market, { method: 'POST', path: '/confirmations', json: rows });
     return assertOk<ConfirmationsResponse>(answer).results.map(({ outcome, reason }) => reason ?? outcome);
   };
   const row = (offer: 0 | 1 | 2, more: Partial<ConfirmationRow>): ConfirmationRow => ({
     ...{ sub_id, svc_offer_id: ids[offer], txid: 'r-1', status: 'reversed', amount: 1, reason: 'bot' },
-    ...{ occurred_at: new Date(clock.wallMs()).toISOString(), ...more },
+    ...{ occurred_at: new Date(market.clock.wallMs()).toISOString(), ...more },
   });
-  return { marketplace, caller, operations, confirm, row };
+  return { market, caller: market.callerWithKey({ vertical }, key), confirm, row };
 }
 
 test('a click that confirms its own revenue counts as confirmed at once, and a lender can only reverse the revenue', async (t) => {
-  const { marketplace, caller, operations, confirm, row } = await startWithClicks(t);
+  const { market, caller, confirm, row } = await startWithClicks(t);
   const figures = async () => {
     const summary = await caller.summary({ referrer_tag: 'clicks' });
     return [summary.offer_clicks, summary.rev_attributed, summary.rev_confirmed, summary.clicks_not_booked.too_fast];
@@ -113,10 +80,10 @@ test('a click that confirms its own revenue counts as confirmed at once, and a l
   ]);
   assert.deepEqual(await figures(), [2, clickUsd, 1.5, 1]);
   const reversed = async (reason: string) =>
-    (await Scrape.of(operations)).value('marketplace_reversed_clicks_total', { reason });
+    (await Scrape.of(market.operations)).value('marketplace_reversed_clicks_total', { reason });
   assert.deepEqual([await reversed('bot'), await reversed('duplicate')], [1, 0]);
   // The embedded API has the same rules.
-  const embedded = await marketplace.confirmations.submit([row(0, {}), row(0, { txid: 'r-2', amount: 1.5 })]);
+  const embedded = await market.marketplace.confirmations.submit([row(0, {}), row(0, { txid: 'r-2', amount: 1.5 })]);
   assert.ok(embedded.ok);
   assert.deepEqual([embedded.value.repeated, embedded.value.accepted], [1, 1]);
   assert.deepEqual(await figures(), [2, clickUsd, 0, 1]);

@@ -16,9 +16,10 @@ function post(market: RunningMarketplace, body: unknown, headers = {}): Promise<
 }
 
 describePersonalLoans('POST /confirmations', (door) => {
+  const { fixture } = door;
   test('the next summary includes confirmations by click_id and confirmations by session and offer', async () => {
-    const { market, fixture } = door;
-    const caller = market.caller(fixture);
+    const { market } = door;
+    const caller = door.caller();
     const subId = await caller.createSessionWithFields('shows', fixture.complete);
     await caller.createSession('shows');
     const { offers } = await caller.offers(subId);
@@ -54,8 +55,8 @@ describePersonalLoans('POST /confirmations', (door) => {
   });
 
   test('rejects amounts of another currency or unit, over HTTP and in the embedded API, and books nothing', async () => {
-    const { market, fixture } = door;
-    const caller = market.caller(fixture);
+    const { market } = door;
+    const caller = door.caller();
     const subId = await caller.createSessionWithFields('currencies', fixture.complete);
     const { offers } = await caller.offers(subId);
     await caller.click(offers[0]!.click_url);

@@ -7,8 +7,8 @@ import { describePersonalLoans } from '../support/contract-suite.ts';
 // The service compresses each file at its first request, which takes long on a busy machine.
 
 describePersonalLoans('documentation', (door) => {
-  const address = () =>
-    new URL(`${door.market.marketplace.urls.public}/v1/${door.fixture.vertical.segment}/openapi.json`);
+  const { fixture } = door;
+  const address = () => new URL(`${door.market.marketplace.urls.public}/v1/${fixture.vertical.segment}/openapi.json`);
   const get = (headers: Readonly<Record<string, string>> = {}) =>
     door.market.http.send({ path: address().pathname, headers });
 
@@ -20,7 +20,7 @@ describePersonalLoans('documentation', (door) => {
     assert.equal(headers.get('access-control-allow-origin'), '*');
     assert.equal(
       bytes.toString(),
-      openApiText(builtInVerticals.withProduct(door.fixture.vertical), door.market.marketplace.urls),
+      openApiText(builtInVerticals.withProduct(fixture.vertical), door.market.marketplace.urls),
     );
     const packed = await get({ 'Accept-Encoding': 'gzip, br' });
     assert.deepEqual([packed.headers.get('content-encoding'), packed.headers.get('vary')], ['br', 'Accept-Encoding']);

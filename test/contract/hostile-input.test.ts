@@ -5,9 +5,10 @@ import { describePersonalLoans } from '../support/contract-suite.ts';
 import { ServiceConnection } from '../support/service-connection.ts';
 
 describePersonalLoans('hostile JSON:', (door) => {
+  const { fixture } = door;
   /** Runs an attack, then checks that the process still responds and that the key has the expected number of sessions. */
   const attacking = async (attack: (caller: ApiCaller) => Promise<void>, sessionsTotal = 0): Promise<void> => {
-    const caller = door.market.caller(door.fixture, { limits: { analyticsPerMinute: 1_000 } });
+    const caller = door.caller({ limits: { analyticsPerMinute: 1_000 } });
     await attack(caller);
     assert.equal((await door.market.operations.send({ path: '/healthz' })).status, 200);
     assert.equal((await caller.summary({ referrer_tag: 'hostile' })).sessions_total, sessionsTotal);
@@ -30,7 +31,7 @@ describePersonalLoans('hostile JSON:', (door) => {
         const keyed = { 'Idempotency-Key': `deep-${open}` };
         assertError(await caller.post('session', metadata, keyed), 'INVALID_REQUEST', 'metadata');
         assertError(await caller.post('inputs', `{"sub_id":${deep},"fields":{}}`), 'INVALID_REQUEST', 'sub_id');
-        const known = `{"sub_id":"${subId}","fields":{"${door.fixture.amount}":${deep}}}`;
+        const known = `{"sub_id":"${subId}","fields":{"${fixture.amount}":${deep}}}`;
         assertError(await caller.post('inputs', known), 'INVALID_FIELD_VALUE');
         assertOk(await caller.post('inputs', `{"sub_id":"${subId}","fields":{"unknown":${deep}}}`));
       }
@@ -39,7 +40,7 @@ describePersonalLoans('hostile JSON:', (door) => {
 
   test('rejects an Idempotency-Key that is empty or has a character that is not visible ASCII', () =>
     attacking(async () => {
-      const { market, fixture } = door;
+      const { market } = door;
       const { key } = market.issueKey(fixture);
       const connection = await ServiceConnection.open(market.http.port);
       const body = '{"referrer_tag":"hostile"}';
@@ -66,7 +67,7 @@ describePersonalLoans('hostile JSON:', (door) => {
       const { sub_id: subId } = await caller.createSession('hostile');
       const inherited = `{"__proto__":{"sub_id":"${subId}","fields":{}}}`;
       assertError(await caller.post('inputs', inherited), 'INVALID_REQUEST', 'sub_id');
-      const members = names.map((name) => `"${name}":{"${door.fixture.amount}":5000,"polluted":true}`).join(',');
+      const members = names.map((name) => `"${name}":{"${fixture.amount}":5000,"polluted":true}`).join(',');
       const view = assertOk<{ fields_unknown: string[]; fields_accepted: string[] }>(
         await caller.post('inputs', `{"sub_id":"${subId}","fields":{${members}}}`),
       );
@@ -78,7 +79,7 @@ describePersonalLoans('hostile JSON:', (door) => {
       const repeated = '{"referrer_tag":"hostile","referrer_tag":"HOSTILE"}';
       assertError(await caller.post('session', repeated), 'INVALID_REFERRER_TAG');
       assert.equal(({} as Record<string, unknown>).polluted, undefined);
-      assert.deepEqual((await caller.submitFields(subId, {})).missing_required, door.fixture.required);
+      assert.deepEqual((await caller.submitFields(subId, {})).missing_required, fixture.required);
     }, 2));
 
   test('rejects bodies with invalid UTF-8 and accepts unusual Unicode characters', () =>
@@ -132,9 +133,10 @@ describePersonalLoans('hostile JSON:', (door) => {
 });
 
 describePersonalLoans('response headers', (door) => {
+  const { fixture } = door;
   test('response headers contain no line breaks from request parameters', async () => {
-    const caller = door.market.caller(door.fixture);
-    const { offers } = await caller.offers(await caller.createSessionWithFields('injecting', door.fixture.complete));
+    const caller = door.caller();
+    const { offers } = await caller.offers(await caller.createSessionWithFields('injecting', fixture.complete));
     const click = new URL(offers[0]!.click_url);
     const evil = '%0d%0aX-Injected:%20yes%0d%0a%0d%0a<html>';
     for (const path of [

@@ -14,7 +14,7 @@ const header = (answer: HttpResponse, name: string) => Number(answer.headers.get
 
 describePersonalLoans('limits per minute', (door) => {
   test('counts every request against the limits per minute, including rejected requests', async () => {
-    const caller = door.market.caller(door.fixture, { limits: { requestsPerMinute: 8 } });
+    const caller = door.caller({ limits: { requestsPerMinute: 8 } });
     const answers = [
       await caller.post('session', { referrer_tag: 'counts' }),
       await caller.post('session', '{'),
@@ -47,7 +47,7 @@ for (const [name, limits] of [
 ] as const) {
   describePersonalLoans(`concurrent requests and the limit per ${name}`, (door) => {
     test('admits exactly as many concurrent requests as the limit allows', async () => {
-      const caller = door.market.caller(door.fixture, { limits });
+      const caller = door.caller({ limits });
       const answers = await Promise.all(Array.from({ length: 60 }, () => create(caller)));
       const statuses = Map.groupBy(answers, ({ status }) => status);
       assert.deepEqual([statuses.get(200)?.length, statuses.get(429)?.length], [20, 40]);
@@ -57,8 +57,8 @@ for (const [name, limits] of [
 
 describePersonalLoans('limits per day', (door) => {
   test('does not count a rejected session against the daily limit', async () => {
-    const { market, fixture } = door;
-    const caller = market.caller(fixture, { limits: { sessionsPerDay: 1 } });
+    const { market } = door;
+    const caller = door.caller({ limits: { sessionsPerDay: 1 } });
     const invalidRequests: (() => Promise<HttpResponse>)[] = [
       () => caller.post('session', { referrer_tag: 'A' }),
       () => caller.post('session', { referrer_tag: 'abc', metadata: 1 }),
@@ -81,8 +81,7 @@ describePersonalLoans('limits per day', (door) => {
   });
 
   test('a repeated request with the same Idempotency-Key does not count towards the daily session limit', async () => {
-    const { market, fixture } = door;
-    const caller = market.caller(fixture, { limits: { sessionsPerDay: 2 } });
+    const caller = door.caller({ limits: { sessionsPerDay: 2 } });
     const keyed = (tag: string, key: string) =>
       caller.post('session', { referrer_tag: tag }, { 'Idempotency-Key': key });
     const first = await keyed('day-limit', 'one');
@@ -105,8 +104,7 @@ describePersonalLoans('limits per day', (door) => {
   });
 
   test('does not count a session request with an incomplete body against the daily limit', async () => {
-    const { market, fixture } = door;
-    const caller = market.caller(fixture, { limits: { sessionsPerDay: 1 } });
+    const caller = door.caller({ limits: { sessionsPerDay: 1 } });
     const connection = await ServiceConnection.open(caller.http.port);
     const head = [
       `POST ${caller.basePath}/session HTTP/1.1`,

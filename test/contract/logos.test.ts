@@ -3,12 +3,12 @@ import { hash } from 'node:crypto';
 import { describe, type TestContext, test } from 'node:test';
 import { pino } from 'pino';
 import { renderMonogram } from '../../src/catalogs/read-logos.ts';
-import { createMarketplace, type MarketplaceResponse } from '../../src/index.ts';
+import type { MarketplaceResponse } from '../../src/index.ts';
 import { image } from '../catalogs/logo-folder.ts';
 import { assertError } from '../support/api-caller.ts';
 import { ChangeableCatalogs, withoutOffers } from '../support/changeable-catalogs.ts';
 import { describeService } from '../support/contract-suite.ts';
-import { echoMarker, HttpClient, type HttpResponse } from '../support/http-client.ts';
+import { echoMarker, type HttpClient, type HttpResponse } from '../support/http-client.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { RunningMarketplace, type StartOptions } from '../support/running-marketplace.ts';
 import { ServiceConnection } from '../support/service-connection.ts';
@@ -220,17 +220,8 @@ describe('logos in the folder of a catalog file', () => {
     const { catalogs, market } = await start(t);
     const [gone, left, ...rest] = catalogs.initialCatalog.lenders;
     catalogs.writeLogo(gone!.logo, image('red'));
-    await market.marketplace.close();
-    catalogs.writeCatalog({ ...catalogs.initialCatalog, lenders: rest });
-    const options = { dataDir: market.dataDir, catalogs: catalogs.sources, durability: 'write', listen: {} } as const;
-    const again = await createMarketplace(options);
-    const http = new HttpClient(again.ports!.public);
-    try {
-      assert.equal((await http.send({ path: `/cdn/${gone!.logo}` })).text, image('red'));
-      assert.equal((await http.send({ path: `/cdn/${left!.logo}` })).text, renderMonogram(left!.name));
-    } finally {
-      http.close();
-      await again.close();
-    }
+    await market.restart(() => catalogs.writeCatalog({ ...catalogs.initialCatalog, lenders: rest }));
+    assert.equal((await market.http.send({ path: `/cdn/${gone!.logo}` })).text, image('red'));
+    assert.equal((await market.http.send({ path: `/cdn/${left!.logo}` })).text, renderMonogram(left!.name));
   });
 });

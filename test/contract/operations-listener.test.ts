@@ -79,17 +79,16 @@ describeService('the operations listener', ({ running }) => {
     test('the error for an invalid API key request names the invalid property', async () => {
       const count = async () => assertOk<ShownKey[]>(await ask('GET', '/keys')).length;
       const before = await count();
-      const past = new Date(running().clock.wallMs()).toISOString();
-      for (const [member, ...values] of [
-        ['account', '', ` ${echoMarker}`, 'a'.repeat(bounds.accountNameCharactersMax + 1)],
-        ['vertical', 'mortgage', undefined],
-        ['mode', echoMarker, undefined],
-        ['expires', echoMarker, past, 4_102_444_800_000],
-        ['requests_per_minute', 0, '5'],
+      for (const [member, value] of [
+        ['account', ` ${echoMarker}`],
+        ['vertical', 'mortgage'],
+        ['mode', echoMarker],
+        ['expires', new Date(running().clock.wallMs()).toISOString()],
+        ['requests_per_minute', '5'],
         ['analytics_per_minute', bounds.limitPerMinuteMax + 1],
         ['sessions_per_day', bounds.limitPerDayMax + 1],
       ] as const) {
-        for (const value of values) await assertInvalid(member, ask('POST', '/keys', { ...wish, [member]: value }));
+        await assertInvalid(member, ask('POST', '/keys', { ...wish, [member]: value }));
       }
       await assertInvalid('body', ask('POST', '/keys', { ...wish, exipres: '2999-12-31' }));
       const post = { method: 'POST', path: '/keys' };

@@ -11,6 +11,7 @@ const asText = { 'Content-Type': 'text/plain' };
  * and the response must report the first one.
  */
 describePersonalLoans('order of checks:', (door) => {
+  const { fixture } = door;
   const send = (caller: ApiCaller, method: string, path: string, headers = {}, body = '') =>
     caller.http.send({ method, path: `${caller.basePath}/${path}`, headers, body });
 
@@ -22,13 +23,13 @@ describePersonalLoans('order of checks:', (door) => {
   };
 
   test('checks path and method before the API key', async () => {
-    const caller = door.market.caller(door.fixture);
+    const caller = door.caller();
     assertError(await send(caller, 'POST', 'nothing'), 'NOT_FOUND');
     assertError(await send(caller, 'DELETE', 'session'), 'METHOD_NOT_ALLOWED');
   });
 
   test('checks the API key before the vertical, the rate limits and the body', async () => {
-    const caller = door.market.caller(door.fixture);
+    const caller = door.caller();
     const unknown = { Authorization: `Bearer ${caller.key.slice(0, -1)}x`, ...asText };
     assertError(await send(caller, 'POST', 'session', unknown, tooLarge), 'UNAUTHORIZED');
     assertError(await send(caller, 'POST', 'session', unknown, '{'), 'UNAUTHORIZED');
@@ -36,7 +37,7 @@ describePersonalLoans('order of checks:', (door) => {
   });
 
   test('checks the vertical before the rate limits and the body', async () => {
-    const { market, fixture } = door;
+    const { market } = door;
     const [elsewhere] = allFixtures.filter(({ vertical }) => vertical !== fixture.vertical);
     const { key } = market.issueKey(elsewhere as (typeof allFixtures)[0], { limits: { requestsPerMinute: 1 } });
     const there = market.callerWithKey(elsewhere as (typeof allFixtures)[0], key);
@@ -47,8 +48,7 @@ describePersonalLoans('order of checks:', (door) => {
   });
 
   test('checks the rate limits before the body and the query', async () => {
-    const { market, fixture } = door;
-    const caller = market.caller(fixture, { limits: { requestsPerMinute: 1 } });
+    const caller = door.caller({ limits: { requestsPerMinute: 1 } });
     await caller.createSession('order');
     assertError(await caller.post('session', tooLarge, asText), 'RATE_LIMIT_EXCEEDED');
     assertError(await caller.post('inputs', '{'), 'RATE_LIMIT_EXCEEDED');
@@ -57,7 +57,7 @@ describePersonalLoans('order of checks:', (door) => {
   });
 
   test('checks the size of the body, then its type, then its JSON syntax, then its properties', async () => {
-    const caller = door.market.caller(door.fixture);
+    const caller = door.caller();
     for (const operation of ['session', 'inputs'] as const) {
       assertError(await caller.post(operation, tooLarge, asText), 'PAYLOAD_TOO_LARGE');
       assertError(await caller.post(operation, '{', asText), 'UNSUPPORTED_MEDIA_TYPE');
@@ -72,7 +72,7 @@ describePersonalLoans('order of checks:', (door) => {
   });
 
   test('checks the parameters of the request before the session', async () => {
-    const caller = door.market.caller(door.fixture);
+    const caller = door.caller();
     const { expired } = await sessions(caller);
     for (const subId of [expired, 'never issued']) {
       assertError(await caller.post('inputs', { sub_id: subId, fields: [] }), 'INVALID_REQUEST', 'fields');
@@ -91,9 +91,9 @@ describePersonalLoans('order of checks:', (door) => {
   });
 
   test('reports an unknown or expired session even if fields are also invalid or missing', async () => {
-    const caller = door.market.caller(door.fixture);
+    const caller = door.caller();
     const { expired, live } = await sessions(caller);
-    const fields = { [door.fixture.amount]: 'wrong' };
+    const fields = { [fixture.amount]: 'wrong' };
     for (const [subId, ofInputs, ofMarketplace] of [
       ['never issued', 'SUB_ID_NOT_FOUND', 'SUB_ID_NOT_FOUND'],
       [expired, 'SUB_ID_EXPIRED', 'SUB_ID_EXPIRED'],

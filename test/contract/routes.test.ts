@@ -14,9 +14,10 @@ const allowed = {
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PURGE', 'GE', 'GETS', 'POS', 'POSTS'];
 
 describePersonalLoans('routes:', (door) => {
+  const { fixture } = door;
   for (const [operation, answered] of Object.entries(allowed)) {
     test(`${operation} returns 405 with an Allow header for methods other than ${answered.join(', ')}`, async () => {
-      const { market, fixture } = door;
+      const { market } = door;
       const { key } = market.issueKey(fixture);
       const path = `/v1/${fixture.vertical.segment}/${operation}`;
       const { status, text, headers } = await market.http.send({ method: 'OPTIONS', path });
@@ -32,7 +33,7 @@ describePersonalLoans('routes:', (door) => {
   }
 
   test('returns 404 for paths that differ from a route in case, slashes, dot segments or encoding', async () => {
-    const { market, fixture } = door;
+    const { market } = door;
     const { segment } = fixture.vertical;
     const { key } = market.issueKey(fixture);
     const ofApi = [

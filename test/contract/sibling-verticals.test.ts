@@ -82,16 +82,6 @@ describeService(
           }
         });
 
-        test('serves the sandbox catalog to test keys', async () => {
-          const caller = callerOf(segment, { mode: 'test' });
-          const { sub_id: subId, sandbox } = await caller.createSession('sandbox');
-          assert.equal(sandbox, true);
-          await caller.submitFields(subId, fields);
-          const { offers, explain } = await caller.offers(subId, { max_offers: 20, explain: 'true' });
-          assert.ok(offers.length >= 3 && offers.every(({ svc_offer_id: id }) => id.startsWith('sandbox-')));
-          assert.equal(explain?.matched, offers.length);
-        });
-
         test('serves the widget', async () => {
           const caller = callerOf(segment);
           const subId = await caller.createSessionWithFields('widget', fields);
@@ -103,16 +93,6 @@ describeService(
             offers.map(({ svc_offer_id: id }) => id),
             (await caller.offers(subId)).offers.map(({ svc_offer_id: id }) => id),
           );
-        });
-
-        test('requires exactly the required fields', async () => {
-          const caller = callerOf(segment);
-          const { sub_id: subId } = await caller.createSession('fields');
-          const missing = await caller.get('marketplace', { sub_id: subId, format: 'json' });
-          assert.deepEqual(assertError(missing, 'INSUFFICIENT_INPUTS').missing_required, [...vertical.required]);
-          const { fields_accepted, match_readiness } = await caller.submitFields(subId, fields);
-          assert.deepEqual(fields_accepted, Object.keys(fields));
-          assert.equal(match_readiness, 'high');
         });
 
         test('records a click with revenue, and its confirmation or reversal', async () => {
@@ -183,13 +163,6 @@ describeService(
         return { caller, subId: await caller.createSessionWithFields('refused', sampleBorrowers.mortgage!) };
       };
 
-      test('is refused in every format', async () => {
-        const { caller, subId } = await createSession();
-        for (const format of ['json', 'iframe', 'js']) {
-          assertError(await caller.get('marketplace', { sub_id: subId, format, sort }), 'INVALID_REQUEST', 'sort');
-        }
-      });
-
       test('is refused by the embedded API', async () => {
         const { caller, subId } = await createSession();
         const api = on.running().marketplace.partnerApi(caller.key, 'mortgage');
@@ -230,43 +203,6 @@ describeService(
       });
     });
 
-    describe('a down payment of the whole value or more', () => {
-      const { down_payment: _, ...rest } = sampleBorrowers.mortgage!;
-
-      /** Asserts that these fields are refused, and that the refusal names one of them. */
-      const assertRefused = async (caller: ApiCaller, subId: string, name: string, value: unknown) => {
-        const answer = await caller.post('inputs', { sub_id: subId, fields: { [name]: value } });
-        const { fields_invalid } = assertError(answer, 'INVALID_FIELD_VALUE');
-        assert.deepEqual(
-          fields_invalid?.map(({ field, code }) => [field, code]),
-          [[name, 'range']],
-        );
-      };
-
-      test('is rejected, whether the down payment or the property value is submitted last', async () => {
-        const caller = callerOf('mortgage');
-        const subId = await caller.createSessionWithFields('impossible', rest);
-        for (const value of [400_000, 500_000]) await assertRefused(caller, subId, 'down_payment', value);
-        await caller.submitFields(subId, { down_payment: 399_000 });
-        await assertRefused(caller, subId, 'property_value', 300_000);
-      });
-
-      test('is rejected while the loan purpose is absent', async () => {
-        const caller = callerOf('mortgage');
-        const { loan_purpose: _purpose, ...withoutPurpose } = rest;
-        const subId = await caller.createSessionWithFields('no-purpose', withoutPurpose);
-        for (const value of [400_000, 500_000]) await assertRefused(caller, subId, 'down_payment', value);
-      });
-
-      test('is ignored for a refinance, and makes a later change to a purchase fail', async () => {
-        const caller = callerOf('mortgage');
-        const refinance = { loan_purpose: 'refinance', mortgage_balance: 200_000, down_payment: 400_000 };
-        const subId = await caller.createSessionWithFields('refinance', { ...rest, ...refinance });
-        assert.ok((await caller.offers(subId)).offers.length > 0);
-        await assertRefused(caller, subId, 'loan_purpose', 'purchase');
-      });
-    });
-
     test('requires a conditional field while its condition holds', async () => {
       const caller = callerOf('banking');
       const { sub_id: subId } = await caller.createSession('conditional');
@@ -275,19 +211,6 @@ describeService(
       assertError(await caller.get('marketplace', { sub_id: subId, format: 'json' }), 'INSUFFICIENT_INPUTS');
       assert.equal((await caller.submitFields(subId, { cd_term_months: 12 })).match_readiness, 'high');
       assert.equal((await caller.offers(subId)).sort, 'recommended');
-    });
-
-    test('every advisor states that the firm pays for the introduction, in every sort order', async () => {
-      const caller = callerOf('find-advisor');
-      const subId = await caller.createSessionWithFields('paid', sampleBorrowers['find-advisor']!);
-      for (const sort of sortOrderNames) {
-        const { offers } = await caller.offers(subId, { sort, max_offers: 20 });
-        assert.ok(offers.length > 10, `${offers.length} offers`);
-        for (const offer of offers) {
-          const { compensation_disclosure: text } = offer as unknown as { compensation_disclosure: string };
-          assert.match(text, /pays us \$\d+ .* whether or not you hire the advisor/, offer.svc_offer_id);
-        }
-      }
     });
   },
   { catalogs: builtInVerticals.listExampleCatalogs() },

@@ -296,14 +296,6 @@ describeService('pages of the widget', ({ running }) => {
       assert.equal((await get(url, { 'If-None-Match': packed.headers.get('etag')! })).status, 200);
     });
 
-    test('a script URL with an old hash or without a hash may be cached for a few minutes', async () => {
-      const url = await address();
-      for (const query of ['', '?v=0123456789abcdef', '?v=', '?v=1&v=2']) {
-        const { status, headers } = await get(new URL(url.pathname + query, url));
-        assert.deepEqual([status, headers.get('cache-control')], [200, 'public, max-age=300']);
-      }
-    });
-
     test('compresses the widget script if the client accepts compression', async () => {
       const url = await address();
       const { bytes: plain, headers } = await get(url, { 'Accept-Encoding': 'identity' });

@@ -242,24 +242,6 @@ describeService('requests of the widget', ({ running }) => {
       assertError(await widget.sendEvents(' '.repeat(bounds.requestBodyBytesMax + 1)), 'PAYLOAD_TOO_LARGE');
     });
 
-    test('accepts events with the widget token until the session expires, up to the rate limit of the session', async () => {
-      const market = running();
-      const caller = market.caller(fixture, { mode: 'test' });
-      const widget = await widgetOf(caller);
-      const other = await widgetOf(caller);
-      const body = { load, events: [loaded('a')] };
-      const forged = new WidgetCaller(widget.http, widget.subId, other.token);
-      assertError(await forged.sendEvents(body), 'SUB_ID_NOT_FOUND');
-      for (let asked = 0; asked < bounds.widgetRequestsPerMinute; asked++) {
-        assert.equal((await widget.sendEvents(body)).status, 204);
-      }
-      assertError(await widget.sendEvents(body), 'RATE_LIMIT_EXCEEDED');
-      // The service does not parse a request above the rate limit.
-      assertError(await widget.sendEvents('{'), 'RATE_LIMIT_EXCEEDED');
-      market.clock.advance(bounds.sessionTtlMs);
-      assertError(await widget.sendEvents(body), 'SUB_ID_EXPIRED');
-    });
-
     test('accepts events from pages of allowed origins and from pages with Origin: null', async () => {
       const market = running();
       const account = 'events from pages';

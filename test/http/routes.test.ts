@@ -3,9 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
 import { errorTable } from '../../src/domain/errors.ts';
-import type { RequestContext } from '../../src/http/engines/listener.ts';
 import { formatHeader, type HeaderText, splitHeaderLines } from '../../src/http/engines/response-head.ts';
-import { CorsPolicy } from '../../src/http/routes/cors.ts';
 import { errorReply } from '../../src/http/routes/replies.ts';
 import { isJsonMediaType, parseWeightedList, prefersJson } from '../../src/http/routes/request-parsing.ts';
 
@@ -29,29 +27,6 @@ test('an errorReply with details, Retry-After and extra headers does not affect 
   assert.deepEqual([allow, retryAfter], ['GET', '1']);
   const later = named(errorReply({ code: 'INVALID_FIELD_VALUE' }, 'request-2').headers);
   assert.deepEqual(Object.keys(later), ['Content-Type', 'Cache-Control']);
-});
-
-/** Creates a request with this Origin header. */
-function from(origin: string): RequestContext {
-  return { getRequestHeader: (name: string) => (name === 'origin' ? origin : '') } as RequestContext;
-}
-
-const allowed = 'https://partner.example';
-
-test('Cors returns no headers if no origins are configured', () => {
-  const off = new CorsPolicy([]);
-  assert.equal(off.responseHeaders(from(allowed)), '');
-  assert.equal(off.preflightHeaders(from(allowed), 'GET'), '');
-});
-
-test('for an origin that is not allowed, Cors returns only the Vary header', () => {
-  const cors = new CorsPolicy([allowed]);
-  const others = ['https://partner.example.evil.example', 'https://evil.example', 'http://partner.example'];
-  const almost = ['https://partner.example:8443', 'https://PARTNER.example', `${allowed}/`];
-  for (const origin of ['', 'null', '*', ...others, ...almost]) {
-    assert.deepEqual(named(cors.responseHeaders(from(origin))), { Vary: 'Origin' });
-    assert.deepEqual(named(cors.preflightHeaders(from(origin), 'GET')), { Vary: 'Origin' });
-  }
 });
 
 test('JSON is preferred only if it has a greater weight than HTML in the Accept header', () => {

@@ -274,6 +274,27 @@ describe('submitInputs', () => {
     assert.deepEqual([...bench.pendingChanges.listPendingChanges(sub_id)], []);
   });
 
+  it('rejects a down payment of the whole value or more, unless the loan is a refinance', async (t) => {
+    const bench = await Bench.open(t);
+    const tenant: Tenant = { ...liveTenant, vertical: mortgage };
+    const purchase = { loan_purpose: 'purchase', property_value: 400_000 };
+    for (const [earlier, fields, refused] of [
+      [purchase, { down_payment: 400_000 }, 'down_payment'],
+      [purchase, { down_payment: 500_000 }, 'down_payment'],
+      [purchase, { down_payment: 399_000 }, undefined],
+      [{ ...purchase, down_payment: 399_000 }, { property_value: 300_000 }, 'property_value'],
+      [{ property_value: 400_000 }, { down_payment: 400_000 }, 'down_payment'],
+      [{ loan_purpose: 'refinance', property_value: 400_000 }, { down_payment: 400_000 }, undefined],
+      [{ ...purchase, loan_purpose: 'refinance', down_payment: 400_000 }, { loan_purpose: 'purchase' }, 'loan_purpose'],
+    ] as const) {
+      const sub_id = bench.newSession(tenant);
+      assert.equal(await bench.verdict({ sub_id, fields: earlier }, tenant), 'ok');
+      const outcome = await bench.submitBody({ sub_id, fields }, tenant);
+      const invalid = outcome.ok ? [] : outcome.error.fieldsInvalid!.map(({ field, code }) => [field, code]);
+      assert.deepEqual(invalid, refused === undefined ? [] : [[refused, 'range']]);
+    }
+  });
+
   it('returns SUB_ID_EXPIRED if the session expires before its field changes are durable', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();

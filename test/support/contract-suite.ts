@@ -1,5 +1,6 @@
 import { after, before, describe } from 'node:test';
-import { RunningMarketplace, type StartOptions } from './running-marketplace.ts';
+import type { ApiCaller } from './api-caller.ts';
+import { type ApiKeyOptions, RunningMarketplace, type StartOptions } from './running-marketplace.ts';
 import type { VerticalFixture } from './vertical-fixture.ts';
 import { allFixtures, personalLoansFixture } from './vertical-fixtures.ts';
 
@@ -8,6 +9,8 @@ export interface ServiceUnderTest {
   readonly fixture: VerticalFixture;
   /** The running service. Available only while a test runs. */
   readonly market: RunningMarketplace;
+  /** Returns a caller with a new key of the vertical. */
+  caller(wanted?: ApiKeyOptions): ApiCaller;
 }
 
 type DeclareTests = (service: ServiceUnderTest) => void;
@@ -27,6 +30,7 @@ export function describeEveryVertical(
           get market() {
             return running();
           },
+          caller: (wanted) => running().caller(fixture, wanted),
         });
       });
     }

@@ -92,9 +92,9 @@ export class RunningMarketplace {
   }
 
   /** Closes the service, and starts it again on the same folder with other ports. Earlier callers cannot be used afterwards. */
-  async restart(whileClosed = () => {}): Promise<void> {
+  async restart(whileClosed: () => unknown = () => {}): Promise<void> {
     await this.#closeService();
-    whileClosed();
+    await whileClosed();
     this.#run = connect(await this.#startService());
   }
 
