@@ -13,7 +13,6 @@ import { type Clock, systemClock } from './domain/clock.ts';
 import type { ApiKeyMode } from './domain/mode.ts';
 import {
   assertMarketplaceOptions,
-  type ClickContext,
   type ConfirmationRow,
   type FollowClickOutcome,
   type MarketplaceLogger,
@@ -24,7 +23,7 @@ import { PartnerApi, type PartnerApiResult, toPartnerApiResult } from './embedde
 import { landingPageHeaders } from './http/routes/click-routes.ts';
 import { logoHeaders } from './http/routes/static-routes.ts';
 import { errorSerializers } from './logging/describe-error.ts';
-import { clickPath, parseClickUrl } from './operations/click-url.ts';
+import { type ClickContext, clickPath, parseClickUrl } from './operations/click-url.ts';
 import type { ConfirmationsResponse } from './operations/confirm-revenue.ts';
 import type { ClickResult } from './operations/follow-click.ts';
 import { isSpeculativePurpose } from './operations/speculative-request.ts';
@@ -245,10 +244,9 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
       list: (account) => openService().embedOrigins.listOrigins(account),
     },
     followClick: async (url, context = {}) => {
-      const { method = 'GET', userAgent = '', purpose = '', fetchDestination = '', fetchMode = '' } = context;
-      if (isSpeculativePurpose(purpose)) return { kind: 'retry_later', retryAfterSeconds: bounds.retryAfterSeconds };
-      const source = { method, userAgent, destination: fetchDestination, mode: fetchMode };
-      return service.followClick(parseClickUrl(url, source));
+      if (isSpeculativePurpose(context.purpose ?? ''))
+        return { kind: 'retry_later', retryAfterSeconds: bounds.retryAfterSeconds };
+      return service.followClick(parseClickUrl(url, context));
     },
     confirmations: { submit: async (rows) => toPartnerApiResult(await service.confirmRevenue(rows)) },
     findLogo: (url) => {

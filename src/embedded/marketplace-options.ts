@@ -45,22 +45,6 @@ export interface NewPartnerKey {
   readonly limits?: Partial<KeyLimits>;
 }
 
-/** Properties of the HTTP request that opened a click URL. */
-export interface ClickContext {
-  /** HTTP method. Default: `GET`. A request with a method other than GET is redirected but not recorded as a click. */
-  readonly method?: string | undefined;
-  readonly userAgent?: string | undefined;
-  /**
-   * Values of the headers `Sec-Purpose`, `Purpose`, `X-Purpose` and `X-Moz`, joined by commas. Browsers mark speculative requests, such as
-   * prefetches, with these headers.
-   */
-  readonly purpose?: string | undefined;
-  /** Value of the header `Sec-Fetch-Dest`. A request for a part of a page, such as an image, is redirected but not recorded as a click. */
-  readonly fetchDestination?: string | undefined;
-  /** Value of the header `Sec-Fetch-Mode`. A request of a script is redirected but not recorded as a click. */
-  readonly fetchMode?: string | undefined;
-}
-
 /** Result of `followClick`. For a speculative request, `kind` is `retry_later`: the browser sends another request when the visitor clicks. */
 export type FollowClickOutcome = ClickResult | { readonly kind: 'retry_later'; readonly retryAfterSeconds: number };
 

@@ -24,6 +24,7 @@ import {
   noStoreHeader,
   rateLimitResetHeader,
   requestIdHeader,
+  requiredHeader,
   retryAfterHeader,
 } from './responses.ts';
 
@@ -71,12 +72,11 @@ export function browserPathItems(
             'Redirects to the lender; for sandbox sessions and offers of the example catalogs, to a page of this service.',
             {
               ...noStoreHeader,
-              Location: { description: 'The target.', required: true, schema: urlSchema('The target.') },
-              'Referrer-Policy': {
-                description: 'Hides the origin of the click from the lender.',
-                required: true,
-                schema: constantSchema('no-referrer'),
-              },
+              Location: requiredHeader('The target.', urlSchema('The target.')),
+              'Referrer-Policy': requiredHeader(
+                'Hides the origin of the click from the lender.',
+                constantSchema('no-referrer'),
+              ),
             },
             { 'text/plain': { schema: Type.String() } },
           ),

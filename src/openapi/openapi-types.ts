@@ -2,12 +2,8 @@ import type { TSchema } from 'typebox';
 
 // Types of the parts of an OpenAPI 3.1 document (spec.openapis.org/oas/v3.1.1) that this service uses.
 
-export interface PathItem {
+export interface PathItem extends Readonly<Partial<Record<'get' | 'post' | 'put' | 'delete', OpenApiOperation>>> {
   readonly servers?: readonly { readonly url: string; readonly description: string }[];
-  readonly get?: OpenApiOperation;
-  readonly post?: OpenApiOperation;
-  readonly put?: OpenApiOperation;
-  readonly delete?: OpenApiOperation;
 }
 
 export interface OpenApiOperation {

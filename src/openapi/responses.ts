@@ -17,7 +17,7 @@ import type {
   OpenApiResponses,
 } from './openapi-types.ts';
 
-function requiredHeader(description: string, schema: TSchema): OpenApiHeader {
+export function requiredHeader(description: string, schema: TSchema): OpenApiHeader {
   return { description, required: true, schema };
 }
 

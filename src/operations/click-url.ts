@@ -23,27 +23,33 @@ export function createOfferUrls({ click, cdn }: { readonly click: string; readon
   return { clickPrefix, clickPrefixJson: copyToFlatString(JSON.stringify(clickPrefix).slice(1, -1)), logos: cdn };
 }
 
-/** Properties of the HTTP request for a click URL. */
-export interface ClickRequestSource {
-  readonly method: string;
-  readonly userAgent: string;
-  /** Value of the header `Sec-Fetch-Dest`; empty without the header. */
-  readonly destination: string;
-  /** Value of the header `Sec-Fetch-Mode`; empty without the header. */
-  readonly mode: string;
+/** Properties of the HTTP request that opened a click URL. */
+export interface ClickContext {
+  /** HTTP method. Default: `GET`. A request with a method other than GET is redirected but not recorded as a click. */
+  readonly method?: string | undefined;
+  readonly userAgent?: string | undefined;
+  /**
+   * Values of the headers `Sec-Purpose`, `Purpose`, `X-Purpose` and `X-Moz`, joined by commas. Browsers mark speculative requests, such as
+   * prefetches, with these headers.
+   */
+  readonly purpose?: string | undefined;
+  /** Value of the header `Sec-Fetch-Dest`. A request for a part of a page, such as an image, is redirected but not recorded as a click. */
+  readonly fetchDestination?: string | undefined;
+  /** Value of the header `Sec-Fetch-Mode`. A request of a script is redirected but not recorded as a click. */
+  readonly fetchMode?: string | undefined;
 }
 
 /** Parses a `click_url` for a program that handles click requests itself. */
-export function parseClickUrl(url: string | URL, source: ClickRequestSource): ClickRequest {
+export function parseClickUrl(url: string | URL, context: ClickContext): ClickRequest {
   const text = String(url);
   const question = text.indexOf('?');
-  return parseClickQuery(question < 0 ? '' : text.slice(question + 1), source);
+  return parseClickQuery(question < 0 ? '' : text.slice(question + 1), context);
 }
 
 /** Parses the query of a click URL. A repeated or badly encoded parameter makes the URL invalid. Only GET navigations count as clicks. */
 export function parseClickQuery(
   query: string,
-  { method, userAgent, destination, mode }: ClickRequestSource,
+  { method = 'GET', userAgent = '', fetchDestination = '', fetchMode = '' }: ClickContext,
 ): ClickRequest {
   const parsed = parseQueryParameters(query, clickParameterNames);
   const { sub = '', offer = '', v = '' } = parsed.ok ? parsed.values : {};
@@ -52,6 +58,6 @@ export function parseClickQuery(
     offer,
     v,
     userAgent: userAgent.slice(0, bounds.userAgentCharactersMax),
-    uncounted: method !== 'GET' ? 'not_get' : isNavigation(destination, mode) ? null : 'not_navigation',
+    uncounted: method !== 'GET' ? 'not_get' : isNavigation(fetchDestination, fetchMode) ? null : 'not_navigation',
   };
 }

@@ -5,7 +5,7 @@ import type { CancelSignal } from '../domain/async.ts';
 import { formatIsoTimestamp } from '../domain/calendar.ts';
 import { absentValue, findFieldIndex } from '../domain/field-vector.ts';
 import { nullableSchema } from '../domain/nullable-schema.ts';
-import { failureOutcome, failureOutcomeWithCode, type Outcome, successOutcome } from '../domain/outcome.ts';
+import { failureOutcome, failureOutcomeWithCode, type Outcome } from '../domain/outcome.ts';
 import { computeMatchReadiness } from '../domain/pocket-fields.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import type { WidgetTokens } from '../ids/widget-token.ts';
@@ -101,13 +101,6 @@ export function createWidgetOffersSchema(vertical: VerticalWithProduct) {
   );
 }
 
-export interface WidgetOffers {
-  readonly result: OffersResult;
-  /** Requested loan amount in USD; null in verticals without loan amounts. */
-  readonly loanAmount: number | null;
-  readonly expiresMs: number;
-}
-
 /**
  * Selects the offers of a widget (docs/contract.md#widget-views). The first response to a widget load counts as one
  * view; later responses to the same load do not count. Returns synchronously if `selectOffersAndRecordView` returns synchronously.
@@ -115,11 +108,11 @@ export interface WidgetOffers {
 export function showWidgetOffers(
   deps: ShowOffersDeps,
   session: Session,
-  { subId, expiresMs }: { readonly subId: string; readonly expiresMs: number },
+  subId: string,
   texts: ParameterTexts,
   countsAsView: boolean,
   signal: CancelSignal,
-): Outcome<WidgetOffers> | Promise<Outcome<WidgetOffers>> {
+): Outcome<OffersResult> | Promise<Outcome<OffersResult>> {
   const { vertical } = session.tenant;
   const selection = selectionValidator.parseTexts(texts, vertical);
   if (!selection.ok) return selection;
@@ -129,10 +122,7 @@ export function showWidgetOffers(
   if (readiness.matchReadiness === 'insufficient') {
     return failureOutcome({ code: 'INSUFFICIENT_INPUTS', missingRequired: readiness.missingRequired });
   }
-  const loanAmount = readLoanAmount(session);
-  const addSessionMembers = (outcome: Outcome<OffersResult>): Outcome<WidgetOffers> =>
-    outcome.ok ? successOutcome({ result: outcome.value, loanAmount, expiresMs }) : outcome;
-  const outcome = selectOffersAndRecordView(deps, session, {
+  return selectOffersAndRecordView(deps, session, {
     subId,
     borrower,
     revision,
@@ -144,11 +134,15 @@ export function showWidgetOffers(
     load: { id: parseWidgetLoadId(load)!, usage: session.widgetUsage },
     signal,
   });
-  return outcome instanceof Promise ? outcome.then(addSessionMembers) : addSessionMembers(outcome);
 }
 
 /** Renders the response of `GET /w/offers`, a `WidgetOffersResponse`. */
-export function renderWidgetOffersJson({ result, loanAmount, expiresMs }: WidgetOffers, urls: OfferUrls): string {
+export function renderWidgetOffersJson(
+  loanAmount: number | null,
+  expiresMs: number,
+  result: OffersResult,
+  urls: OfferUrls,
+): string {
   return (
     `{"loan_amount":${loanAmount},"expires_at":"${formatIsoTimestamp(expiresMs)}",` +
     `${renderEnvelopeMembers(result, urls)}}`
@@ -156,7 +150,7 @@ export function renderWidgetOffersJson({ result, loanAmount, expiresMs }: Widget
 }
 
 /** Returns the requested loan amount in USD; null in verticals without loan amounts, and if the session has no amount. */
-function readLoanAmount({ tenant: { vertical }, pocketFields }: Session): number | null {
+export function readLoanAmount({ tenant: { vertical }, pocketFields }: Session): number | null {
   const amount = pocketFields[findFieldIndex(vertical, vertical.roles.amount)] ?? absentValue;
   return amount === absentValue ? null : amount;
 }

@@ -58,8 +58,8 @@ async function redirect(deps: FollowClickDeps, context: RequestContext): Promise
   const request = parseClickQuery(context.query, {
     method: context.method,
     userAgent: context.getRequestHeader('user-agent'),
-    destination: context.getRequestHeader('sec-fetch-dest'),
-    mode: context.getRequestHeader('sec-fetch-mode'),
+    fetchDestination: context.getRequestHeader('sec-fetch-dest'),
+    fetchMode: context.getRequestHeader('sec-fetch-mode'),
   });
   const result = await followClick(deps, request);
   if (result.kind === 'unknown') return context.reply({ status: 404, headers: pageHeaders, body: clickNotFoundPage });

@@ -6,13 +6,13 @@ import { parseQueryParameters } from '../../domain/query-string.ts';
 import { selectionParameters } from '../../operations/get-marketplace.ts';
 import { type RecordWidgetEventsDeps, recordWidgetEvents } from '../../operations/record-widget-events.ts';
 import { MemberValidator } from '../../operations/request-members.ts';
-import type { ShowOffersDeps } from '../../operations/show-offers.ts';
+import type { OffersResult, ShowOffersDeps } from '../../operations/show-offers.ts';
 import {
+  readLoanAmount,
   renderWidgetOffersJson,
   showWidgetOffers,
   type VerifyWidgetLinkDeps,
   verifyWidgetLink,
-  type WidgetOffers,
   widgetOffersParameters,
   widgetPageParameters,
 } from '../../operations/show-widget-offers.ts';
@@ -69,16 +69,17 @@ function handleOffers(deps: WidgetApiDeps, context: RequestContext): void | Prom
   const { session, expiresMs, parameters, cors } = request;
   if (isSpeculativeRequest) return context.reply({ status: 503, headers: headersOfSpeculativeReply + cors, body: '' });
 
-  const sendOffers = (outcome: Outcome<WidgetOffers>): void => {
+  // The fields of the session may change while its offers are ranked.
+  const loanAmount = readLoanAmount(session);
+  const sendOffers = (outcome: Outcome<OffersResult>): void => {
     if (outcome.ok) {
-      const body = renderWidgetOffersJson(outcome.value, deps.offerUrls);
+      const body = renderWidgetOffersJson(loanAmount, expiresMs, outcome.value, deps.offerUrls);
       context.reply({ status: 200, headers: jsonHeaders + cors, body });
     } else {
       sendWidgetError(deps, context, outcome.error, cors);
     }
   };
-  const link = { subId: parameters.sub, expiresMs };
-  const outcome = showWidgetOffers(deps, session, link, parameters, context.method !== 'HEAD', context);
+  const outcome = showWidgetOffers(deps, session, parameters.sub, parameters, context.method !== 'HEAD', context);
   return outcome instanceof Promise ? outcome.then(sendOffers) : sendOffers(outcome);
 }
 
