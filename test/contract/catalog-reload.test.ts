@@ -5,7 +5,8 @@ import { computeCatalogVersion } from '../../src/catalogs/catalog-version.ts';
 import type { MarketplaceResponse } from '../../src/index.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { borrowerOf, today as someDay } from '../matching/loan-fixtures.ts';
-import { referenceMatches, referenceOrder } from '../matching/reference-matcher.ts';
+import { sortIds } from '../matching/priced-rankings.ts';
+import { loanOrders, referenceMatches } from '../matching/reference-matcher.ts';
 import { ChangeableCatalogs } from '../support/changeable-catalogs.ts';
 import { generateCatalog } from '../support/random-catalog.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
@@ -28,7 +29,7 @@ interface Expected {
 /** Returns the offers that a borrower with complete fields must receive, computed by a simple implementation of the rules. */
 function expectedOf(catalog: LoanCatalog): Expected {
   const matches = referenceMatches(catalog, vertical, borrowerOf(complete), someDay);
-  return { version: computeCatalogVersion(catalog, 'live'), ids: referenceOrder(matches, 'recommended').slice(0, 20) };
+  return { version: computeCatalogVersion(catalog, 'live'), ids: sortIds(matches, loanOrders.recommended).slice(0, 20) };
 }
 
 /** Starts a service with the first of two catalogs as its live catalog. A test can replace the catalog file. */

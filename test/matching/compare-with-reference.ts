@@ -11,7 +11,7 @@ import type { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts
 import { generateCatalog, type Random, randomBorrower, seededRandom } from '../support/random-catalog.ts';
 import { compileLoans, today } from './loan-fixtures.ts';
 import { compareRanking, drawUnavailable } from './priced-rankings.ts';
-import { type ReferenceMatch, referenceMatches, referenceOrder } from './reference-matcher.ts';
+import { loanOrders, type ReferenceMatch, referenceMatches } from './reference-matcher.ts';
 
 const urls = createOfferUrls({ click: 'https://go.example', cdn: 'https://cdn.example' });
 
@@ -66,8 +66,7 @@ export async function compareWithReference(
     if (draw.market === 'free') spendToTheLimit(borrower, catalog, random, vertical);
     const unavailable = drawUnavailable(random, compiled.offers.length);
     const expected = referenceMatches(catalog, vertical, borrower, today);
-    const sortMatches = referenceOrder;
-    const comparison = { compiled, borrower, today, unavailable, expected, rank, sortMatches, random };
+    const comparison = { compiled, borrower, today, unavailable, expected, rank, compare: loanOrders, random };
     compareAnswers(compiled, borrower, await compareRanking(comparison), expected);
     compared += expected.length;
   }

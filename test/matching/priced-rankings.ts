@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
 import type { CompiledCatalog } from '../../src/catalogs/compile-catalog.ts';
 import type { OfferList, OfferUrls, OfferView } from '../../src/catalogs/offer-view.ts';
@@ -38,9 +39,22 @@ interface RankingComparison<Tables extends MatchTables, Match extends { readonly
   /** All offers that the borrower can get, according to the reference, available or not. */
   readonly expected: readonly Match[];
   readonly rank: OfferRanker<Tables>;
-  /** Returns the ids of offers in one order, according to the reference. */
-  readonly sortMatches: (matches: readonly Match[], sort: SortOrder) => readonly string[];
+  /** Compares two offers in each order, according to the reference: negative if the first one comes first, 0 if the ids decide. */
+  readonly compare: ReferenceOrders<Match>;
   readonly random: Random;
+}
+
+type CompareOffers<Match> = (one: Match, other: Match) => number;
+export type ReferenceOrders<Match> = Readonly<Record<SortOrder, CompareOffers<Match>>>;
+
+/** Returns the ids of offers in an order; equal offers are sorted by id. */
+export function sortIds<Match extends { readonly id: string }>(
+  matches: readonly Match[],
+  compare: CompareOffers<Match>,
+): string[] {
+  return matches
+    .toSorted((one, other) => compare(one, other) || (one.id < other.id ? -1 : 1))
+    .map(({ id }) => id);
 }
 
 /**
@@ -50,14 +64,14 @@ interface RankingComparison<Tables extends MatchTables, Match extends { readonly
 export async function compareRanking<Tables extends MatchTables, Match extends { readonly id: string }>(
   comparison: RankingComparison<Tables, Match>,
 ): Promise<readonly number[]> {
-  const { compiled, borrower, today, unavailable, expected, rank, sortMatches, random } = comparison;
+  const { compiled, borrower, today, unavailable, expected, rank, compare, random } = comparison;
   const { tables, vertical } = compiled;
   const isOpen = (id: string, set = unavailable) => set === null || !hasOffer(set, compiled.findOfferIndex(id));
   const open = expected.filter(({ id }) => isOpen(id));
   const ranked = rank(tables, borrower, today, unavailable);
   assert.equal(ranked.total, expected.length);
   const bestOf = (matches: readonly Match[], sort: SortOrder) =>
-    sortMatches(matches, sort).slice(0, tables.orderLength);
+    sortIds(matches, compare[sort]).slice(0, tables.orderLength);
   const wanted = Math.min(open.length, bounds.offersShownMax);
   const availableOnly = sortOrderNames.some(
     (sort) => bestOf(expected, sort).filter((id) => isOpen(id)).length < wanted,
@@ -91,6 +105,73 @@ export async function compareRanking<Tables extends MatchTables, Match extends {
     );
   }
   return [...new Set(ranked.orders)];
+}
+
+interface ReferenceTest<File, Tables extends MatchTables, Match extends { readonly id: string }> {
+  readonly seed: number;
+  readonly numRuns: number;
+  readonly offersMax: number;
+  readonly drawCatalog: (seed: number, offers: number) => File;
+  readonly compile: (file: File) => Compiled<Tables>;
+  readonly drawBorrower: (random: Random) => FieldVector;
+  readonly today: number;
+  readonly rank: OfferRanker<Tables>;
+  /** Returns all offers that the borrower can get, available or not, from a catalog file. */
+  readonly findMatches: (file: File, borrower: FieldVector) => readonly Match[];
+  readonly compare: ReferenceOrders<Match>;
+  /** Asserts that the figures of offers equal those of the reference. */
+  readonly checkFigures: (
+    compiled: Compiled<Tables>,
+    offers: readonly number[],
+    borrower: FieldVector,
+    matches: ReadonlyMap<string, Match>,
+    file: File,
+  ) => void;
+}
+
+/** Compares rankings and figures of random borrowers in random catalogs with those of a reference. */
+export async function compareWithReference<File, Tables extends MatchTables, Match extends { readonly id: string }>({
+  seed,
+  numRuns,
+  offersMax,
+  drawCatalog,
+  compile,
+  drawBorrower,
+  findMatches,
+  checkFigures,
+  ...rest
+}: ReferenceTest<File, Tables, Match>): Promise<void> {
+  let matches = 0;
+  let truncated = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.nat(), fc.integer({ min: 1, max: offersMax }), fc.nat(), async (fileSeed, count, drawSeed) => {
+      const file = drawCatalog(fileSeed, count);
+      const compiled = compile(file);
+      const random = seededRandom(drawSeed);
+      for (let i = 0; i < 8; i++) {
+        const borrower = drawBorrower(random);
+        const unavailable = drawUnavailable(random, count);
+        const expected = findMatches(file, borrower);
+        const offers = await compareRanking({ compiled, borrower, unavailable, expected, random, ...rest });
+        checkFigures(compiled, offers, borrower, new Map(expected.map((match) => [match.id, match])), file);
+        matches += expected.length;
+        if (expected.length > bounds.offersShownMax) truncated++;
+      }
+    }),
+    { seed, numRuns },
+  );
+  assert.ok(matches > 2_000 && truncated > 20, `${matches} matches, ${truncated} truncated orders`);
+}
+
+/** Returns the number of offers that a borrower gets, and the reasons why other offers do not match, such as `not_told state 2`. */
+export async function explainReasons(
+  { tables, vertical }: CompiledCatalog,
+  borrower: FieldVector,
+  today: number,
+): Promise<(number | string)[]> {
+  const product = builtInVerticals.getProduct(tables);
+  const { matched, reasons } = await explainOffers(product, tables, vertical, borrower, today, null);
+  return [matched, ...reasons.map(({ reason, field, offers }) => `${reason} ${field} ${offers}`)];
 }
 
 /** Returns the ids of the offers that none of many random borrowers gets. */

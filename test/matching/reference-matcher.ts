@@ -1,9 +1,10 @@
 import type { FieldVector } from '../../src/domain/field-vector.ts';
-import type { SortOrder, Vertical } from '../../src/domain/vertical.ts';
+import type { Vertical } from '../../src/domain/vertical.ts';
 import { computeAprPercent, monthlyPaymentPerDollar } from '../../src/verticals/common/loan-math.ts';
 import type { LoanCatalog, LoanLender, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { recommendationWeights } from '../../src/verticals/personal-loans/recommendation-score.ts';
 import type { Quote } from './loan-fixtures.ts';
+import type { ReferenceOrders } from './priced-rankings.ts';
 import { ageOn, type FieldValues, listSubmittedValues, meetsCriteria } from './reference-criteria.ts';
 
 /** One offer as the plain rules see it. */
@@ -30,19 +31,16 @@ export function referenceMatches(
   );
 }
 
-/** The ids of all matches in one order, ties broken by id. */
-export function referenceOrder(matches: readonly ReferenceMatch[], sort: SortOrder): string[] {
-  const byApr = (one: ReferenceMatch, other: ReferenceMatch) =>
-    one.quote.apr_range.min - other.quote.apr_range.min || one.quote.apr_range.max - other.quote.apr_range.max;
-  const compare = {
-    recommended: (one: ReferenceMatch, other: ReferenceMatch) => other.score - one.score,
-    lowest_apr: byApr,
-    highest_amount: (one: ReferenceMatch, other: ReferenceMatch) =>
-      other.quote.loan_amount_range.max - one.quote.loan_amount_range.max || byApr(one, other),
-    svc_revenue: (one: ReferenceMatch, other: ReferenceMatch) => other.revenueMicros - one.revenueMicros,
-  }[sort];
-  return [...matches].sort((one, other) => compare(one, other) || (one.id < other.id ? -1 : 1)).map(({ id }) => id);
-}
+const compareAprs = (one: ReferenceMatch, other: ReferenceMatch) =>
+  one.quote.apr_range.min - other.quote.apr_range.min || one.quote.apr_range.max - other.quote.apr_range.max;
+
+export const loanOrders: ReferenceOrders<ReferenceMatch> = {
+  recommended: (one, other) => other.score - one.score,
+  lowest_apr: compareAprs,
+  highest_amount: (one, other) =>
+    other.quote.loan_amount_range.max - one.quote.loan_amount_range.max || compareAprs(one, other),
+  svc_revenue: (one, other) => other.revenueMicros - one.revenueMicros,
+};
 
 type Band = LoanOffer['bands'][string];
 type Values = FieldValues;

@@ -1,11 +1,11 @@
 import { createTiersWithYields } from '../../../bench/catalogs/generate-banking-catalog.ts';
 import { type CompiledCatalog, compileCatalog } from '../../../src/catalogs/compile-catalog.ts';
-import { absentValue, emptyFieldVector, type FieldVector, findFieldIndex } from '../../../src/domain/field-vector.ts';
-import { validatePocketFields } from '../../../src/domain/pocket-fields.ts';
+import { absentValue, type FieldVector, findFieldIndex } from '../../../src/domain/field-vector.ts';
 import { banking } from '../../../src/verticals/banking/banking.ts';
 import type { DepositTables } from '../../../src/verticals/banking/deposit-tables.ts';
 import type { DepositCatalog, DepositOffer } from '../../../src/verticals/banking/offer-schema.ts';
 import { builtInVerticals } from '../../../src/verticals/built-in-verticals.ts';
+import { borrowerOf } from '../../matching/loan-fixtures.ts';
 import { type Random, randomBorrower } from '../../support/random-catalog.ts';
 
 /** Compact date on which all tests of deposits take place. */
@@ -21,17 +21,11 @@ export function compileDeposits(catalog: DepositCatalog): CompiledDeposits {
 }
 
 /** Returns the vector of a depositor who submitted these fields. */
-export function depositorOf(fields: Readonly<Record<string, unknown>>): FieldVector {
-  const { invalid, unknown, changes } = validatePocketFields(banking, fields, today);
-  if (invalid.length > 0 || unknown.length > 0) throw new Error(JSON.stringify({ invalid, unknown }));
-  const vector = emptyFieldVector(banking);
-  for (let at = 0; at < changes.length; at += 2) vector[changes[at]!] = changes[at + 1]!;
-  return vector;
-}
+export const depositorOf = (fields: Readonly<Record<string, unknown>>): FieldVector => borrowerOf(fields, banking);
 
 /** Returns a savings offer for every depositor. The yields of the tiers are computed from the rates, unless `changes` has tiers with yields. */
 export function plainDeposit(changes: Partial<DepositOffer> = {}): DepositOffer {
-  const offer = {
+  return {
     id: 'plain',
     name: 'Plain Savings',
     stars: 4,
@@ -45,17 +39,16 @@ export function plainDeposit(changes: Partial<DepositOffer> = {}): DepositOffer 
     payout_usd: 5,
     product_type: 'savings',
     tiers: [{ from: 0, rate: 4, apy: 4 }],
-    compounding: 'annual' as const,
-    tier_method: 'whole_balance' as const,
+    compounding: 'annual',
+    tier_method: 'whole_balance',
     minimum_deposit: 0,
     minimum_balance_for_apy: 0,
     monthly_fee: 0,
-    insured_by: 'fdic' as const,
+    insured_by: 'fdic',
     certificate_number: '999999',
     variable: true,
     ...changes,
   };
-  return offer;
 }
 
 /** Returns a savings offer for every depositor, with the yields that follow from the rates. */

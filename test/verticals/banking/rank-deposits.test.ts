@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { createTiersWithYields, generateBankingCatalog } from '../../../bench/catalogs/generate-banking-catalog.ts';
-import { bounds } from '../../../src/bounds.ts';
-import { explainOffers } from '../../../src/matching/explain-offers.ts';
-import { banking } from '../../../src/verticals/banking/banking.ts';
 import { calculateDepositPrices } from '../../../src/verticals/banking/deposit-view.ts';
 import type { DepositCatalog } from '../../../src/verticals/banking/offer-schema.ts';
 import { depositPricer, rankDeposits } from '../../../src/verticals/banking/rank-deposits.ts';
-import { builtInVerticals } from '../../../src/verticals/built-in-verticals.ts';
-import { compareRanking, drawUnavailable, idsOf } from '../../matching/priced-rankings.ts';
+import { compareWithReference, explainReasons, idsOf } from '../../matching/priced-rankings.ts';
 import { seededRandom } from '../../support/random-catalog.ts';
 import {
   compileDeposits,
@@ -20,7 +15,7 @@ import {
   saver,
   today,
 } from './deposit-fixtures.ts';
-import { referenceDeposits, referenceOrder } from './reference-deposits.ts';
+import { depositOrders, referenceDeposits } from './reference-deposits.ts';
 
 /** Generates a catalog. In every second catalog, all offers are savings accounts with few different rates, so that many are equal. */
 function drawCatalog(seed: number, count: number): DepositCatalog {
@@ -42,42 +37,17 @@ function drawCatalog(seed: number, count: number): DepositCatalog {
   return catalog;
 }
 
-test('ranks random catalogs in the same orders as a reference that prices and sorts every offer', async () => {
-  let matches = 0;
-  let truncated = 0;
-  await fc.assert(
-    fc.asyncProperty(fc.nat(), fc.integer({ min: 1, max: 300 }), fc.nat(), async (catalogSeed, count, seed) => {
-      const file = drawCatalog(catalogSeed, count);
-      const compiled = compileDeposits(file);
-      const random = seededRandom(seed);
-      for (let i = 0; i < 8; i++) {
-        const borrower = drawDepositor(random);
-        const unavailable = drawUnavailable(random, count);
-        const expected = referenceDeposits(file, borrower);
-        const shown = await compareRanking({
-          ...{ compiled, borrower, today, unavailable, expected, random },
-          rank: rankDeposits,
-          sortMatches: referenceOrder,
-        });
-        const figures = new Map(expected.map((match) => [match.id, match]));
-        for (const { index, slot, values } of calculateDepositPrices(compiled, shown, borrower)) {
-          const { apy, rate, earnings, bonus } = figures.get(compiled.offers[index]!.id)!;
-          assert.deepEqual([values, slot % 2 === 1], [[apy, rate, earnings], bonus !== null]);
-        }
-        matches += expected.length;
-        if (expected.length > bounds.offersShownMax) truncated++;
+test('ranks random catalogs in the same orders as a reference that prices and sorts every offer', () =>
+  compareWithReference({
+    ...{ seed: 18, numRuns: 60, offersMax: 300, today, rank: rankDeposits, compare: depositOrders },
+    ...{ drawCatalog, compile: compileDeposits, drawBorrower: drawDepositor, findMatches: referenceDeposits },
+    checkFigures(compiled, offers, borrower, matches) {
+      for (const { index, slot, values } of calculateDepositPrices(compiled, offers, borrower)) {
+        const { apy, rate, earnings, bonus } = matches.get(compiled.offers[index]!.id)!;
+        assert.deepEqual([values, slot % 2 === 1], [[apy, rate, earnings], bonus !== null]);
       }
-    }),
-    { seed: 18, numRuns: 60 },
-  );
-  assert.ok(matches > 5_000 && truncated > 50, `${matches} matches, ${truncated} truncated orders`);
-});
-
-test('orders equal offers by id', () => {
-  const compiled = compileDeposits(depositCatalogOf(['c', 'a', 'd', 'b'].map((id) => plainDeposit({ id }))));
-  const { orders } = rankDeposits(compiled.tables, depositorOf(saver), today, null);
-  assert.deepEqual(idsOf(compiled, orders), [...'abcd'.repeat(4)]);
-});
+    },
+  }));
 
 // The example of docs/verticals/banking.md#example.
 test('each order ranks the offers of the documented example by its own measure', () => {
@@ -127,18 +97,7 @@ test('offers a certificate of deposit only for its own term, and reports the rea
   const compiled = compileDeposits(
     depositCatalogOf([cd(6), cd(12), plainDeposit({ id: 'savings', minimum_deposit: 20_000 })]),
   );
-  const explain = async (fields: object) => {
-    const borrower = depositorOf({ ...saver, ...fields });
-    const { matched, reasons } = await explainOffers(
-      builtInVerticals.getProduct(compiled.tables),
-      compiled.tables,
-      banking,
-      borrower,
-      today,
-      null,
-    );
-    return [matched, ...reasons.map(({ reason, field, offers }) => `${reason} ${field} ${offers}`)];
-  };
+  const explain = (fields: object) => explainReasons(compiled, depositorOf({ ...saver, ...fields }), today);
   assert.deepEqual(await explain({ product_type: 'cd', cd_term_months: 12 }), [
     1,
     'amount_too_low deposit_amount 1',

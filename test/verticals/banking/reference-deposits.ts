@@ -1,12 +1,12 @@
 import type { FieldVector } from '../../../src/domain/field-vector.ts';
 import { roundHalfUp } from '../../../src/domain/money.ts';
-import type { SortOrder } from '../../../src/domain/vertical.ts';
 import {
   computeAnnualPercentageYield,
   computeTierInterestPerDollar,
 } from '../../../src/verticals/banking/annual-yield.ts';
 import { banking } from '../../../src/verticals/banking/banking.ts';
 import type { DepositCatalog, DepositOffer } from '../../../src/verticals/banking/offer-schema.ts';
+import type { ReferenceOrders } from '../../matching/priced-rankings.ts';
 import { ageOn, type FieldValues, listSubmittedValues, meetsCriteria } from '../../matching/reference-criteria.ts';
 import { today } from './deposit-fixtures.ts';
 
@@ -81,15 +81,9 @@ function interestAfter(offer: DepositOffer, deposit: number, months: number): nu
   );
 }
 
-/** Returns the ids of all matches in one order; equal offers are sorted by id. */
-export function referenceOrder(matches: readonly ReferenceDeposit[], sort: SortOrder): string[] {
-  const value = {
-    recommended: ({ score }: ReferenceDeposit) => score,
-    lowest_apr: ({ apy }: ReferenceDeposit) => apy,
-    highest_amount: ({ earnings }: ReferenceDeposit) => earnings,
-    svc_revenue: ({ payout }: ReferenceDeposit) => payout,
-  }[sort];
-  return [...matches]
-    .sort((one, other) => value(other) - value(one) || (one.id < other.id ? -1 : 1))
-    .map(({ id }) => id);
-}
+export const depositOrders: ReferenceOrders<ReferenceDeposit> = {
+  recommended: (one, other) => other.score - one.score,
+  lowest_apr: (one, other) => other.apy - one.apy,
+  highest_amount: (one, other) => other.earnings - one.earnings,
+  svc_revenue: (one, other) => other.payout - one.payout,
+};

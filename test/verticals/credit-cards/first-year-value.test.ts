@@ -31,36 +31,6 @@ const documentedCard = plainCard({
 });
 const documentedFields = { monthly_spend: 1_200, transfer_amount: 4_000, carried_balance: 600 };
 
-/** Adds up the first year month by month with floating-point numbers, in USD. */
-function simulateFirstYearUsd(
-  offer: CardOffer,
-  bandName: string,
-  monthlySpend: number,
-  transferAmount: number,
-  carriedBalance: number,
-): number {
-  const { purchase_apr, transfer_apr = purchase_apr } = offer.bands[bandName]!;
-  const base = offer.rewards.find(({ category }) => category === 'base')!;
-  let usd = -(offer.annual_fee_first_year ?? offer.annual_fee);
-  if (transferAmount > 0) usd -= Math.max((transferAmount * offer.transfer_fee.percent) / 100, offer.transfer_fee.min);
-  let spentInBonusPeriod = 0;
-  const debts = [
-    { balance: carriedBalance, part: carriedBalance / 12, range: purchase_apr, intro: offer.intro_purchase_apr },
-    { balance: transferAmount, part: transferAmount / 12, range: transfer_apr, intro: offer.intro_transfer_apr },
-  ];
-  for (let month = 1; month <= 12; month++) {
-    usd += (monthlySpend * base.percent) / 100;
-    if (month <= (offer.bonus?.months ?? 0)) spentInBonusPeriod += monthlySpend;
-    for (const debt of debts) {
-      const { intro, range } = debt;
-      const annualPercent = intro !== undefined && month <= intro.months ? intro.percent : (range.min + range.max) / 2;
-      usd -= (debt.balance * annualPercent) / 100 / 12;
-      debt.balance -= debt.part;
-    }
-  }
-  return usd + (offer.bonus !== undefined && spentInBonusPeriod >= offer.bonus.spend ? offer.bonus.value : 0);
-}
-
 test('computes the first-year value of the documented example', () => {
   assert.equal(firstYearCentsOf(documentedCard, documentedFields), 4_899);
   const parts = {
@@ -122,7 +92,7 @@ test('the value score is 0.5 for a value of 0, and 0.75 or 0.25 for a gain or a 
   }
 });
 
-test('the first-year value is within a cent of a month-by-month simulation, and equals an exact simulation', () => {
+test('the first-year value equals an exact month-by-month simulation', () => {
   const amount = fc.oneof(
     fc.constant(0),
     fc.integer({ min: 100, max: 20_000 }),
@@ -140,9 +110,7 @@ test('the first-year value is within a cent of a month-by-month simulation, and 
           const largestBalance = Math.max(transferAmount, carriedBalance);
           const applicant = { creditBand, monthlySpend, transferAmount, carriedBalance, largestBalance };
           const cents = computeFirstYearCents(tables, index, applicant);
-          const usd = simulateFirstYearUsd(offer, bandName, monthlySpend, transferAmount, carriedBalance);
-          assert.ok(Math.abs(cents / 100 - usd) <= 0.01, `${offer.id}: ${cents} cents, but simulated ${usd} USD`);
-          assert.equal(cents, simulateFirstYearCents(offer, bandName, applicant));
+          assert.equal(cents, simulateFirstYearCents(offer, bandName, applicant), offer.id);
           compared++;
           if (cents < 0) negative++;
         }

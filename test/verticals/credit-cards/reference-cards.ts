@@ -1,8 +1,9 @@
-import { completedYearsBetween } from '../../../src/domain/calendar.ts';
 import type { FieldVector } from '../../../src/domain/field-vector.ts';
-import type { SortOrder } from '../../../src/domain/vertical.ts';
 import { creditCards } from '../../../src/verticals/credit-cards/credit-cards.ts';
 import type { CardCatalog, CardOffer } from '../../../src/verticals/credit-cards/offer-schema.ts';
+import type { ReferenceOrders } from '../../matching/priced-rankings.ts';
+import { ageOn, listSubmittedValues, meetsCriteria } from '../../matching/reference-criteria.ts';
+import { today } from './card-fixtures.ts';
 
 /** A card that a borrower can get, according to the plain rules. */
 export interface ReferenceCard {
@@ -24,66 +25,36 @@ export interface ReferenceAmounts {
  * Finds and prices the cards of a catalog file for a borrower, card by card and month by month, without tables. The rules are those of
  * docs/verticals/credit-cards.md, independent of the ranker.
  */
-export function findReferenceCards(
-  catalog: CardCatalog,
-  borrower: Readonly<FieldVector>,
-  today: number,
-): ReferenceCard[] {
-  const values = decodeFields(borrower);
-  const band = values.get('credit_score_range') as string | undefined;
-  const state = values.get('state') as string | undefined;
-  const purpose = values.get('card_purpose') as string | undefined;
+export function findReferenceCards(catalog: CardCatalog, borrower: Readonly<FieldVector>): ReferenceCard[] {
+  const values = listSubmittedValues(creditCards, borrower);
+  const { credit_score_range: band, state, card_purpose: purpose } = values as Readonly<Record<string, string>>;
   if (band === undefined || state === undefined || purpose === undefined) return [];
-  const born = values.get('birthdate') as number | undefined;
   const minAge = catalog.state_rules?.[state]?.min_age ?? 0;
-  if (born !== undefined && completedYearsBetween(born, today) < minAge) return [];
+  if (values.birthdate !== undefined && ageOn(values.birthdate as number, today) < minAge) return [];
   const amounts = {
-    monthlySpend: Number(values.get('monthly_spend') ?? 0),
-    transferAmount: Number(values.get('transfer_amount') ?? 0),
-    carriedBalance: Number(values.get('carried_balance') ?? 0),
+    monthlySpend: Number(values.monthly_spend ?? 0),
+    transferAmount: Number(values.transfer_amount ?? 0),
+    carriedBalance: Number(values.carried_balance ?? 0),
   };
   return catalog.lenders
     .flatMap(({ offers }) => offers)
     .filter((offer) => {
       if (!offer.purposes.includes(purpose) || offer.bands[band] === undefined) return false;
       const fees = [offer.annual_fee, offer.annual_fee_first_year ?? 0];
-      if (values.get('annual_fee_accepted') === false && fees.some((fee) => fee > 0)) return false;
+      if (values.annual_fee_accepted === false && fees.some((fee) => fee > 0)) return false;
       const largestDeposit = offer.security_deposit_max ?? Number.POSITIVE_INFINITY;
       if (amounts.transferAmount > largestDeposit || amounts.carriedBalance > largestDeposit) return false;
-      return offer.criteria.every((criterion) => {
-        const value = values.get(criterion.field);
-        if (value === undefined) return false;
-        if (criterion.in?.includes(value) === false || criterion.not_in?.includes(value) === true) return false;
-        if (criterion.min_age !== undefined) return completedYearsBetween(Number(value), today) >= criterion.min_age;
-        if (typeof value !== 'number') return true;
-        return value >= (criterion.min ?? value) && value <= (criterion.max ?? value);
-      });
+      return meetsCriteria(offer.criteria, values, today);
     })
     .map((offer) => priceCard(offer, band, amounts));
 }
 
-/** Returns the ids of all cards in one order, with equal cards in the order of their ids. */
-export function sortReferenceCards(cards: readonly ReferenceCard[], sort: SortOrder): string[] {
-  const compare = {
-    recommended: (one: ReferenceCard, other: ReferenceCard) => other.score - one.score,
-    lowest_apr: (one: ReferenceCard, other: ReferenceCard) =>
-      one.aprRange.min - other.aprRange.min || one.aprRange.max - other.aprRange.max,
-    highest_amount: (one: ReferenceCard, other: ReferenceCard) => other.firstYearCents - one.firstYearCents,
-    svc_revenue: (one: ReferenceCard, other: ReferenceCard) => other.payoutUsd - one.payoutUsd,
-  }[sort];
-  return [...cards].sort((one, other) => compare(one, other) || (one.id < other.id ? -1 : 1)).map(({ id }) => id);
-}
-
-function decodeFields(borrower: Readonly<FieldVector>): Map<string, unknown> {
-  const values = new Map<string, unknown>();
-  for (const [at, field] of creditCards.fields.entries()) {
-    const code = borrower[at]!;
-    if (code === -1) continue;
-    const value = field.kind === 'choice' ? field.values[code] : field.kind === 'boolean' ? code === 1 : code;
-    values.set(field.name, value);
-  }
-  return values;
-}
+export const cardOrders: ReferenceOrders<ReferenceCard> = {
+  recommended: (one, other) => other.score - one.score,
+  lowest_apr: (one, other) => one.aprRange.min - other.aprRange.min || one.aprRange.max - other.aprRange.max,
+  highest_amount: (one, other) => other.firstYearCents - one.firstYearCents,
+  svc_revenue: (one, other) => other.payoutUsd - one.payoutUsd,
+};
 
 function priceCard(offer: CardOffer, bandName: string, amounts: ReferenceAmounts): ReferenceCard {
   const band = offer.bands[bandName]!;

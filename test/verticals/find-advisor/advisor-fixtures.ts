@@ -1,10 +1,10 @@
 import { type CompiledCatalog, compileCatalog } from '../../../src/catalogs/compile-catalog.ts';
-import { absentValue, emptyFieldVector, type FieldVector, findFieldIndex } from '../../../src/domain/field-vector.ts';
-import { validatePocketFields } from '../../../src/domain/pocket-fields.ts';
+import { absentValue, type FieldVector, findFieldIndex } from '../../../src/domain/field-vector.ts';
 import { builtInVerticals } from '../../../src/verticals/built-in-verticals.ts';
 import type { AdvisorTables } from '../../../src/verticals/find-advisor/advisor-tables.ts';
 import { findAdvisor } from '../../../src/verticals/find-advisor/find-advisor.ts';
 import type { AdvisorCatalog, AdvisorOffer } from '../../../src/verticals/find-advisor/offer-schema.ts';
+import { borrowerOf } from '../../matching/loan-fixtures.ts';
 import { type Random, randomBorrower } from '../../support/random-catalog.ts';
 
 /** Compact date on which all tests of advisors take place. */
@@ -20,13 +20,7 @@ export function compileAdvisors(catalog: AdvisorCatalog): CompiledAdvisors {
 }
 
 /** Returns the vector of a visitor who submitted these fields. */
-export function visitorOf(fields: Readonly<Record<string, unknown>>): FieldVector {
-  const { invalid, unknown, changes } = validatePocketFields(findAdvisor, fields, today);
-  if (invalid.length > 0 || unknown.length > 0) throw new Error(JSON.stringify({ invalid, unknown }));
-  const vector = emptyFieldVector(findAdvisor);
-  for (let at = 0; at < changes.length; at += 2) vector[changes[at]!] = changes[at + 1]!;
-  return vector;
-}
+export const visitorOf = (fields: Readonly<Record<string, unknown>>): FieldVector => borrowerOf(fields, findAdvisor);
 
 /** Returns an advisor in California and Nevada who charges 1 % of the assets. */
 export function plainAdvisor(changes: Partial<AdvisorOffer> = {}): AdvisorOffer {

@@ -1,7 +1,7 @@
 import type { FieldVector } from '../../../src/domain/field-vector.ts';
-import type { SortOrder } from '../../../src/domain/vertical.ts';
 import { findAdvisor } from '../../../src/verticals/find-advisor/find-advisor.ts';
 import type { AdvisorCatalog, AdvisorOffer } from '../../../src/verticals/find-advisor/offer-schema.ts';
+import type { ReferenceOrders } from '../../matching/priced-rankings.ts';
 import { ageOn, type FieldValues, listSubmittedValues, meetsCriteria } from '../../matching/reference-criteria.ts';
 import { today } from './advisor-fixtures.ts';
 
@@ -66,15 +66,9 @@ function toInteger(value: number, decimals: number): bigint {
   return BigInt(whole + fraction.padEnd(decimals, '0'));
 }
 
-/** Returns the ids of all matches in one order; equal advisors are sorted by id. */
-export function referenceOrder(matches: readonly ReferenceAdvisor[], sort: SortOrder): string[] {
-  const value = {
-    recommended: ({ score }: ReferenceAdvisor) => score,
-    lowest_apr: ({ feeCents }: ReferenceAdvisor) => -feeCents,
-    highest_amount: ({ minimumAssets }: ReferenceAdvisor) => minimumAssets,
-    svc_revenue: ({ payout }: ReferenceAdvisor) => payout,
-  }[sort];
-  return [...matches]
-    .sort((one, other) => value(other) - value(one) || (one.id < other.id ? -1 : 1))
-    .map(({ id }) => id);
-}
+export const advisorOrders: ReferenceOrders<ReferenceAdvisor> = {
+  recommended: (one, other) => other.score - one.score,
+  lowest_apr: (one, other) => one.feeCents - other.feeCents,
+  highest_amount: (one, other) => other.minimumAssets - one.minimumAssets,
+  svc_revenue: (one, other) => other.payout - one.payout,
+};

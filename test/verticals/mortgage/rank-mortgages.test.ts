@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
-import { bounds } from '../../../src/bounds.ts';
 import type { FieldVector } from '../../../src/domain/field-vector.ts';
-import { explainOffers } from '../../../src/matching/explain-offers.ts';
 import { createPricingRanker } from '../../../src/matching/pricing-ranker.ts';
-import { builtInVerticals } from '../../../src/verticals/built-in-verticals.ts';
 import { mortgage } from '../../../src/verticals/mortgage/mortgage.ts';
 import type { MortgageTables } from '../../../src/verticals/mortgage/mortgage-tables.ts';
 import type { MortgageCatalog, MortgageOffer } from '../../../src/verticals/mortgage/offer-schema.ts';
@@ -15,7 +11,7 @@ import {
   computeLoanIndependentScore,
   computeRecommendationScore,
 } from '../../../src/verticals/mortgage/recommendation-score.ts';
-import { compareRanking, drawUnavailable } from '../../matching/priced-rankings.ts';
+import { compareWithReference, explainReasons } from '../../matching/priced-rankings.ts';
 import { type Random, seededRandom } from '../../support/random-catalog.ts';
 import {
   borrowerOf,
@@ -29,7 +25,7 @@ import {
   today,
   viewOffers,
 } from './mortgage-fixtures.ts';
-import { type ReferenceMortgage, referenceMortgages, referenceOrder } from './reference-mortgages.ts';
+import { mortgageOrders, type ReferenceMortgage, referenceMortgages } from './reference-mortgages.ts';
 
 /**
  * Generates a catalog. In every second catalog, few offers have criteria, so that orders are longer than an answer. In every third catalog,
@@ -106,49 +102,31 @@ function expectedAdjustment({ offer: { adjustable }, months }: ReferenceMortgage
 }
 
 test('ranks and prices random catalogs like a reference that computes every offer month by month', async () => {
-  let matches = 0;
-  let truncated = 0;
   const seen = new Map<string, number>();
   const count = (kind: string) => seen.set(kind, (seen.get(kind) ?? 0) + 1);
-  await fc.assert(
-    fc.asyncProperty(fc.nat(), fc.integer({ min: 1, max: 300 }), fc.nat(), async (catalogSeed, offerCount, seed) => {
-      const file = drawCatalog(catalogSeed, offerCount);
-      const compiled = compileMortgages(file);
+  await compareWithReference({
+    ...{ seed: 18, numRuns: 100, offersMax: 300, today, rank: rankMortgages, compare: mortgageOrders, drawCatalog },
+    ...{ compile: compileMortgages, drawBorrower: drawIncompleteBorrower, findMatches: referenceMortgages },
+    checkFigures(compiled, shown, borrower, matches, file) {
       const nmlsIds = new Map(file.lenders.flatMap((lender) => lender.offers.map(({ id }) => [id, lender.nmls_id])));
-      const random = seededRandom(seed);
-      for (let i = 0; i < 8; i++) {
-        const borrower = drawIncompleteBorrower(random);
-        const unavailable = drawUnavailable(random, offerCount);
-        const expected = referenceMortgages(file, borrower);
-        const shown = await compareRanking({
-          ...{ compiled, borrower, today, unavailable, expected, random },
-          rank: rankMortgages,
-          sortMatches: referenceOrder,
-        });
-        const byId = new Map(expected.map((match) => [match.id, match]));
-        for (const view of viewOffers(compiled, shown, borrower)) {
-          const match = byId.get(view.svc_offer_id)!;
-          assert.deepEqual(figuresOf(view), expectedFigures(match, nmlsIds.get(match.id)!), match.id);
-          const { offer, premiumMonths, term } = match;
-          const insured = premiumMonths === 0 ? '' : premiumMonths < term ? ', insured' : ', insured to the end';
-          if (premiumMonths === term / 2) count('insured to the midpoint');
-          count(`${offer.adjustable === undefined ? 'fixed' : 'adjustable'} ${offer.loan_type}${insured}`);
-          count(`purpose ${borrower[field('loan_purpose')]}`);
-          if (match.ltvPercent === 80) count('80 %');
-          if (match.ltvPercent === 80 && match.loan > 0.8 * borrower[field('property_value')]!)
-            count('truncated to 80 %');
-          if (match.comesLater) count('not 360 months');
-          count(`${view.mortgage.adjustable?.payments.length ?? 0} payments`);
-          if (match.availableTerms.length < Object.keys(offer.terms).length) count('fewer terms');
-          if (match.largestLoan < Math.min(offer.amount.max, borrower[field('property_value')]!)) count('limited loan');
-        }
-        matches += expected.length;
-        if (expected.length > bounds.offersShownMax) truncated++;
+      const value = borrower[field('property_value')]!;
+      for (const view of viewOffers(compiled, shown, borrower)) {
+        const match = matches.get(view.svc_offer_id)!;
+        assert.deepEqual(figuresOf(view), expectedFigures(match, nmlsIds.get(match.id)!), match.id);
+        const { offer, premiumMonths, term } = match;
+        const insured = premiumMonths === 0 ? '' : premiumMonths < term ? ', insured' : ', insured to the end';
+        if (premiumMonths === term / 2) count('insured to the midpoint');
+        count(`${offer.adjustable === undefined ? 'fixed' : 'adjustable'} ${offer.loan_type}${insured}`);
+        count(`purpose ${borrower[field('loan_purpose')]}`);
+        if (match.ltvPercent === 80) count('80 %');
+        if (match.ltvPercent === 80 && match.loan > 0.8 * value) count('truncated to 80 %');
+        if (match.comesLater) count('not 360 months');
+        count(`${view.mortgage.adjustable?.payments.length ?? 0} payments`);
+        if (match.availableTerms.length < Object.keys(offer.terms).length) count('fewer terms');
+        if (match.largestLoan < Math.min(offer.amount.max, value)) count('limited loan');
       }
-    }),
-    { seed: 18, numRuns: 100 },
-  );
-  assert.ok(matches > 5_000 && truncated > 50, `${matches} matches, ${truncated} truncated orders`);
+    },
+  });
   const kinds = [
     ...['conventional', 'conventional, insured', 'jumbo', 'va', 'fha, insured', 'fha, insured to the end'].map(
       (each) => `fixed ${each}`,
@@ -276,18 +254,8 @@ test('explains every reason why a mortgage does not match', async () => {
       plainMortgage({ id: 'large', amount: { min: 400_000, max: 700_000 } }),
     ]),
   );
-  const explain = async (values: Parameters<typeof borrowerOf>[0]) => {
-    const borrower = borrowerOf({ ...buyer, ...values });
-    const { matched, reasons } = await explainOffers(
-      builtInVerticals.getProduct(compiled.tables),
-      compiled.tables,
-      mortgage,
-      borrower,
-      today,
-      null,
-    );
-    return [matched, ...reasons.map(({ reason, field: name, offers }) => `${reason} ${name} ${offers}`)];
-  };
+  const explain = (values: Parameters<typeof borrowerOf>[0]) =>
+    explainReasons(compiled, borrowerOf({ ...buyer, ...values }), today);
   const amounts = ['amount_too_high down_payment 1', 'amount_too_low down_payment 1'];
   assert.deepEqual(await explain({}), [2, ...amounts]);
   assert.deepEqual(await explain({ monthly_debt_payments: null }), [

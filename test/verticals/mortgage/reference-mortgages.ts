@@ -1,10 +1,10 @@
 import type { FieldVector } from '../../../src/domain/field-vector.ts';
 import { roundHalfUp } from '../../../src/domain/money.ts';
-import type { SortOrder } from '../../../src/domain/vertical.ts';
 import type { FirstPaymentPeriod } from '../../../src/verticals/mortgage/annual-percentage-rate.ts';
 import { mortgage } from '../../../src/verticals/mortgage/mortgage.ts';
 import type { MortgageCatalog, MortgageOffer } from '../../../src/verticals/mortgage/offer-schema.ts';
 import type { PricePart } from '../../../src/verticals/mortgage/price-parts.ts';
+import type { ReferenceOrders } from '../../matching/priced-rankings.ts';
 import { ageOn, type FieldValues, listSubmittedValues, meetsCriteria } from '../../matching/reference-criteria.ts';
 import { today } from './mortgage-fixtures.ts';
 
@@ -281,15 +281,13 @@ export function bisectAprPercent(
   return low * 1_200;
 }
 
-/** Returns the ids of all matches in one order; equal offers are sorted by id. No order depends on the payout. */
-export function referenceOrder(matches: readonly ReferenceMortgage[], sort: SortOrder): string[] {
-  type Compare = (one: ReferenceMortgage, other: ReferenceMortgage) => number;
-  const byScore: Compare = (one, other) => Number(one.comesLater) - Number(other.comesLater) || other.score - one.score;
-  const compare: Compare = {
-    recommended: byScore,
-    lowest_apr: ((one, other) => one.apr - other.apr) satisfies Compare,
-    highest_amount: ((one, other) => other.largestLoan - one.largestLoan || one.apr - other.apr) satisfies Compare,
-    svc_revenue: byScore,
-  }[sort];
-  return matches.toSorted((one, other) => compare(one, other) || (one.id < other.id ? -1 : 1)).map(({ id }) => id);
-}
+const compareScores = (one: ReferenceMortgage, other: ReferenceMortgage) =>
+  Number(one.comesLater) - Number(other.comesLater) || other.score - one.score;
+
+/** No order depends on the payout. */
+export const mortgageOrders: ReferenceOrders<ReferenceMortgage> = {
+  recommended: compareScores,
+  lowest_apr: (one, other) => one.apr - other.apr,
+  highest_amount: (one, other) => other.largestLoan - one.largestLoan || one.apr - other.apr,
+  svc_revenue: compareScores,
+};
