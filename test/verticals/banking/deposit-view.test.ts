@@ -1,65 +1,32 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
-import Type from 'typebox';
-import { Compile } from 'typebox/compile';
-import { generateBankingCatalog } from '../../../bench/catalogs/generate-banking-catalog.ts';
 import type { OfferView } from '../../../src/catalogs/offer-view.ts';
 import { createOfferUrls } from '../../../src/operations/click-url.ts';
-import { depositAccount } from '../../../src/verticals/banking/deposit-account.ts';
-import { calculateDepositPrices, depositViewSchema } from '../../../src/verticals/banking/deposit-view.ts';
+import { calculateDepositPrices } from '../../../src/verticals/banking/deposit-view.ts';
 import type { DepositCatalog, DepositOffer } from '../../../src/verticals/banking/offer-schema.ts';
 import { rankDeposits } from '../../../src/verticals/banking/rank-deposits.ts';
 import { renderOffers } from '../../matching/priced-rankings.ts';
-import { seededRandom } from '../../support/random-catalog.ts';
 import {
   compileDeposits,
   depositCatalogOf,
   depositorOf,
   depositWithRates,
-  drawDepositor,
   plainDeposit,
   saver,
   today,
 } from './deposit-fixtures.ts';
 
 const urls = createOfferUrls({ click: 'https://go.example', cdn: 'https://cdn.example/logos' });
-const validator = Compile(Type.Object(depositAccount.offerViewMembers));
-/** Rejects members that the schema does not describe. */
-const strictValidator = Compile(Type.Object(depositViewSchema.properties, { additionalProperties: false }));
-
 function renderDeposits(file: DepositCatalog, borrower: readonly number[], indexes?: readonly number[]) {
   const catalog = compileDeposits(file);
   const { orders } = rankDeposits(catalog.tables, borrower, today, null);
-  const shown = indexes ?? orders.subarray(0, Math.min(20, orders.length / 4));
+  const shown = indexes ?? orders.subarray(0, orders.length / 4);
   return renderOffers<OfferView & { readonly deposit: Record<string, unknown> }>(
     catalog,
     calculateDepositPrices(catalog, shown, borrower),
     urls,
   );
 }
-
-test('the JSON text of offers equals JSON.stringify of the views, and the views match the documented schema', () => {
-  let rendered = 0;
-  fc.assert(
-    fc.property(fc.nat(), fc.nat(), (seed, borrowerSeed) => {
-      const file = generateBankingCatalog({ seed, offers: 80 });
-      const { views, json, again } = renderDeposits(file, drawDepositor(seededRandom(borrowerSeed)));
-      assert.equal(json, JSON.stringify(views));
-      assert.equal(again, json);
-      for (const view of views) {
-        assert.ok(validator.Check(view), JSON.stringify(validator.Errors(view)));
-        assert.ok(strictValidator.Check(view.deposit), JSON.stringify(view.deposit));
-        for (const name of depositAccount.nullOfferMembers) assert.equal(view[name], null);
-        assert.deepEqual(view.term_months, []);
-        assert.ok(view.legal?.includes(view.lender_name) && view.terms_url && view.as_of);
-        rendered++;
-      }
-    }),
-    { seed: 18, numRuns: 80 },
-  );
-  assert.ok(rendered > 200, `only ${rendered} offers were rendered`);
-});
 
 test('an offer has every documented member, with null for absent figures', () => {
   const { views } = renderDeposits(depositCatalogOf([plainDeposit()]), depositorOf(saver));

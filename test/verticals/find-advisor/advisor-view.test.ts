@@ -1,65 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
-import Type from 'typebox';
-import { Compile } from 'typebox/compile';
-import { generateFindAdvisorCatalog } from '../../../bench/catalogs/generate-find-advisor-catalog.ts';
 import type { OfferView } from '../../../src/catalogs/offer-view.ts';
 import { createOfferUrls } from '../../../src/operations/click-url.ts';
-import { advisorViewMembers, calculateAdvisorFees } from '../../../src/verticals/find-advisor/advisor-view.ts';
-import { financialAdvisor } from '../../../src/verticals/find-advisor/financial-advisor.ts';
+import { calculateAdvisorFees } from '../../../src/verticals/find-advisor/advisor-view.ts';
 import type { AdvisorCatalog, AdvisorOffer } from '../../../src/verticals/find-advisor/offer-schema.ts';
 import { rankAdvisors } from '../../../src/verticals/find-advisor/rank-advisors.ts';
 import { renderOffers } from '../../matching/priced-rankings.ts';
-import { seededRandom } from '../../support/random-catalog.ts';
-import {
-  advisorCatalogOf,
-  compileAdvisors,
-  drawVisitor,
-  plainAdvisor,
-  saver,
-  today,
-  visitorOf,
-} from './advisor-fixtures.ts';
+import { advisorCatalogOf, compileAdvisors, plainAdvisor, saver, today, visitorOf } from './advisor-fixtures.ts';
 
 const urls = createOfferUrls({ click: 'https://go.example', cdn: 'https://cdn.example/logos' });
-/** Rejects members that the schema does not describe. */
-const validator = Compile(
-  Type.Object({
-    ...advisorViewMembers,
-    advisor: Type.Object(advisorViewMembers.advisor.properties, { additionalProperties: false }),
-  }),
-);
-
 type View = OfferView & { readonly advisor: Record<string, unknown>; readonly compensation_disclosure: string };
 
 function renderAdvisors(file: AdvisorCatalog, borrower: readonly number[], indexes?: readonly number[]) {
   const catalog = compileAdvisors(file);
   const { orders } = rankAdvisors(catalog.tables, borrower, today, null);
-  const shown = indexes ?? orders.subarray(0, Math.min(20, orders.length / 4));
+  const shown = indexes ?? orders.subarray(0, orders.length / 4);
   return renderOffers<View>(catalog, calculateAdvisorFees(catalog, shown, borrower), urls);
 }
-
-test('the JSON text of offers equals JSON.stringify of the views, and the views match the documented schema', () => {
-  let rendered = 0;
-  fc.assert(
-    fc.property(fc.nat(), fc.nat(), (seed, borrowerSeed) => {
-      const file = generateFindAdvisorCatalog({ seed, offers: 80 });
-      const { views, json, again } = renderAdvisors(file, drawVisitor(seededRandom(borrowerSeed)));
-      assert.equal(json, JSON.stringify(views));
-      assert.equal(again, json);
-      for (const view of views) {
-        assert.ok(validator.Check(view), JSON.stringify(validator.Errors(view)));
-        for (const name of financialAdvisor.nullOfferMembers) assert.equal(view[name], null);
-        assert.deepEqual(view.term_months, []);
-        assert.ok(view.legal && view.terms_url && view.as_of && view.compensation_disclosure);
-        rendered++;
-      }
-    }),
-    { seed: 29, numRuns: 80 },
-  );
-  assert.ok(rendered > 200, `only ${rendered} offers were rendered`);
-});
 
 test('an offer has every documented member, with null for the members of other fee models', () => {
   const { views } = renderAdvisors(advisorCatalogOf([plainAdvisor()]), visitorOf(saver));
