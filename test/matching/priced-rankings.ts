@@ -11,6 +11,7 @@ import type { MatchTables } from '../../src/matching/match-tables.ts';
 import { allOffersAvailable, createUnavailableOfferSet } from '../../src/matching/matcher.ts';
 import { addOffer, emptyOfferSet, hasOffer, type OfferSet, removeOffer } from '../../src/matching/offer-set.ts';
 import type { OfferRanker } from '../../src/matching/pricing-ranker.ts';
+import type { ProductRanking } from '../../src/matching/product-ranking.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import type { TemplatePricedOffer } from '../../src/verticals/common/template-offer-renderer.ts';
 import { type Random, seededRandom } from '../support/random-catalog.ts';
@@ -175,16 +176,16 @@ export async function explainReasons(
 }
 
 /** Returns the ids of the offers that none of many random borrowers gets. */
-export function listUnseenOffers<Tables extends MatchTables>(
-  compiled: Compiled<Tables>,
-  rank: OfferRanker<Tables>,
+export function listUnseenOffers(
+  compiled: CompiledCatalog,
+  { rankOffers }: ProductRanking,
   drawBorrower: (random: Random) => FieldVector,
   today: number,
 ): string[] {
   const random = seededRandom(3);
   const unseen = new Set(compiled.offers.keys());
   for (let i = 0; i < 40_000 && unseen.size > 0; i++) {
-    for (const offer of rank(compiled.tables, drawBorrower(random), today, null).orders) unseen.delete(offer);
+    for (const offer of rankOffers(compiled.tables, drawBorrower(random), today, null).orders) unseen.delete(offer);
   }
   return idsOf(compiled, [...unseen]);
 }

@@ -1,9 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { basename } from 'node:path';
 import { describe, test } from 'node:test';
-import { exampleLandingUrl } from '../../../src/catalogs/catalog-schema.ts';
-import { parseCatalog } from '../../../src/catalogs/parse-catalog.ts';
 import { roundHalfUp } from '../../../src/domain/money.ts';
 import { usStateCodes } from '../../../src/domain/us-states.ts';
 import { computeTierYields } from '../../../src/verticals/banking/annual-yield.ts';
@@ -11,21 +7,12 @@ import { banking } from '../../../src/verticals/banking/banking.ts';
 import { computeDepositStatistics } from '../../../src/verticals/banking/catalog-statistics.ts';
 import type { DepositCatalog, DepositOffer } from '../../../src/verticals/banking/offer-schema.ts';
 import { rankDeposits } from '../../../src/verticals/banking/rank-deposits.ts';
-import { builtInVerticals } from '../../../src/verticals/built-in-verticals.ts';
-import { listUnseenOffers } from '../../matching/priced-rankings.ts';
-import { compileDeposits, depositorOf, drawDepositor, saver, today } from './deposit-fixtures.ts';
+import { listOffers, readBuiltInCatalog } from '../built-in-catalogs.ts';
+import { compileDeposits, depositorOf, saver, today } from './deposit-fixtures.ts';
 
-const exampleFile = builtInVerticals.exampleCatalogFile(banking);
-const sandboxFile = exampleFile.replace('example-catalog', 'sandbox-catalog');
 const cdTerms = [3, 6, 9, 12, 18, 24, 36, 48, 60];
 
-function read(file: string): DepositCatalog {
-  const parsed = parseCatalog(readFileSync(file, 'utf8'), builtInVerticals.withProduct(banking));
-  assert.ok(parsed.ok, parsed.ok ? '' : parsed.errors.join('\n'));
-  return parsed.catalog as DepositCatalog;
-}
-
-const offersOf = (catalog: DepositCatalog) => catalog.lenders.flatMap(({ offers }) => offers);
+const read = (kind: 'example' | 'sandbox') => readBuiltInCatalog<DepositCatalog>(banking, kind);
 
 const dollars = (amount: number) => `$${amount.toLocaleString('en-US')}`;
 
@@ -43,15 +30,15 @@ function listTierYields(offer: DepositOffer): string {
     .join(', ');
 }
 
-for (const file of [exampleFile, sandboxFile]) {
-  test(`the disclosures of ${basename(file)} contain the names of the accounts`, () => {
-    for (const { id, legal, name } of offersOf(read(file))) {
+for (const kind of ['example', 'sandbox'] as const) {
+  test(`the disclosures of the ${kind} catalog contain the names of the accounts`, () => {
+    for (const { id, legal, name } of listOffers(read(kind))) {
       assert.match(legal, new RegExp(`(^|: | on | for )${name}( by | of |, accurate|\\. Annual)`), id);
     }
   });
 
-  test(`the disclosures of ${basename(file)} state the yields of all tiers, the insurer and the conditions`, () => {
-    for (const offer of offersOf(read(file))) {
+  test(`the disclosures of the ${kind} catalog state the yields of all tiers, the insurer and the conditions`, () => {
+    for (const offer of listOffers(read(kind))) {
       const { id, legal, tiers, insured_by, criteria } = offer;
       assert.equal(legal.match(/annual percentage yield/gi)?.length, 1, id);
       assert.ok(legal.includes(insured_by === 'fdic' ? 'Member FDIC' : 'Federally insured by NCUA'), id);
@@ -67,23 +54,19 @@ for (const file of [exampleFile, sandboxFile]) {
 }
 
 describe('the example catalog of banking', () => {
-  const catalog = read(exampleFile);
+  const catalog = read('example');
   const compiled = compileDeposits(catalog);
-  const offers = offersOf(catalog);
+  const offers = listOffers(catalog);
   const totalFor = (fields: object) =>
     rankDeposits(compiled.tables, depositorOf({ ...saver, ...fields }), today, null).total;
 
-  test('has at least 76 offers of 26 institutions, of all kinds and terms, and only hosts of the reserved domain', () => {
+  test('has at least 76 offers of 26 institutions, of all kinds and terms', () => {
     assert.ok(offers.length >= 76 && catalog.lenders.length >= 26);
     for (const type of ['savings', 'checking', 'money_market']) {
       assert.ok(offers.filter(({ product_type }) => product_type === type).length >= 12, type);
     }
     for (const term of cdTerms)
       assert.ok(offers.filter(({ term_months }) => term_months === term).length >= 4, `${term}`);
-    for (const { landing_url, terms_url } of offers) {
-      assert.equal(landing_url, exampleLandingUrl);
-      assert.match(new URL(terms_url).hostname, /\.example$/);
-    }
   });
 
   test('every institution has one insurer and one certificate number with more digits than real ones have', () => {
@@ -96,8 +79,7 @@ describe('the example catalog of banking', () => {
     assert.equal(new Set(numbers).size, numbers.length);
   });
 
-  test('every offer has its own disclosure, which states yields, fees and bonuses as the offer does', () => {
-    assert.equal(new Set(offers.map(({ legal }) => legal)).size, offers.length);
+  test('every disclosure states yields, fees and bonuses as the offer does', () => {
     for (const { id, legal, tiers, as_of, monthly_fee, bonus } of offers) {
       assert.ok(legal.includes(as_of), id);
       for (const { apy } of tiers) assert.ok(legal.includes(`${apy.toFixed(2)}%`), id);
@@ -134,9 +116,8 @@ describe('the example catalog of banking', () => {
     }
   });
 
-  test('the statistics list no offer under never_shown, and have one group for each account and term', () => {
-    const { never_shown, groups, payouts, using } = computeDepositStatistics(catalog, banking);
-    assert.deepEqual(never_shown, []);
+  test('the statistics have one group for each account and term', () => {
+    const { groups, payouts, using } = computeDepositStatistics(catalog, banking);
     assert.deepEqual(
       groups.map(({ name }) => name),
       ['savings', 'checking', 'money_market', ...cdTerms.map((term) => `cd ${term} months`)],
@@ -149,27 +130,18 @@ describe('the example catalog of banking', () => {
     assert.equal(payouts.cost_per_click.offers, offers.length);
     assert.equal(using.bonus, offers.filter(({ bonus }) => bonus !== undefined).length);
   });
-
-  test('every offer of the example catalog is available to some depositor', () => {
-    assert.deepEqual(
-      listUnseenOffers(compiled, rankDeposits, (random) => drawDepositor(random, 0), today),
-      [],
-    );
-  });
 });
 
 describe('the sandbox catalog of banking', () => {
-  const catalog = read(sandboxFile);
+  const catalog = read('sandbox');
   const compiled = compileDeposits(catalog);
   const idsFor = (fields: object) => {
     const { orders, total } = rankDeposits(compiled.tables, depositorOf({ ...saver, ...fields }), today, null);
     return Array.from(orders.subarray(0, total), (offer) => compiled.offers[offer]!.id).sort();
   };
 
-  test('has 12 to 16 offers with clearly fictional names', () => {
-    assert.ok(offersOf(catalog).length >= 12 && offersOf(catalog).length <= 16);
-    for (const { name } of catalog.lenders) assert.match(name, /^Sandbox /);
-    for (const { id } of offersOf(catalog)) assert.match(id, /^sandbox-/);
+  test('has 12 to 16 offers', () => {
+    assert.ok(listOffers(catalog).length >= 12 && listOffers(catalog).length <= 16);
   });
 
   test('has the same offers for every adult in every state, except for offers with a condition', () => {

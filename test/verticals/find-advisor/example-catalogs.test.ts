@@ -1,34 +1,21 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { basename } from 'node:path';
 import { describe, test } from 'node:test';
-import { exampleLandingUrl } from '../../../src/catalogs/catalog-schema.ts';
-import { parseCatalog } from '../../../src/catalogs/parse-catalog.ts';
 import { getChoiceValues } from '../../../src/domain/field-vector.ts';
 import { usStateCodes } from '../../../src/domain/us-states.ts';
-import { builtInVerticals } from '../../../src/verticals/built-in-verticals.ts';
 import { computeAdvisorStatistics } from '../../../src/verticals/find-advisor/catalog-statistics.ts';
 import { findAdvisor } from '../../../src/verticals/find-advisor/find-advisor.ts';
 import type { AdvisorCatalog } from '../../../src/verticals/find-advisor/offer-schema.ts';
 import { rankAdvisors } from '../../../src/verticals/find-advisor/rank-advisors.ts';
-import { listUnseenOffers } from '../../matching/priced-rankings.ts';
-import { compileAdvisors, drawVisitor, saver, today, visitorOf } from './advisor-fixtures.ts';
+import { listOffers, readBuiltInCatalog } from '../built-in-catalogs.ts';
+import { compileAdvisors, saver, today, visitorOf } from './advisor-fixtures.ts';
 
-const exampleFile = builtInVerticals.exampleCatalogFile(findAdvisor);
-const sandboxFile = exampleFile.replace('example-catalog', 'sandbox-catalog');
 const topics = getChoiceValues(findAdvisor, 'advice_topic');
 
-function read(file: string): AdvisorCatalog {
-  const parsed = parseCatalog(readFileSync(file, 'utf8'), builtInVerticals.withProduct(findAdvisor));
-  assert.ok(parsed.ok, parsed.ok ? '' : parsed.errors.join('\n'));
-  return parsed.catalog as AdvisorCatalog;
-}
+const read = (kind: 'example' | 'sandbox') => readBuiltInCatalog<AdvisorCatalog>(findAdvisor, kind);
 
-const offersOf = (catalog: AdvisorCatalog) => catalog.lenders.flatMap(({ offers }) => offers);
-
-for (const file of [exampleFile, sandboxFile]) {
-  test(`the compensation disclosures of ${basename(file)} name the firm and the amount that it pays`, () => {
-    for (const { name, offers } of read(file).lenders) {
+for (const kind of ['example', 'sandbox'] as const) {
+  test(`the compensation disclosures of the ${kind} catalog name the firm and the amount that it pays`, () => {
+    for (const { name, offers } of read(kind).lenders) {
       for (const { id, legal, payout_usd, compensation_disclosure: text } of offers) {
         assert.ok(legal.includes(name) && text.includes(name), id);
         assert.match(text, new RegExp(`pays? us \\$${payout_usd} .*, whether or not you hire the advisor`), id);
@@ -39,18 +26,15 @@ for (const file of [exampleFile, sandboxFile]) {
 }
 
 describe('the example catalog of financial advisors', () => {
-  const catalog = read(exampleFile);
+  const catalog = read('example');
   const compiled = compileAdvisors(catalog);
-  const offers = offersOf(catalog);
+  const offers = listOffers(catalog);
 
   test('has at least 40 advisors of 25 firms, of all kinds, and only hosts of the reserved domain', () => {
     assert.ok(offers.length >= 40 && catalog.lenders.length >= 25);
     const kinds = new Set(offers.flatMap(({ firm_type, fee_model, meeting }) => [firm_type, fee_model, meeting]));
     assert.equal(kinds.size, 10);
-    for (const { landing_url, terms_url, disclosures_url } of offers) {
-      assert.equal(landing_url, exampleLandingUrl);
-      for (const url of [terms_url, disclosures_url]) assert.match(new URL(url).hostname, /\.example$/);
-    }
+    for (const { disclosures_url } of offers) assert.match(new URL(disclosures_url).hostname, /\.example$/);
   });
 
   test('every firm has one type and one relationship summary, and CRD numbers have more digits than real ones have', () => {
@@ -71,7 +55,6 @@ describe('the example catalog of financial advisors', () => {
       for (const { percent } of offer.fee_tiers ?? []) assert.ok(percent >= 0.3 && percent <= 1.5, offer.id);
       const [least, most] = offer.fee_model === 'hourly' ? [150, 500] : [1_000, 7_500];
       if (offer.fee_usd !== undefined) assert.ok(offer.fee_usd >= least && offer.fee_usd <= most, offer.id);
-      assert.match(offer.as_of, /^2026-1[01]-/);
       assert.ok(offer.legal.includes(offer.as_of), offer.id);
     }
   });
@@ -93,9 +76,8 @@ describe('the example catalog of financial advisors', () => {
     }
   });
 
-  test('the statistics list no offer under never_shown, and have one group for each fee model', () => {
-    const { never_shown, groups, payouts, using } = computeAdvisorStatistics(catalog, findAdvisor);
-    assert.deepEqual(never_shown, []);
+  test('the statistics have one group for each fee model', () => {
+    const { groups, payouts, using } = computeAdvisorStatistics(catalog, findAdvisor);
     assert.deepEqual(
       groups.map(({ name }) => name),
       ['percent_of_assets', 'flat', 'hourly', 'commission'],
@@ -107,29 +89,18 @@ describe('the example catalog of financial advisors', () => {
     assert.equal(payouts.cost_per_lead.offers, offers.length);
     assert.equal(using.fiduciary, offers.filter(({ fiduciary }) => fiduciary).length);
   });
-
-  test('every advisor of the example catalog is available to some visitor', () => {
-    const drawWealthy = (random: () => number) => {
-      const visitor = drawVisitor(random, 0);
-      visitor[1] = Math.floor(6_000_000 * random());
-      return visitor;
-    };
-    assert.deepEqual(listUnseenOffers(compiled, rankAdvisors, drawWealthy, today), []);
-  });
 });
 
 describe('the sandbox catalog of financial advisors', () => {
-  const catalog = read(sandboxFile);
+  const catalog = read('sandbox');
   const compiled = compileAdvisors(catalog);
   const idsFor = (fields: object) => {
     const { orders, total } = rankAdvisors(compiled.tables, visitorOf({ ...saver, ...fields }), today, null);
     return Array.from(orders.subarray(0, total), (offer) => compiled.offers[offer]!.id).sort();
   };
 
-  test('has 12 to 16 offers with clearly fictional names', () => {
-    assert.ok(offersOf(catalog).length >= 12 && offersOf(catalog).length <= 16);
-    for (const { name } of catalog.lenders) assert.match(name, /^Sandbox /);
-    for (const { id } of offersOf(catalog)) assert.match(id, /^sandbox-/);
+  test('has 12 to 16 offers', () => {
+    assert.ok(listOffers(catalog).length >= 12 && listOffers(catalog).length <= 16);
   });
 
   test('has the same advisors for every adult in every state and topic, except for offers with a condition', () => {

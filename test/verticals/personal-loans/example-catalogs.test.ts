@@ -1,38 +1,23 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { exampleLandingUrl } from '../../../src/catalogs/catalog-schema.ts';
-import { parseCatalog } from '../../../src/catalogs/parse-catalog.ts';
 import { usStateCodes } from '../../../src/domain/us-states.ts';
 import { meetsStateMinimumAge } from '../../../src/matching/match-tables.ts';
-import { builtInVerticals } from '../../../src/verticals/built-in-verticals.ts';
 import type { LoanCatalog } from '../../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../../src/verticals/personal-loans/personal-loans.ts';
 import { rankLoans } from '../../../src/verticals/personal-loans/rank-loans.ts';
-import { borrowerOf, compileLoans, goodBorrower, quote, today } from '../../matching/loan-fixtures.ts';
+import { borrowerOf, compileLoans, goodBorrower, today } from '../../matching/loan-fixtures.ts';
 import { randomBorrower, seededRandom } from '../../support/random-catalog.ts';
-
-function read(name: string): LoanCatalog {
-  const parsed = parseCatalog(
-    readFileSync(new URL(`../../../src/verticals/personal-loans/${name}`, import.meta.url), 'utf8'),
-    builtInVerticals.withProduct(personalLoans),
-  );
-  assert.ok(parsed.ok, parsed.ok ? '' : parsed.errors.join('\n'));
-  return parsed.catalog as LoanCatalog;
-}
-
-const offersOf = (catalog: LoanCatalog) => catalog.lenders.flatMap(({ offers }) => offers);
+import { listOffers, readBuiltInCatalog } from '../built-in-catalogs.ts';
 
 describe('the example catalog', () => {
-  const catalog = read('example-catalog.json');
+  const catalog = readBuiltInCatalog<LoanCatalog>(personalLoans, 'example');
   const compiled = compileLoans(catalog);
   const totalFor = (fields: Readonly<Record<string, unknown>>) =>
     rankLoans(compiled.tables, borrowerOf(fields), today).total;
 
-  test('the example catalog has at least 44 offers and 27 lenders, and all clicks lead to the built-in landing page', () => {
-    assert.ok(offersOf(catalog).length >= 44);
+  test('the example catalog has at least 44 offers and 27 lenders', () => {
+    assert.ok(listOffers(catalog).length >= 44);
     assert.ok(catalog.lenders.length >= 27);
-    for (const { landing_url } of offersOf(catalog)) assert.equal(landing_url, exampleLandingUrl);
   });
 
   test('a borrower with good credit gets at least 15 offers, and a borrower with bad credit and low income at most three', () => {
@@ -53,7 +38,7 @@ describe('the example catalog', () => {
   });
 
   test('the example catalog accepts retired borrowers wherever employed borrowers are accepted', () => {
-    for (const offer of offersOf(catalog)) {
+    for (const offer of listOffers(catalog)) {
       for (const criterion of offer.criteria) {
         if (criterion.field !== 'employment_status') continue;
         const admits = (value: string) => (criterion.in?.includes(value) ?? true) && !criterion.not_in?.includes(value);
@@ -61,29 +46,14 @@ describe('the example catalog', () => {
       }
     }
   });
-
-  test('every offer of the example catalog is available to some borrower', () => {
-    const random = seededRandom(3);
-    const unseen = new Set(compiled.offers.keys());
-    for (let i = 0; i < 40_000 && unseen.size > 0; i++) {
-      const borrower = randomBorrower(random, personalLoans, 0);
-      for (const offer of unseen) if (quote(compiled, offer, borrower) !== null) unseen.delete(offer);
-    }
-    assert.deepEqual(
-      [...unseen].map((offer) => compiled.offers[offer]!.id),
-      [],
-    );
-  });
 });
 
 describe('sandbox-catalog.json', () => {
-  const catalog = read('sandbox-catalog.json');
+  const catalog = readBuiltInCatalog<LoanCatalog>(personalLoans, 'sandbox');
   const compiled = compileLoans(catalog);
 
-  test('the sandbox catalog has at least 12 offers with clearly fictional names', () => {
-    assert.ok(offersOf(catalog).length >= 12);
-    for (const { name } of catalog.lenders) assert.match(name, /^Sandbox /);
-    for (const { id } of offersOf(catalog)) assert.match(id, /^sandbox-/);
+  test('the sandbox catalog has at least 12 offers', () => {
+    assert.ok(listOffers(catalog).length >= 12);
   });
 
   test('the sandbox catalog has at least five offers for every adult borrower with the required fields', () => {
