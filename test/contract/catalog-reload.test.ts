@@ -29,7 +29,10 @@ interface Expected {
 /** Returns the offers that a borrower with complete fields must receive, computed by a simple implementation of the rules. */
 function expectedOf(catalog: LoanCatalog): Expected {
   const matches = referenceMatches(catalog, vertical, borrowerOf(complete), someDay);
-  return { version: computeCatalogVersion(catalog, 'live'), ids: sortIds(matches, loanOrders.recommended).slice(0, 20) };
+  return {
+    version: computeCatalogVersion(catalog, 'live'),
+    ids: sortIds(matches, loanOrders.recommended).slice(0, 20),
+  };
 }
 
 /** Starts a service with the first of two catalogs as its live catalog. A test can replace the catalog file. */

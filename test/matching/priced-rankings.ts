@@ -53,9 +53,7 @@ export function sortIds<Match extends { readonly id: string }>(
   matches: readonly Match[],
   compare: CompareOffers<Match>,
 ): string[] {
-  return matches
-    .toSorted((one, other) => compare(one, other) || (one.id < other.id ? -1 : 1))
-    .map(({ id }) => id);
+  return matches.toSorted((one, other) => compare(one, other) || (one.id < other.id ? -1 : 1)).map(({ id }) => id);
 }
 
 /**
