@@ -121,7 +121,7 @@ export class DailyCounters {
   restoreArchivedDays(
     untilDay: number,
     archived: Iterable<ArchiveRecord>,
-    numbers: Pick<ProjectionState, 'assignTagNumber' | 'assignLenderNumber'>,
+    numbers: Pick<ProjectionState, 'assignTagNumber' | 'lenders'>,
   ): void {
     for (const table of ['day_counter', 'widget_counter', 'lender_counter'])
       this.#database.run(`DELETE FROM ${table} WHERE day < ?`, [untilDay]);
@@ -138,7 +138,7 @@ export class DailyCounters {
           break;
         case archiveRecordKind.lender: {
           const [day, name, clicks, confirmedMicros] = record[1];
-          this.#lenderWriter.add([tagNumber, day, numbers.assignLenderNumber(name), clicks, confirmedMicros]);
+          this.#lenderWriter.add([tagNumber, day, numbers.lenders.findOrInsert(name), clicks, confirmedMicros]);
           break;
         }
       }

@@ -132,7 +132,7 @@ export class LedgerProjection {
 
   #applyOffersViewed(session: SessionState, [, wallMs, , , offerIds, , isRefresh]: OffersViewedRecord): void {
     for (const offerId of offerIds) {
-      const offer = this.#state.assignOfferNumber(offerId);
+      const offer = this.#state.offers.findOrInsert(offerId);
       if (!session.shownOffers.includes(offer)) session.shownOffers.push(offer);
     }
     this.#saveSession(session, wallMs);
@@ -156,7 +156,7 @@ export class LedgerProjection {
   #applyOfferClicked(session: SessionState, record: OfferClickedRecord): void {
     const [, wallMs, , , offerId, lenderName, , isBooked, , , payoutMicros = null] = record;
     // An offer that is not in the store gets the number -1, so it counts as neither shown nor clicked.
-    const offer = this.#state.findOfferNumber(offerId) ?? -1;
+    const offer = this.#state.offers.find(offerId) ?? -1;
     const wasShown = session.shownOffers.includes(offer);
     const wasClicked = session.clickedOffers.includes(offer);
     const clickClass = classifyClick({ wasShown, wasClicked, createdMs: session.createdMs }, wallMs);
@@ -208,7 +208,7 @@ export class LedgerProjection {
   #applyConfirmation(session: SessionState, record: RevenueConfirmedRecord | RevenueReversedRecord): void {
     const confirmation = toConfirmation(record);
     const { offerId, txid, reason, amountMicros, occurredMs } = confirmation;
-    const offer = this.#state.findOfferNumber(offerId);
+    const offer = this.#state.offers.find(offerId);
     if (offer === null) {
       this.totals.unsoundConfirmations++;
       return;
@@ -244,7 +244,7 @@ export class LedgerProjection {
     offer: number,
     { lenderName, ...click }: Pick<CountedClick, 'clickedMs' | 'payoutMicros'> & { readonly lenderName: string },
   ): CountedClick {
-    const lender = this.#state.assignLenderNumber(lenderName);
+    const lender = this.#state.lenders.findOrInsert(lenderName);
     session.clickedOffers.push(offer);
     this.#state.counters.changesOfDay(session).clicks++;
     this.#state.counters.changesOfLender(session, lender).clicks++;

@@ -94,6 +94,13 @@ export interface CountedClick {
   readonly payoutMicros: number | null;
 }
 
+/** Numbers of the offer ids or of the lender names. */
+export interface NumberedNames {
+  find(name: string): number | null;
+  /** Returns the number of a name. Adds the name if it is new. */
+  findOrInsert(name: string): number;
+}
+
 /**
  * State that the projection reads and changes (port). A read includes all earlier changes, also the changes of the same batch. The numbers
  * of tags, offers and lenders are row IDs of the store. Sessions are identified by `SessionState.position`.
@@ -118,9 +125,8 @@ export interface ProjectionState {
 
   /** Returns the number of a referrer tag of a tenant (docs/contract.md#tenants). Adds the tag if it is new. */
   assignTagNumber(account: number, vertical: number, isTest: boolean, tag: string): number;
-  assignOfferNumber(id: string): number;
-  findOfferNumber(id: string): number | null;
-  assignLenderNumber(name: string): number;
+  readonly offers: NumberedNames;
+  readonly lenders: NumberedNames;
 
   readonly counters: {
     /** Returns the changes of the batch to the counters of the session's tag, cohort day and device class. The caller adds to them. */

@@ -9,7 +9,8 @@ import { countTags, readTags } from './tags-reader.ts';
 export class ReadOnlyAnalytics implements Analytics {
   readonly healthy = true;
   readonly #database: SqlDatabase;
-  #lastPosition = 0;
+  /** Position of the last ledger record that the last query included; 0 before the first query. */
+  appliedPosition = 0;
   readonly getSummary = this.#createQuery(readSummary);
   readonly listDailyAnalytics = this.#createQuery(readDailyAnalytics);
   readonly listSessions = this.#createQuery(readSessionRows);
@@ -19,11 +20,6 @@ export class ReadOnlyAnalytics implements Analytics {
   /** Opens the file. Throws `StoreVersionMismatchError` or an SQLite error. */
   constructor(file: string) {
     this.#database = openAnalyticsDatabaseReadOnly(file);
-  }
-
-  /** Position of the last ledger record that the last query included; 0 before the first query. */
-  get appliedPosition(): number {
-    return this.#lastPosition;
   }
 
   /** Closes the file. Repeated calls have no effect. */
@@ -37,7 +33,7 @@ export class ReadOnlyAnalytics implements Analytics {
   ): (...parameters: Parameters) => Promise<Result> {
     return async (...parameters) =>
       this.#database.read(() => {
-        this.#lastPosition = this.#database.value<number>('SELECT position FROM progress') ?? 0;
+        this.appliedPosition = this.#database.value<number>('SELECT position FROM progress') ?? 0;
         return read(this.#database, ...parameters);
       });
   }

@@ -12,6 +12,7 @@ import { DailyCounters } from './daily-counters.ts';
 import { type LedgerProjection, readPayoutState } from './ledger-projection.ts';
 import {
   type CountedClick,
+  type NumberedNames,
   type ProjectionState,
   recordCountNames,
   type SessionState,
@@ -28,7 +29,7 @@ import {
 } from './sql-database.ts';
 
 /** Database table that assigns a number, the row ID, to each combination of column values. Row IDs are cached. */
-class NumberTable {
+class NumberTable implements NumberedNames {
   readonly #database: SqlDatabase;
   readonly #cache = new LRUCache<string, number>({ max: bounds.projectionNameCacheEntriesMax });
   readonly #selectSql: string;
@@ -52,7 +53,7 @@ class NumberTable {
   }
 
   /** Returns the ID of the row with the column values `values`. Inserts a new row if no row has these values. */
-  findOrInsertRow(key: string, values: readonly SqlValue[] = [key]): number {
+  findOrInsert(key: string, values: readonly SqlValue[] = [key]): number {
     const existing = this.find(key, values);
     if (existing !== null) return existing;
     const number = Number(this.#database.run(this.#insertSql, values).lastInsertRowid);
@@ -100,8 +101,8 @@ export class SqliteProjectionState implements ProjectionState {
   readonly #database: SqlDatabase;
   readonly counters: DailyCounters;
   readonly #tags: NumberTable;
-  readonly #offers: NumberTable;
-  readonly #lenders: NumberTable;
+  readonly offers: NumberTable;
+  readonly lenders: NumberTable;
   readonly #sessionWriter: RowWriter;
   readonly #cohortPieceWriter: RowWriter;
   readonly #metadataWriter: RowWriter;
@@ -122,8 +123,8 @@ export class SqliteProjectionState implements ProjectionState {
     this.#database = database;
     this.counters = new DailyCounters(database);
     this.#tags = new NumberTable(database, 'referrer_tag', ['account', 'vertical', 'test', 'tag']);
-    this.#offers = new NumberTable(database, 'offer', ['id']);
-    this.#lenders = new NumberTable(database, 'lender', ['name']);
+    this.offers = new NumberTable(database, 'offer', ['id']);
+    this.lenders = new NumberTable(database, 'lender', ['name']);
     this.#sessionWriter = new RowWriter(
       database,
       'session',
@@ -256,19 +257,7 @@ export class SqliteProjectionState implements ProjectionState {
 
   assignTagNumber(account: number, vertical: number, isTest: boolean, tag: string): number {
     const columns = [account, vertical, isTest ? 1 : 0, tag];
-    return this.#tags.findOrInsertRow(columns.join(' '), columns);
-  }
-
-  assignOfferNumber(id: string): number {
-    return this.#offers.findOrInsertRow(id);
-  }
-
-  findOfferNumber(id: string): number | null {
-    return this.#offers.find(id);
-  }
-
-  assignLenderNumber(name: string): number {
-    return this.#lenders.findOrInsertRow(name);
+    return this.#tags.findOrInsert(columns.join(' '), columns);
   }
 
   /** Returns the payout states according to the ledger records that are already applied. Sessions before `firstRetainedSubId` are unknown. */
@@ -277,7 +266,7 @@ export class SqliteProjectionState implements ProjectionState {
       const key = toSubIdSortKey(sub);
       const session = key < firstRetainedSubId ? null : this.findSession(key);
       if (session === null) return unknownPayoutState;
-      const offer = this.#offers.find(offerId) ?? -1;
+      const offer = this.offers.find(offerId) ?? -1;
       const click = this.findClick(session.position, offer);
       const lenderSql = 'SELECT name FROM lender WHERE number = ?';
       const lenderName = click === null ? null : this.#database.value<string>(lenderSql, [click.lender])!;

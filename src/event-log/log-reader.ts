@@ -29,12 +29,10 @@ export class LogReader {
    */
   constructor(folder: string, start: LogCursor | number | null) {
     this.#folder = folder;
-    const cursor = typeof start === 'number' ? null : start;
-    this.#scanner = new LogScanner(nodeFileSystem, folder, {
-      segment: typeof start === 'number' ? start : undefined,
-      decode: true,
-    });
-    if (cursor !== null && cursor.segment > 0) this.#scanner.continueAtSegment(openAtCursor(folder, cursor), cursor);
+    const segment = typeof start === 'number' ? start : undefined;
+    this.#scanner = new LogScanner(nodeFileSystem, folder, { segment, decode: true });
+    if (start === null || typeof start === 'number' || start.segment === 0) return;
+    this.#scanner.continueAtSegment(openAtCursor(folder, start), start);
   }
 
   get cursor(): LogCursor {
