@@ -60,11 +60,8 @@ export function embedWidget(
   const widget = { sub: subId, token, vertical: tenant.vertical.segment, sort, maxOffers };
   const isIframe = format === 'iframe';
   const src = isIframe ? widgetPageUrl(deps.widgetUrl, widget) : deps.widgetScriptUrl;
-  const html = isIframe ? iframeHtml(src) : scriptHtml(src, createContainerId(deps.random), widget);
+  // The id of the container is random, because two widgets on one page must not share a container.
+  const containerId = () => `svc-offers-${deps.random.randomBytes(bounds.widgetMountIdBytes).toString('hex')}`;
+  const html = isIframe ? iframeHtml(src) : scriptHtml(src, containerId(), widget);
   return { sub_id: subId, format, html, src, token, expires_at: formatIsoTimestamp(expiresMs) };
-}
-
-/** Creates a random ID for a container element, because two widgets on one page must not share a container. */
-function createContainerId(random: RandomBytesPool): string {
-  return `svc-offers-${random.randomBytes(bounds.widgetMountIdBytes).toString('hex')}`;
 }

@@ -237,10 +237,7 @@ export async function refuseIfUnavailable<View>(query: () => Promise<View>): Pro
 }
 
 /** Day numbers of the dates in the request; undefined for an absent date. */
-export interface RequestedDates {
-  readonly from: number | undefined;
-  readonly to: number | undefined;
-}
+type RequestedDates = Readonly<Record<'from' | 'to', number | undefined>>;
 
 function parseDay(date: string | undefined): number | undefined {
   return date === undefined ? undefined : (parseIsoDate(date) ?? undefined);

@@ -145,6 +145,14 @@ async function openBench(t: TestContext, isLive = true, flatPayout = false) {
   return bench;
 }
 
+/** Changes the catalog of a bench, and activates the limits of its offers. */
+async function limitOffers(bench: Bench, limits: Partial<LoanOffer>): Promise<void> {
+  bench.catalogs.onCatalogActivated((catalog) => bench.bookings.activateCatalog(catalog, bench.clock.wallMs()));
+  await bench.reloadCatalog({ ...liveOffers, ...limits });
+}
+
+const clicksOf = (records: unknown[][]) => records.filter(([kind]) => kind === 3).map((record) => record.slice(6));
+
 /** Creates a link and records its view. */
 function shownLink(bench: Bench) {
   const link = bench.link();
@@ -366,21 +374,16 @@ describe('followClick after a new ranking for the session', () => {
 describe('followClick for an offer with a budget', () => {
   it('a click beyond the budget redirects, and its record contains the value 0 and the reason', async (t) => {
     const bench = await openBench(t);
-    bench.catalogs.onCatalogActivated((catalog) => bench.bookings.activateCatalog(catalog, bench.clock.wallMs()));
-    await bench.reloadCatalog({ ...liveOffers, budget: { per_day_usd: 5, pacing: 'asap' } });
+    await limitOffers(bench, { budget: { per_day_usd: 5, pacing: 'asap' } });
     const links = [1, 2, 3].map(() => shownLink(bench));
     const values: number[] = [];
     for (const link of links) values.push((await bench.redirect(link)).click.valueMicros);
     assert.deepEqual(values, [clickMicros, clickMicros, 0]);
-    const clicks = (await bench.ledger.records()).filter(([kind]) => kind === 3);
-    assert.deepEqual(
-      clicks.map((record) => record.slice(6)),
-      [
-        [clickMicros, true, null],
-        [clickMicros, true, null],
-        [0, false, 1],
-      ],
-    );
+    assert.deepEqual(clicksOf(await bench.ledger.records()), [
+      [clickMicros, true, null],
+      [clickMicros, true, null],
+      [0, false, 1],
+    ]);
     assert.deepEqual(bench.unbooked, ['budget']);
   });
 });
@@ -388,12 +391,9 @@ describe('followClick for an offer with a budget', () => {
 describe('followClick for an offer with a daily cap', () => {
   async function capped(t: TestContext, cap: number): Promise<Bench> {
     const bench = await openBench(t);
-    bench.catalogs.onCatalogActivated((catalog) => bench.bookings.activateCatalog(catalog, bench.clock.wallMs()));
-    await bench.reloadCatalog({ ...liveOffers, daily_cap: cap });
+    await limitOffers(bench, { daily_cap: cap });
     return bench;
   }
-
-  const clicksOf = (records: unknown[][]) => records.filter(([kind]) => kind === 3).map((record) => record.slice(6));
 
   it('a click record states whether the click was within the daily cap; a click above the cap has the value 0', async (t) => {
     const bench = await capped(t, 2);

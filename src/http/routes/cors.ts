@@ -4,37 +4,27 @@ import { formatHeader, formatHeaders, type HeaderText } from '../engines/respons
 /** Headers of a response that no page of another origin may read. Caches need `Vary`, because the response depends on `Origin`. */
 export const varyByOriginHeaders = formatHeaders({ Vary: 'Origin' });
 
-/** Formats the CORS headers for one group of routes. */
-class CorsHeaders {
-  readonly #exposed: HeaderText;
-  readonly #preflight: HeaderText;
-
-  /**
-   * @param requestHeaders the request headers that a page may set, separated by commas
-   * @param responseHeaders the response headers that a page may read, separated by commas
-   */
-  constructor(requestHeaders: string, responseHeaders: string) {
-    this.#exposed = formatHeaders({ Vary: 'Origin', 'Access-Control-Expose-Headers': responseHeaders });
-    this.#preflight = formatHeaders({
-      'Access-Control-Allow-Headers': requestHeaders,
-      'Access-Control-Max-Age': '600',
-    });
-  }
-
-  /** Returns the headers that allow pages of an origin to read the response; `*` allows pages of all origins. */
-  allowOriginHeaders(origin: string): HeaderText {
-    return formatHeader('Access-Control-Allow-Origin', origin) + this.#exposed;
-  }
-
-  /** Returns the headers that only a preflight response needs. A preflight response also needs the headers from `allowOriginHeaders`. */
-  preflightHeaders(methods: string): HeaderText {
-    return formatHeader('Access-Control-Allow-Methods', methods) + this.#preflight;
-  }
+/**
+ * Creates functions that format the CORS headers of one group of routes.
+ *
+ * @param requestHeaders the request headers that a page may set, separated by commas
+ * @param responseHeaders the response headers that a page may read, separated by commas
+ */
+function corsHeaders(requestHeaders: string, responseHeaders: string) {
+  const exposed = formatHeaders({ Vary: 'Origin', 'Access-Control-Expose-Headers': responseHeaders });
+  const preflight = formatHeaders({ 'Access-Control-Allow-Headers': requestHeaders, 'Access-Control-Max-Age': '600' });
+  return {
+    /** Returns the headers that allow pages of an origin to read the response; `*` allows pages of all origins. */
+    allowOriginHeaders: (origin: string): HeaderText => formatHeader('Access-Control-Allow-Origin', origin) + exposed,
+    /** Returns the headers that only a preflight response needs. A preflight response also needs the headers from `allowOriginHeaders`. */
+    preflightHeaders: (methods: string): HeaderText =>
+      formatHeader('Access-Control-Allow-Methods', methods) + preflight,
+  };
 }
 
-export const widgetCors = new CorsHeaders('Content-Type', 'Retry-After, X-RateLimit-Reset, X-Request-Id');
+export const widgetCors = corsHeaders('Content-Type', 'Retry-After, X-RateLimit-Reset, X-Request-Id');
 
-const apiCors = new CorsHeaders(
+const apiCors = corsHeaders(
   'Authorization, Content-Type, Idempotency-Key',
   'X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, ' +
     'Retry-After, Idempotency-Replayed',
