@@ -2,7 +2,9 @@ import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile
 import { emptyFieldVector, type FieldVector } from '../../src/domain/field-vector.ts';
 import { validatePocketFields } from '../../src/domain/pocket-fields.ts';
 import type { Vertical } from '../../src/domain/vertical.ts';
+import type { MatchTables } from '../../src/matching/match-tables.ts';
 import { packOffers, type Ranking } from '../../src/matching/matcher.ts';
+import type { OfferPricer } from '../../src/matching/pricing-ranker.ts';
 import type { RankedOffers } from '../../src/matching/product-ranking.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import type { LoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
@@ -15,7 +17,6 @@ import {
   monthlyPaymentCents,
   readApplicant,
 } from '../../src/verticals/personal-loans/price-offer.ts';
-import { loanPricer } from '../../src/verticals/personal-loans/rank-loans.ts';
 
 /** Compact date on which all tests of offers take place. */
 export const today = 20260801;
@@ -115,13 +116,17 @@ export function quote({ tables }: CompiledLoans, offerIndex: number, borrower: R
 }
 
 /** Returns the scores of the offers that have a price for a borrower, by offer id. */
-export function scoresOf({ tables, offers }: CompiledLoans, borrower: FieldVector): Map<string, number> {
-  const applicant = loanPricer.readApplicant(tables, borrower);
+export function scoresOf<Tables extends MatchTables, Applicant>(
+  { tables, offers }: CompiledCatalog & { readonly tables: Tables },
+  borrower: FieldVector,
+  pricer: OfferPricer<Tables, Applicant>,
+): Map<string, number> {
+  const applicant = pricer.readApplicant(tables, borrower);
   if (applicant === null) throw new Error('the borrower lacks required fields');
   const scores = new Map<string, number>();
   for (const [at, { id }] of offers.entries()) {
     const keys = { recommended: 0, lowestApr: 0, highestAmount: 0, revenue: 0 };
-    if (loanPricer.computeSortKeys(tables, at, applicant, keys)) scores.set(id, -keys.recommended);
+    if (pricer.computeSortKeys(tables, at, applicant, keys)) scores.set(id, -keys.recommended);
   }
   return scores;
 }

@@ -2,21 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type CatalogFile, exampleLandingUrl } from '../../src/catalogs/catalog-schema.ts';
 import { compileCatalog } from '../../src/catalogs/compile-catalog.ts';
-import type { FieldVector } from '../../src/domain/field-vector.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { listUnseenOffers } from '../matching/priced-rankings.ts';
-import { type Random, randomBorrower } from '../support/random-catalog.ts';
-import { drawDepositor } from './banking/deposit-fixtures.ts';
 import { listOffers, readBuiltInCatalog } from './built-in-catalogs.ts';
-import { drawVisitor } from './find-advisor/advisor-fixtures.ts';
-import { drawBorrower, today } from './mortgage/mortgage-fixtures.ts';
-
-/** Functions that draw borrowers who get many offers, for verticals in which random borrowers get few. */
-const drawFunctions: Readonly<Record<string, (random: Random) => FieldVector>> = {
-  banking: (random) => drawDepositor(random, 0),
-  'find-advisor': (random) => drawVisitor(random, 0).with(1, Math.floor(6_000_000 * random())),
-  mortgage: drawBorrower,
-};
+import { createDraw } from './draw-borrowers.ts';
+import { today } from './mortgage/mortgage-fixtures.ts';
 
 for (const vertical of builtInVerticals.verticals) {
   const product = builtInVerticals.getProduct(vertical);
@@ -39,8 +29,7 @@ for (const vertical of builtInVerticals.verticals) {
   test(`every offer of the example catalog of ${vertical.segment} is available to some borrower`, () => {
     assert.deepEqual(product.computeStatistics(catalog, vertical).never_shown, []);
     const compiled = compileCatalog(catalog, builtInVerticals.withProduct(vertical), { mode: 'live' });
-    const draw = drawFunctions[vertical.segment] ?? ((random: Random) => randomBorrower(random, vertical, 0));
-    assert.deepEqual(listUnseenOffers(compiled, product, draw, today), []);
+    assert.deepEqual(listUnseenOffers(compiled, product, createDraw(vertical, 0), today), []);
   });
 
   test(`the sandbox catalog of ${vertical.segment} has clearly fictional names`, () => {

@@ -339,7 +339,8 @@ test('every loan scores at least as high for a retired borrower as for an employ
     for (const catalog of loanFiles.map((file) => compileLoans(file))) {
       for (let pair = 0; pair < 20; pair++) {
         const borrower = drawLoanBorrower(random);
-        const scoresWith = (status: string) => scoresOf(catalog, borrower.with(position, values.indexOf(status)));
+        const scoresWith = (status: string) =>
+          scoresOf(catalog, borrower.with(position, values.indexOf(status)), loanPricer);
         const ofEmployed = scoresWith('employed');
         for (const [id, score] of scoresWith('retired')) {
           compared++;

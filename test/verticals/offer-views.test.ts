@@ -5,25 +5,16 @@ import Type, { type TObject, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { catalogGenerators } from '../../bench/catalogs/catalog-generators.ts';
 import { compileCatalog } from '../../src/catalogs/compile-catalog.ts';
-import type { FieldVector } from '../../src/domain/field-vector.ts';
 import { createOfferUrls } from '../../src/operations/click-url.ts';
 import { offersProperties } from '../../src/operations/offer-schemas.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import type { TemplatePricedOffer } from '../../src/verticals/common/template-offer-renderer.ts';
 import { renderOffers } from '../matching/priced-rankings.ts';
-import { type Random, randomBorrower, seededRandom } from '../support/random-catalog.ts';
-import { drawDepositor } from './banking/deposit-fixtures.ts';
-import { drawVisitor } from './find-advisor/advisor-fixtures.ts';
-import { drawBorrower, today } from './mortgage/mortgage-fixtures.ts';
+import { seededRandom } from '../support/random-catalog.ts';
+import { createDraw } from './draw-borrowers.ts';
+import { today } from './mortgage/mortgage-fixtures.ts';
 
 const urls = createOfferUrls({ click: 'https://go.example', cdn: 'https://cdn.example/logos' });
-
-/** Functions that draw borrowers who get many offers, for verticals in which random borrowers get few. */
-const drawFunctions: Readonly<Record<string, (random: Random) => FieldVector>> = {
-  banking: drawDepositor,
-  'find-advisor': drawVisitor,
-  mortgage: drawBorrower,
-};
 
 /** Rejects members that the schema does not describe. */
 const forbidOtherMembers = (schema: TSchema) =>
@@ -38,7 +29,7 @@ for (const vertical of builtInVerticals.verticals) {
     const strictValidator = Compile(
       Type.Object(Object.fromEntries(members.map(([name, schema]) => [name, forbidOtherMembers(schema)]))),
     );
-    const draw = drawFunctions[vertical.segment] ?? ((random: Random) => randomBorrower(random, vertical));
+    const draw = createDraw(vertical, 0.3);
     let rendered = 0;
     fc.assert(
       fc.property(fc.nat(), fc.nat(), (seed, borrowerSeed) => {

@@ -4,6 +4,7 @@ import { createTiersWithYields, generateBankingCatalog } from '../../../bench/ca
 import { calculateDepositPrices } from '../../../src/verticals/banking/deposit-view.ts';
 import type { DepositCatalog } from '../../../src/verticals/banking/offer-schema.ts';
 import { depositPricer, rankDeposits } from '../../../src/verticals/banking/rank-deposits.ts';
+import { scoresOf } from '../../matching/loan-fixtures.ts';
 import { compareWithReference, explainReasons, idsOf } from '../../matching/priced-rankings.ts';
 import { seededRandom } from '../../support/random-catalog.ts';
 import {
@@ -66,18 +67,9 @@ test('each order ranks the offers of the documented example by its own measure',
     return {
       orders: idsOf(compiled, orders).join(''),
       values: calculateDepositPrices(compiled, [0, 1, 2], borrower).map(({ values }) => values),
-      scores: [0, 1, 2].map((offer) => {
-        depositPricer.computeSortKeys(
-          compiled.tables,
-          offer,
-          depositPricer.readApplicant(compiled.tables, borrower)!,
-          keys,
-        );
-        return -keys.recommended;
-      }),
+      scores: [...scoresOf(compiled, borrower, depositPricer).values()],
     };
   };
-  const keys = { recommended: 0, lowestApr: 0, highestAmount: 0, revenue: 0 };
   assert.deepEqual(ordersOf(true), {
     orders: 'acbcabbacbca',
     values: [

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { absentValue, type FieldVector } from '../../../src/domain/field-vector.ts';
 import { priceCards } from '../../../src/verticals/credit-cards/card-view.ts';
 import { cardPricer, rankCards } from '../../../src/verticals/credit-cards/rank-cards.ts';
+import { scoresOf } from '../../matching/loan-fixtures.ts';
 import { compareWithReference, explainReasons, idsOf } from '../../matching/priced-rankings.ts';
 import type { Random } from '../../support/random-catalog.ts';
 import {
@@ -82,14 +83,10 @@ test('each order ranks the cards of the documented example by its own measure', 
   );
   const rankFor = (monthly_spend: number) => {
     const borrower = cardBorrowerOf({ ...goodCardBorrower, monthly_spend });
-    const keys = { recommended: 0, lowestApr: 0, highestAmount: 0, revenue: 0 };
     return {
       orders: idsOf(compiled, rankCards(compiled.tables, borrower, today, null).orders).join(''),
       values: priceCards(compiled, [0, 1, 2], borrower).map(({ values }) => values[0]),
-      scores: [0, 1, 2].map((offer) => {
-        cardPricer.computeSortKeys(compiled.tables, offer, cardPricer.readApplicant(compiled.tables, borrower)!, keys);
-        return -keys.recommended;
-      }),
+      scores: [...scoresOf(compiled, borrower, cardPricer).values()],
     };
   };
   assert.deepEqual(rankFor(1_000), {

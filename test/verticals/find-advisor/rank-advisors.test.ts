@@ -8,6 +8,7 @@ import {
   computeAnnualFeeCents,
   rankAdvisors,
 } from '../../../src/verticals/find-advisor/rank-advisors.ts';
+import { scoresOf } from '../../matching/loan-fixtures.ts';
 import { compareWithReference, explainReasons, idsOf } from '../../matching/priced-rankings.ts';
 import {
   advisorCatalogOf,
@@ -88,23 +89,13 @@ test('each order ranks the offers of the documented example by its own measure',
     ]),
   );
   const borrower = visitorOf(saver);
-  const keys = { recommended: 0, lowestApr: 0, highestAmount: 0, revenue: 0 };
   const { orders } = rankAdvisors(compiled.tables, borrower, today, null);
   assert.equal(idsOf(compiled, orders).join(''), 'abcbaccabcab');
-  const figures = [0, 1, 2].map((offer) => {
-    advisorPricer.computeSortKeys(
-      compiled.tables,
-      offer,
-      advisorPricer.readApplicant(compiled.tables, borrower)!,
-      keys,
-    );
-    return [keys.lowestApr / 100, -keys.recommended];
-  });
-  assert.deepEqual(figures, [
-    [2_000, 80_000_000],
-    [1_200, 70_714_290],
-    [3_000, 56_000_000],
-  ]);
+  assert.deepEqual(
+    calculateAdvisorFees(compiled, [0, 1, 2], borrower).map(({ values }) => values[0]),
+    [2_000, 1_200, 3_000],
+  );
+  assert.deepEqual([...scoresOf(compiled, borrower, advisorPricer).values()], [80_000_000, 70_714_290, 56_000_000]);
 });
 
 test('a click books the payout times the confirm rate, and the order svc_revenue goes by the payout alone', () => {

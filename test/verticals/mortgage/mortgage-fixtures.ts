@@ -2,13 +2,15 @@ import assert from 'node:assert/strict';
 import { generateMortgageCatalog } from '../../../bench/catalogs/generate-mortgage-catalog.ts';
 import { randomElement } from '../../../bench/catalogs/seeded-random.ts';
 import { type CompiledCatalog, compileCatalog } from '../../../src/catalogs/compile-catalog.ts';
-import { absentValue, emptyFieldVector, type FieldVector, findFieldIndex } from '../../../src/domain/field-vector.ts';
+import { absentValue, type FieldVector, findFieldIndex } from '../../../src/domain/field-vector.ts';
 import { createOfferUrls } from '../../../src/operations/click-url.ts';
 import { builtInVerticals } from '../../../src/verticals/built-in-verticals.ts';
 import { mortgage } from '../../../src/verticals/mortgage/mortgage.ts';
 import type { MortgageTables } from '../../../src/verticals/mortgage/mortgage-tables.ts';
 import type { MortgageCatalog, MortgageOffer } from '../../../src/verticals/mortgage/offer-schema.ts';
 import { type MortgageOfferView, priceMortgages } from '../../../src/verticals/mortgage/offer-view.ts';
+import { borrowerOf as vectorOf } from '../../matching/loan-fixtures.ts';
+import { renderOffers } from '../../matching/priced-rankings.ts';
 import { type Random, randomBorrower } from '../../support/random-catalog.ts';
 
 /** Day on which the tests compute ages. */
@@ -50,15 +52,7 @@ export const buyer = {
 } as const;
 
 /** Returns the field vector of a borrower. A value of null is a field without a value. */
-export function borrowerOf(values: Readonly<Record<string, string | number | boolean | null>>): FieldVector {
-  const borrower = emptyFieldVector(mortgage);
-  for (const [name, value] of Object.entries(values)) {
-    if (value === null) continue;
-    const rule = mortgage.fields[field(name)]!;
-    borrower[field(name)] = rule.kind === 'choice' ? rule.values.indexOf(value as string) : Number(value);
-  }
-  return borrower;
-}
+export const borrowerOf = (values: Readonly<Record<string, unknown>>): FieldVector => vectorOf(values, mortgage);
 
 type CompiledMortgages = CompiledCatalog & { readonly tables: MortgageTables };
 
@@ -74,12 +68,9 @@ export function viewOffers(
   shown: readonly number[],
   borrower: Readonly<FieldVector>,
 ): MortgageOfferView[] {
-  const offers = priceMortgages(compiled, shown, borrower);
-  const list = { catalog: compiled, offers, subId: 'sub_1', clickToken: 'token' };
-  const renderer = compiled.offerRenderer(urls.logos);
-  const views = renderer.createOfferViews(list, urls);
-  assert.equal(renderer.renderOffersJson(list, urls), JSON.stringify(views));
-  return views as MortgageOfferView[];
+  const { views, json } = renderOffers<MortgageOfferView>(compiled, priceMortgages(compiled, shown, borrower), urls);
+  assert.equal(json, JSON.stringify(views));
+  return views;
 }
 
 export function generateMortgages(seed: number, offers: number): MortgageCatalog {

@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { explainOffers } from '../../../src/matching/explain-offers.ts';
-import { builtInVerticals } from '../../../src/verticals/built-in-verticals.ts';
 import type { LoanOffer } from '../../../src/verticals/personal-loans/offer-schema.ts';
-import { personalLoans } from '../../../src/verticals/personal-loans/personal-loans.ts';
 import {
   calculatePrice,
   createEmptyLoanPrice,
@@ -21,6 +18,7 @@ import {
   quote,
   today,
 } from '../../matching/loan-fixtures.ts';
+import { explainReasons } from '../../matching/priced-rankings.ts';
 
 function quoteOf(offer: Partial<LoanOffer>, fields: object = {}) {
   return quote(compileLoans(catalogOf([plainOffer(offer)])), 0, borrowerOf({ ...goodBorrower, ...fields }));
@@ -108,25 +106,14 @@ describe('payments exactly at the debt-to-income limit', () => {
 
   test('an offer whose payment is exactly at the debt-to-income limit is ranked and has no mismatch reason', async () => {
     const many = Array.from({ length: 60 }, (_, at) => plainOffer({ ...offer, id: `o${at}` }));
-    const { tables } = compileLoans(catalogOf(many));
+    const compiled = compileLoans(catalogOf(many));
     for (const [debt, total, reasons] of [
       [1_850, 60, []],
-      [1_851, 0, ['debt_to_income']],
+      [1_851, 0, ['debt_to_income monthly_debt_payments 60']],
     ] as const) {
       const borrower = borrowerOf({ ...goodBorrower, ...owing(debt) });
-      assert.equal(rankLoans(tables, borrower, today).total, total);
-      const explained = await explainOffers(
-        builtInVerticals.getProduct(tables),
-        tables,
-        personalLoans,
-        borrower,
-        today,
-        null,
-      );
-      assert.deepEqual(
-        explained.reasons.map(({ reason }) => reason),
-        reasons,
-      );
+      assert.equal(rankLoans(compiled.tables, borrower, today).total, total);
+      assert.deepEqual(await explainReasons(compiled, borrower, today), [total, ...reasons]);
     }
   });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { LoanOffer } from '../../../src/verticals/personal-loans/offer-schema.ts';
+import { loanPricer } from '../../../src/verticals/personal-loans/rank-loans.ts';
 import { recommendationWeights } from '../../../src/verticals/personal-loans/recommendation-score.ts';
 import {
   borrowerOf,
@@ -36,7 +37,7 @@ test('computes the documented score for the documented example', () => {
       bands: { '700-749': plainBand({ note_rate_percent: { min: 10, max: 14 }, approval_likelihood: 0.62 }) },
     };
     const sum = cost * 666_667 + approval * 620_000 + amountFit * 500_000 + termFit * termPart + stars * 800_000;
-    const score = scoresOf(compileLoans(catalogOf([plainOffer(offer)])), borrower).get('plain');
+    const score = scoresOf(compileLoans(catalogOf([plainOffer(offer)])), borrower, loanPricer).get('plain');
     assert.equal(score, Math.round(sum / 100));
     assert.ok(document.includes(score!.toLocaleString('en-US')));
   }
