@@ -84,7 +84,7 @@ function toSessionRow(reader: SessionReader, session: StoredSession): SessionRow
   return {
     // The sub_id is copied, because `postMessage` would clone the whole buffer that contains the sub_id.
     sub: Uint8Array.from(sub),
-    referrerTag: reader.referrerTagOf(tagNumber),
+    referrerTag: reader.database.value<string>('SELECT tag FROM referrer_tag WHERE number = ?', [tagNumber])!,
     device,
     metadata: reader.database.value<string>('SELECT json FROM session_metadata WHERE session = ?', [position]),
     views,

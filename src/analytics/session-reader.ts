@@ -78,10 +78,6 @@ export class SessionReader {
     return { retainedFromDay: this.firstRetainedDay, tagHasSessions };
   }
 
-  referrerTagOf(tagNumber: number): string {
-    return this.database.value<string>('SELECT tag FROM referrer_tag WHERE number = ?', [tagNumber])!;
-  }
-
   /** Finds a session. Returns null if the session does not exist or is no longer retained. */
   findSession(sub: Uint8Array): StoredSession | null {
     const day = daysSinceEpoch(decodeSubId(sub).createdMs);

@@ -49,7 +49,7 @@ export class LogScanner {
   crc = 0;
   /** Current record, if `decode` is true. Byte arrays in the record share memory with the reader's file buffer. */
   record: readonly unknown[] = [];
-  /** Segment of the current record; null before the first record. */
+  /** Segment of the current record, with the record as msgpack bytes in `payload`; null before the first record. */
   segment: SegmentReader | null = null;
   /** Offset of the last frame with a sync mark (see log-format.ts) in the current segment, or null. */
   lastSyncedGroupOffset: number | null = null;
@@ -141,12 +141,6 @@ export class LogScanner {
       // Reads the frame again, because another process may have completed the frame since `readFrame` failed.
       segment.discardReadAhead();
     }
-  }
-
-  /** The current record as msgpack bytes, which share memory with the reader's file buffer. */
-  get currentPayload(): Uint8Array {
-    if (this.segment === null) throw new Error('no record has been read yet');
-    return this.segment.payload;
   }
 
   /** End of the current record, or end of the header if the segment is empty; null if no segment is open. */

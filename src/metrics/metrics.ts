@@ -53,13 +53,7 @@ type AuthRefusal = (typeof rateLimitKinds)[number] | (typeof unauthorizedKinds)[
 export class Metrics {
   readonly requests: RequestCounter;
   readonly registry = new MetricRegistry();
-  readonly #authRefusals: Record<AuthRefusal, number> = {
-    minute: 0,
-    analytics: 0,
-    day: 0,
-    unauthorized: 0,
-    vertical_mismatch: 0,
-  };
+  readonly #authRefusals = new Map<AuthRefusal, number>();
   readonly #groupRecords = new BucketHistogram(recordsPerWriteBuckets, eventLogNames.length);
   readonly #groupBytes = new BucketHistogram(bytesPerWriteBuckets, eventLogNames.length);
   readonly #logWriteDurations = new BucketHistogram(logWriteDurationBuckets, eventLogNames.length);
@@ -139,7 +133,7 @@ export class Metrics {
     for (const type of types) this.#countWidgetEvent(type);
   };
   readonly countAuthRefusal = (reason: AuthRefusal): void => {
-    this.#authRefusals[reason] += 1;
+    this.#authRefusals.set(reason, (this.#authRefusals.get(reason) ?? 0) + 1);
   };
   readonly observeMatchBatch = (requests: number): void => this.#batchRequests.observe(requests);
 
@@ -194,13 +188,13 @@ export class Metrics {
     this.registry.registerCounter(
       'marketplace_rate_limited_requests_total',
       'Requests rejected by a rate limit: per minute, analytics queries per minute, or sessions per day.',
-      () => rateLimitKinds.map((limit) => ({ labels: { limit }, value: this.#authRefusals[limit] })),
+      () => rateLimitKinds.map((limit) => ({ labels: { limit }, value: this.#authRefusals.get(limit) ?? 0 })),
       ['limit'],
     );
     this.registry.registerCounter(
       'marketplace_unauthorized_requests_total',
       "Requests rejected for a missing, invalid or other vertical's API key.",
-      () => unauthorizedKinds.map((reason) => ({ labels: { reason }, value: this.#authRefusals[reason] })),
+      () => unauthorizedKinds.map((reason) => ({ labels: { reason }, value: this.#authRefusals.get(reason) ?? 0 })),
       ['reason'],
     );
   }

@@ -228,7 +228,7 @@ async function inspectLog(named: string | undefined, { from = 1, count, json }: 
   try {
     while (printed < count && scanner.nextRecord()) {
       if (scanner.position < from) continue;
-      const description = decodeAndDescribe(decoder, scanner.currentPayload);
+      const description = decodeAndDescribe(decoder, scanner.segment!.payload);
       if (!(await printChunk(formatRecordLine(scanner.position, description, json ?? false)))) return;
       printed++;
     }
