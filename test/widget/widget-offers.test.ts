@@ -5,12 +5,12 @@ import { fileURLToPath } from 'node:url';
 import type { Page, Route } from 'playwright-core';
 import { bounds } from '../../src/bounds.ts';
 import type { LoanOfferView } from '../../src/index.ts';
-import type { WidgetOffersResponse } from '../../src/operations/show-widget-offers.ts';
 import { findAccessibilityViolations } from '../support/accessibility.ts';
 import { WidgetCaller, widgetLoadId } from '../support/api-caller.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 import {
   assertSortedByApr,
+  changeOffers,
   collectErrors,
   countedEvents,
   countedViews,
@@ -33,14 +33,6 @@ const dayMs = 86_400_000;
 /** Backgrounds of the light and the dark widget. */
 const [white, black] = ['rgb(255, 255, 255)', 'rgb(18, 23, 30)'];
 const pages = useWidgetTestPages();
-
-/** Changes the offers of a response before the page receives them. */
-async function changeOffers(route: Route, change: (view: WidgetOffersResponse & Record<string, unknown>) => void) {
-  const response = await route.fetch();
-  const json = await response.json();
-  change(json);
-  await route.fulfill({ response, json });
-}
 
 const backgroundOf = (page: Page) => page.locator('.panel').evaluate((node) => getComputedStyle(node).backgroundColor);
 const buttonColor = (page: Page) => offerLink(page).evaluate((node) => getComputedStyle(node).backgroundColor);
@@ -145,13 +137,9 @@ describe('offers in the widget', () => {
   });
 
   test('without further offers the widget has no such button, and a failed request for more offers keeps the shown ones', async (t) => {
-    const { page, url } = await pages.prepare(t, { maxOffers: 2 });
     let total = 12;
-    await page.route(offersAddress, (route) =>
-      changeOffers(route, (view) => Object.assign(view, { total_offers: total })),
-    );
-    await page.goto(url);
-    await offerLink(page).waitFor();
+    const change = (view: object) => Object.assign(view, { total_offers: total });
+    const { page } = await pages.openOffers(t, { maxOffers: 2, change });
     const more = page.getByRole('button', { name: 'Show all 12 offers' });
     await page.route(offersAddress, (route) => route.abort());
     await more.click();
@@ -160,9 +148,7 @@ describe('offers in the widget', () => {
     assert.equal(await hasFocus(more), true);
     await page.unroute(offersAddress);
     total = 2;
-    await page.route(offersAddress, (route) =>
-      changeOffers(route, (view) => Object.assign(view, { total_offers: total })),
-    );
+    await changeOffers(page, change);
     await sortByApr(page);
     assert.equal(await offerCards(page).count(), 2);
     assert.equal(await page.getByRole('alert').filter({ hasText: 'offers' }).count(), 0);
@@ -197,17 +183,15 @@ describe('offers in the widget', () => {
   });
 
   test('URLs that are not http or https are removed, and markup in a response is shown as text', async (t) => {
-    const { page, url } = await pages.prepare(t, { maxOffers: 3 });
     const lender_name = '<img src=x onerror="document.title=1">';
-    await page.route(offersAddress, (route) =>
-      changeOffers(route, ({ offers }) => {
-        Object.assign(offers[0]!, { click_url: 'javascript:document.title="followed"' });
-        Object.assign(offers[1]!, { logo_url: 'data:image/svg+xml,<svg/>', lender_name });
-      }),
-    );
-    await page.goto(url);
+    const { page } = await pages.openOffers(t, {
+      maxOffers: 3,
+      change: ({ offers }) => {
+        Object.assign(offers[0], { click_url: 'javascript:document.title="followed"' });
+        Object.assign(offers[1], { logo_url: 'data:image/svg+xml,<svg/>', lender_name });
+      },
+    });
     const card = offerCards(page).first();
-    await card.waitFor();
     assert.equal(await page.locator('.card').count(), 2);
     assert.equal(await card.getByRole('heading').textContent(), lender_name);
     assert.equal(await card.locator('img').count(), 0);
@@ -529,12 +513,9 @@ describe('expiry of offers on an open page', () => {
   test('offers that are valid for 40 days expire on time, although setTimeout supports at most 25 days', async (t) => {
     const { page, url } = await pages.prepare(t);
     await page.clock.install();
-    await page.route(offersAddress, (route) =>
-      changeOffers(route, (view) => {
-        const expires_at = new Date(Date.parse(view.generated_at) + 40 * dayMs).toISOString();
-        Object.assign(view, { expires_at });
-      }),
-    );
+    await changeOffers(page, (view) => {
+      view.expires_at = new Date(Date.parse(view.generated_at) + 40 * dayMs).toISOString();
+    });
     await page.goto(url);
     await offerLink(page).waitFor();
     await page.clock.runFor(39 * dayMs);

@@ -11,6 +11,7 @@ import { equipmentLeases } from '../support/equipment-leases.ts';
 import { sampleBorrowers } from '../support/sample-borrowers.ts';
 import { equipmentLeasesFixture } from '../support/vertical-fixtures.ts';
 import {
+  changeOffers,
   collectErrors,
   countedEvents,
   darkPageHead,
@@ -21,6 +22,7 @@ import {
   offerLink,
   offersAddress,
   useWidgetTestPages,
+  verticalOf,
 } from './widget-test-pages.ts';
 
 const pages = useWidgetTestPages({
@@ -464,9 +466,7 @@ describe('widgets with unusual offers', () => {
       const widget = await pages.prepare(t, { vertical, fields: sampleBorrowers[vertical.segment]!, maxOffers: 5 });
       const { page } = widget;
       const errors = collectErrors(page);
-      await page.route(offersAddress, async (route) => {
-        const response = await route.fetch();
-        const json = await response.json();
+      await changeOffers(page, (json) => {
         const [first, second, third] = json.offers as Record<string, unknown>[];
         for (const name of ['apr_range', 'monthly_payment_estimate', 'payment_term_months', 'loan_amount_range']) {
           first![name] = null;
@@ -481,7 +481,7 @@ describe('widgets with unusual offers', () => {
         delete second![member];
         Object.assign(third![member] as object, { member_to_come: { of: ['a', 'later', 'version'] } });
         Object.assign(third!, { another_to_come: 7 });
-        await route.fulfill({ response, json: { ...json, offers: [first, second, third] } });
+        json.offers = [first, second, third];
       });
       await page.goto(widget.url);
       await offerLink(page).waitFor();
@@ -502,7 +502,6 @@ describe('widgets with unusual offers', () => {
   });
 
   test('tables of tiers show ranges of yields or the changes of the rate, and bonuses show their text and deadlines', async (t) => {
-    const vertical = builtInVerticals.verticals.find(({ segment }) => segment === 'banking')!;
     const tiers = (...values: readonly (readonly [from: number, rate: number, apy: number])[]) =>
       values.map(([from, rate, apy]) => ({ from, rate, apy }));
     const daily = { compounding: 'daily', term_months: null };
@@ -538,18 +537,16 @@ describe('widgets with unusual offers', () => {
     ] as const;
     const requirement = 'Deposit $100 within 15 days and keep it for 90 days';
     const bonus = { amount: 50, requirement, days: 5, minimum_deposit: 100, paid_within_days: 30 };
-    const { page, url } = await pages.prepare(t, { vertical, fields: sampleBorrowers.banking! });
-    await page.route(offersAddress, async (route) => {
-      const response = await route.fetch();
-      const json = await response.json();
-      const offers = accounts.map(([deposit], at) => ({
-        ...json.offers[at % json.offers.length],
-        deposit: { ...deposit, bonus },
-      }));
-      await route.fulfill({ response, json: { ...json, offers } });
+    const { page } = await pages.openOffers(t, {
+      vertical: verticalOf('banking'),
+      fields: sampleBorrowers.banking!,
+      change: (json) => {
+        json.offers = accounts.map(([deposit], at) => ({
+          ...json.offers[at % json.offers.length],
+          deposit: { ...deposit, bonus },
+        }));
+      },
     });
-    await page.goto(url);
-    await offerLink(page).waitFor();
     const shown = await offerCards(page).evaluateAll((cards) =>
       cards.map((card) =>
         [...card.querySelectorAll('tr td:last-child')].map(({ textContent }) => textContent as string),
@@ -572,18 +569,14 @@ describe('widgets with unusual offers', () => {
 
   for (const segment of ['credit-cards', 'banking', 'find-advisor']) {
     test(`${segment}: two offers of one lender have different headings, and their links have different names`, async (t) => {
-      const vertical = builtInVerticals.verticals.find((other) => other.segment === segment)!;
-      const widget = await pages.prepare(t, { vertical, fields: sampleBorrowers[segment]!, maxOffers: 5 });
-      const { page } = widget;
-      await page.route(offersAddress, async (route) => {
-        const response = await route.fetch();
-        const json = await response.json();
-        const { lender_name } = json.offers[0];
-        const offers = json.offers.slice(0, 2).map((offer: Offer) => ({ ...offer, lender_name }));
-        await route.fulfill({ response, json: { ...json, offers } });
+      const { page } = await pages.openOffers(t, {
+        vertical: verticalOf(segment),
+        fields: sampleBorrowers[segment]!,
+        change: (json) => {
+          const { lender_name } = json.offers[0];
+          json.offers = json.offers.slice(0, 2).map((offer: Offer) => ({ ...offer, lender_name }));
+        },
       });
-      await page.goto(widget.url);
-      await offerLink(page).waitFor();
       const names = await offerCards(page)
         .locator('h3, .go, summary, .terms')
         .evaluateAll((nodes) => nodes.map(({ className, textContent }) => `${className} ${textContent}`));
@@ -593,7 +586,7 @@ describe('widgets with unusual offers', () => {
   }
 
   test('a negative first-year value is shown with a minus sign', async (t) => {
-    const vertical = builtInVerticals.verticals.find(({ segment }) => segment === 'credit-cards')!;
+    const vertical = verticalOf('credit-cards');
     const fields = { ...sampleBorrowers['credit-cards'], card_purpose: 'low_interest', carried_balance: 20_000 };
     const { page, offers } = await openWidget(t, vertical, { ...fields, monthly_spend: 0 });
     const values = offers.map(({ card }) => card!.first_year_value as number);
@@ -606,7 +599,7 @@ describe('widgets with unusual offers', () => {
   });
 
   test('every rate and payment of an insured adjustable mortgage is on the card, as large as the first rate', async (t) => {
-    const vertical = builtInVerticals.verticals.find(({ segment }) => segment === 'mortgage')!;
+    const vertical = verticalOf('mortgage');
     const fields = { ...sampleBorrowers.mortgage, rate_type: 'adjustable', down_payment: 20_000 };
     const { page, offers } = await openWidget(t, vertical, fields);
     const periods = offers.map(({ mortgage }) => mortgage!.adjustable.payments as readonly Figures[]);
@@ -638,18 +631,15 @@ describe('widgets with unusual offers', () => {
   });
 
   test('a secured card shows both deposits, and a card without a largest deposit shows the smallest', async (t) => {
-    const vertical = builtInVerticals.verticals.find(({ segment }) => segment === 'credit-cards')!;
-    const { page, url } = await pages.prepare(t, { vertical, fields: sampleBorrowers['credit-cards']!, maxOffers: 5 });
-    await page.route(offersAddress, async (route) => {
-      const response = await route.fetch();
-      const json = await response.json();
-      const offers: Offer[] = json.offers.slice(0, 2);
-      Object.assign(offers[0]!.card!, { security_deposit_min: 200, security_deposit_max: 2_500, variable: null });
-      Object.assign(offers[1]!.card!, { security_deposit_min: 49.5, security_deposit_max: null });
-      await route.fulfill({ response, json: { ...json, offers } });
+    const { page } = await pages.openOffers(t, {
+      vertical: verticalOf('credit-cards'),
+      fields: sampleBorrowers['credit-cards']!,
+      change: ({ offers }) => {
+        offers.splice(2);
+        Object.assign(offers[0].card, { security_deposit_min: 200, security_deposit_max: 2_500, variable: null });
+        Object.assign(offers[1].card, { security_deposit_min: 49.5, security_deposit_max: null });
+      },
     });
-    await page.goto(url);
-    await offerLink(page).waitFor();
     assert.deepEqual(await page.locator('.security-deposit .value').allTextContents(), [
       '$200 to $2,500',
       '$49.50 or more',
@@ -658,7 +648,7 @@ describe('widgets with unusual offers', () => {
   });
 
   test('what an advisor pays is on the card beside the offer, without opening anything and no smaller than the fees', async (t) => {
-    const vertical = builtInVerticals.verticals.find(({ segment }) => segment === 'find-advisor')!;
+    const vertical = verticalOf('find-advisor');
     for (const advice_topic of ['retirement', 'insurance']) {
       const fields = { ...sampleBorrowers['find-advisor'], advice_topic };
       const { page, offers } = await openWidget(t, vertical, fields);
@@ -689,7 +679,7 @@ describe('widgets with unusual offers', () => {
   });
 
   test('mortgages cannot be sorted by revenue, even if the script element requests it', async (t) => {
-    const vertical = builtInVerticals.verticals.find(({ segment }) => segment === 'mortgage')!;
+    const vertical = verticalOf('mortgage');
     const { page, html } = await pages.prepare(t, { vertical, fields: sampleBorrowers.mortgage! });
     const errors = collectErrors(page);
     await page.goto(pages.url(html.replace('data-sort="recommended"', 'data-sort="svc_revenue"')));
@@ -720,12 +710,9 @@ describe('widgets with unusual offers', () => {
   });
 
   test('a borrower without matching offers gets advice about the product', async (t) => {
-    const vertical = builtInVerticals.verticals.find(({ segment }) => segment === 'banking')!;
+    const vertical = verticalOf('banking');
     const { page, url } = await pages.prepare(t, { vertical, fields: sampleBorrowers.banking! });
-    await page.route(offersAddress, async (route) => {
-      const response = await route.fetch();
-      await route.fulfill({ response, json: { ...(await response.json()), offers: [], total_offers: 0 } });
-    });
+    await changeOffers(page, (json) => Object.assign(json, { offers: [], total_offers: 0 }));
     await page.goto(url);
     await messageTitle(page, 'No offers match right now').waitFor();
     assert.match((await page.locator('.message').textContent())!, /None of our banks and credit unions/);

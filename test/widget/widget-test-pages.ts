@@ -7,6 +7,7 @@ import { after, before, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Browser, BrowserContextOptions, FrameLocator, Locator, Page } from 'playwright-core';
 import type { ApiKeyMode, Vertical } from '../../src/index.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
 import { startChromium } from '../support/chromium.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
@@ -26,6 +27,8 @@ interface WidgetOptions {
   readonly sort?: string;
   /** Elements for the head of the partner's page. */
   readonly head?: string;
+  /** Changes the response with the offers before the page receives it. */
+  readonly change?: ChangeOffers;
 }
 
 /** Makes a page dark for visitors who prefer dark pages. The widget follows such a page. */
@@ -139,6 +142,7 @@ class WidgetTestPages {
   /** Opens a partner's page with the widget of a new session, and waits for the offers. */
   async openOffers(t: TestContext, options: WidgetOptions = {}, pageOptions: BrowserContextOptions = {}) {
     const prepared = await this.prepare(t, options, pageOptions);
+    if (options.change !== undefined) await changeOffers(prepared.page, options.change);
     await prepared.page.goto(prepared.url);
     await offerLink(prepared.page).waitFor();
     return prepared;
@@ -173,6 +177,24 @@ export function iframeHeightScript(): string {
 /** Addresses of the widget's requests, for `page.route`. */
 export const offersAddress = '**/w/offers?*';
 export const eventsAddress = '**/w/events?*';
+
+// biome-ignore lint/suspicious/noExplicitAny: tests also add members that the schema does not allow
+type ChangeOffers = (view: any) => unknown;
+
+/** Changes the parsed response with the offers before the page receives it. */
+export async function changeOffers(page: Page, change: ChangeOffers): Promise<void> {
+  await page.route(offersAddress, async (route) => {
+    const response = await route.fetch();
+    const json = await response.json();
+    change(json);
+    await route.fulfill({ response, json });
+  });
+}
+
+/** Returns the built-in vertical with this path segment. */
+export function verticalOf(segment: string): Vertical {
+  return builtInVerticals.verticals.find((vertical) => vertical.segment === segment)!;
+}
 
 /** Returns the cards of offers, without placeholders. */
 export function offerCards(page: Page | FrameLocator): Locator {
