@@ -1,9 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
-import { completedYearsBetween } from '../domain/calendar.ts';
 import { absentValue, type FieldVector } from '../domain/field-vector.ts';
 import type { Vertical } from '../domain/vertical.ts';
-import { type MatchTables, meetsStateMinimumAge } from './match-tables.ts';
+import { type MatchTables, meetsStateMinimumAge, readRangeValue } from './match-tables.ts';
 import { hasOffer } from './offer-set.ts';
 import type { MismatchCallback, MismatchReason, ProductRanking } from './product-ranking.ts';
 
@@ -94,12 +93,9 @@ function findFieldMismatches(
     const admits = (value: number) => hasOffer(allowed.get(value)!, offer);
     check(field, !admits(absentValue), admits(borrower[field]!));
   }
-  for (const { field, min, max } of tables.rangeFilters) {
-    const value = borrower[field]!;
+  for (const filter of tables.rangeFilters) {
+    const { field, min, max } = filter;
+    const value = readRangeValue(filter, borrower, today);
     check(field, min[offer]! > absentValue, value >= min[offer]! && value <= max[offer]!);
-  }
-  for (const { field, minYears } of tables.ageFilters) {
-    const years = minYears[offer]!;
-    check(field, years > 0, years === 0 || completedYearsBetween(borrower[field]!, today) >= years);
   }
 }

@@ -35,7 +35,6 @@ export interface MatchTables extends OfferFilterTables {
 export interface OfferFilterTables {
   readonly choiceFilters: readonly ChoiceFilter[];
   readonly rangeFilters: readonly RangeFilter[];
-  readonly ageFilters: readonly AgeFilter[];
 }
 
 /** Filter on a choice field: for each encoded value, the offers that accept this value. */
@@ -44,17 +43,16 @@ interface ChoiceFilter {
   readonly allowed: ReadonlyMap<number, OfferSet>;
 }
 
-/** Filter on an integer field: inclusive limits of each offer. If the field was not submitted, only offers without limits match. */
+/**
+ * Filter on an integer field, or on the borrower's age in completed years: inclusive limits of each offer. If the field was not submitted,
+ * only offers without limits match.
+ */
 interface RangeFilter {
   readonly field: number;
+  /** Whether the field is a birthdate. */
+  readonly isAge: boolean;
   readonly min: Float64Array;
   readonly max: Float64Array;
-}
-
-/** Filter on the borrower's age: minimum age of each offer in completed years, or 0 for no minimum. */
-interface AgeFilter {
-  readonly field: number;
-  readonly minYears: Uint8Array;
 }
 
 /** Condition on a pocket field that a borrower must meet to get an offer (docs/catalog.md). */
@@ -147,16 +145,15 @@ function compileFilters<Offer extends MatchableOffer>(
 ): OfferFilterTables {
   const choiceFilters: ChoiceFilter[] = [];
   const rangeFilters: RangeFilter[] = [];
-  const ageFilters: AgeFilter[] = [];
   for (const [position, field] of vertical.fields.entries()) {
     const criteria = offers.map((offer) => offer.criteria.filter((criterion) => criterion.field === field.name));
     const fieldRules = rules.filter((rule) => rule.field === field.name);
     if (fieldRules.length === 0 && criteria.every((list) => list.length === 0)) continue;
-    if (field.kind === 'integer') rangeFilters.push(rangeFilter(position, criteria));
-    else if (field.kind === 'birthdate') ageFilters.push(ageFilter(position, criteria));
+    if (field.kind === 'integer' || field.kind === 'birthdate')
+      rangeFilters.push(rangeFilter(position, field, criteria));
     else choiceFilters.push(choiceFilter(position, field, offers, fieldRules));
   }
-  return { choiceFilters, rangeFilters, ageFilters };
+  return { choiceFilters, rangeFilters };
 }
 
 function choiceFilter<Offer extends MatchableOffer>(
@@ -195,17 +192,24 @@ export function encodeChoiceValue(field: PocketField, value: unknown, index: num
   return field.kind === 'integer_choice' ? (value as number) : index;
 }
 
-function rangeFilter(field: number, criteria: readonly (readonly OfferCriterion[])[]): RangeFilter {
+function rangeFilter(
+  position: number,
+  { kind }: PocketField,
+  criteria: readonly (readonly OfferCriterion[])[],
+): RangeFilter {
+  const lowestOf = ({ min = 0, min_age = min }: OfferCriterion) => Math.max(0, min_age);
   return {
-    field,
-    min: Float64Array.from(criteria, (list) => Math.max(absentValue, ...list.map(({ min = 0 }) => Math.max(0, min)))),
+    field: position,
+    isAge: kind === 'birthdate',
+    min: Float64Array.from(criteria, (list) => Math.max(absentValue, ...list.map(lowestOf))),
     max: Float64Array.from(criteria, (list) => Math.min(...list.map(({ max = Number.POSITIVE_INFINITY }) => max))),
   };
 }
 
-function ageFilter(field: number, criteria: readonly (readonly OfferCriterion[])[]): AgeFilter {
-  const minYears = Uint8Array.from(criteria, (list) => Math.max(0, ...list.map(({ min_age = 0 }) => min_age)));
-  return { field, minYears };
+/** Returns the value of a borrower that a range filter compares with the limits of offers. `today` is a compact date (YYYYMMDD). */
+export function readRangeValue({ field, isAge }: RangeFilter, borrower: Readonly<FieldVector>, today: number): number {
+  const value = borrower[field]!;
+  return isAge && value !== absentValue ? completedYearsBetween(value, today) : value;
 }
 
 /**

@@ -48,11 +48,11 @@ const mutantsByFile: Readonly<Record<string, readonly (readonly [error: string, 
     ['a requested term that is not quoted', 'openTerms === 0 || term === applicant.term', 'openTerms === 0'],
     ['the lowest payment factor of a wrong term', 'if (factor < minFactor) minFactor', 'minFactor'],
   ],
-  'matching/criteria-index.ts': [
+  'matching/match-tables.ts': [
     [
       'a minimum age that is a year too high',
-      '(years === 0 ? absentValue : years)',
-      '(years === 0 ? absentValue : years + 1)',
+      'completedYearsBetween(value, today)',
+      'completedYearsBetween(value, today) - 1',
     ],
   ],
   'matching/pricing-ranker.ts': [
