@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { findFreePort } from '../../bench/target/free-port.ts';
 import { ApiCaller } from '../support/api-caller.ts';
+import { clickIdFromRedirect } from '../support/click-ids.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import { assertFailed, type Ran, runMarketplace } from './run-marketplace.ts';
@@ -26,10 +27,8 @@ after(async () => {
 /** Creates a session with this tag, clicks an offer, and returns the click_id. */
 async function createClick(tag: string): Promise<string> {
   const subId = await caller.createSessionWithFields(tag, personalLoansFixture.complete);
-  const { offers } = await caller.offers(subId);
-  const { headers } = await caller.click(offers[0]?.click_url as string);
-  const location = new URL(headers.get('location') as string);
-  return [...location.searchParams.values()].find((value) => value.length > 60) as string;
+  const [offer] = (await caller.offers(subId)).offers;
+  return clickIdFromRedirect(personalLoansFixture, offer!.svc_offer_id, await caller.click(offer!.click_url));
 }
 
 function write(name: string, content: string | Buffer): string {

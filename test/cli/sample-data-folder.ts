@@ -16,8 +16,8 @@ export function createFolder(t: TestContext): string {
 }
 
 /** Creates an API key with the command line, also while a server runs. Returns the key and its properties. */
-export async function createKey(dataDir: string, vertical = 'personal-loans', mode = 'live') {
-  const args = ['keys', 'create', '--account', 'acme', '--vertical', vertical, '--mode', mode, '--json'];
+export async function createKey(dataDir: string, vertical = 'personal-loans', mode = 'live', ...options: string[]) {
+  const args = ['keys', 'create', '--account', 'acme', '--vertical', vertical, '--mode', mode, ...options, '--json'];
   const { code, stdout, stderr } = await runMarketplace(args, { SVC_DATA_DIR: dataDir });
   assert.equal(code, 0, stderr);
   return JSON.parse(stdout) as { readonly key: string; readonly id: string };

@@ -179,10 +179,7 @@ for (const [signal, origin, message] of [
     const folder = createFolder(t);
     const { key } = await createKey(folder);
     const served = new ServedProcess(t, { SVC_DATA_DIR: folder }, 'programs/faults-on-signals.ts');
-    const connection = await connectionTo(t, (await served.ports()).public);
-    const body = '{"referrer_tag":"kept"}';
-    connection.send(`${sessionHead(key, body.length)}${body}`);
-    assert.equal((await connection.response()).status, 200);
+    await new ApiCaller(await served.client(t), 'personal-loans', key).createSession('kept');
 
     served.signal(signal);
     assert.deepEqual(await served.ended, { code: 1, signal: null });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stopChildProcess } from '../../bench/target/owned-resources.ts';
 import type { ApiKeyMode } from '../../src/index.ts';
-import { runMarketplace } from '../cli/run-marketplace.ts';
+import { createKey } from '../cli/sample-data-folder.ts';
 import { type Ports, ServedProcess } from '../cli/served-process.ts';
 
 const startTimeoutMs = 60_000;
@@ -62,18 +62,11 @@ export async function createPartner(
   sessionsPerDay: number | null = null,
   vertical = 'personal-loans',
 ): Promise<Partner> {
-  const options = {
-    account: 'crash',
-    vertical,
-    mode,
-    'requests-per-minute': unlimited,
-    'analytics-per-minute': unlimited,
-    'sessions-per-day': sessionsPerDay ?? unlimited,
+  const limits = {
+    '--requests-per-minute': unlimited,
+    '--analytics-per-minute': unlimited,
+    '--sessions-per-day': sessionsPerDay ?? unlimited,
   };
-  const words = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  const { code, stdout, stderr } = await runMarketplace(['keys', 'create', ...words, '--raw'], {
-    SVC_DATA_DIR: dataDir,
-  });
-  if (code !== 0) throw new Error(`keys create ended with ${code}: ${stderr}`);
-  return { key: stdout.trim(), mode, sessionsPerDay };
+  const { key } = await createKey(dataDir, vertical, mode, ...Object.entries(limits).flat().map(String));
+  return { key, mode, sessionsPerDay };
 }
