@@ -149,10 +149,7 @@ export interface TenantOptions {
   readonly json?: true;
 }
 
-export function createVerticalOption<Value extends { readonly segment: string }>(
-  description: string,
-  verticals: readonly Value[],
-): Option {
+export function createVerticalOption(description: string, verticals: readonly Vertical[]): Option {
   return createChoiceOption('--vertical <segment>', description, verticals, ({ segment }) => segment);
 }
 

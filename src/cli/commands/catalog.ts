@@ -89,12 +89,7 @@ function summarizeCatalog(catalog: CatalogFile) {
   };
 }
 
-interface LocatedError {
-  readonly path: string;
-  readonly line: number | null;
-  readonly column: number | null;
-  readonly problem: string;
-}
+type LocatedError = ReturnType<typeof toLocatedError>;
 
 async function validateCatalogFile(
   file: string,
@@ -178,7 +173,7 @@ async function findLogoNotes(file: string, text: string, { lenders }: CatalogFil
   return locateProblems(text, notes, more > 0 ? { path: ['lenders'], problem: `and ${more} more logos` } : null);
 }
 
-function toLocatedError({ path, problem }: CatalogError, position: TextPosition | null): LocatedError {
+function toLocatedError({ path, problem }: CatalogError, position: TextPosition | null) {
   const { line = null, column = null } = position ?? {};
   return { path: formatCatalogValuePath(path), line, column, problem };
 }

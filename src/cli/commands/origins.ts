@@ -132,12 +132,7 @@ const outcomeTexts = {
   not_allowed: (origin: string) => `${origin} was not allowed`,
 } as const;
 
-interface ListOriginsOptions {
-  readonly account?: string;
-  readonly json?: true;
-}
-
-function printOrigins({ account, json }: ListOriginsOptions): void {
+function printOrigins({ account, json }: { readonly account?: string; readonly json?: true }): void {
   const path = keyFilePath(readDataDir());
   const allowed =
     account === undefined && !existsSync(path) ? [] : withEmbedOrigins((registry) => registry.listOrigins(account));
