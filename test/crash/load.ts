@@ -8,7 +8,7 @@ import { expectedReport, readSummary } from './figures.ts';
 import { drawMerge, isReady, mergeFields, offerLink, readinessOf } from './personal-loans-rules.ts';
 import type { Partner } from './server-process.ts';
 import { SessionRecord } from './session-record.ts';
-import { WidgetLoad } from './widget-load.ts';
+import { useWidget } from './widget-load.ts';
 import {
   expectInsufficient,
   inputsOf,
@@ -34,11 +34,9 @@ const sharedTags = 3;
  */
 export class Load {
   readonly #options: LoadOptions;
-  readonly #widgets: WidgetLoad;
 
   constructor(options: LoadOptions) {
     this.#options = options;
-    this.#widgets = new WidgetLoad(options);
   }
 
   readonly #actions: WeightedTable<() => Promise<void>> = [
@@ -174,7 +172,7 @@ export class Load {
 
   async #useWidget(session: SessionRecord): Promise<void> {
     if (!isReady(session) && chance(this.#options.random, 0.8)) return this.#submitInputs(session);
-    await this.#widgets.use(session);
+    await useWidget(this.#options, session);
   }
 
   async #click(session: SessionRecord): Promise<void> {

@@ -16,83 +16,74 @@ import type { SessionRecord } from './session-record.ts';
 import type { WidgetEvent, WidgetReport } from './widget-record.ts';
 import { embedOf, expectInsufficient, isAccepted, repeat, type WidgetAsked, widgetOffersOf } from './wire.ts';
 
-/** Requests for the widgets of one caller: for the code, for offers, and reports of events. */
-export class WidgetLoad {
-  readonly #options: LoadOptions;
+/** Sends a random request of a widget: for the code, for offers, or a report of events. */
+export async function useWidget(options: LoadOptions, session: SessionRecord): Promise<void> {
+  const { token } = session.widget;
+  if (token === null || chance(options.random, 0.05)) await embedWidget(options, session);
+  else if (chance(options.random, 0.5)) await showOffers(options, session, token);
+  else await reportEvents(options, session, token);
+}
 
-  constructor(options: LoadOptions) {
-    this.#options = options;
-  }
+async function embedWidget({ caller, wire, tally }: LoadOptions, session: SessionRecord): Promise<void> {
+  const { widget, subId } = session;
+  const answer = await wire.embedWidget(caller.partner, subId);
+  if (!isReady(session)) return expectInsufficient(answer);
+  if (!isAccepted(answer, tally)) return;
+  const { sub_id, format, token } = embedOf(answer);
+  assert.deepEqual({ sub_id, format }, { sub_id: subId, format: 'js' });
+  if (widget.token !== null) assert.equal(token, widget.token, 'the token of a session does not change');
+  widget.token = token;
+  tally.add('widgets embedded');
+}
 
-  async use(session: SessionRecord): Promise<void> {
-    const { token } = session.widget;
-    if (token === null || chance(this.#options.random, 0.05)) await this.#embed(session);
-    else if (chance(this.#options.random, 0.5)) await this.#show(session, token);
-    else await this.#report(session, token);
+async function showOffers(options: LoadOptions, session: SessionRecord, token: string): Promise<void> {
+  const { wire, random, expectations, tally } = options;
+  const { subId } = session;
+  const asked: WidgetAsked = {
+    load: drawLoad(session, random),
+    sort: drawOne(random, sortOrderNames)!,
+    maxOffers: wholeNumber(random, 1, 20),
+  };
+  countLoad(options, session, asked.load);
+  const copies = chance(random, 0.15) ? 2 : 1;
+  const answers = await repeat(copies, () => wire.showWidget({ subId, token }, asked));
+  if (!isReady(session)) {
+    for (const answer of answers) expectInsufficient(answer);
+    return;
   }
+  const accepted = answers.filter((answer) => isAccepted(answer, tally, session));
+  const links = accepted.map((answer) => linksOf(session, asked, answer));
+  const shown = links[0] ?? [];
+  for (const other of links) assert.deepEqual(idsOf(other), idsOf(shown), 'equal requests get equal offers');
+  // One of two equal requests is the first. Both showed the same offers.
+  for (let copy = 0; copy < copies; copy++) {
+    const isAnswered = copy < accepted.length;
+    const answeredAt = isAnswered ? expectations.nextMoment() : Number.POSITIVE_INFINITY;
+    const isView = session.addWidgetResponse(asked.load, shown, answeredAt);
+    tally.add(`${isView ? 'widget views' : 'widget responses without a view'}${isAnswered ? '' : ', unanswered'}`);
+  }
+}
 
-  async #embed(session: SessionRecord): Promise<void> {
-    const { caller, wire, tally } = this.#options;
-    const { widget, subId } = session;
-    const answer = await wire.embedWidget(caller.partner, subId);
-    if (!isReady(session)) return expectInsufficient(answer);
-    if (!isAccepted(answer, tally)) return;
-    const { sub_id, format, token } = embedOf(answer);
-    assert.deepEqual({ sub_id, format }, { sub_id: subId, format: 'js' });
-    if (widget.token !== null) assert.equal(token, widget.token, 'the token of a session does not change');
-    widget.token = token;
-    tally.add('widgets embedded');
+async function reportEvents(options: LoadOptions, session: SessionRecord, token: string): Promise<void> {
+  const { caller, wire, random, expectations, tally } = options;
+  const { subId } = session;
+  const sentAt = expectations.nextMoment();
+  const report = drawReport(session, random, `${caller.name}-${sentAt}`);
+  countLoad(options, session, report.load);
+  const counted = session.addReport(report).length;
+  const answers = await repeat(chance(random, 0.4) ? 2 : 1, () => wire.reportWidget({ subId, token }, report));
+  const accepted = answers.filter((answer) => isAccepted(answer, tally, session, 204)).length;
+  if (accepted === 0) return tally.add('widget events unanswered', counted);
+  if (counted > 0) {
+    session.markDurable();
+    expectations.markDurableBefore(sentAt);
   }
+  tally.add('widget events answered', counted);
+  tally.add('widget events repeated', report.events.length * accepted - counted);
+}
 
-  async #show(session: SessionRecord, token: string): Promise<void> {
-    const { wire, random, expectations, tally } = this.#options;
-    const { subId } = session;
-    const asked: WidgetAsked = {
-      load: drawLoad(session, random),
-      sort: drawOne(random, sortOrderNames)!,
-      maxOffers: wholeNumber(random, 1, 20),
-    };
-    this.#countLoad(session, asked.load);
-    const copies = chance(random, 0.15) ? 2 : 1;
-    const answers = await repeat(copies, () => wire.showWidget({ subId, token }, asked));
-    if (!isReady(session)) {
-      for (const answer of answers) expectInsufficient(answer);
-      return;
-    }
-    const accepted = answers.filter((answer) => isAccepted(answer, tally, session));
-    const links = accepted.map((answer) => linksOf(session, asked, answer));
-    const shown = links[0] ?? [];
-    for (const other of links) assert.deepEqual(idsOf(other), idsOf(shown), 'equal requests get equal offers');
-    // One of two equal requests is the first. Both showed the same offers.
-    for (let copy = 0; copy < copies; copy++) {
-      const isAnswered = copy < accepted.length;
-      const answeredAt = isAnswered ? expectations.nextMoment() : Number.POSITIVE_INFINITY;
-      const isView = session.addWidgetResponse(asked.load, shown, answeredAt);
-      tally.add(`${isView ? 'widget views' : 'widget responses without a view'}${isAnswered ? '' : ', unanswered'}`);
-    }
-  }
-
-  async #report(session: SessionRecord, token: string): Promise<void> {
-    const { caller, wire, random, expectations, tally } = this.#options;
-    const { subId } = session;
-    const sentAt = expectations.nextMoment();
-    const report = drawReport(session, random, `${caller.name}-${sentAt}`);
-    this.#countLoad(session, report.load);
-    const counted = session.addReport(report).length;
-    const answers = await repeat(chance(random, 0.4) ? 2 : 1, () => wire.reportWidget({ subId, token }, report));
-    const accepted = answers.filter((answer) => isAccepted(answer, tally, session, 204)).length;
-    if (accepted === 0) return tally.add('widget events unanswered', counted);
-    if (counted > 0) {
-      session.markDurable();
-      expectations.markDurableBefore(sentAt);
-    }
-    tally.add('widget events answered', counted);
-    tally.add('widget events repeated', report.events.length * accepted - counted);
-  }
-
-  #countLoad({ widget }: SessionRecord, load: string): void {
-    if (!widget.loads.includes(load)) this.#options.tally.add('widget loads');
-  }
+function countLoad({ tally }: LoadOptions, { widget }: SessionRecord, load: string): void {
+  if (!widget.loads.includes(load)) tally.add('widget loads');
 }
 
 /** Returns the links of a widget's answer, after checking its other members. */
