@@ -1,15 +1,21 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { operatorTokenPath, readOperatorToken } from '../../src/auth/operator-token.ts';
 import { bounds } from '../../src/bounds.ts';
+import { listAllowedValues } from '../../src/domain/field-vector.ts';
+import type { PocketField, Vertical } from '../../src/domain/vertical.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { runMarketplace } from '../cli/run-marketplace.ts';
 import { createFolder } from '../cli/sample-data-folder.ts';
 import { type LogLine, ServedProcess } from '../cli/served-process.ts';
+import { scratchFolder } from '../event-log/log-fixture.ts';
 import { RawConnection } from '../http/raw-connection.ts';
+import { sampleBorrowers } from '../support/sample-borrowers.ts';
 import { ServiceConnection } from '../support/service-connection.ts';
+import type { Fields } from '../support/vertical-fixture.ts';
 import { findTraces } from './traces.ts';
 
 const faults = new URL('programs/faulty.ts', import.meta.url).href;
@@ -28,29 +34,31 @@ type Place = (typeof texts)[number];
 
 const text = (place: Place): string => `zq7x${String(texts.indexOf(place)).padStart(3, '0')}x`;
 
-/** Numbers to submit for the borrower, which a search can recognize in any encoding. */
+/** Numbers to submit for the borrower, by pocket field, which a search can recognize in any encoding. */
 const numbers = {
-  'loan amount': 73_429,
-  income: 7_318_529,
-  'monthly debt': 641_973,
-  'transfer amount': 71_863,
-  'monthly spend': 93_517,
-  'carried balance': 83_621,
-  'property value': 612_549,
-  'down payment': 212_347,
-  'mortgage balance': 312_873,
-  'cash-out amount': 84_779,
-  'deposit amount': 2_917_463,
-  'investable assets': 1_873_649,
-  'birth date as a number': 19_570_311,
-  'a number out of range': 4_123_987_651,
+  loan_amount: 73_429,
+  annual_income: 7_318_529,
+  monthly_debt_payments: 641_973,
+  transfer_amount: 71_863,
+  monthly_spend: 93_517,
+  carried_balance: 83_621,
+  property_value: 612_549,
+  down_payment: 212_347,
+  mortgage_balance: 312_873,
+  cash_out_amount: 84_779,
+  deposit_amount: 2_917_463,
+  investable_assets: 1_873_649,
 } as const;
+const birthdateAsNumber = 19_570_311;
+const outOfRangeNumber = 4_123_987_651;
 const birthdate = '1957-03-11';
 const zip = '90317';
 
 const submitted = new Map<string, string | number>([
   ...texts.map((place): [string, string] => [place, text(place)]),
   ...Object.entries(numbers),
+  ['birth date as a number', birthdateAsNumber],
+  ['a number out of range', outOfRangeNumber],
   ['birth date', birthdate],
   ['zip', zip],
 ]);
@@ -148,57 +156,25 @@ class RecordingClient {
 
 const api = '/v1/personal-loans';
 
-/** Fields of the visitors of the other verticals, by the segment of the vertical. */
-const siblingFields: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  'credit-cards': {
-    card_purpose: 'cash_back',
-    credit_score_range: '750-799',
-    annual_income: numbers.income,
-    state: 'TX',
-    monthly_spend: numbers['monthly spend'],
-    transfer_amount: numbers['transfer amount'],
-    carried_balance: numbers['carried balance'],
-    birthdate,
-    address_zip: zip,
-  },
-  mortgage: {
-    loan_purpose: 'purchase',
-    property_type: 'single_family',
-    occupancy: 'primary',
-    property_value: numbers['property value'],
-    down_payment: numbers['down payment'],
-    mortgage_balance: numbers['mortgage balance'],
-    cash_out_amount: numbers['cash-out amount'],
-    credit_score_range: '800+',
-    annual_income: numbers.income,
-    monthly_debt_payments: numbers['monthly debt'],
-    state: 'TX',
-    veteran: true,
-    birthdate,
-    address_zip: zip,
-  },
-  banking: {
-    product_type: 'savings',
-    deposit_amount: numbers['deposit amount'],
-    state: 'TX',
-    new_customer: true,
-    birthdate,
-    address_zip: zip,
-  },
-  'find-advisor': {
-    advice_topic: 'retirement',
-    investable_assets: numbers['investable assets'],
-    state: 'TX',
-    has_advisor: true,
-    birthdate,
-    address_zip: zip,
-  },
-};
+/** Returns a value for every pocket field of a vertical, with recognizable numbers and digits. */
+function visitorOf({ segment, fields }: Vertical): Fields {
+  const valueFor = (field: PocketField): unknown => {
+    if (field.kind === 'integer')
+      return numbers[field.name as keyof typeof numbers] ?? assert.fail(`no number for ${field.name}`);
+    if (field.kind === 'birthdate') return birthdate;
+    if (field.kind === 'digits') return zip;
+    return sampleBorrowers[segment]![field.name] ?? listAllowedValues(field)[0];
+  };
+  return Object.fromEntries(fields.map((field) => [field.name, valueFor(field)]));
+}
 
 /** Sends a visitor through every operation of the other verticals, with valid and invalid fields. */
 async function driveSiblingVerticals(client: RecordingClient, operatorToken: string): Promise<string[]> {
   const keys: string[] = [];
-  for (const [vertical, fields] of Object.entries(siblingFields)) {
+  for (const sibling of builtInVerticals.verticals) {
+    if (sibling === personalLoans) continue;
+    const { segment: vertical } = sibling;
+    const fields = visitorOf(sibling);
     const issued = await client.ask('/keys', {
       operations: true,
       method: 'POST',
@@ -222,7 +198,7 @@ async function driveSiblingVerticals(client: RecordingClient, operatorToken: str
       const refused = await post('inputs', { sub_id, fields: { ...fields, [wrong]: text('field value') } });
       assert.equal(refused.status, 400, refused.text);
     }
-    const impossible = { property_value: numbers['property value'], down_payment: numbers['property value'] };
+    const impossible = { property_value: numbers.property_value, down_payment: numbers.property_value };
     await post('inputs', { sub_id, fields: impossible });
   }
   return keys;
@@ -269,22 +245,7 @@ async function driveEveryPath(
     ),
   );
   const subId = (JSON.parse(created.text) as { sub_id: string }).sub_id;
-  const fields = {
-    loan_amount: numbers['loan amount'],
-    loan_purpose: 'debt_consolidation',
-    credit_score_range: '750-799',
-    annual_income: numbers.income,
-    employment_status: 'employed',
-    state: 'CA',
-    birthdate,
-    housing_status: 'own',
-    monthly_debt_payments: numbers['monthly debt'],
-    address_zip: zip,
-    citizenship_status: 'citizen',
-    education_level: 'graduate',
-    co_borrower: false,
-    loan_term_months: 36,
-  };
+  const fields = visitorOf(personalLoans);
   await ok(post('inputs', { sub_id: subId, fields }));
   for (const sort of ['recommended', 'svc_revenue']) {
     await ok(read(`marketplace?sub_id=${subId}&format=json&sort=${sort}`));
@@ -384,9 +345,9 @@ async function driveEveryPath(
 
   // Sends requests with every kind of error.
   const wrongFields = Object.fromEntries(Object.keys(fields).map((name) => [name, text('field value')]));
-  const outOfRange = { annual_income: numbers['a number out of range'], address_zip: +zip };
-  const ofOtherTypes = { birthdate: numbers['birth date as a number'], state: { deep: [text('nested value')] } };
-  const cutOff = `"annual_income":${numbers.income},"${text('malformed JSON')}":${text('malformed JSON')}`;
+  const outOfRange = { annual_income: outOfRangeNumber, address_zip: +zip };
+  const ofOtherTypes = { birthdate: birthdateAsNumber, state: { deep: [text('nested value')] } };
+  const cutOff = `"annual_income":${numbers.annual_income},"${text('malformed JSON')}":${text('malformed JSON')}`;
   for (const [operation, body, headers = {}] of [
     ['inputs', { sub_id: subId, fields: { ...wrongFields, [text('field name')]: text('unknown field value') } }],
     ['inputs', { sub_id: subId, fields: { ...fields, ...outOfRange } }],
@@ -454,59 +415,52 @@ async function driveEveryPath(
 
 /** Runs the commands of the operator. Asserts that each command prints only the expected values. */
 async function assertOnlyShownByCommands(
+  t: TestContext,
   folder: string,
   ports: Ports,
   subId: string,
   all: ReadonlyMap<string, string | number>,
 ): Promise<void> {
-  const elsewhere = mkdtempSync(join(tmpdir(), 'marketplace-privacy-payouts-'));
-  try {
-    const file = join(elsewhere, 'payouts.ndjson');
-    const first = await runMarketplace(['log', 'inspect', '--count', '1000', '--json'], { SVC_DATA_DIR: folder });
-    const click = first.stdout
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as { kind: string; sub_id: string; offer_id: string })
-      .find(({ kind, sub_id }) => kind === 'offer_clicked' && sub_id === subId);
-    assert.ok(click !== undefined);
-    const row = {
-      sub_id: subId,
-      svc_offer_id: click.offer_id,
-      txid: text('payout of a file'),
-      status: 'funded',
-      amount: 25,
-      occurred_at: new Date().toISOString(),
-    };
-    const rows = [
-      row,
-      { ...row, sub_id: text('session of a file'), txid: text('refused payout of a file') },
-      { ...row, status: text('refused payout of a file') },
-    ];
-    writeFileSync(
-      file,
-      `${rows.map((each) => JSON.stringify(each)).join('\n')}\n${text('refused payout of a file')}\n`,
-    );
-    const settings = { SVC_DATA_DIR: folder, SVC_OPS_PORT: String(ports.operations) };
-    const found: [words: string, shown: string[]][] = [];
-    for (const [words] of commands) {
-      const args = words
-        .replace('FILE', () => file)
-        .replace('TENANT', `--account ${text('account')}`)
-        .replace('ACCOUNT', `--account ${text('account')} --tag ${text('tag')}`)
-        .split(' ');
-      const { code, stdout, stderr } = await runMarketplace(args, settings);
-      // Exit code 4 means that some rows were rejected.
-      assert.equal(code, words.startsWith('confirm') ? 4 : 0, `${words}: ${stderr}`);
-      assert.notEqual(stdout, '', words);
-      found.push([words, findTraces(all, Buffer.from(stdout + stderr)).sort()]);
-    }
-    assert.deepEqual(
-      found,
-      commands.map(([words, shows]) => [words, [...shows].sort()]),
-    );
-  } finally {
-    rmSync(elsewhere, { recursive: true, force: true });
+  const file = join(scratchFolder(t), 'payouts.ndjson');
+  const first = await runMarketplace(['log', 'inspect', '--count', '1000', '--json'], { SVC_DATA_DIR: folder });
+  const click = first.stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as { kind: string; sub_id: string; offer_id: string })
+    .find(({ kind, sub_id }) => kind === 'offer_clicked' && sub_id === subId);
+  assert.ok(click !== undefined);
+  const row = {
+    sub_id: subId,
+    svc_offer_id: click.offer_id,
+    txid: text('payout of a file'),
+    status: 'funded',
+    amount: 25,
+    occurred_at: new Date().toISOString(),
+  };
+  const rows = [
+    row,
+    { ...row, sub_id: text('session of a file'), txid: text('refused payout of a file') },
+    { ...row, status: text('refused payout of a file') },
+  ];
+  writeFileSync(file, `${rows.map((each) => JSON.stringify(each)).join('\n')}\n${text('refused payout of a file')}\n`);
+  const settings = { SVC_DATA_DIR: folder, SVC_OPS_PORT: String(ports.operations) };
+  const found: [words: string, shown: string[]][] = [];
+  for (const [words] of commands) {
+    const args = words
+      .replace('FILE', () => file)
+      .replace('TENANT', `--account ${text('account')}`)
+      .replace('ACCOUNT', `--account ${text('account')} --tag ${text('tag')}`)
+      .split(' ');
+    const { code, stdout, stderr } = await runMarketplace(args, settings);
+    // Exit code 4 means that some rows were rejected.
+    assert.equal(code, words.startsWith('confirm') ? 4 : 0, `${words}: ${stderr}`);
+    assert.notEqual(stdout, '', words);
+    found.push([words, findTraces(all, Buffer.from(stdout + stderr)).sort()]);
   }
+  assert.deepEqual(
+    found,
+    commands.map(([words, shows]) => [words, [...shows].sort()]),
+  );
 }
 
 /** Returns the number of rejected requests in a log line. */
@@ -572,7 +526,7 @@ test('personal data leaves no trace in output, logs, files and error responses',
   const { issuedKey: anotherKey } = await driveEveryPath(client, key, operatorToken);
   secrets.set('another issued key', anotherKey);
   const all = new Map([...submitted, ...secrets, ['the operator token', operatorToken]]);
-  await assertOnlyShownByCommands(folder, second.ports, subId, all);
+  await assertOnlyShownByCommands(t, folder, second.ports, subId, all);
   second.served.signal('SIGKILL');
   await second.served.ended;
   const third = await serveVerbosely(t, folder, printed);
