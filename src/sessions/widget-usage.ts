@@ -6,7 +6,7 @@ const widgetDigestBytes = 8;
  * A small set of 8-byte digests, stored as pairs of integers in an array. A digest uses 16 bytes; in a Set of strings, a digest would use
  * 64. Lookups are linear.
  */
-export class EventDigestSet {
+class EventDigestSet {
   readonly #halves: number[] = [];
 
   get size(): number {

@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync, writeFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { operatorTokenPath, readOperatorToken, readOrCreateOperatorToken } from '../../src/auth/operator-token.ts';
 import { SecretFileError } from '../../src/secrets/secret-file.ts';
+import { scratchFolder } from '../event-log/log-fixture.ts';
 
-function pathFor(t: TestContext): string {
-  const folder = mkdtempSync(`${tmpdir()}/operator-token-`);
-  t.after(() => rmSync(folder, { recursive: true }));
-  return operatorTokenPath(folder);
-}
+const pathFor = (t: TestContext) => operatorTokenPath(scratchFolder(t));
 
 test('creates a private operator token file at the first start only', (t) => {
   const path = pathFor(t);

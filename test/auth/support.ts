@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { Authenticator } from '../../src/auth/authenticator.ts';
 import { EmbedOriginRegistry } from '../../src/auth/embed-origin-registry.ts';
@@ -11,17 +8,11 @@ import { SqliteKeyDirectory } from '../../src/auth/sqlite-key-directory.ts';
 import type { ApiKeyMode } from '../../src/domain/mode.ts';
 import type { Vertical } from '../../src/domain/vertical.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { scratchFolder } from '../event-log/log-fixture.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 /** The time of a new `ManualClock`. */
 export const noonMs = new ManualClock().wallMs();
-
-/** Creates a data folder that is deleted after the test. */
-export function temporaryFolder(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'marketplace-access-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 export interface KeyOptions {
   readonly account?: string;
@@ -85,7 +76,7 @@ const contractLimits: KeyLimits = { requestsPerMinute: 500, analyticsPerMinute: 
 
 /** Opens an authenticator on a new data folder. Only the clock is simulated. */
 export function openAuth(t: TestContext, { clock = new ManualClock(), defaultLimits = contractLimits } = {}) {
-  const folder = temporaryFolder(t);
+  const folder = scratchFolder(t);
   const keyDirectory = openDirectory(t, folder, { clock });
   return {
     folder,

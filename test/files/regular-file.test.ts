@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, lstatSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import process from 'node:process';
 import { describe, type TestContext, test } from 'node:test';
@@ -15,6 +14,8 @@ import { addSecret, openOrCreateSecretFile } from '../../src/secrets/secret-file
 import { readCertificate } from '../../src/tls/certificate.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { runMarketplace } from '../cli/run-marketplace.ts';
+import { scratchFolder } from '../event-log/log-fixture.ts';
+import { runAfterTest } from '../support/run-after-test.ts';
 import { createSelfSignedCertificate } from '../support/self-signed.ts';
 
 interface FileType {
@@ -70,7 +71,7 @@ const fileTypes: readonly FileType[] = [
     async create(path, _content, t) {
       const server = createServer();
       await new Promise<void>((resolve) => server.listen(path, resolve));
-      t.after(() => server.close());
+      runAfterTest(t, () => server.close());
     },
   },
   {
@@ -81,7 +82,7 @@ const fileTypes: readonly FileType[] = [
       chmodSync(path, 0);
       if (!isRoot) return;
       process.seteuid!(nobodyId);
-      t.after(() => process.seteuid!(0));
+      runAfterTest(t, () => process.seteuid!(0));
     },
   },
 ];
@@ -91,7 +92,7 @@ interface Reader {
   readonly fileName: string;
   readonly content: string;
   /** Reads the file and returns the error message, or null. */
-  readonly read: (path: string) => string | null | Promise<string | null>;
+  readonly read: (path: string, t: TestContext) => string | null | Promise<string | null>;
 }
 
 function messageOf(action: () => unknown): string | null {
@@ -165,13 +166,11 @@ const readers: readonly Reader[] = [
       name: `the TLS ${member}`,
       fileName: `${member}.pem`,
       content: contents[member],
-      read(path) {
-        const otherPath = join(mkdtempSync(join(tmpdir(), 'tls-')), 'other.pem');
+      read(path, t) {
+        const otherPath = join(scratchFolder(t), 'other.pem');
         writeFileSync(otherPath, contents[other]);
         const files = { certificateFile: otherPath, keyFile: otherPath, [member]: path };
-        const message = messageOf(() => readCertificate(files));
-        rmSync(dirname(otherPath), { recursive: true });
-        return message;
+        return messageOf(() => readCertificate(files));
       },
     };
   }),
@@ -195,12 +194,11 @@ for (const { name, fileName, content, read } of readers) {
   describe(`reads ${name}, which may be a file or a link to a file, and nothing else`, () => {
     for (const type of fileTypes) {
       test(type.name, async (t) => {
-        const folder = mkdtempSync(join(tmpdir(), 'files-'));
+        const folder = scratchFolder(t);
         chmodSync(folder, 0o777);
         const path = join(folder, fileName);
         await type.create(path, content, t);
-        t.after(() => rmSync(folder, { recursive: true }));
-        const message = await read(path);
+        const message = await read(path, t);
         if (type.problem === null) assert.equal(message, null);
         else assert.match(message ?? 'no error', type.problem);
       });

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bounds } from '../../src/bounds.ts';
+import { scratchFolder } from '../event-log/log-fixture.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { freePort } from '../support/free-port.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
@@ -63,8 +63,7 @@ for (const [program, configure] of Object.entries(proxies)) {
   }, async (t) => {
     const market = await RunningMarketplace.start('uws');
     runAfterTest(t, () => market.close());
-    const folder = mkdtempSync(join(tmpdir(), 'marketplace-proxy-'));
-    runAfterTest(t, () => rmSync(folder, { recursive: true }));
+    const folder = scratchFolder(t);
     const port = await freePort();
     const env = { ...process.env, HOME: folder };
     const args = configure(port, market.marketplace.ports!.public, folder);

@@ -11,8 +11,8 @@ import { createMarketplace, type Marketplace } from '../../src/index.ts';
 import { addSecret } from '../../src/secrets/secret-file.ts';
 import { runMarketplace } from '../cli/run-marketplace.ts';
 import { ok } from '../cli/sample-data-folder.ts';
+import { scratchFolder } from '../event-log/log-fixture.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { runAfterTest } from '../support/run-after-test.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
@@ -158,8 +158,7 @@ function truncate(path: string): void {
 }
 
 function copyFolder(t: TestContext, from: string): string {
-  const folder = join(temporaryFolder(), 'data');
-  runAfterTest(t, () => rmSync(join(folder, '..'), { recursive: true }));
+  const folder = join(scratchFolder(t), 'data');
   cpSync(from, folder, { recursive: true });
   return folder;
 }

@@ -4,13 +4,6 @@ import fc from 'fast-check';
 import { InternTable } from '../../src/sessions/intern-table.ts';
 
 describe('InternTable', () => {
-  it('an intern table compares objects by identity and strings by value', () => {
-    const objects = new InternTable<object>();
-    assert.notEqual(objects.internValue({}), objects.internValue({}));
-    const texts = new InternTable<string>();
-    assert.equal(texts.internValue('catalog-1'), texts.internValue(['catalog', 1].join('-')));
-  });
-
   it('an intern table counts the references to each value, and reuses the indexes of released values', () => {
     const step = fc.record({ isIntern: fc.boolean(), value: fc.nat(7) });
     fc.assert(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
-import { EventDigestSet, WidgetUsage } from '../../src/sessions/widget-usage.ts';
+import { WidgetUsage } from '../../src/sessions/widget-usage.ts';
 
 const { widgetRequestsPerMinute: perMinute } = bounds;
 const idOf = (number: number): Buffer => {
@@ -75,34 +75,32 @@ const digest = fc
   .tuple(fc.integer({ min: 0, max: 5 }), fc.integer({ min: 0, max: 5 }))
   .map(([first, second]) => Buffer.from([first, 0, 0, 0, second, 0, 0, 0]));
 
-test('EventDigestSet behaves like a Set in random operations', () => {
-  const command = fc.tuple(fc.constantFrom('add', 'delete', 'has'), digest);
+test('remembers exactly the events that were not forgotten, in random operations', () => {
+  const command = fc.tuple(fc.constantFrom('remember', 'forget'), digest);
   fc.assert(
     fc.property(fc.array(command, { maxLength: 60 }), (commands) => {
-      const set = new EventDigestSet();
-      const model = new Set<string>();
+      const usage = new WidgetUsage();
+      const remembered = new Set<string>();
       for (const [name, item] of commands) {
         const text = item.toString('hex');
-        assert.equal(set.has(item), model.has(text));
-        if (name === 'delete') {
-          set.delete(item);
-          model.delete(text);
-        } else if (name === 'add' && !model.has(text)) {
-          set.add(item);
-          model.add(text);
-        }
-        assert.equal(set.size, model.size);
+        if (name === 'remember') assert.equal(usage.tryRememberEvent(item), !remembered.has(text));
+        else usage.forgetEvent(item);
+        if (name === 'remember') remembered.add(text);
+        else remembered.delete(text);
       }
-      for (const text of model) assert.ok(set.has(Buffer.from(text, 'hex')));
+      for (const text of remembered) assert.ok(!usage.tryRememberEvent(Buffer.from(text, 'hex')));
     }),
   );
 });
 
-test('EventDigestSet stores a copy of each digest, and throws for a digest of the wrong length', () => {
-  const set = new EventDigestSet();
+test('stores a copy of each digest, and throws for a digest of the wrong length', () => {
+  const usage = new WidgetUsage();
   const item = Buffer.alloc(8, 1);
-  set.add(item);
+  assert.ok(usage.tryRememberEvent(item));
   item.fill(2);
-  assert.ok(!set.has(item) && set.has(Buffer.alloc(8, 1)));
-  assert.throws(() => set.has(Buffer.alloc(7)), RangeError);
+  assert.deepEqual(
+    [Buffer.alloc(8, 1), item].map((each) => usage.tryRememberEvent(each)),
+    [false, true],
+  );
+  assert.throws(() => usage.tryRememberEvent(Buffer.alloc(7)), RangeError);
 });

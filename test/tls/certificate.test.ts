@@ -10,15 +10,13 @@ import {
   InvalidCertificateError,
   readCertificate,
 } from '../../src/tls/certificate.ts';
+import { scratchFolder } from '../event-log/log-fixture.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
-import { temporaryFolder } from '../support/running-marketplace.ts';
 import { createSelfSignedCertificate, writeCertificate } from '../support/self-signed.ts';
 
 function filesFor(t: TestContext): CertificateFiles {
-  const folder = temporaryFolder();
-  runAfterTest(t, () => rmSync(folder, { recursive: true }));
-  return writeCertificate(folder, createSelfSignedCertificate('one.test', Date.UTC(2040, 0, 2, 3, 4, 5)));
+  return writeCertificate(scratchFolder(t), createSelfSignedCertificate('one.test', Date.UTC(2040, 0, 2, 3, 4, 5)));
 }
 
 test('reads the certificate and its expiry date, whether the file contains one certificate or a chain', (t) => {
@@ -69,8 +67,7 @@ for (const [what, part, content] of [
 const dayMs = 24 * 60 * 60 * 1000;
 
 function createStore(t: TestContext, daysLeft: number) {
-  const folder = temporaryFolder();
-  runAfterTest(t, () => rmSync(folder, { recursive: true }));
+  const folder = scratchFolder(t);
   const clock = new ManualClock();
   const write = (days: number) =>
     writeCertificate(
