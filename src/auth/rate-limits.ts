@@ -169,25 +169,23 @@ export function rateLimitHeaders({ policy, remaining, resetEpochSeconds, resetSe
 const initialCapacity = 8;
 
 /**
- * Exact sliding window (docs/contract.md#minute-windows) that admits at most `limit` requests in any period of `windowMs`. An admitted
- * request counts towards the limit for exactly `windowMs`. Rejected requests do not count towards the limit.
+ * Exact sliding window (docs/contract.md#minute-windows) that admits at most `limit` requests in any period of 60 seconds. An admitted
+ * request counts towards the limit for exactly 60 seconds. Rejected requests do not count towards the limit.
  *
  * A ring buffer stores the times of the admitted requests. The ring buffer has at most `limit` elements, and is deleted when the window is
  * empty. The argument `nowMs` must never decrease between calls.
  */
 export class SlidingWindow {
   readonly limit: number;
-  readonly #windowMs: number;
   #admittedMs: Float64Array | null = null;
   #oldestIndex = 0;
   #count = 0;
 
-  constructor(limit: number, windowMs: number = bounds.rateLimitWindowMs) {
+  constructor(limit: number) {
     this.limit = limit;
-    this.#windowMs = windowMs;
   }
 
-  /** Returns the number of requests that can be admitted now. Removes the requests that were admitted `windowMs` ago or earlier. */
+  /** Returns the number of requests that can be admitted now. Removes the requests that were admitted a minute ago or earlier. */
   remainingRequests(nowMs: number): number {
     const times = this.#admittedMs;
     if (times !== null && this.#count > 0) {
@@ -203,7 +201,7 @@ export class SlidingWindow {
     return this.limit - this.#count;
   }
 
-  /** Counts a request that is admitted. Throws a RangeError if the sliding window already contains `limit` requests. */
+  /** Counts a request that is admitted. The caller must first check that the sliding window has room. */
   addRequest(nowMs: number): void {
     let times = this.#admittedMs;
     if (times === null || this.#count === times.length) times = this.#growBuffer(times);
@@ -215,25 +213,24 @@ export class SlidingWindow {
   /** Returns the time in milliseconds until the next request can be admitted. */
   retryAfterMs(nowMs: number): number {
     if (this.#admittedMs === null || this.remainingRequests(nowMs) > 0) return 0;
-    return (this.#admittedMs[this.#oldestIndex] as number) + this.#windowMs - nowMs;
+    return (this.#admittedMs[this.#oldestIndex] as number) + bounds.rateLimitWindowMs - nowMs;
   }
 
   /** Returns the time in milliseconds until the sliding window contains no requests. */
   timeToResetMs(nowMs: number): number {
     if (this.#admittedMs === null || this.remainingRequests(nowMs) === this.limit) return 0;
-    return this.#newestRequestTimeMs(this.#admittedMs) + this.#windowMs - nowMs;
+    return this.#newestRequestTimeMs(this.#admittedMs) + bounds.rateLimitWindowMs - nowMs;
   }
 
   /** Deletes the ring buffer and returns true if the sliding window contains no requests; otherwise returns false. */
   deleteWindowIfEmpty(nowMs: number): boolean {
     if (this.remainingRequests(nowMs) < this.limit) return false;
     this.#admittedMs = null;
-    this.#oldestIndex = 0;
     return true;
   }
 
   #isOutsideWindow(admittedMs: number, nowMs: number): boolean {
-    return nowMs - admittedMs >= this.#windowMs;
+    return nowMs - admittedMs >= bounds.rateLimitWindowMs;
   }
 
   #newestRequestTimeMs(times: Float64Array): number {
@@ -242,8 +239,6 @@ export class SlidingWindow {
   }
 
   #growBuffer(times: Float64Array | null): Float64Array {
-    if (this.#count >= this.limit)
-      throw new RangeError('the sliding window already contains the maximum number of requests');
     const grown = new Float64Array(Math.min(this.limit, times === null ? initialCapacity : times.length * 2));
     if (times !== null) {
       grown.set(times.subarray(this.#oldestIndex));

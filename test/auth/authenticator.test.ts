@@ -92,6 +92,17 @@ test('a request to a vertical for which its API key is not valid does not count 
   assert.equal(errorCode(ask()), 'RATE_LIMIT_EXCEEDED');
 });
 
+test('reports a reset time of 0 if no request of the last minute counts', (t) => {
+  const { ask, clock } = openAuthWithKey(t);
+  clock.advance(bounds.rateLimitWindowMs - 0.5);
+  assertAdmitted(ask());
+  // Idle counters are deleted now, and not when the minute of the first request ends.
+  clock.advance(0.5);
+  assert.equal(assertRejected(ask('requests', otherVertical)).limitStatus?.resetSeconds, 60);
+  clock.advance(bounds.rateLimitWindowMs - 0.5);
+  assert.equal(assertRejected(ask('requests', otherVertical)).limitStatus?.resetSeconds, 0);
+});
+
 test('a request with a repeated Idempotency-Key counts towards the limit per minute, but not towards the limit per day', (t) => {
   const { authenticator, folder } = openAuth(t);
   const { key } = issueKey(folder, { limits: { requestsPerMinute: 3, sessionsPerDay: 1 } });
@@ -155,12 +166,13 @@ test('returns only the rate limit policies that apply to the group', (t) => {
 });
 
 test("releasing a session reservation reduces only the session count of the reservation's day", (t) => {
-  const { ask, clock } = openAuthWithKey(t, { limits: { sessionsPerDay: 1 } }, new ManualClock(midnightMs - 1));
-  const { quotaReservation } = assertAdmitted(ask('sessions'));
-  quotaReservation?.release();
-  const before = assertAdmitted(ask('sessions'));
+  const { ask, clock } = openAuthWithKey(t, { limits: { sessionsPerDay: 2 } }, new ManualClock(midnightMs - 1));
+  const [before, released] = [assertAdmitted(ask('sessions')), assertAdmitted(ask('sessions'))];
+  // Further calls of `release` have no effect.
+  for (let n = 0; n < 2; n++) released.quotaReservation?.release();
+  assert.equal(assertAdmitted(ask('sessions')).limitStatus.remaining, 0);
   clock.advance(1);
-  assertAdmitted(ask('sessions'));
+  for (let n = 0; n < 2; n++) assertAdmitted(ask('sessions'));
   before.quotaReservation?.release();
   assert.equal(errorCode(ask('sessions')), 'RATE_LIMIT_EXCEEDED');
 });
@@ -243,18 +255,22 @@ test('deletes the restored session counts of API keys after two days', (t) => {
 
 test('admits a random request if and only if all its rate limits allow the request', (t) => {
   const { keyDirectory, folder } = openAuth(t);
-  const limits = { requestsPerMinute: 7, analyticsPerMinute: 3, sessionsPerDay: 4 };
-  const { key } = issueKey(folder, { limits });
+  const { key } = issueKey(folder);
+  const anyLimits = fc.record({
+    requestsPerMinute: fc.constantFrom(1, 7, 40),
+    analyticsPerMinute: fc.constantFrom(3, 20),
+    sessionsPerDay: fc.constantFrom(4, 60),
+  });
   const event = fc.record({
     group: fc.constantFrom<RateLimitGroup>('sessions', 'requests', 'requests', 'analytics', 'analytics'),
-    monotonicStepMs: fc.constantFrom(0, 0, 0.5, 1, 5_000, 29_999.5, 59_999, 60_000, 90_000),
+    monotonicStepMs: fc.constantFrom(0, 0, 0, 0, 0, 0.5, 1, 250, 2_000, 29_999.5, 59_999, 60_000, 90_000),
     // The clock crosses midnight in both directions, and may be ahead by two days for some time.
-    wallStepMs: fc.constantFrom(0, 0, 1, 30_000, 60_000, -45_000, msPerDay / 4),
+    wallStepMs: fc.constantFrom(0, 0, 1, 30_000, 60_000, -45_000),
     wrongDays: fc.constantFrom(0, 0, 0, 2),
     sessionCreated: fc.boolean(),
   });
   fc.assert(
-    fc.property(fc.array(event, { maxLength: 120 }), (events) => {
+    fc.property(anyLimits, fc.array(event, { maxLength: 300, size: 'max' }), (limits, events) => {
       const clock = new ManualClock(midnightMs - 60_000);
       const authenticator = new Authenticator({ keyDirectory, clock, defaultLimits: limits });
       const requests: number[] = [];
@@ -278,6 +294,11 @@ test('admits a random request if and only if all its rate limits allow the reque
         assert.equal(answer.ok, fits);
         if (!answer.ok) continue;
         requests.push(nowMs);
+        const { policy, remaining, resetSeconds } = answer.limitStatus;
+        if (policy.name === 'minute') {
+          assert.equal(remaining, limits.requestsPerMinute - inMinute(requests));
+          assert.equal(resetSeconds, 60);
+        }
         if (isQuery) queries.push(nowMs);
         if (group === 'sessions') {
           if (sessionCreated) sessions.set(today, (sessions.get(today) ?? 0) + 1);
