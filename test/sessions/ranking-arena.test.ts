@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
 import { RankingArena } from '../../src/sessions/ranking-arena.ts';
 import { memoryBesideHeap, memoryOfHeap } from './collect-garbage.ts';
@@ -11,43 +10,6 @@ const tokenLengthMax = bounds.clickTokenCharactersMax;
 const many = 3 * 4_096 + 5;
 
 describe('RankingArena', () => {
-  it('readRanking returns any ranking that storeRanking wrote, even in reused memory', () => {
-    const rankings = new RankingArena();
-    const members = fc.record({
-      availableOnly: fc.boolean(),
-      total: fc.oneof(fc.nat(40), fc.constantFrom(1_000, bounds.catalogOffersMax)),
-      offers: fc.array(fc.integer({ min: 0, max: 2 ** 15 - 1 }), { minLength: 1, maxLength: 80 }),
-      clickToken: fc.string({ unit: fc.constantFrom(...'AZaz09-_'), maxLength: tokenLengthMax }),
-      rankedOn: fc.integer({ min: 2000_01_01, max: 9999_12_31 }),
-      creditBand: fc.nat(127),
-      catalogVersion: fc.constantFrom('aaaaaaaaaaaa', 'bbbbbbbbbbbb'),
-      unavailableSet: fc.nat(2 ** 31 - 1),
-    });
-    const largest = {
-      ...{ availableOnly: true, total: 80, offers: [2 ** 15 - 1], clickToken: '_'.repeat(tokenLengthMax) },
-      ...{ rankedOn: 9999_12_31, creditBand: 127, catalogVersion: 'aaaaaaaaaaaa', unavailableSet: 2 ** 31 - 1 },
-    };
-    let place: number | null = null;
-    fc.assert(
-      // If offers are unavailable, the sort orders contain fewer offers than the total.
-      fc.property(members, fc.constantFrom(0, 300), (each, unavailable) => {
-        const { ranking, ...others } = rankedOf(each);
-        const ranked = { ranking: { ...ranking, total: ranking.total + unavailable }, ...others };
-        const next: number = rankings.storeRanking(ranked);
-        assert.equal(place ?? next, next);
-        place = next;
-        assert.deepEqual(rankings.readRanking(next), ranked);
-        rankings.releaseRanking(next);
-      }),
-      { examples: [[largest, 0]] },
-    );
-  });
-
-  it('throws for a click token that is too long', () => {
-    const tooLong = rankedOf({ clickToken: 'v'.repeat(tokenLengthMax + 1) });
-    assert.throws(() => new RankingArena().storeRanking(tooLong), RangeError);
-  });
-
   it('throws a RangeError if the encoded sort orders of a ranking are too long or incomplete', () => {
     const rankings = new RankingArena();
     const fitting = rankedOf({ total: bounds.offersRankedMax });
