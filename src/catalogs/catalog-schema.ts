@@ -72,6 +72,14 @@ export const offerDisclosureSchemas = {
   as_of: Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' }),
 };
 
+const { payout_model: _, ...withoutPayoutModel } = commonOfferSchemas;
+
+/**
+ * Schemas of the offer members that all products except loans share. Only an offer of a loan can choose a payout model, because all clicks
+ * or accepted leads of another vertical are paid in the same way.
+ */
+export const disclosedOfferSchemas = { ...withoutPayoutModel, ...offerDisclosureSchemas };
+
 /** Name of the offered product. The name is required if a lender can offer several products of one kind, such as cards. */
 export const productNameSchema = Type.String({ minLength: 1, maxLength: bounds.productNameCodePointsMax });
 

@@ -3,10 +3,9 @@ import { bounds } from '../../bounds.ts';
 import type { CatalogErrors, CatalogValuePath } from '../../catalogs/catalog-errors.ts';
 import {
   catalogSchema,
-  commonOfferSchemas,
+  disclosedOfferSchemas,
   lenderSchema,
   minimumAgeFileMembers,
-  offerDisclosureSchemas,
   productNameSchema,
   strictObject,
 } from '../../catalogs/catalog-schema.ts';
@@ -49,12 +48,9 @@ const introductory = Type.Object(
 
 const step = Type.Object({ from_month: Type.Integer({ minimum: 1, maximum: 480 }), rate: ratePercent }, strictObject);
 
-const { payout_model: _, ...offerMembers } = commonOfferSchemas;
-
 const offer = Type.Object(
   {
-    ...offerMembers,
-    ...offerDisclosureSchemas,
+    ...disclosedOfferSchemas,
     name: productNameSchema,
     product_type: Type.String(),
     tiers: Type.Array(tier, { minItems: 1, maxItems: bounds.depositTiersMax }),

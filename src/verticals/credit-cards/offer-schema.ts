@@ -2,11 +2,10 @@ import Type, { type Static } from 'typebox';
 import { bounds } from '../../bounds.ts';
 import {
   catalogSchema,
-  commonOfferSchemas,
   createDictionarySchema,
+  disclosedOfferSchemas,
   lenderSchema,
   minimumAgeFileMembers,
-  offerDisclosureSchemas,
   productNameSchema,
   strictObject,
 } from '../../catalogs/catalog-schema.ts';
@@ -64,13 +63,9 @@ const rewardRate = Type.Object(
   strictObject,
 );
 
-// The revenue of a click never depends on a confirmation, so offers have no `payout_model`.
-const { payout_model: _, ...commonSchemas } = commonOfferSchemas;
-
 const offer = Type.Object(
   {
-    ...commonSchemas,
-    ...offerDisclosureSchemas,
+    ...disclosedOfferSchemas,
     name: productNameSchema,
     purposes: Type.Array(Type.String(), { minItems: 1, maxItems: bounds.catalogListItemsMax }),
     annual_fee: usd,

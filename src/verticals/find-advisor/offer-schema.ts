@@ -3,10 +3,9 @@ import { bounds } from '../../bounds.ts';
 import type { CatalogErrors, CatalogValuePath } from '../../catalogs/catalog-errors.ts';
 import {
   catalogSchema,
-  commonOfferSchemas,
+  disclosedOfferSchemas,
   lenderSchema,
   minimumAgeFileMembers,
-  offerDisclosureSchemas,
   productNameSchema,
   strictObject,
 } from '../../catalogs/catalog-schema.ts';
@@ -39,13 +38,9 @@ const feeTier = Type.Object(
   strictObject,
 );
 
-// An advisor pays a flat amount for each accepted lead, so an offer cannot choose a payout model.
-const { payout_model: _, ...offerMembers } = commonOfferSchemas;
-
 const offer = Type.Object(
   {
-    ...offerMembers,
-    ...offerDisclosureSchemas,
+    ...disclosedOfferSchemas,
     name: productNameSchema,
     compensation_disclosure: Type.String({ minLength: 1, maxLength: bounds.offerLegalCharactersMax }),
     confirm_rate: Type.Number({ minimum: 0, maximum: 1 }),

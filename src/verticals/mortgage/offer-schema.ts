@@ -2,11 +2,10 @@ import Type, { type Static } from 'typebox';
 import { bounds } from '../../bounds.ts';
 import {
   catalogSchema,
-  commonOfferSchemas,
   createDictionarySchema,
+  disclosedOfferSchemas,
   lenderSchema,
   minimumAgeFileMembers,
-  offerDisclosureSchemas,
   strictObject,
 } from '../../catalogs/catalog-schema.ts';
 import { type Price, percentToThousandths, pricePartSchemas, sumPriceParts, toMortgagePrice } from './price-parts.ts';
@@ -42,13 +41,9 @@ const adjustable = Type.Object(
   strictObject,
 );
 
-// A mortgage pays a flat amount for each accepted lead, so an offer cannot choose a payout model.
-const { payout_model: _payoutModel, ...mortgageOfferSchemas } = commonOfferSchemas;
-
 const offer = Type.Object(
   {
-    ...mortgageOfferSchemas,
-    ...offerDisclosureSchemas,
+    ...disclosedOfferSchemas,
     loan_type: Type.Enum([...loanTypes]),
     adjustable: Type.Optional(adjustable),
     amount: Type.Object({ min: amountUsd, max: amountUsd }, strictObject),

@@ -139,12 +139,6 @@ describe('rejects an offer, and names the place in the file', () => {
     ]);
   });
 
-  test('two accounts of one institution with the same name', () => {
-    assert.deepEqual(errorsOf(depositCatalogOf([plainDeposit(), plainDeposit({ id: 'other' })])), [
-      'lenders[0].offers[1].name: is the same as lenders[0].offers[0].name',
-    ]);
-  });
-
   test('a first offer that is not an object is reported only once', () => {
     const catalog = depositCatalogOf([plainDeposit()]);
     const lender = { ...catalog.lenders[0], offers: [null, plainDeposit()] };
