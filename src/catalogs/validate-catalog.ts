@@ -2,6 +2,7 @@ import Type, { type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { parseIsoDate } from '../domain/calendar.ts';
 import { getChoiceValues, listAllowedValues } from '../domain/field-vector.ts';
+import { getOrAdd } from '../domain/get-or-add.ts';
 import { usdToMicros } from '../domain/money.ts';
 import { isPrintable } from '../domain/text.ts';
 import type { PocketField, Vertical } from '../domain/vertical.ts';
@@ -42,12 +43,7 @@ const validatorsByProduct = new Map<VerticalProduct, ReturnType<typeof compileVa
 
 /** Returns the validators of a product, and compiles them at the first call. */
 export function catalogValidators(product: VerticalProduct): ReturnType<typeof compileValidators> {
-  let validators = validatorsByProduct.get(product);
-  if (validators === undefined) {
-    validators = compileValidators(product);
-    validatorsByProduct.set(product, validators);
-  }
-  return validators;
+  return getOrAdd(validatorsByProduct, product, () => compileValidators(product));
 }
 
 /** Part of a catalog file that may have rules per US state: the whole catalog, a lender or an offer. */

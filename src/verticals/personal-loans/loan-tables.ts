@@ -1,5 +1,6 @@
 import { bounds } from '../../bounds.ts';
 import { findFieldIndex, getChoiceValues } from '../../domain/field-vector.ts';
+import { getOrAdd } from '../../domain/get-or-add.ts';
 import { roundHalfUp, usdToMicros } from '../../domain/money.ts';
 import type { PocketField, Vertical } from '../../domain/vertical.ts';
 import {
@@ -175,12 +176,7 @@ function memoizeApr(): typeof computeAprPercent {
   const aprs = new Map<string, number>();
   return (noteRatePercent, feePercent, months) => {
     const key = `${noteRatePercent}/${feePercent}/${months}`;
-    let apr = aprs.get(key);
-    if (apr === undefined) {
-      apr = computeAprPercent(noteRatePercent, feePercent, months);
-      aprs.set(key, apr);
-    }
-    return apr;
+    return getOrAdd(aprs, key, () => computeAprPercent(noteRatePercent, feePercent, months));
   };
 }
 
@@ -230,12 +226,7 @@ function compileStateRules(
   const stateRuleSet = Uint16Array.from(numbered, ({ lender, offer }) => {
     const own = [lender.state_rules ?? {}, offer.state_rules ?? {}].filter((rules) => Object.keys(rules).length > 0);
     const name = own.map((rules) => JSON.stringify(rules)).join();
-    let number = numberOfSet.get(name);
-    if (number === undefined) {
-      number = sets.push([catalog.state_rules, ...own]) - 1;
-      numberOfSet.set(name, number);
-    }
-    return number;
+    return getOrAdd(numberOfSet, name, () => sets.push([catalog.state_rules, ...own]) - 1);
   });
   const everywhere = Math.min(catalog.max_apr_percent, bounds.aprPercentMax);
   const perState = sets.flatMap((rules) => states.map((state) => rules.map((byState) => byState[state] ?? {})));
