@@ -9,8 +9,10 @@ import { getOrAdd } from '../domain/get-or-add.ts';
 import { encodeVerticalAndMode, readVerticalAndModeKey, subIdByteLength } from '../ids/sub-id.ts';
 import type { LedgerSubscriber } from '../ledger/ledger.ts';
 import { type LedgerRecord, ledgerRecordKind } from '../ledger/ledger-record.ts';
+import type { UnavailableOffers } from '../matching/matcher.ts';
 import { applyRecordToBookings } from './apply-click-record.ts';
 import type { BookedRevenueSnapshot } from './booked-revenue-snapshot.ts';
+import type { UnavailabilityReason } from './catalog-availability.ts';
 import { OfferBookings } from './offer-bookings.ts';
 import { SessionOfferPairs } from './session-offer-pairs.ts';
 import { VerticalBookings } from './vertical-bookings.ts';
@@ -100,19 +102,31 @@ export class LedgerBookings implements LedgerSubscriber {
     return this.#pairs;
   }
 
-  /** Bookings of all verticals and modes with a catalog or a click. */
-  get verticals(): Iterable<VerticalBookings> {
-    return this.#verticals.values();
-  }
-
   /** Finds the bookings of the vertical and the mode of a session. */
   findBySession(sub: Uint8Array): VerticalBookings | undefined {
     return this.#verticals.get(readVerticalAndModeKey(sub));
   }
 
-  /** Finds the bookings of the vertical and the mode of a catalog. */
-  findByCatalog(catalog: CompiledCatalog): VerticalBookings | undefined {
-    return this.#verticals.get(bookingsKey(catalog));
+  /** Returns the number of offers of the active catalogs that are unavailable for a reason. */
+  countUnavailableOffers(reason: UnavailabilityReason, nowMs: number): number {
+    let count = 0;
+    for (const { availability } of this.#verticals.values()) count += availability?.countOffers(reason, nowMs) ?? 0;
+    return count;
+  }
+
+  /** Returns the number of offers of an active catalog whose figures are too old (docs/contract.md#outdated-offers). */
+  countOutdatedOffers(catalog: CompiledCatalog, nowMs: number): number {
+    return this.#getCatalogAvailability(catalog).countOffers('outdated', nowMs);
+  }
+
+  /** Returns the offers of an active catalog that responses must not contain. All accounts share the limits of an offer. */
+  unavailableOffers(catalog: CompiledCatalog, nowMs: number): UnavailableOffers {
+    return this.#getCatalogAvailability(catalog).unavailableOffers(nowMs);
+  }
+
+  /** Lists the reasons why an offer is unavailable, as of the last call of `unavailableOffers` for the catalog. */
+  listUnavailabilityReasons(catalog: CompiledCatalog, offerIndex: number): readonly UnavailabilityReason[] {
+    return this.#getCatalogAvailability(catalog).listUnavailabilityReasons(offerIndex);
   }
 
   applyLedgerRecord(record: LedgerRecord, position: number): void {
@@ -193,6 +207,12 @@ export class LedgerBookings implements LedgerSubscriber {
       return [key, verticalBookings.toStoredBookings()] as const;
     });
     return { lastRecord: this.#describeLastRecord(), knownSinceDay: this.#knownSinceDay, verticals };
+  }
+
+  #getCatalogAvailability(catalog: CompiledCatalog) {
+    const availability = this.#verticals.get(bookingsKey(catalog))?.availability;
+    if (availability?.catalog !== catalog) throw new Error('catalog is not active');
+    return availability;
   }
 
   #applyRecordToVertical(record: LedgerRecord, isInSnapshot: boolean): void {

@@ -1,5 +1,5 @@
 import { bounds } from '../bounds.ts';
-import type { OfferAvailability } from '../budgets/offer-availability.ts';
+import type { LedgerBookings } from '../budgets/ledger-bookings.ts';
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import type { OfferList } from '../catalogs/offer-view.ts';
@@ -40,7 +40,7 @@ export interface ShowOffersDeps {
   readonly catalogs: CatalogStore;
   readonly matcher: Matcher;
   readonly clickTokens: ClickTokenCipher;
-  readonly availability: Pick<OfferAvailability, 'unavailableOffers' | 'listUnavailabilityReasons'>;
+  readonly availability: Pick<LedgerBookings, 'unavailableOffers' | 'listUnavailabilityReasons'>;
   readonly ledger: Ledger;
   /** Queue that runs one explanation at a time, so that requests with `explain` do not slow down requests without `explain`. */
   readonly explanations: SerialQueue;

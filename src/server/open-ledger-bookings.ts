@@ -1,6 +1,5 @@
 import { readSnapshot } from '../budgets/booked-revenue-snapshot.ts';
 import { LedgerBookings, type LedgerReader } from '../budgets/ledger-bookings.ts';
-import type { OfferAvailability } from '../budgets/offer-availability.ts';
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import { dataPaths } from '../files/data-paths.ts';
@@ -48,14 +47,13 @@ function restoreCatalogs({ catalogs: sources }: ServiceOptions, catalogs: Catalo
 export function activateLimitsOfNewCatalogs(
   { dataDir, clock, logger }: ServiceOptions,
   bookings: LedgerBookings,
-  availability: OfferAvailability,
   catalogs: CatalogStore,
   ledger: Ledger,
 ): void {
   const { ledgerFolder } = dataPaths(dataDir);
   const readHistory: LedgerReader = (sinceMs, visit) => readLedgerSince(ledgerFolder, ledger, sinceMs, visit);
   const logOutdatedOffers = (catalog: CompiledCatalog): void => {
-    const offers = availability.countOutdatedOffers(catalog, clock.wallMs());
+    const offers = bookings.countOutdatedOffers(catalog, clock.wallMs());
     if (offers === 0) return;
     const { vertical, mode, maxAgeDays } = catalog;
     logger.warn({ vertical: vertical.segment, mode, offers, maxAgeDays }, 'outdated offers are not shown');

@@ -1,7 +1,6 @@
 import { operatorTokenPath, readOrCreateOperatorToken } from '../auth/operator-token.ts';
 import { bounds } from '../bounds.ts';
 import { ClickDecider } from '../budgets/click-decider.ts';
-import { OfferAvailability } from '../budgets/offer-availability.ts';
 import { ClickRecordLimiter } from '../clicks/click-record-limiter.ts';
 import { resolveUrls } from '../config/resolve-urls.ts';
 import { SerialQueue, SharedTimeout } from '../domain/async.ts';
@@ -92,8 +91,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
   startAbortSignal?.throwIfAborted();
 
   // Offers
-  const availability = new OfferAvailability(bookings);
-  activateLimitsOfNewCatalogs(options, bookings, availability, catalogs, ledger);
+  activateLimitsOfNewCatalogs(options, bookings, catalogs, ledger);
   const logos = await openLogoService(options, cleanup, catalogs);
   // The activation of a catalog reads the ledger, so the catalog store must close before the ledger closes.
   cleanup.addCleanupCallback(() => catalogs.close());
@@ -126,7 +124,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
     ledger,
     devices: new DeviceClassifier(bounds.userAgentCacheEntriesMax),
     catalogs,
-    availability,
+    availability: bookings,
     clickDecider: new ClickDecider(bookings),
     clickTokens: new ClickTokenCipher(secrets, random),
   };
@@ -228,8 +226,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
       dataDir: options.dataDir,
       eventLoopDelays: eventLoop.delays,
       certificateStatus: certificate,
-      catalogs: () =>
-        listCatalogStatuses(catalogs, (catalog) => availability.countOutdatedOffers(catalog, clock.wallMs())),
+      catalogs: () => listCatalogStatuses(catalogs, (catalog) => bookings.countOutdatedOffers(catalog, clock.wallMs())),
       logHealthy: { ledger: () => ledger.healthy, journal: () => journal.healthy },
       gauges: {
         marketplace_ready: () => Number(notReadyReasons().length === 0),
@@ -240,9 +237,9 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
         marketplace_match_threads: () => options.matcherThreads,
         marketplace_match_threads_ready: () => matcher.readyThreadCount,
         marketplace_matches_pending: () => matcher.pendingRequestCount,
-        marketplace_offers_at_daily_cap: () => availability.countUnavailableOffers('daily_cap', clock.wallMs()),
-        marketplace_offers_at_budget: () => availability.countUnavailableOffers('budget', clock.wallMs()),
-        marketplace_offers_paced: () => availability.countUnavailableOffers('paced', clock.wallMs()),
+        marketplace_offers_at_daily_cap: () => bookings.countUnavailableOffers('daily_cap', clock.wallMs()),
+        marketplace_offers_at_budget: () => bookings.countUnavailableOffers('budget', clock.wallMs()),
+        marketplace_offers_paced: () => bookings.countUnavailableOffers('paced', clock.wallMs()),
         marketplace_ledger_appended_position: () => ledger.lastAppendedPosition,
         marketplace_ledger_durable_position: () => ledger.durablePosition,
         marketplace_analytics_applied_position: () => analytics.appliedPosition,

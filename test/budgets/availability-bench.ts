@@ -2,7 +2,6 @@ import { bounds } from '../../src/bounds.ts';
 import { decodeSnapshot, encodeSnapshot } from '../../src/budgets/booked-revenue-snapshot.ts';
 import { ClickDecider } from '../../src/budgets/click-decider.ts';
 import { LedgerBookings } from '../../src/budgets/ledger-bookings.ts';
-import { OfferAvailability } from '../../src/budgets/offer-availability.ts';
 import type { ReplacedCatalog } from '../../src/catalogs/catalog-store.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { type ClickDecision, toClickRecordItems } from '../../src/clicks/click-decision.ts';
@@ -55,10 +54,6 @@ export class AvailabilityBench {
     this.bookings.activateCatalog(catalog, nowMs);
   }
 
-  get availability(): OfferAvailability {
-    return new OfferAvailability(this.bookings);
-  }
-
   get decider(): ClickDecider {
     return new ClickDecider(this.bookings);
   }
@@ -92,10 +87,10 @@ export class AvailabilityBench {
 
   /** Returns the ids of the unavailable offers with their reasons. */
   hidden(): Record<string, readonly string[]> {
-    const { availability } = this;
-    const { count } = availability.unavailableOffers(this.catalog, this.nowMs);
+    const { bookings } = this;
+    const { count } = bookings.unavailableOffers(this.catalog, this.nowMs);
     const hidden = this.catalog.offers.flatMap(({ id }, index) => {
-      const reasons = availability.listUnavailabilityReasons(this.catalog, index);
+      const reasons = bookings.listUnavailabilityReasons(this.catalog, index);
       return reasons.length === 0 ? [] : [[id, reasons] as const];
     });
     if (hidden.length !== count) throw new Error(`${count} unavailable offers, but ${hidden.length} with reasons`);

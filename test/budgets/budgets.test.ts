@@ -27,7 +27,7 @@ describe('budgets', () => {
     assert.equal(clickUntilHidden(bench), 3);
     assert.deepEqual(bench.hidden(), { a: ['budget'] });
     assert.deepEqual(bench.click(late, 'a'), { hasValue: false, isBooked: false, unbookedReason: 'budget' });
-    assert.equal(bench.availability.countUnavailableOffers('budget', bench.nowMs), 1);
+    assert.equal(bench.bookings.countUnavailableOffers('budget', bench.nowMs), 1);
     bench.nowMs += 12 * hourMs - 1;
     assert.deepEqual(bench.hidden(), { a: ['budget'] });
     bench.nowMs++;
@@ -210,7 +210,7 @@ describe('even pacing', () => {
     // At 6:00, a quarter of 24 USD and one click of 0.75 USD: the offer is hidden above 6.75 USD.
     assert.equal(clickUntilHidden(bench), 10);
     assert.deepEqual(bench.hidden(), { a: ['paced'] });
-    assert.equal(bench.availability.countUnavailableOffers('paced', bench.nowMs), 1);
+    assert.equal(bench.bookings.countUnavailableOffers('paced', bench.nowMs), 1);
     // A click on a link from before books revenue. 8.25 USD - 0.75 USD are reached at 7:30.
     assert.equal(bench.clickOnce('a'), true);
     bench.nowMs = Date.UTC(2026, 4, 20, 7, 29, 58);
@@ -284,7 +284,7 @@ describe('outdated offers', () => {
     assert.deepEqual(bench.hidden(), {});
     bench.nowMs += 60_000;
     assert.deepEqual(bench.hidden(), { a: ['outdated'] });
-    assert.equal(bench.availability.countOutdatedOffers(bench.catalog, bench.nowMs), 1);
+    assert.equal(bench.bookings.countOutdatedOffers(bench.catalog, bench.nowMs), 1);
     assert.equal(bench.clickOnce('a'), undefined);
     bench.nowMs += msPerDay;
     assert.deepEqual(Object.keys(bench.hidden()), ['a', 'b']);

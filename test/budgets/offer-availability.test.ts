@@ -66,13 +66,13 @@ describe('daily caps', () => {
     });
     assert.equal(bench.isBooked(subs[0]!, 'b'), true);
     assert.deepEqual(bench.hiddenIds(), ['a', 'b']);
-    assert.equal(bench.availability.countUnavailableOffers('daily_cap', bench.nowMs), 2);
+    assert.equal(bench.bookings.countUnavailableOffers('daily_cap', bench.nowMs), 2);
     assert.equal(bench.isBooked(subs[0]!, 'c'), undefined);
   });
 
   it('unavailableOffers returns a new object only when the set of unavailable offers changes', () => {
     const bench = new CapsBench({ a: 1, b: 2 });
-    const closed = () => bench.availability.unavailableOffers(bench.catalog, bench.nowMs);
+    const closed = () => bench.bookings.unavailableOffers(bench.catalog, bench.nowMs);
     assert.equal(closed(), allOffersAvailable);
     bench.isBooked(bench.session(), 'b');
     assert.equal(closed(), allOffersAvailable);
@@ -128,15 +128,15 @@ describe('daily caps', () => {
     bench.bookings.activateCatalog(sandbox, bench.nowMs);
     bench.isBooked(bench.session(ids, sandbox));
     assert.deepEqual(bench.hiddenIds(), []);
-    assert.equal(bench.availability.unavailableOffers(sandbox, bench.nowMs).count, 1);
+    assert.equal(bench.bookings.unavailableOffers(sandbox, bench.nowMs).count, 1);
     assert.equal(bench.isBooked(bench.session()), true);
-    assert.equal(bench.availability.countUnavailableOffers('daily_cap', bench.nowMs), 2);
+    assert.equal(bench.bookings.countUnavailableOffers('daily_cap', bench.nowMs), 2);
   });
 
   it('offers without limits are always available, and clicks on these offers need no decision', () => {
     const bench = new CapsBench({});
     assert.equal(bench.isBooked(bench.session()), undefined);
-    assert.equal(bench.availability.unavailableOffers(bench.catalog, bench.nowMs), allOffersAvailable);
+    assert.equal(bench.bookings.unavailableOffers(bench.catalog, bench.nowMs), allOffersAvailable);
   });
 
   it('a lost click that a confirmation restores does not count towards the daily cap', () => {
@@ -196,9 +196,9 @@ describe('daily caps', () => {
     const sub = bench.session();
     bench.isBooked(sub, 'b');
     await bench.reloadCaps({ a: 'gone', b: 1 });
-    const closed = bench.availability.unavailableOffers(bench.catalog, bench.nowMs);
+    const closed = bench.bookings.unavailableOffers(bench.catalog, bench.nowMs);
     assert.equal(bench.isBooked(sub, 'a'), true);
-    assert.equal(bench.availability.unavailableOffers(bench.catalog, bench.nowMs), closed);
+    assert.equal(bench.bookings.unavailableOffers(bench.catalog, bench.nowMs), closed);
   });
 
   it('a new daily cap counts all clicks of the day, including clicks during the catalog reload', async () => {

@@ -1,7 +1,6 @@
 import { seededRandom } from '../../bench/population/random.ts';
 import { ClickDecider } from '../../src/budgets/click-decider.ts';
 import { LedgerBookings } from '../../src/budgets/ledger-bookings.ts';
-import { OfferAvailability } from '../../src/budgets/offer-availability.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { toClickRecordItems } from '../../src/clicks/click-decision.ts';
 import { daysSinceEpoch, msPerDay } from '../../src/domain/calendar.ts';
@@ -93,7 +92,6 @@ class PacingSimulation {
   readonly #random: () => number;
   readonly #catalog = createCatalog();
   readonly #bookings: LedgerBookings;
-  readonly #availability: OfferAvailability;
   readonly #decider: ClickDecider;
   readonly #booked = new Map<string, number>();
   readonly #bookedBeforeDay = new Map<string, number>();
@@ -106,7 +104,6 @@ class PacingSimulation {
     const startMs = monthStartMs - warmUpDays * msPerDay;
     this.#bookings = new LedgerBookings(startMs);
     this.#bookings.activateCatalog(this.#catalog, startMs);
-    this.#availability = new OfferAvailability(this.#bookings);
     this.#decider = new ClickDecider(this.#bookings);
   }
 
@@ -140,7 +137,7 @@ class PacingSimulation {
 
   #showOffers(nowMs: number): void {
     const sub = subIdBytes({ createdMs: nowMs, serial: ++this.#serial });
-    const { bits } = this.#availability.unavailableOffers(this.#catalog, nowMs);
+    const { bits } = this.#bookings.unavailableOffers(this.#catalog, nowMs);
     const shown = this.#catalog.offers.filter((_offer, index) => bits === null || !hasOffer(bits, index));
     const ids = shown.map(({ id }) => id);
     this.#bookings.applyLedgerRecord(offersViewedRecord(sub, ids, nowMs), ++this.#position);
