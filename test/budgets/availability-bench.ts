@@ -72,7 +72,10 @@ export class AvailabilityBench {
   }
 
   click(sub: Buffer, offerId: string, band: Band = 'low'): ClickDecision {
-    const fullMicros = clickUsd[band] * 1_000_000;
+    return this.clickWorth(sub, offerId, clickUsd[band] * 1_000_000);
+  }
+
+  clickWorth(sub: Buffer, offerId: string, fullMicros: number): ClickDecision {
     const decision = this.decider.decideClick(sub, offerId, this.nowMs, fullMicros);
     const valueMicros = decision.hasValue ? fullMicros : 0;
     const click = offerClickedRecord(sub, offerId, { wallMs: this.nowMs, valueMicros });

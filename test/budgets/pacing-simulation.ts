@@ -1,15 +1,9 @@
 import { seededRandom } from '../../bench/population/random.ts';
-import { ClickDecider } from '../../src/budgets/click-decider.ts';
-import { LedgerBookings } from '../../src/budgets/ledger-bookings.ts';
-import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
-import { toClickRecordItems } from '../../src/clicks/click-decision.ts';
+import type { CompiledCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { daysSinceEpoch, msPerDay } from '../../src/domain/calendar.ts';
-import type { OfferClickedRecord } from '../../src/ledger/ledger-record.ts';
 import { hasOffer } from '../../src/matching/offer-set.ts';
-import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
-import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { catalogOf, plainBand, plainOffer } from '../matching/loan-fixtures.ts';
-import { offerClickedRecord, offersViewedRecord, subIdBytes } from '../support/ledger-records.ts';
+import { plainBand } from '../matching/loan-fixtures.ts';
+import { AvailabilityBench, catalogWithOffers } from './availability-bench.ts';
 
 const hourMs = 60 * 60 * 1000;
 const minuteMs = 60 * 1000;
@@ -35,26 +29,20 @@ export const largestClickMicros = payoutUsd * Math.max(...confirmRates) * 1_000_
 
 const dayBudgetUsd = 300;
 const monthBudgetUsd = 9_000;
-const unlimitedOffer = 'unlimited';
 /** Offers with even pacing, with a budget per day, with a budget per month, and with both. */
 export const pacedOffers = ['per-day', 'per-month', 'per-day-and-month'] as const;
 export type PacedOffer = (typeof pacedOffers)[number];
 
 function createCatalog(): CompiledCatalog {
-  const offer = (id: string, budget: object | null) =>
-    plainOffer({
-      id,
-      payout_usd: payoutUsd,
-      bands: Object.fromEntries(bands.map((band, at) => [band, plainBand({ confirm_rate: confirmRates[at]! })])),
-      ...(budget === null ? {} : { budget: { ...budget, pacing: 'even' as const } }),
-    });
-  const offers = [
-    offer('per-day', { per_day_usd: dayBudgetUsd }),
-    offer('per-month', { per_month_usd: monthBudgetUsd }),
-    offer('per-day-and-month', { per_day_usd: dayBudgetUsd, per_month_usd: monthBudgetUsd }),
-    offer(unlimitedOffer, null),
-  ];
-  return compileCatalog(catalogOf(offers), builtInVerticals.withProduct(personalLoans), { mode: 'live' });
+  const listed = bands.map((band, at) => [band, plainBand({ confirm_rate: confirmRates[at]! })]);
+  const offer = { payout_usd: payoutUsd, bands: Object.fromEntries(listed) };
+  const pacedBy = (budget: object) => ({ ...offer, budget: { ...budget, pacing: 'even' as const } });
+  return catalogWithOffers({
+    'per-day': pacedBy({ per_day_usd: dayBudgetUsd }),
+    'per-month': pacedBy({ per_month_usd: monthBudgetUsd }),
+    'per-day-and-month': pacedBy({ per_day_usd: dayBudgetUsd, per_month_usd: monthBudgetUsd }),
+    unlimited: offer,
+  });
 }
 
 /** Returns the part of a day's sessions that comes before a moment of the day on average. */
@@ -90,21 +78,13 @@ export function simulateMonth(seed: number): SimulatedMonth {
 
 class PacingSimulation {
   readonly #random: () => number;
-  readonly #catalog = createCatalog();
-  readonly #bookings: LedgerBookings;
-  readonly #decider: ClickDecider;
+  readonly #bench = new AvailabilityBench(createCatalog(), monthStartMs - warmUpDays * msPerDay);
   readonly #booked = new Map<string, number>();
   readonly #bookedBeforeDay = new Map<string, number>();
-  #position = 0;
-  #serial = 0;
   #pendingClicks: PendingClick[] = [];
 
   constructor(seed: number) {
     this.#random = seededRandom(seed);
-    const startMs = monthStartMs - warmUpDays * msPerDay;
-    this.#bookings = new LedgerBookings(startMs);
-    this.#bookings.activateCatalog(this.#catalog, startMs);
-    this.#decider = new ClickDecider(this.#bookings);
   }
 
   run(): SimulatedMonth {
@@ -136,11 +116,11 @@ class PacingSimulation {
   }
 
   #showOffers(nowMs: number): void {
-    const sub = subIdBytes({ createdMs: nowMs, serial: ++this.#serial });
-    const { bits } = this.#bookings.unavailableOffers(this.#catalog, nowMs);
-    const shown = this.#catalog.offers.filter((_offer, index) => bits === null || !hasOffer(bits, index));
-    const ids = shown.map(({ id }) => id);
-    this.#bookings.applyLedgerRecord(offersViewedRecord(sub, ids, nowMs), ++this.#position);
+    this.#bench.nowMs = nowMs;
+    const { bookings, catalog } = this.#bench;
+    const { bits } = bookings.unavailableOffers(catalog, nowMs);
+    const ids = catalog.offers.flatMap(({ id }, index) => (bits === null || !hasOffer(bits, index) ? [id] : []));
+    const sub = this.#bench.session(ids);
     for (const offerId of ids) {
       if (this.#random() >= clickProbability) continue;
       const delayMs = 2_000 - Math.log(1 - this.#random()) * meanClickDelayMs;
@@ -154,12 +134,9 @@ class PacingSimulation {
     while (this.#pendingClicks.length > 0 && this.#pendingClicks[0]!.atMs <= nowMs) {
       const { atMs, sub, offerId, band } = this.#pendingClicks.shift()!;
       const fullValue = payoutUsd * confirmRates[band]! * 1_000_000;
-      const decision = this.#decider.decideClick(sub, offerId, atMs, fullValue);
-      const valueMicros = decision.hasValue ? fullValue : 0;
-      const click = offerClickedRecord(sub, offerId, { valueMicros, wallMs: atMs });
-      const record = [...click, ...toClickRecordItems(decision)] as unknown as OfferClickedRecord;
-      this.#bookings.applyLedgerRecord(record, ++this.#position);
-      if (decision.isBooked) this.#booked.set(offerId, (this.#booked.get(offerId) ?? 0) + valueMicros);
+      this.#bench.nowMs = atMs;
+      const decision = this.#bench.clickWorth(sub, offerId, fullValue);
+      if (decision.isBooked) this.#booked.set(offerId, (this.#booked.get(offerId) ?? 0) + fullValue);
     }
   }
 
