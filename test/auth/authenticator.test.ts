@@ -166,15 +166,17 @@ test('returns only the rate limit policies that apply to the group', (t) => {
 });
 
 test("releasing a session reservation reduces only the session count of the reservation's day", (t) => {
-  const { ask, clock } = openAuthWithKey(t, { limits: { sessionsPerDay: 2 } }, new ManualClock(midnightMs - 1));
+  const { ask, clock } = openAuthWithKey(t, { limits: { sessionsPerDay: 3 } }, new ManualClock(midnightMs - 1));
   const [before, released] = [assertAdmitted(ask('sessions')), assertAdmitted(ask('sessions'))];
   // Further calls of `release` have no effect.
   for (let n = 0; n < 2; n++) released.quotaReservation?.release();
-  assert.equal(assertAdmitted(ask('sessions')).limitStatus.remaining, 0);
+  assert.equal(assertAdmitted(ask('sessions')).limitStatus.remaining, 1);
   clock.advance(1);
-  for (let n = 0; n < 2; n++) assertAdmitted(ask('sessions'));
+  for (let n = 0; n < 3; n++) assertAdmitted(ask('sessions'));
   before.quotaReservation?.release();
   assert.equal(errorCode(ask('sessions')), 'RATE_LIMIT_EXCEEDED');
+  clock.setWall(midnightMs - 1);
+  assert.equal(assertAdmitted(ask('sessions')).limitStatus.remaining, 1);
 });
 
 test('adds new sessions to the session count that was restored for the same day', (t) => {
