@@ -10,23 +10,6 @@ import type { ApiKeyOptions } from '../support/running-marketplace.ts';
 import { sampleBorrowers } from '../support/sample-borrowers.ts';
 import { askOperator } from './operator-request.ts';
 
-/** Members of an offer that every vertical has (docs/contract.md#offers). */
-const offerMembers = [
-  'svc_offer_id',
-  'lender_name',
-  'logo_url',
-  'apr_range',
-  'payment_term_months',
-  'monthly_payment_estimate',
-  'loan_amount_range',
-  'svc_star_rating',
-  'features',
-  'prequalification',
-  'click_url',
-  'term_months',
-  'position',
-];
-
 /** Verticals whose booked clicks confirm their own revenue (docs/contract.md#click-revenue). */
 const clickRevenueVerticals = ['credit-cards', 'banking'];
 
@@ -66,13 +49,8 @@ describeService(
             assert.ok(answer.offers.length >= 5, `${answer.offers.length} offers`);
             for (const [place, offer] of answer.offers.entries()) {
               assert.equal(offer.position, place + 1);
-              const members = Object.keys(offer);
-              assert.deepEqual(
-                offerMembers.filter((name) => !members.includes(name)),
-                [],
-              );
               if (figures === undefined) continue;
-              assert.ok(members.includes(figures), `${figures} is missing`);
+              assert.ok(figures in offer, `${figures} is missing`);
               assert.ok(offer.legal && offer.terms_url && offer.as_of, offer.svc_offer_id);
             }
           }
@@ -80,19 +58,6 @@ describeService(
             const refused = await caller.get('marketplace', { sub_id: subId, format: 'json', sort });
             assertError(refused, 'INVALID_REQUEST', 'sort');
           }
-        });
-
-        test('serves the widget', async () => {
-          const caller = callerOf(segment);
-          const subId = await caller.createSessionWithFields('widget', fields);
-          const { token } = await caller.getEmbedCode(subId, 'js');
-          await caller.getEmbedCode(subId, 'iframe');
-          const widget = new WidgetCaller(on.running().http, subId, token);
-          const { offers } = await widget.offers(widgetLoadId(1));
-          assert.deepEqual(
-            offers.map(({ svc_offer_id: id }) => id),
-            (await caller.offers(subId)).offers.map(({ svc_offer_id: id }) => id),
-          );
         });
 
         test('records a click with revenue, and its confirmation or reversal', async () => {

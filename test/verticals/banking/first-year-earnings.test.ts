@@ -72,14 +72,6 @@ test('a deposit below fee_waived_from pays the monthly fee for the first year, o
   assert.equal(priceOf(cd, 1_999)!.earningsCents, 2_006 - 1_500);
 });
 
-test('a longer certificate of deposit counts the interest of its first year only', () => {
-  const cd = (term_months: number) => priceOf(plainDeposit({ product_type: 'cd', term_months }), 10_000)!;
-  assert.deepEqual(
-    [cd(6), cd(12), cd(60)].map(({ earningsCents }) => earningsCents),
-    [20_000, 40_000, 40_000],
-  );
-});
-
 for (const [name, condition, needed] of [
   ['a direct deposit', { direct_deposit: true }, 1],
   ['a new customer', { new_customer: true }, 2],
@@ -106,17 +98,6 @@ test('a deposit of 0 USD has the yield of the first tier and no earnings', () =>
     const { apy, earningsCents } = priceOf(depositWithRates(tiers, { tier_method }), 0)!;
     assert.deepEqual([apy, earningsCents], [100, 0]);
   }
-});
-
-test('the rate of a whole_balance tier applies to the whole deposit, and the yield of marginal tiers rises gradually', () => {
-  const tiers = [
-    { from: 0, rate: 1 },
-    { from: 1_000, rate: 3 },
-  ];
-  const yieldsOf = (tier_method: DepositOffer['tier_method']) =>
-    [999, 1_000, 2_000, 4_000].map((deposit) => priceOf(depositWithRates(tiers, { tier_method }), deposit)!.apy);
-  assert.deepEqual(yieldsOf('whole_balance'), [100, 300, 300, 300]);
-  assert.deepEqual(yieldsOf('marginal'), [100, 100, 200, 250]);
 });
 
 // The example of docs/verticals/banking.md#recommended-score.

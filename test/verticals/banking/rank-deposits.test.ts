@@ -109,21 +109,3 @@ test('offers a certificate of deposit only for its own term, and reports the rea
     'not_accepted cd_term_months 1',
   ]);
 });
-
-test('skips an offer that asks for a direct deposit or a new customer, unless the depositor said yes', () => {
-  const criteria = (field: string) => [{ field, in: [true] }];
-  const compiled = compileDeposits(
-    depositCatalogOf([
-      plainDeposit({ id: 'direct', criteria: criteria('direct_deposit') }),
-      plainDeposit({ id: 'new', criteria: criteria('new_customer') }),
-    ]),
-  );
-  const shown = (fields: object) => {
-    const { orders, total } = rankDeposits(compiled.tables, depositorOf({ ...saver, ...fields }), today, null);
-    return idsOf(compiled, orders.subarray(0, total)).sort();
-  };
-  assert.deepEqual(shown({}), []);
-  assert.deepEqual(shown({ direct_deposit: false, new_customer: false }), []);
-  assert.deepEqual(shown({ direct_deposit: true }), ['direct']);
-  assert.deepEqual(shown({ direct_deposit: true, new_customer: true }), ['direct', 'new']);
-});

@@ -149,33 +149,3 @@ test('adds the bonus only if the spend is reached in time', () => {
   }
   assert.equal(firstYearCentsOf(plainCard({ bonus: { value: 50, spend: 1, months: 1 } }), {}), 0);
 });
-
-test('charges the larger of the percentage and the minimum for a transfer, and no fee without a transfer', () => {
-  const card = plainCard({
-    transfer_fee: { percent: 3, min: 10 },
-    intro_transfer_apr: { percent: 0, months: 12 },
-  });
-  assert.equal(firstYearCentsOf(card, { transfer_amount: 1_000 }), -3_000);
-  assert.equal(firstYearCentsOf(card, { transfer_amount: 334 }), -1_002);
-  assert.equal(firstYearCentsOf(card, { transfer_amount: 100 }), -1_000);
-  assert.equal(firstYearCentsOf(card, {}), 0);
-});
-
-test('charges the fee of the first year instead of the annual fee', () => {
-  assert.equal(firstYearCentsOf(plainCard({ annual_fee: 95, annual_fee_first_year: 0 }), {}), 0);
-  assert.equal(firstYearCentsOf(plainCard({ annual_fee: 49.5 }), {}), -4_950);
-});
-
-test('applies introductory rates longer than a year to all twelve months', () => {
-  const intro = { percent: 0, months: 21 };
-  assert.equal(firstYearCentsOf(plainCard({ intro_purchase_apr: intro }), { carried_balance: 5_000 }), 0);
-  assert.equal(firstYearCentsOf(plainCard({ intro_transfer_apr: intro }), { transfer_amount: 5_000 }), 0);
-  const low = { percent: 1.2, months: 12 };
-  // 12 + 11 + ... + 1 = 78 hundreds at 0.1 % a month.
-  assert.equal(firstYearCentsOf(plainCard({ intro_purchase_apr: low }), { carried_balance: 1_200 }), -780);
-});
-
-test('computes the interest of transfers at the transfer APR', () => {
-  const bands = { '750-799': plainBand({ transfer_apr: { min: 11, max: 13 } }) };
-  assert.equal(firstYearCentsOf(plainCard({ bands }), { transfer_amount: 1_200 }), -7_800);
-});

@@ -38,32 +38,6 @@ test('ranks random catalogs in the same orders as a reference that prices and so
     },
   }));
 
-test('each sort order puts the card first that is best by the criterion of the order', () => {
-  const bands = (purchase_apr: { min: number; max: number }, approval_likelihood = 0.5) => ({
-    '750-799': plainBand({ purchase_apr, approval_likelihood }),
-  });
-  const compiled = compileCards(
-    cardCatalogOf([
-      plainCard({ id: 'likely', bands: bands({ min: 20, max: 20 }, 0.95) }),
-      plainCard({ id: 'low-rate', bands: bands({ min: 10, max: 15 }, 0.2) }),
-      plainCard({ id: 'low-rate-wide', bands: bands({ min: 10, max: 16 }, 0.2) }),
-      plainCard({
-        id: 'valuable',
-        rewards: [{ category: 'base', percent: 2 }],
-        stars: 1,
-        bands: bands({ min: 20, max: 29 }, 0.1),
-      }),
-      plainCard({ id: 'paying', payout_usd: 50, bands: bands({ min: 20, max: 29 }, 0.1) }),
-    ]),
-  );
-  const { orders } = rankCards(compiled.tables, cardBorrowerOf(goodCardBorrower), today, null);
-  const ids = idsOf(compiled, orders);
-  assert.deepEqual(
-    [ids[0], ids[5], ids[6], ids[10], ids[15]],
-    ['likely', 'low-rate', 'low-rate-wide', 'valuable', 'paying'],
-  );
-});
-
 // The example of docs/verticals/credit-cards.md#example.
 test('each order ranks the cards of the documented example by its own measure', () => {
   const cardOf = (id: string, baseRate: number, min: number, max: number, likelihood: number, rest: object) =>
@@ -96,21 +70,6 @@ test('each order ranks the cards of the documented example by its own measure', 
   });
   const { orders, values } = rankFor(500);
   assert.deepEqual([orders.slice(6, 9), values], ['acb', [90, 25, 60]]);
-});
-
-test('removes cards with an annual fee only if the borrower does not accept a fee', () => {
-  const compiled = compileCards(
-    cardCatalogOf([
-      plainCard({ id: 'fee', annual_fee: 95 }),
-      plainCard({ id: 'first-year', annual_fee_first_year: 20 }),
-      plainCard({ id: 'free' }),
-      plainCard({ id: 'waived', annual_fee: 95, annual_fee_first_year: 0 }),
-    ]),
-  );
-  const shown = (fields: object) => priceable(compiled, cardBorrowerOf({ ...goodCardBorrower, ...fields })).sort();
-  assert.deepEqual(shown({}), ['fee', 'first-year', 'free', 'waived']);
-  assert.deepEqual(shown({ annual_fee_accepted: true }), ['fee', 'first-year', 'free', 'waived']);
-  assert.deepEqual(shown({ annual_fee_accepted: false }), ['free']);
 });
 
 test('a secured card is not available for a transfer or a balance above its largest deposit', async () => {
@@ -158,15 +117,6 @@ function priceable(compiled: CompiledCards, borrower: FieldVector): string[] {
   return idsOf(compiled, orders.subarray(0, total));
 }
 
-for (const field of ['card_purpose', 'credit_score_range', 'state']) {
-  test(`offers no card to a borrower without ${field}`, () => {
-    const compiled = compileCards(cardCatalogOf([plainCard()]));
-    const borrower = cardBorrowerOf({ ...goodCardBorrower, [field]: null });
-    const ranked = rankCards(compiled.tables, borrower, today, null);
-    assert.deepEqual([ranked.total, idsOf(compiled, ranked.orders)], [0, []]);
-  });
-}
-
 test('offers a card only for its purposes and credit bands, and reports the reasons', async () => {
   const compiled = compileCards(
     cardCatalogOf([plainCard({ id: 'one', purposes: ['travel'] }), plainCard({ id: 'two', purposes: ['cash_back'] })]),
@@ -182,13 +132,4 @@ test('offers a card only for its purposes and credit bands, and reports the reas
   ]);
   assert.deepEqual(await explain({ card_purpose: null }), [0, 'not_told card_purpose 2']);
   assert.deepEqual(await explain({ state: null }), [0, 'not_told state 2', 'not_accepted card_purpose 1']);
-});
-
-test('a borrower gets cards in a state with a minimum age of 21 only at 21', () => {
-  const compiled = compileCards(cardCatalogOf([plainCard()], { state_rules: { MS: { min_age: 21 } } }));
-  const totalFor = (birthdate: string) => {
-    const borrower = cardBorrowerOf({ ...goodCardBorrower, state: 'MS', birthdate });
-    return rankCards(compiled.tables, borrower, today, null).total;
-  };
-  assert.deepEqual([totalFor('2005-08-01'), totalFor('2005-08-02')], [1, 0]);
 });

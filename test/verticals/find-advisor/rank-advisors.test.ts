@@ -158,21 +158,3 @@ test('shows only licensed advisors for the topic, the assets and the preferred m
     'not_told state 4',
   ]);
 });
-
-test('skips an advisor who asks for a timeline or for visitors without an advisor, unless the visitor says so', () => {
-  const state = { field: 'state', in: ['CA'] };
-  const compiled = compileAdvisors(
-    advisorCatalogOf([
-      plainAdvisor({ id: 'soon', criteria: [state, { field: 'timeline', in: ['now', 'three_months'] }] }),
-      plainAdvisor({ id: 'first', criteria: [state, { field: 'has_advisor', in: [false] }] }),
-    ]),
-  );
-  const shown = (fields: object) => {
-    const { orders, total } = rankAdvisors(compiled.tables, visitorOf({ ...saver, ...fields }), today, null);
-    return idsOf(compiled, orders.subarray(0, total)).sort();
-  };
-  assert.deepEqual(shown({}), []);
-  assert.deepEqual(shown({ timeline: 'later', has_advisor: true }), []);
-  assert.deepEqual(shown({ timeline: 'three_months' }), ['soon']);
-  assert.deepEqual(shown({ timeline: 'now', has_advisor: false }), ['first', 'soon']);
-});

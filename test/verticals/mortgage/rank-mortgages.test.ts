@@ -217,34 +217,6 @@ describe('private mortgage insurance', () => {
   });
 });
 
-test('without a requested term, `recommended` puts offers over 360 months first, and the other orders do not', () => {
-  const rate = (rate_percent: number) => ({ rate_percent });
-  const compiled = compileMortgages(
-    mortgageCatalogOf([
-      plainMortgage({ id: 'a-240', stars: 5, terms: { '120': rate(5), '240': rate(5) } }),
-      plainMortgage({ id: 'b-360', stars: 1, terms: { '360': rate(8), '180': rate(5) } }),
-      plainMortgage({ id: 'c-360', stars: 2, terms: { '360': rate(8) } }),
-      plainMortgage({ id: 'd-300', stars: 3, terms: { '300': rate(5) } }),
-    ]),
-  );
-  const orderFor = (values: Parameters<typeof borrowerOf>[0]) =>
-    [...rankMortgages(compiled.tables, borrowerOf({ ...buyer, ...values }), today, null).orders].map(
-      (offer) => 'abcd'[offer],
-    );
-  const [recommended, lowestApr, highestAmount] = [orderFor({}), orderFor({}).slice(4), orderFor({}).slice(8)].map(
-    (order) => order.slice(0, 4).join(''),
-  );
-  assert.deepEqual([recommended, lowestApr, highestAmount], ['cbad', 'adbc', 'adbc']);
-  assert.equal(orderFor({ loan_term_months: 360 }).slice(0, 4).join(''), 'adcb');
-  assert.equal(viewOffers(compiled, [0], borrowerOf(buyer))[0]!.payment_term_months, 240);
-});
-
-test('quotes the shorter of two terms that are equally near to the requested term', () => {
-  const rate = { rate_percent: 6.5 };
-  const view = viewOf(plainMortgage({ terms: { '360': rate, '240': rate } }), { ...buyer, loan_term_months: 300 })!;
-  assert.deepEqual([view.payment_term_months, view.term_months], [240, [240, 360]]);
-});
-
 test('explains every reason why a mortgage does not match', async () => {
   const compiled = compileMortgages(
     mortgageCatalogOf([

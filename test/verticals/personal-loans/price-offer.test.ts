@@ -33,58 +33,12 @@ describe('payment in a quote', () => {
     assert.deepEqual(quoted?.apr_range, { min: 17.59, max: 17.59 });
     assert.equal(quoted?.monthly_payment_estimate, 341.48);
   });
-
-  test('estimates the monthly payment with the middle of the interest rate range', () => {
-    const wide = quoteOf(inBand({ note_rate_percent: { min: 8, max: 14 } }));
-    const narrow = quoteOf(inBand({ note_rate_percent: { min: 11, max: 11 } }));
-    assert.equal(wide?.monthly_payment_estimate, narrow?.monthly_payment_estimate);
-    assert.deepEqual(wide?.apr_range, { min: 8, max: 14 });
-  });
-
-  for (const [term_months, requested, months] of [
-    [[24, 36, 60], 60, 60],
-    [[12, 24, 48], null, 24],
-    [[12, 60], 84, 12],
-    [[60, 84], 12, 60],
-  ] as const) {
-    test(`quotes ${months} months if ${requested ?? 'no term'} is requested and the offer allows ${term_months.join(', ')}`, () => {
-      const quoted = quoteOf({ term_months: [...term_months] }, { loan_term_months: requested });
-      assert.equal(quoted?.payment_term_months, months);
-      assert.equal(quoted?.monthly_payment_estimate, quoteOf({ term_months: [months] })?.monthly_payment_estimate);
-    });
-  }
-
-  test('prices each loan term with the interest rate and fee that the credit band defines for the term', () => {
-    const terms = {
-      24: { origination_fee_percent: 0 },
-      36: { note_rate_percent: { min: 13.94, max: 13.94 } },
-      60: { note_rate_percent: { min: 15, max: 17 }, origination_fee_percent: 2 },
-    };
-    const offer = { term_months: [24, 36, 48, 60], ...inBand({ origination_fee_percent: 5, terms }) };
-    const quoted = (loan_term_months: number) => quoteOf(offer, { loan_amount: 10_000, loan_term_months });
-    assert.deepEqual(quoted(24)?.apr_range, { min: 10, max: 12 });
-    assert.deepEqual(quoted(36)?.apr_range, { min: 17.59, max: 17.59 });
-    assert.equal(quoted(36)?.monthly_payment_estimate, 341.48);
-    for (const [months, band] of [
-      [48, { origination_fee_percent: 5 }],
-      [60, terms[60]],
-    ] as const) {
-      const alone = quoteOf({ term_months: [months], ...inBand(band) }, { loan_amount: 10_000 });
-      assert.deepEqual({ ...quoted(months), term_months: [months] }, alone);
-    }
-  });
 });
 
 // `match-reference.test.ts` compares terms and amounts with a reference implementation for random offers and borrowers.
 test('the debt-to-income limit determines the largest amount of a quote', () => {
   // 30 % of 7,083.33 USD less 1,500 USD are 625 USD a month. At 11 % over 36 months, 625 USD a month repay 19,090 USD.
   assert.equal(quoteOf({ max_debt_to_income_percent: 30 })?.loan_amount_range.max, 19_090);
-});
-
-test('a quote omits terms whose fee raises the APR above the cap', () => {
-  const fee = inBand({ note_rate_percent: { min: 25, max: 30 }, origination_fee_percent: 6 });
-  const quoted = quoteOf({ term_months: [12, 24, 36, 60], ...fee }, { loan_term_months: 12 });
-  assert.deepEqual(quoted?.term_months, [36, 60]);
 });
 
 describe('payments exactly at the debt-to-income limit', () => {
