@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
@@ -14,6 +11,7 @@ import { openEventLog } from '../../src/event-log/file-event-log.ts';
 import { dataPaths } from '../../src/files/data-paths.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import { offerClickedRecord, offersViewedRecord, sessionCreatedRecord, subIdBytes } from '../support/ledger-records.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { AnalyticsModel } from './analytics-model.ts';
 import { byTag, noon } from './sample-query.ts';
 
@@ -36,8 +34,7 @@ function* ledger(): Generator<LedgerRecord, void> {
 
 // Killed processes: test/crash.
 test('counts every record once, even if the aggregator thread is terminated at any point', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'aggregator-crash-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   const files = dataPaths(folder);
   const model = new AnalyticsModel();
   const log = await openEventLog({ folder: files.ledgerFolder, durability: 'write' });

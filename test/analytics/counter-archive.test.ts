@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, it } from 'node:test';
+import { beforeEach, describe, it } from 'node:test';
 import type { ArchiveRecord } from '../../src/analytics/counter-archive.ts';
 import { type ArchivedCounters, ArchiveWriteError, CounterArchive } from '../../src/analytics/counter-archive.ts';
 import { nodeFileSystem } from '../../src/event-log/log-files.ts';
 import { LogDamagedError } from '../../src/event-log/segment-reader.ts';
 import { verifyLog } from '../../src/event-log/verify-log.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** Counters of one tag and day. */
 function counters(day: number, tag = 'tag-one'): ArchiveRecord[] {
@@ -24,10 +24,9 @@ describe('counter archive', () => {
   let folder: string;
 
   beforeEach(() => {
-    root = mkdtempSync(join(tmpdir(), 'archive-figures-'));
+    root = temporaryFolder();
     folder = join(root, 'sealed');
   });
-  afterEach(() => rmSync(root, { recursive: true }));
 
   const append = (untilDay: number, ledgerStartPosition: number, records = counters(untilDay - 1)) =>
     new CounterArchive(folder).append(

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { SessionRow, SummaryResult, TagMetrics } from '../../src/analytics/analytics.ts';
@@ -8,7 +8,7 @@ import { msPerDay } from '../../src/domain/calendar.ts';
 import { dataPaths } from '../../src/files/data-paths.ts';
 import { subIdBytes } from '../support/ledger-records.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
-import { temporaryFolder } from '../support/running-marketplace.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { unpackDataFolder } from '../support/unpack-data-folder.ts';
 import { byTag, noon, today } from './sample-query.ts';
 
@@ -23,8 +23,7 @@ const ledgerRecords = 84;
 type Figures = Readonly<Record<'live' | 'test' | 'listed' | 'days' | 'rows', unknown>>;
 
 async function startOnEarlierData(t: TestContext) {
-  const folder = temporaryFolder();
-  runAfterTest(t, () => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   unpackDataFolder(dataFolder, folder);
   const files = dataPaths(folder);
   const reasons: string[] = [];

@@ -1,13 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { deleteAnalyticsDatabase } from '../../src/analytics/analytics-database.ts';
 import { AnalyticsStore } from '../../src/analytics/analytics-store.ts';
 import { CounterArchive } from '../../src/analytics/counter-archive.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** An analytics store and an archive in a temporary folder. Tests apply records without a ledger. */
 export class ProjectedStore {
-  readonly #folder = mkdtempSync(join(tmpdir(), 'projected-store-'));
+  readonly #folder = temporaryFolder();
   readonly file = join(this.#folder, 'analytics.sqlite');
   readonly archive = new CounterArchive(join(this.#folder, 'archive'));
   store = this.#open();

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -17,6 +16,7 @@ import { decodeSubId } from '../../src/ids/sub-id.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import { plain } from '../event-log/log-fixture.ts';
 import { type Fate, SimulatedDisk, SimulatedLogFiles } from '../event-log/simulated-disk.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { AnalyticsModel } from './analytics-model.ts';
 import { arbitraryRecords, everyQuery } from './arbitrary-ledger.ts';
 import { today } from './sample-query.ts';
@@ -29,7 +29,7 @@ const ledgerPath = '/ledger';
  */
 class SimulatedFollower {
   readonly durability: 'fsync' | 'write';
-  readonly #folder = mkdtempSync(join(tmpdir(), 'simulated-follower-'));
+  readonly #folder = temporaryFolder();
   readonly #dataFiles = dataPaths(this.#folder);
   readonly #savedFolder = join(this.#folder, 'saved');
   files = new SimulatedLogFiles(new SimulatedDisk());

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -13,6 +12,7 @@ import { type DataPaths, dataPaths } from '../../src/files/data-paths.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import { memoryBytes } from '../sessions/collect-garbage.ts';
 import { offersViewedRecord, sessionCreatedRecord, subIdBytes } from '../support/ledger-records.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { byTag, noon } from './sample-query.ts';
 
 const subs = Array.from({ length: 2_000 }, (_, serial) => subIdBytes({ createdMs: noon, serial }));
@@ -25,14 +25,13 @@ describe('ThreadAnalytics', () => {
   const toClose: { close(): Promise<void> }[] = [];
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'thread-analytics-'));
+    folder = temporaryFolder();
     files = dataPaths(folder);
     ({ ledgerFolder, analyticsStoreFile } = files);
   });
 
   afterEach(async () => {
     for (const open of toClose.splice(0).reverse()) await open.close();
-    rmSync(folder, { recursive: true });
   });
 
   async function writeLedger(records: readonly LedgerRecord[]): Promise<void> {

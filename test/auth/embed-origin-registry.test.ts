@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { EmbedOriginError, EmbedOriginRegistry } from '../../src/auth/embed-origin-registry.ts';
 import { keyFilePath } from '../../src/auth/key-file.ts';
 import { bounds } from '../../src/bounds.ts';
-import { scratchFolder } from '../event-log/log-fixture.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { issueKey } from './support.ts';
 
 const shop = 'https://shop.example';
@@ -11,7 +11,7 @@ const local = 'http://localhost:3000';
 
 /** Opens a registry with the accounts `other` (1) and `acme` (2). */
 function openRegistry(t: TestContext): EmbedOriginRegistry {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   issueKey(folder, { account: 'other' });
   issueKey(folder, { account: 'acme' });
   const registry = new EmbedOriginRegistry(keyFilePath(folder));

@@ -11,7 +11,7 @@ import { EmbedOriginRegistry } from '../../src/auth/embed-origin-registry.ts';
 import { KeyFileError, keyFilePath, openKeyFile } from '../../src/auth/key-file.ts';
 import { KeyRegistry } from '../../src/auth/key-registry.ts';
 import { bounds } from '../../src/bounds.ts';
-import { scratchFolder } from '../event-log/log-fixture.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { issueKey, noonMs, openDirectory } from './support.ts';
 
 /** Schema of version 1. It must not change, because such files exist. */
@@ -54,13 +54,13 @@ const openProgram = fileURLToPath(new URL('programs/open-key-file.ts', import.me
 const lockProgram = fileURLToPath(new URL('programs/lock-a-while.ts', import.meta.url));
 
 test('throws without creating a file if a required key file is missing', (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   assert.throws(() => new KeyRegistry(keyFilePath(folder), { mustExist: true }), KeyFileError);
   assert.deepEqual(readdirSync(folder), []);
 });
 
 test('creates key files that only the owner can read', (t) => {
-  const folder = join(scratchFolder(t), 'data');
+  const folder = join(temporaryFolder(t), 'data');
   const registry = new KeyRegistry(keyFilePath(folder));
   t.after(() => registry.close());
   assert.equal(statSync(folder).mode & 0o077, 0);
@@ -68,7 +68,7 @@ test('creates key files that only the owner can read', (t) => {
 });
 
 test('rejects a key file that is not a SQLite database', (t) => {
-  const path = keyFilePath(scratchFolder(t));
+  const path = keyFilePath(temporaryFolder(t));
   writeFileSync(path, 'not a database, and long enough to be looked at as if it were one'.repeat(20));
   assert.throws(
     () => openKeyFile(path, 100),
@@ -77,7 +77,7 @@ test('rejects a key file that is not a SQLite database', (t) => {
 });
 
 test('rejects a key file of a newer version', (t) => {
-  const path = keyFilePath(scratchFolder(t));
+  const path = keyFilePath(temporaryFolder(t));
   const newer = new Database(path);
   newer.pragma('user_version = 99');
   newer.close();
@@ -85,7 +85,7 @@ test('rejects a key file of a newer version', (t) => {
 });
 
 test('opening the key file waits while another process creates the file', async (t) => {
-  const path = keyFilePath(scratchFolder(t));
+  const path = keyFilePath(temporaryFolder(t));
   const other = spawn(process.execPath, [lockProgram, path], { stdio: ['ignore', 'pipe', 'inherit'] });
   t.after(() => other.kill('SIGKILL'));
   await once(other.stdout, 'data');
@@ -94,7 +94,7 @@ test('opening the key file waits while another process creates the file', async 
 });
 
 test('opening the key file fails if the file stays locked', (t) => {
-  const path = keyFilePath(scratchFolder(t));
+  const path = keyFilePath(temporaryFolder(t));
   const other = new Database(path);
   t.after(() => other.close());
   other.exec('BEGIN IMMEDIATE');
@@ -106,7 +106,7 @@ test('opening the key file fails if the file stays locked', (t) => {
 
 /** Creates a key file of version 1 with one key of the account `acme`. */
 function createVersion1(t: TestContext) {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   const key = generateApiKey('svc_pl_', 'live');
   const database = new Database(keyFilePath(folder));
   database.pragma('journal_mode = WAL');
@@ -155,7 +155,7 @@ test('migrates a key file of version 1 to the current schema and retains the key
   t.after(() => origins.close());
   assert.deepEqual(origins.allowOrigins('acme', ['https://shop.example']), ['allowed']);
 
-  const fresh = scratchFolder(t);
+  const fresh = temporaryFolder(t);
   openKeyFile(keyFilePath(fresh), 100).close();
   assert.deepEqual(schemaOf(folder), schemaOf(fresh));
 });

@@ -8,11 +8,11 @@ import { KeyRegistry } from '../../src/auth/key-registry.ts';
 import { defaultLimitOverrides } from '../../src/auth/rate-limits.ts';
 import { bounds } from '../../src/bounds.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { scratchFolder } from '../event-log/log-fixture.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { issueKey, noonMs, revokeKey } from './support.ts';
 
 test('the list of keys does not contain the text of the keys', (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   const { key, issued } = issueKey(folder, {
     account: 'acme',
     mode: 'test',
@@ -41,7 +41,7 @@ test('the list of keys does not contain the text of the keys', (t) => {
 });
 
 test('stores an API key neither as text nor as hexadecimal digits', (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   const open = new KeyRegistry(keyFilePath(folder));
   t.after(() => open.close());
   const { key } = issueKey(folder);
@@ -51,13 +51,13 @@ test('stores an API key neither as text nor as hexadecimal digits', (t) => {
 });
 
 test('two API keys with the same account name get the same account number', (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   const accounts = ['acme', 'other', 'acme'].map((account) => issueKey(folder, { account }).issued.account);
   assert.deepEqual(accounts, [1, 2, 1]);
 });
 
 test('does not reuse the key number of a deleted key', (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   issueKey(folder);
   const database = new Database(keyFilePath(folder));
   database.exec('DELETE FROM keys');
@@ -66,7 +66,7 @@ test('does not reuse the key number of a deleted key', (t) => {
 });
 
 test('revoking an API key again does not change the time of the first revocation', (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   const { issued } = issueKey(folder);
   assert.equal(revokeKey(folder, issued.id, noonMs + 1), 'revoked');
   assert.equal(revokeKey(folder, issued.id, noonMs + 2), 'already_revoked');
@@ -85,7 +85,7 @@ const validKey = {
 } as const;
 
 test('rejects a new key with an invalid property', (t) => {
-  const registry = new KeyRegistry(keyFilePath(scratchFolder(t)));
+  const registry = new KeyRegistry(keyFilePath(temporaryFolder(t)));
   t.after(() => registry.close());
   for (const member of [
     ...['', 'a\nb', ' a', 'a'.repeat(bounds.accountNameCharactersMax + 1), 5].map((accountName) => ({ accountName })),

@@ -3,9 +3,9 @@ import { statSync, writeFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { operatorTokenPath, readOperatorToken, readOrCreateOperatorToken } from '../../src/auth/operator-token.ts';
 import { SecretFileError } from '../../src/secrets/secret-file.ts';
-import { scratchFolder } from '../event-log/log-fixture.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
-const pathFor = (t: TestContext) => operatorTokenPath(scratchFolder(t));
+const pathFor = (t: TestContext) => operatorTokenPath(temporaryFolder(t));
 
 test('creates a private operator token file at the first start only', (t) => {
   const path = pathFor(t);

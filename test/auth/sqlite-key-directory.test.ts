@@ -4,12 +4,12 @@ import Database from 'better-sqlite3';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { keyFilePath } from '../../src/auth/key-file.ts';
 import { bounds } from '../../src/bounds.ts';
-import { scratchFolder } from '../event-log/log-fixture.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { changeOrigins, issueKey, noonMs, openDirectory, revokeKey } from './support.ts';
 
 test('finds a key by its hash, and returns nothing for an unknown or revoked key', (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   const { key, issued } = issueKey(folder, { mode: 'test', expiresAtMs: noonMs + 1, limits: { requestsPerMinute: 9 } });
   const forever = issueKey(folder);
   const revoked = issueKey(folder);
@@ -32,7 +32,7 @@ test('finds a key by its hash, and returns nothing for an unknown or revoked key
 
 test('finds a new key immediately, and rejects a revoked, deleted or replaced key from the next poll on', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   const directory = openDirectory(t, folder);
   const [revoked, deleted, replaced] = [issueKey(folder), issueKey(folder), issueKey(folder)];
   const find = ({ key }: { readonly key: string }) => directory.findKeyByHash(hashApiKey(key));
@@ -52,7 +52,7 @@ test('finds a new key immediately, and rejects a revoked, deleted or replaced ke
 test('uses cached keys and origins while the key file is unreadable, and reports error and recovery once', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   for (const table of ['keys', 'embed_origins']) {
-    const folder = scratchFolder(t);
+    const folder = temporaryFolder(t);
     const { key, issued } = issueKey(folder);
     changeOrigins(folder, (registry) => registry.allowOrigins('acme', ['https://a.example']));
     const otherProgram = new Database(keyFilePath(folder));
@@ -80,7 +80,7 @@ test('uses cached keys and origins while the key file is unreadable, and reports
 
 test('returns sorted origins, and returns the same array until a poll finds a change', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   const [acme, other] = ['acme', 'other'].map((account) => issueKey(folder, { account }).issued.account);
   const directory = openDirectory(t, folder);
   const change = (apply: Parameters<typeof changeOrigins>[1]) => {
@@ -102,7 +102,7 @@ test('returns sorted origins, and returns the same array until a poll finds a ch
 
 test('limits how often an unknown key causes a poll of the key file', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   const clock = new ManualClock();
   const directory = openDirectory(t, folder, { clock });
   assert.equal(directory.findKeyByHash('nobody'), undefined);
@@ -114,7 +114,7 @@ test('limits how often an unknown key causes a poll of the key file', (t) => {
 });
 
 test('returns cached key ids and account names after the key file becomes unreadable', (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   const { issued } = issueKey(folder, { account: 'acme' });
   const other = issueKey(folder, { account: 'other' }).issued;
   const directory = openDirectory(t, folder);
@@ -134,7 +134,7 @@ test('returns cached key ids and account names after the key file becomes unread
 
 test('reads many key changes over several turns of the event loop', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   const { key, issued } = issueKey(folder);
   const directory = openDirectory(t, folder);
   const others = new Database(keyFilePath(folder));

@@ -8,8 +8,8 @@ import { SqliteKeyDirectory } from '../../src/auth/sqlite-key-directory.ts';
 import type { ApiKeyMode } from '../../src/domain/mode.ts';
 import type { Vertical } from '../../src/domain/vertical.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { scratchFolder } from '../event-log/log-fixture.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** The time of a new `ManualClock`. */
 export const noonMs = new ManualClock().wallMs();
@@ -76,7 +76,7 @@ const contractLimits: KeyLimits = { requestsPerMinute: 500, analyticsPerMinute: 
 
 /** Opens an authenticator on a new data folder. Only the clock is simulated. */
 export function openAuth(t: TestContext, { clock = new ManualClock(), defaultLimits = contractLimits } = {}) {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   const keyDirectory = openDirectory(t, folder, { clock });
   return {
     folder,

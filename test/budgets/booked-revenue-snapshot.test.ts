@@ -5,8 +5,8 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { bounds } from '../../src/bounds.ts';
 import { BookedRevenueSnapshotWriter, readSnapshot } from '../../src/budgets/booked-revenue-snapshot.ts';
-import { scratchFolder } from '../event-log/log-fixture.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { AvailabilityBench, catalogWithOffers } from './availability-bench.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
@@ -27,7 +27,7 @@ const ledgerOf = (bench: AvailabilityBench, isDurable: () => boolean = () => tru
 });
 
 test('closing writes a snapshot of the last records, in a file that only the owner can read', async (t) => {
-  const [file, bench] = [join(scratchFolder(t), 'snapshot'), openBench()];
+  const [file, bench] = [join(temporaryFolder(t), 'snapshot'), openBench()];
   const options = { file, clock: new ManualClock(), bookings: bench.bookings, onError: failOn };
   const writer = new BookedRevenueSnapshotWriter({ ...options, ledger: ledgerOf(bench) });
   bench.clickOnce('a');
@@ -40,7 +40,7 @@ test('closing writes a snapshot of the last records, in a file that only the own
 });
 
 test('writes a snapshot periodically, once its records are durable', async (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   const [file, bench] = [join(folder, 'snapshot'), openBench()];
   let isDurable = false;
   const options = { file, clock: new ManualClock(), bookings: bench.bookings, onError: failOn };
@@ -58,7 +58,7 @@ test('writes a snapshot periodically, once its records are durable', async (t) =
 });
 
 test('writes no snapshot of records that the ledger lost', async (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   const bench = openBench();
   const writer = new BookedRevenueSnapshotWriter({
     ...{ file: join(folder, 'snapshot'), clock: new ManualClock(), bookings: bench.bookings },
@@ -72,7 +72,7 @@ test('reports a write error', async (t) => {
   const bench = openBench();
   const errors: unknown[] = [];
   const writer = new BookedRevenueSnapshotWriter({
-    ...{ file: join(scratchFolder(t), 'missing', 'snapshot'), clock: new ManualClock() },
+    ...{ file: join(temporaryFolder(t), 'missing', 'snapshot'), clock: new ManualClock() },
     ...{ bookings: bench.bookings, ledger: ledgerOf(bench), onError: (error: unknown) => errors.push(error) },
   });
   await writer.close();
@@ -80,7 +80,7 @@ test('reports a write error', async (t) => {
 });
 
 test('rejects a snapshot file with any changed byte, a truncated file and an unreadable file', async (t) => {
-  const [file, bench] = [join(scratchFolder(t), 'snapshot'), openBench()];
+  const [file, bench] = [join(temporaryFolder(t), 'snapshot'), openBench()];
   const options = { file, clock: new ManualClock(), bookings: bench.bookings, onError: failOn };
   assert.deepEqual(readSnapshot(file), { snapshot: null, problem: null });
   await new BookedRevenueSnapshotWriter({ ...options, ledger: ledgerOf(bench) }).close();

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { isValidAccountName } from '../../src/auth/api-key.ts';
@@ -12,6 +11,7 @@ import { parseCatalog } from '../../src/catalogs/parse-catalog.ts';
 import type { Vertical } from '../../src/domain/vertical.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** Members of the example catalogs that tests change. */
 interface ChangeableOffer {
@@ -362,8 +362,7 @@ describe('a stored catalog', () => {
   }
 
   test('starts with warnings, and the same catalog as a new file is refused', (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'stored-'));
-    t.after(() => rmSync(folder, { recursive: true }));
+    const folder = temporaryFolder(t);
     assert.throws(
       () => openStore(folder, refused),
       (error: Error) => error instanceof InvalidCatalogError && /must be at most 18/.test(error.errors[0]!),
@@ -380,8 +379,7 @@ describe('a stored catalog', () => {
   });
 
   test('is accepted by a reload, and its replacement does not remove it', async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'stored-'));
-    t.after(() => rmSync(folder, { recursive: true }));
+    const folder = temporaryFolder(t);
     const version = storeRefusedCatalog(folder);
     const { store, file, warnings } = openStore(folder, valid);
     t.after(() => store.close());

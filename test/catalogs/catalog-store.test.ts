@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { getEventListeners } from 'node:events';
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { bounds } from '../../src/bounds.ts';
 import { type CatalogReloadResult, CatalogStore, InvalidCatalogError } from '../../src/catalogs/catalog-store.ts';
@@ -19,17 +18,17 @@ import { catalogOf, plainOffer } from '../matching/loan-fixtures.ts';
 import { equipmentLeaseCatalog, equipmentLeases } from '../support/equipment-leases.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { generateCatalog } from '../support/random-catalog.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 let folder: string;
 let archiveFolder: string;
 let clock: ManualClock;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'catalog-store-'));
+  folder = temporaryFolder();
   archiveFolder = join(folder, 'catalogs');
   clock = new ManualClock();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const textWith = (...ids: string[]) => JSON.stringify(catalogOf(ids.map((id) => plainOffer({ id }))));
 const versionOf = (text: string) => {

@@ -1,17 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { findCatalogFiles } from '../../src/catalogs/find-catalog-files.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-
-function createFolder(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'catalogs-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 function writeCatalog(folder: string, name: string, vertical: string): string {
   const file = join(folder, name);
@@ -20,12 +14,12 @@ function writeCatalog(folder: string, name: string, vertical: string): string {
 }
 
 test('finds the vertical of a single catalog file', (t) => {
-  const file = writeCatalog(createFolder(t), 'offers.json', 'personal-loans');
+  const file = writeCatalog(temporaryFolder(t), 'offers.json', 'personal-loans');
   assert.deepEqual(findCatalogFiles(file, builtInVerticals), [{ vertical: personalLoans, file }]);
 });
 
 test('finds one catalog for each vertical in a folder, and ignores other files', (t) => {
-  const folder = createFolder(t);
+  const folder = temporaryFolder(t);
   const loans = writeCatalog(folder, 'loans.json', 'personal-loans');
   const banking = writeCatalog(folder, 'banking.json', 'banking');
   // Temporary files of vim, Emacs (a dangling link), macOS and others, and the links of a Kubernetes volume.
@@ -53,7 +47,7 @@ test('finds one catalog for each vertical in a folder, and ignores other files',
 });
 
 test('rejects a folder without catalogs, and a folder with two catalogs of one vertical', (t) => {
-  const folder = createFolder(t);
+  const folder = temporaryFolder(t);
   assert.throws(() => findCatalogFiles(folder, builtInVerticals), /contains no catalog/);
   const one = writeCatalog(folder, 'one.json', 'personal-loans');
   const two = writeCatalog(folder, 'two.json', 'personal-loans');
@@ -72,7 +66,7 @@ test('rejects a folder with a file that is no catalog, and names the file and th
     ['null', /must have the member vertical/],
     ['[]', /must have the member vertical/],
   ] as const) {
-    const folder = createFolder(t);
+    const folder = temporaryFolder(t);
     writeCatalog(folder, 'a.json', 'personal-loans');
     const file = join(folder, 'b.json');
     writeFileSync(file, content);

@@ -1,13 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** A real folder for logos, gone when the test is over. */
 export function logoFolderOf(t: TestContext, files: Readonly<Record<string, string | Uint8Array>> = {}): string {
-  const folder = join(mkdtempSync(join(tmpdir(), 'marketplace-logos-')), 'logos');
+  const folder = join(temporaryFolder(t), 'logos');
   mkdirSync(folder);
-  t.after(() => rmSync(join(folder, '..'), { recursive: true }));
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
   return folder;
 }

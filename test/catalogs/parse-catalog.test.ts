@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { Settings } from 'typebox/system';
@@ -15,6 +14,7 @@ import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { catalogOf, plainBand, plainOffer } from '../matching/loan-fixtures.ts';
 import { equipmentLeaseCatalog, equipmentLeases } from '../support/equipment-leases.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 function errorsOf(catalog: unknown, vertical = personalLoans): readonly string[] {
   const parsed = parseCatalog(
@@ -398,8 +398,7 @@ test('rejects a text without parsing it if the text is too long or has a byte or
 });
 
 function readBytes(t: TestContext, bytes: Uint8Array): ReturnType<typeof readCatalogText> {
-  const folder = mkdtempSync(join(tmpdir(), 'read-catalog-text-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   const file = join(folder, 'offers.json');
   writeFileSync(file, bytes);
   return readCatalogText(file);

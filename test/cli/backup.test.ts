@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createMarketplace } from '../../src/index.ts';
 import { ApiCaller } from '../support/api-caller.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
-import { createFolder, marketplaceOnFreshFolder } from './sample-data-folder.ts';
+import { marketplaceOnFreshFolder } from './sample-data-folder.ts';
 import { ServedProcess, serveMarketplace } from './served-process.ts';
 
 const clients = 24;
@@ -79,7 +80,7 @@ test('a backup and a restart under load lose no acknowledged sessions, inputs or
 
 test('only the owner can read the files of a backup, and the target folder must be empty', async (t) => {
   const { folder, run } = marketplaceOnFreshFolder(t);
-  const target = createFolder(t);
+  const target = temporaryFolder(t);
   assert.match((await run('backup', target)).stderr, /^marketplace: there is no ledger in /);
   await (await serveMarketplace(folder)).stop();
   assert.equal((await run('backup', target)).code, 0);

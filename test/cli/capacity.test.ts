@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { sampleResult } from '../capacity/sample-result.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { assertFailed, runMarketplace } from './run-marketplace.ts';
-import { createFolder } from './sample-data-folder.ts';
 
 const defaultMix = fileURLToPath(new URL('../../bench/mixes/default.json', import.meta.url));
 
 /** Runs the command on a sample result, and writes further files. */
 function withResult(t: TestContext) {
-  const folder = createFolder(t);
+  const folder = temporaryFolder(t);
   const write = (name: string, text: string) => {
     const file = join(folder, name);
     writeFileSync(file, text);

@@ -8,12 +8,12 @@ import { computeCatalogVersion } from '../../src/catalogs/catalog-version.ts';
 import type { LoanCatalog as CatalogFile } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { image } from '../catalogs/logo-folder.ts';
 import { catalogOf, plainBand, plainOffer } from '../matching/loan-fixtures.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { assertFailed, runMarketplace } from './run-marketplace.ts';
-import { createFolder } from './sample-data-folder.ts';
 
 /** Writes a catalog, or the text of one, with these logos beside it. Returns the path of the file. */
 function writeCatalog(t: TestContext, content: unknown, logos: Readonly<Record<string, string>> = {}): string {
-  const folder = createFolder(t);
+  const folder = temporaryFolder(t);
   const file = join(folder, 'offers.json');
   writeFileSync(file, typeof content === 'string' ? content : pretty(content));
   if (Object.keys(logos).length > 0) mkdirSync(join(folder, 'logos'));

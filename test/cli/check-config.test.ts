@@ -3,8 +3,9 @@ import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { settingNames } from '../../src/config/env.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { runMarketplace } from './run-marketplace.ts';
-import { createFolder, createKey } from './sample-data-folder.ts';
+import { createKey } from './sample-data-folder.ts';
 
 test('prints every setting with its value, and whether the value is the default', async () => {
   const { code, stdout, stderr } = await runMarketplace(['check-config'], { SVC_PORT: '8181' });
@@ -46,7 +47,7 @@ test('the keys commands ignore invalid settings that these commands do not use',
 });
 
 test('warns about live keys that get offers of an example catalog, and changes no file of the data folder', async (t) => {
-  const settings = { SVC_DATA_DIR: createFolder(t) };
+  const settings = { SVC_DATA_DIR: temporaryFolder(t) };
   const warningsWith = async (others = {}) => {
     const files = readdirSync(settings.SVC_DATA_DIR);
     const { stdout } = await runMarketplace(['check-config', '--json'], { ...settings, ...others });

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { findFreePort } from '../../bench/target/free-port.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { clickIdFromRedirect } from '../support/click-ids.ts';
 import { HttpClient } from '../support/http-client.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import { assertFailed, type Ran, runMarketplace } from './run-marketplace.ts';
 import { serveMarketplace } from './served-process.ts';
 
 /** Server of all tests, with an API client and the command line. */
-const folder = mkdtempSync(join(tmpdir(), 'marketplace-confirm-'));
+const folder = temporaryFolder();
 const server = await serveMarketplace(folder);
 const [, key = ''] = /^ {2}live {2}(\S+)$/m.exec(readFileSync(join(folder, 'first-keys.txt'), 'utf8')) ?? [];
 const http = new HttpClient(server.port);
@@ -21,7 +21,6 @@ const url = `http://127.0.0.1:${server.operationsPort}`;
 after(async () => {
   http.close();
   await server.stop();
-  rmSync(folder, { recursive: true });
 });
 
 /** Creates a session with this tag, clicks an offer, and returns the click_id. */

@@ -7,10 +7,11 @@ import { operatorTokenPath, readOperatorToken } from '../../src/auth/operator-to
 import { openOrCreateSecretFile } from '../../src/secrets/secret-file.ts';
 import { ApiCaller, assertError, assertOk } from '../support/api-caller.ts';
 import { Scrape } from '../support/scrape.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { totalClickUsd } from '../support/vertical-fixture.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 import { runMarketplace } from './run-marketplace.ts';
-import { createFolder, createKey } from './sample-data-folder.ts';
+import { createKey } from './sample-data-folder.ts';
 import { ServedProcess } from './served-process.ts';
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
@@ -50,7 +51,7 @@ async function serve(t: TestContext, folder: string, key: string, engine = 'uws'
 }
 
 async function issueKey(t: TestContext): Promise<{ folder: string; key: string }> {
-  const folder = createFolder(t);
+  const folder = temporaryFolder(t);
   return { folder, key: (await createKey(folder)).key };
 }
 
@@ -174,7 +175,7 @@ test('while the disk is too full for the analytics store, sessions can still be 
 
 test('a command reports a full disk in one line that names the folder', { skip }, async (t) => {
   const { folder } = await issueKey(t);
-  const secretFolder = createFolder(t);
+  const secretFolder = temporaryFolder(t);
   const secretFile = join(secretFolder, 'secrets.json');
   openOrCreateSecretFile(secretFile, false);
   const commands = [

@@ -12,14 +12,15 @@ import { nodeFileSystem } from '../../src/event-log/log-files.ts';
 import { verifyLog } from '../../src/event-log/verify-log.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
-import { createFolder, createSampleData } from './sample-data-folder.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { createSampleData } from './sample-data-folder.ts';
 
 const bin = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
 const rowsOfTwoBatches = 501;
 
 /** Creates a folder with rows to confirm, and a server that rejects the first batch and never responds to the second batch. */
 async function createBlockedConfirmation(t: TestContext) {
-  const folder = createFolder(t);
+  const folder = temporaryFolder(t);
   let batches = 0;
   const second = Promise.withResolvers<void>();
   const server = createServer(async (request, response) => {

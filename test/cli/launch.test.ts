@@ -5,8 +5,8 @@ import process from 'node:process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { defaultHeapMegabytes } from '../../bin/heap-megabytes.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { runMarketplace } from './run-marketplace.ts';
-import { createFolder } from './sample-data-folder.ts';
 
 const root = new URL('../../', import.meta.url);
 
@@ -62,7 +62,7 @@ function writeCommand(folder: string, name: string, output: string, code = 0): v
 }
 
 test('bin/install-test-tools installs nothing without root, and fails only if Chromium is missing', async (t) => {
-  const folder = createFolder(t);
+  const folder = temporaryFolder(t);
   writeCommand(folder, 'id', '1000');
   writeCommand(folder, 'jq', '');
   const runWith = (chromium: string) => {
@@ -80,7 +80,7 @@ test('bin/install-test-tools installs nothing without root, and fails only if Ch
 });
 
 test('bin/marketplace runs through a symbolic link to a symbolic link in another folder', async (t) => {
-  const folder = createFolder(t);
+  const folder = temporaryFolder(t);
   symlinkSync(join(scripts, 'marketplace'), join(folder, 'first'));
   symlinkSync('first', join(folder, 'second'));
   const { code, stdout, stderr } = await runMarketplace(['--version'], {}, { command: './second', folder });
@@ -89,7 +89,7 @@ test('bin/marketplace runs through a symbolic link to a symbolic link in another
 });
 
 test('bin/with-node, run through a link, uses the Node.js of the project if the installed version is too old', async (t) => {
-  const folder = createFolder(t);
+  const folder = temporaryFolder(t);
   mkdirSync(join(folder, 'project', 'bin'), { recursive: true });
   copyFileSync(join(scripts, 'with-node'), join(folder, 'project', 'bin', 'with-node'));
   writeCommand(join(folder, 'project', '.node', 'node_modules', '.bin'), 'node', 'v22.99.0');

@@ -7,7 +7,7 @@ import type { Command } from 'commander';
 import { exitCodesOf } from '../../src/cli/command.ts';
 import { createProgram, flattenCommands, fullCommandName } from '../../src/cli/program.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
-import { temporaryFolder } from '../support/running-marketplace.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { assertFailed, runMarketplace } from './run-marketplace.ts';
 
 const commands = flattenCommands(await createProgram('0.0.0', async () => builtInVerticals));
@@ -59,8 +59,8 @@ test('help is printed to standard output, also for subcommands', async () => {
 
 const createKey = 'keys create --account acme --vertical personal-loans --mode test';
 
-test('a usage error explains the allowed values or suggests the nearest name, names the command with help, and changes nothing', async () => {
-  const settings = { SVC_DATA_DIR: join(temporaryFolder(), 'data') };
+test('a usage error explains the allowed values or suggests the nearest name, names the command with help, and changes nothing', async (t) => {
+  const settings = { SVC_DATA_DIR: join(temporaryFolder(t), 'data') };
   for (const [line, message, parent] of [
     ['help serv', /unknown command 'serv'; did you mean serve\?\n/, ''],
     ['hlep keys', /unknown command 'hlep'; did you mean help\?\n/, ''],
@@ -153,8 +153,8 @@ test('the version is printed to standard output', async () => {
   assert.match(stdout, /^\d+\.\d+\.\d+\n$/);
 });
 
-test('help loads no package except commander', async () => {
-  const folder = temporaryFolder();
+test('help loads no package except commander', async (t) => {
+  const folder = temporaryFolder(t);
   const hooks = `import { registerHooks } from 'node:module';
     const packages = new Set();
     registerHooks({ load(url, context, next) {

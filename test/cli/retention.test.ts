@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, type TestContext, test } from 'node:test';
+import { before, type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { pino } from 'pino';
@@ -12,7 +12,7 @@ import { embeddedOptions } from '../embedded/embedded-marketplace.ts';
 import { damageByte } from '../event-log/log-fixture.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { temporaryFolder } from '../support/running-marketplace.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 import { figuresInStore } from './figures-in-store.ts';
 import { marketplaceOnFreshFolder, ok } from './sample-data-folder.ts';
@@ -72,7 +72,6 @@ before(async () => {
   root = temporaryFolder();
   history = await writeHistory(join(root, 'data'), firstDayMs);
 });
-after(() => rmSync(root, { recursive: true }));
 
 /** Copies the data folder of `writeHistory`. `open` starts the service at the time at which the last run ended. */
 function copyHistory(t: TestContext) {

@@ -1,19 +1,11 @@
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { createMarketplace, type PartnerApiResult } from '../../src/index.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
-import { temporaryFolder } from '../support/running-marketplace.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 import { runMarketplace } from './run-marketplace.ts';
-
-/** Creates a folder that is deleted at the end of the test, after the services in the folder have stopped. */
-export function createFolder(t: TestContext): string {
-  const folder = temporaryFolder();
-  runAfterTest(t, () => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 /** Creates an API key with the command line, also while a server runs. Returns the key and its properties. */
 export async function createKey(dataDir: string, vertical = 'personal-loans', mode = 'live', ...options: string[]) {
@@ -25,7 +17,7 @@ export async function createKey(dataDir: string, vertical = 'personal-loans', mo
 
 /** Command line with a data folder that is deleted after the test. */
 export function marketplaceOnFreshFolder(t: TestContext) {
-  const folder = join(createFolder(t), 'data');
+  const folder = join(temporaryFolder(t), 'data');
   const settings = { SVC_DATA_DIR: folder };
   const run = (...args: string[]) => runMarketplace(args, settings);
   const runInOwnProcess = (...args: string[]) => runMarketplace(args, settings, { ownProcess: true });

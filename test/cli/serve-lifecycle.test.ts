@@ -19,8 +19,9 @@ import type { HttpClient } from '../support/http-client.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { ServiceConnection } from '../support/service-connection.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { runMarketplace } from './run-marketplace.ts';
-import { createFolder, createKey } from './sample-data-folder.ts';
+import { createKey } from './sample-data-folder.ts';
 import { ServedProcess } from './served-process.ts';
 
 const logo = 'GET /cdn/none.svg HTTP/1.1\r\nHost: test\r\n\r\n';
@@ -95,7 +96,7 @@ for (const [moment, settings, preload] of [
   ['starting the service', {}, 'programs/stops-while-starting.ts'],
 ] as const) {
   test(`a stop signal while the process is ${moment} cancels the start and unlocks the data folder`, async (t) => {
-    const folder = createFolder(t);
+    const folder = temporaryFolder(t);
     const served = new ServedProcess(t, { SVC_DATA_DIR: folder, ...settings }, preload);
     assert.deepEqual(await served.ended, { code: 0, signal: null });
     await assert.rejects(served.greeting);
@@ -107,7 +108,7 @@ for (const [moment, settings, preload] of [
 }
 
 test('SIGHUP during the start does not stop the server', async (t) => {
-  const settings = { SVC_DATA_DIR: createFolder(t), LOADING: 'src/cli/commands/serve.ts', SIGNAL: 'SIGHUP' };
+  const settings = { SVC_DATA_DIR: temporaryFolder(t), LOADING: 'src/cli/commands/serve.ts', SIGNAL: 'SIGHUP' };
   const served = new ServedProcess(t, settings, 'programs/signals-while-loading.ts');
   await served.greeting;
   served.signal('SIGTERM');
@@ -117,7 +118,7 @@ test('SIGHUP during the start does not stop the server', async (t) => {
 const exampleWarning = 'live API keys are served by example catalogs with made-up offers; set SVC_CATALOG';
 
 test('warns once for each vertical whose live keys get offers of an example catalog, also for keys created later', async (t) => {
-  const folder = createFolder(t);
+  const folder = temporaryFolder(t);
   await createKey(folder);
   await createKey(folder, 'mortgage', 'test');
   const served = new ServedProcess(t, { SVC_DATA_DIR: folder });
@@ -132,7 +133,7 @@ test('warns once for each vertical whose live keys get offers of an example cata
 });
 
 test('does not warn about live keys that get offers of other catalogs, and names vertical and file of a failed reload', async (t) => {
-  const folder = createFolder(t);
+  const folder = temporaryFolder(t);
   const settings = { SVC_DATA_DIR: join(folder, 'data'), SVC_CATALOG: join(folder, 'catalogs') };
   mkdirSync(settings.SVC_CATALOG);
   const files = new Map<string, string>();
@@ -161,7 +162,7 @@ test('does not warn about live keys that get offers of other catalogs, and names
 });
 
 test('a stop during a catalog reload cancels the reload without logging an error', async (t) => {
-  const served = new ServedProcess(t, { SVC_DATA_DIR: createFolder(t) });
+  const served = new ServedProcess(t, { SVC_DATA_DIR: temporaryFolder(t) });
   await served.greeting;
   for (const signal of ['SIGHUP', 'SIGTERM'] as const) served.signal(signal);
   assert.deepEqual(await served.ended, { code: 0, signal: null });
@@ -176,7 +177,7 @@ for (const [signal, origin, message] of [
   ['SIGWINCH', 'unhandledRejection', 'an unhandled bug'],
 ] as const) {
   test(`after an ${origin} error, the server exits with code 1 and loses no acknowledged event`, async (t) => {
-    const folder = createFolder(t);
+    const folder = temporaryFolder(t);
     const { key } = await createKey(folder);
     const served = new ServedProcess(t, { SVC_DATA_DIR: folder }, 'programs/faults-on-signals.ts');
     await new ApiCaller(await served.client(t), 'personal-loans', key).createSession('kept');
@@ -202,7 +203,7 @@ for (const [engine, reason, preload] of [
   ['node', /no binary for this machine/, 'programs/without-uws.ts'],
 ] as const) {
   test(`on ${engine}, the server logs its engine, addresses, settings and warnings at the start`, async (t) => {
-    const folder = createFolder(t);
+    const folder = temporaryFolder(t);
     const settings = { SVC_DURABILITY: 'write', SVC_FLAVOUR: '1', SVC_WIDGET_URL: 'http://127.0.0.1:6000' };
     const served = new ServedProcess(t, { SVC_DATA_DIR: folder, ...settings }, preload);
     const { time, level, msg, version, httpEngineReason, maxSessions, ...line } =
@@ -237,7 +238,7 @@ for (const [engine, reason, preload] of [
 }
 
 test('a second server on the same data folder cannot start until the first process has ended', async (t) => {
-  const folder = createFolder(t);
+  const folder = temporaryFolder(t);
   const served = new ServedProcess(t, { SVC_DATA_DIR: folder });
   const operations = await served.client(t, 'operations');
   const { config } = loadConfig(readEnv({ SVC_DATA_DIR: folder }));
@@ -264,7 +265,7 @@ function sessionHead(key: string, length: number): string {
 
 /** Starts a server and sends it a session request without the last byte. */
 async function withPendingRequest(t: TestContext, settings: Readonly<Record<string, string>>) {
-  const folder = createFolder(t);
+  const folder = temporaryFolder(t);
   const { key } = await createKey(folder);
   const served = new ServedProcess(t, { SVC_DATA_DIR: folder, ...settings });
   const ports = await served.ports();
@@ -279,7 +280,7 @@ async function withPendingRequest(t: TestContext, settings: Readonly<Record<stri
 }
 
 test('the first start with a locked key file succeeds without creating API keys', async (t) => {
-  const folder = createFolder(t);
+  const folder = temporaryFolder(t);
   await createKey(folder);
   const database = new Database(keyFilePath(folder));
   runAfterTest(t, () => database.close());
@@ -294,7 +295,7 @@ test('the first start with a locked key file succeeds without creating API keys'
 const keyText = /svc_pl_(?:live|test)_[0-9a-f]{48}/g;
 
 test('the first start writes the new API keys and the operator token to private files and prints the paths', async (t) => {
-  const folder = createFolder(t);
+  const folder = temporaryFolder(t);
   const served = new ServedProcess(t, { SVC_DATA_DIR: folder });
   const http = await served.client(t);
   await served.firstKeys();
@@ -320,7 +321,7 @@ test('the first start writes the new API keys and the operator token to private 
 const noTerminals = spawnSync('script', ['--version']).status !== 0 && 'the script command is missing';
 
 test('the first start on a terminal prints the API keys and writes no file', { skip: noTerminals }, async (t) => {
-  const folder = createFolder(t);
+  const folder = temporaryFolder(t);
   const m = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
   const settings = { SVC_DATA_DIR: folder, SVC_PORT: '0', SVC_OPS_PORT: '0', SVC_MATCHER_THREADS: '0' };
   const terminal = spawn('script', ['-qec', 'echo pid $$; exec "$m" serve 2> /dev/null', '/dev/null'], {

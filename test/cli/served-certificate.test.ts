@@ -6,7 +6,7 @@ import { runAfterTest } from '../support/run-after-test.ts';
 import { Scrape } from '../support/scrape.ts';
 import { createSelfSignedCertificate, writeCertificate } from '../support/self-signed.ts';
 import { ServiceConnection } from '../support/service-connection.ts';
-import { createFolder } from './sample-data-folder.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { ServedProcess } from './served-process.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -20,7 +20,7 @@ async function subjectAt(port: number): Promise<string | undefined> {
 }
 
 test('serves HTTPS and reloads the certificate on SIGHUP and when its files change', async (t) => {
-  const folder = createFolder(t);
+  const folder = temporaryFolder(t);
   const soon = createSelfSignedCertificate('one.test', Date.now() + 10 * dayMs);
   const { certificateFile, keyFile } = writeCertificate(folder, soon);
   const served = new ServedProcess(t, {

@@ -5,7 +5,7 @@ import process from 'node:process';
 import { test } from 'node:test';
 import { RawConnection } from '../http/raw-connection.ts';
 import { createSelfSignedCertificate, writeCertificate } from '../support/self-signed.ts';
-import { createFolder } from './sample-data-folder.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { ServedProcess } from './served-process.ts';
 
 const mebibyte = 1024 * 1024;
@@ -80,7 +80,7 @@ for (const engine of ['uws', 'node']) {
     test(`on ${engine}, ${transport} clients that do not read responses use little memory of the server`, {
       skip: process.platform !== 'linux' && 'reads /proc',
     }, async (t) => {
-      const folder = createFolder(t);
+      const folder = temporaryFolder(t);
       const settings: Record<string, string> = { SVC_DATA_DIR: join(folder, 'data'), SVC_LISTENER: engine };
       if (secure) {
         const { certificateFile, keyFile } = writeCertificate(folder, createSelfSignedCertificate('localhost'));

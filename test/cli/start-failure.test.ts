@@ -12,8 +12,8 @@ import { readEnv } from '../../src/config/env.ts';
 import { DataMissingError, FolderMissingError } from '../../src/files/data-paths.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { createSelfSignedCertificate, writeCertificate } from '../support/self-signed.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { assertFailed, runMarketplace } from './run-marketplace.ts';
-import { createFolder } from './sample-data-folder.ts';
 
 type Settings = Readonly<Record<string, string>>;
 
@@ -58,7 +58,7 @@ const wrongPaths: readonly (readonly [what: string, setting: string, path: (fold
 
 for (const [what, setting, pathIn] of wrongPaths) {
   test(`${what} fails the start with one line that names ${setting} and the path`, async (t) => {
-    const folder = createFolder(t);
+    const folder = temporaryFolder(t);
     const path = pathIn(folder);
     const error = await startError(settingsOf(folder, { [setting]: path }));
     assert.ok(error.includes(setting) && error.includes(path), error);
@@ -76,14 +76,14 @@ for (const engine of ['uws', 'node']) {
       ['SVC_OPS_PORT', port],
       ['SVC_OPS_HOST', '192.0.2.1'],
     ] as const) {
-      const error = await startError(settingsOf(createFolder(t), { [setting]: value, SVC_LISTENER: engine }));
+      const error = await startError(settingsOf(temporaryFolder(t), { [setting]: value, SVC_LISTENER: engine }));
       assert.ok(error.includes(`${setting} is "${value}"`), error);
     }
   });
 }
 
 test('at the start, the error for an unusable certificate names the setting and the reason', async (t) => {
-  const folder = createFolder(t);
+  const folder = temporaryFolder(t);
   writeCertificate(folder, createSelfSignedCertificate('one.test'));
   const [missing, certificate] = [join(folder, 'none.pem'), join(folder, 'certificate.pem')];
   for (const [files, line] of [
@@ -101,7 +101,7 @@ test('at the start, the error for an unusable certificate names the setting and 
 });
 
 test('serve prints one line and exits with code 1 if the start fails', async (t) => {
-  const folder = createFolder(t);
+  const folder = temporaryFolder(t);
   const settings = settingsOf(folder, { SVC_CATALOG: fileIn(folder) });
   assertFailed(
     await runMarketplace(['serve'], settings),

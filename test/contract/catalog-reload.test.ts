@@ -38,7 +38,6 @@ function expectedOf(catalog: LoanCatalog): Expected {
 /** Starts a service with the first of two catalogs as its live catalog. A test can replace the catalog file. */
 async function startBefore(t: TestContext, options: StartOptions = {}) {
   const catalogs = new ChangeableCatalogs({ ...fixture, catalogFiles: { ...fixture.catalogFiles, live: before } });
-  runAfterTest(t, () => catalogs.removeFiles());
   const market = await RunningMarketplace.start('uws', { catalogs: catalogs.sources, ...options });
   runAfterTest(t, () => market.close());
   return { market, exchange: (catalog: LoanCatalog) => catalogs.writeCatalog(catalog) };

@@ -142,7 +142,6 @@ describeService('a logo', ({ running }) => {
 describe('logos in the folder of a catalog file', () => {
   const start = async (t: TestContext, logos: Readonly<Record<string, string>> = {}, options: StartOptions = {}) => {
     const catalogs = new ChangeableCatalogs(fixture);
-    runAfterTest(t, () => catalogs.removeFiles());
     for (const [file, text] of Object.entries(logos)) catalogs.writeLogo(file, text);
     const market = await RunningMarketplace.start('uws', { catalogs: catalogs.sources, ...options });
     runAfterTest(t, () => market.close());

@@ -136,7 +136,6 @@ test('the metrics count the requests to matching threads', async (t) => {
 
 test('the metrics contain the active catalog and the number of failed reloads', async (t) => {
   const catalogs = new ChangeableCatalogs(fixture);
-  t.after(() => catalogs.removeFiles());
   const market = await RunningMarketplace.start('uws', { catalogs: catalogs.sources });
   t.after(() => market.close());
   const live = { vertical: fixture.vertical.segment, mode: 'live' };

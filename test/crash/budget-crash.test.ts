@@ -9,10 +9,10 @@ import type { AnalyticsSummary } from '../../src/index.ts';
 import { unbookedReasons } from '../../src/ledger/ledger-record.ts';
 import { banking } from '../../src/verticals/banking/banking.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
-import { createFolder } from '../cli/sample-data-folder.ts';
 import { ServedProcess } from '../cli/served-process.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { sampleBorrowers } from '../support/sample-borrowers.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { totalClickMicros } from '../support/vertical-fixture.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import { visitLedgerClicks } from './ledger-clicks.ts';
@@ -45,7 +45,7 @@ function writeCatalog(folder: string, { vertical, offerId, clickMicros }: (typeo
 
 for (const hasSnapshot of [false, true]) {
   test(`after kill -9 and a restart ${hasSnapshot ? 'with an old' : 'without a'} snapshot, clicks book exactly the budget`, async (t) => {
-    const folder = createFolder(t);
+    const folder = temporaryFolder(t);
     const [dataDir, catalogs] = [join(folder, 'data'), join(folder, 'catalogs')];
     const { bookedRevenueFile, ledgerFolder } = dataPaths(dataDir);
     mkdirSync(catalogs);

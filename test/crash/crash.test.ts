@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createFolder } from '../cli/sample-data-folder.ts';
 import { ServedProcess } from '../cli/served-process.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { withDailyCap } from '../support/changeable-catalogs.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { totalClickUsd } from '../support/vertical-fixture.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 import { anySeed, runCrashes } from './crash-run.ts';
@@ -20,7 +20,7 @@ test('after kill -9 and a restart, every acknowledged change exists exactly once
 
 test('even if the server is killed twice, exactly as many clicks book revenue as the daily cap allows', async (t) => {
   const [clients, cap, offerId, tag] = [8, 60, 'cobalt-prime', 'capped'];
-  const folder = createFolder(t);
+  const folder = temporaryFolder(t);
   const [dataDir, catalog] = [join(folder, 'data'), join(folder, 'live.json')];
   writeFileSync(catalog, JSON.stringify(withDailyCap(fixture.catalogFiles.live, cap, [offerId])));
   const { key } = await createPartner(dataDir, 'live');

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { getCommandHelp } from '../../src/cli/command.ts';
@@ -12,6 +11,7 @@ import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { ok } from '../cli/sample-data-folder.ts';
 import { type ServedMarketplace, serveMarketplace } from '../cli/served-process.ts';
 import { documents } from '../support/documents.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import { problemOf } from './inline-commands.ts';
 import {
@@ -169,7 +169,7 @@ test('docs/command-line.md lists every command', () => {
 });
 
 describe('the commands of the documentation', () => {
-  const root = mkdtempSync(join(tmpdir(), 'marketplace-docs-'));
+  const root = temporaryFolder();
   const [folder, readerFiles, socket] = [join(root, 'documents'), join(root, 'reader'), join(root, 'commands.sock')];
   let server: ServedMarketplace | undefined;
   let commandHost: Server | undefined;
@@ -185,7 +185,6 @@ describe('the commands of the documentation', () => {
   after(async () => {
     await server?.stop();
     commandHost?.close();
-    rmSync(root, { recursive: true, force: true });
   });
 
   /** Replacements for the addresses of the documents and the examples. */

@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { ChangeableCatalogs, withBudgets, withDailyCap } from '../support/changeable-catalogs.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { runAfterTest } from '../support/run-after-test.ts';
 import { totalClickUsd } from '../support/vertical-fixture.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 import { newKey, ok, startEmbedded } from './embedded-marketplace.ts';
@@ -27,7 +26,6 @@ const limits = {
 for (const [what, { addTo, countsUnshown }] of Object.entries(limits)) {
   test(`a ${what} that is added to a running service counts the earlier clicks of the day, and clicks on earlier links still book revenue`, async (t) => {
     const catalogs = new ChangeableCatalogs(fixture);
-    runAfterTest(t, () => catalogs.removeFiles());
     const marketplace = await startEmbedded(t, { clock: new ManualClock(), catalogs: catalogs.sources });
     const partner = marketplace.partnerApi(marketplace.keys.create(newKey).key);
     const showOffers = async (maxOffers: number) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -15,9 +15,9 @@ import {
   type PartnerApiResult,
   personalLoans,
 } from '../../src/index.ts';
-import { temporaryFolder } from '../support/running-marketplace.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
-import { folderFor, newKey, ok, refusal, startEmbedded } from './embedded-marketplace.ts';
+import { newKey, ok, refusal, startEmbedded } from './embedded-marketplace.ts';
 
 const exampleCatalog = fileURLToPath(
   new URL('../../src/verticals/personal-loans/example-catalog.json', import.meta.url),
@@ -30,10 +30,7 @@ before(async () => {
   folder = temporaryFolder();
   marketplace = await createMarketplace({ dataDir: folder, durability: 'write', urls });
 });
-after(async () => {
-  await marketplace.close();
-  rmSync(folder, { recursive: true });
-});
+after(() => marketplace.close());
 
 /** Returns the API for a new key with this daily session limit. */
 function partnerWith(sessionsPerDay = 1_000): PartnerApi {
@@ -76,7 +73,7 @@ const wrongOptions: readonly (readonly [name: string, options: Partial<Marketpla
 ];
 
 test('createMarketplace rejects an invalid option before creating files, and names the option', async (t) => {
-  const dataDir = join(folderFor(t), 'data');
+  const dataDir = join(temporaryFolder(t), 'data');
   for (const [name, options] of wrongOptions) {
     const isNamed = (error: unknown) => error instanceof RangeError && error.message.startsWith(`${name} must `);
     await assert.rejects(createMarketplace({ dataDir, urls, ...options }), isNamed, JSON.stringify(options));
@@ -85,7 +82,7 @@ test('createMarketplace rejects an invalid option before creating files, and nam
 });
 
 test('createMarketplace rejects an invalid vertical before creating files', async (t) => {
-  const dataDir = join(folderFor(t), 'data');
+  const dataDir = join(temporaryFolder(t), 'data');
   const fields = [...personalLoans.fields, { name: 'phone', kind: 'digits', length: 10 } as const];
   const catalogs = [{ vertical: { ...personalLoans, fields }, mode: 'live', text: '{}' }] as const;
   const message = /^vertical personal-loans: values of phone must be /;
@@ -216,7 +213,7 @@ test('createMarketplace throws a different error class for each cause of a faile
   const sound = { vertical: personalLoans, mode: 'live', file: exampleCatalog } as const;
   const faulty = { vertical: personalLoans, mode: 'test', text: '{' } as const;
   await assert.rejects(
-    createMarketplace({ dataDir: folderFor(t), urls, catalogs: [sound, faulty] }),
+    createMarketplace({ dataDir: temporaryFolder(t), urls, catalogs: [sound, faulty] }),
     (fault: unknown) => {
       assert.ok(fault instanceof InvalidCatalogError);
       assert.match(fault.message, /^the test catalog of personal-loans cannot be used:\ncatalog: is not JSON/);
@@ -224,7 +221,7 @@ test('createMarketplace throws a different error class for each cause of a faile
     },
   );
   const tls = { certificateFile: exampleCatalog, keyFile: exampleCatalog };
-  await assert.rejects(createMarketplace({ dataDir: folderFor(t), listen: { tls } }), InvalidCertificateError);
+  await assert.rejects(createMarketplace({ dataDir: temporaryFolder(t), listen: { tls } }), InvalidCertificateError);
 });
 
 type Call = (partner: PartnerApi, subId: string) => Promise<PartnerApiResult<unknown>>;

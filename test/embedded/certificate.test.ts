@@ -4,10 +4,11 @@ import { test } from 'node:test';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { createSelfSignedCertificate, writeCertificate } from '../support/self-signed.ts';
 import { ServiceConnection } from '../support/service-connection.ts';
-import { folderFor, startEmbedded } from './embedded-marketplace.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { startEmbedded } from './embedded-marketplace.ts';
 
 test('the embedded service serves HTTPS, and reloadCertificate loads a changed certificate', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const tls = writeCertificate(folder, createSelfSignedCertificate('one.test'));
   const marketplace = await startEmbedded(t, { listen: { tls }, urls: {} });
   const port = marketplace.ports?.public ?? assert.fail('it does not listen');

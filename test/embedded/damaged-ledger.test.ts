@@ -8,12 +8,13 @@ import { LogDamagedError } from '../../src/event-log/segment-reader.ts';
 import { FolderMissingError, type Marketplace } from '../../src/index.ts';
 import { runMarketplace } from '../cli/run-marketplace.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
-import { folderFor, newKey, ok, startEmbedded } from './embedded-marketplace.ts';
+import { newKey, ok, startEmbedded } from './embedded-marketplace.ts';
 
 /** Creates a data folder whose ledger has two segments, from two runs of the service three days apart. Adds two more days. */
 async function twoLives(t: TestContext) {
-  const dataDir = folderFor(t);
+  const dataDir = temporaryFolder(t);
   const clock = new ManualClock();
   // Offers with budgets, which other example catalogs have, would need the ledger of the whole month.
   const { catalogs } = personalLoansFixture;

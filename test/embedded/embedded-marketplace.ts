@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
 import type { TestContext } from 'node:test';
 import {
   createMarketplace,
@@ -8,23 +7,16 @@ import {
   type PartnerApiResult,
 } from '../../src/index.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
-import { temporaryFolder } from '../support/running-marketplace.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 export const newKey = { account: 'embedded', vertical: 'personal-loans', mode: 'live' } as const;
-
-/** Creates a folder that is deleted after the test. */
-export function folderFor(t: TestContext): string {
-  const folder = temporaryFolder();
-  runAfterTest(t, () => rmSync(folder, { recursive: true }));
-  return folder;
-}
 
 /** Options of a service without listeners whose process may crash, but not lose its power. */
 export const embeddedOptions = { durability: 'write', urls: { click: 'https://go.example' } } as const;
 
 /** Starts a service that is closed after the test, by default in a new folder. */
 export async function startEmbedded(t: TestContext, options: Partial<MarketplaceOptions> = {}): Promise<Marketplace> {
-  const dataDir = options.dataDir ?? folderFor(t);
+  const dataDir = options.dataDir ?? temporaryFolder(t);
   const marketplace = await createMarketplace({ ...embeddedOptions, ...options, dataDir });
   runAfterTest(t, () => marketplace.close());
   return marketplace;

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { rmSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { runAfterTest } from '../support/run-after-test.ts';
-import { temporaryFolder } from '../support/running-marketplace.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const program = fileURLToPath(new URL('programs/lifecycle.ts', import.meta.url));
 const timeoutMs = 600_000;
@@ -18,8 +16,7 @@ const cases: readonly (readonly [name: string, engine: string, threads: string])
 
 for (const [name, engine, threads] of cases) {
   test(`a program that embeds the service ${name} exits after close, and the service changes no globals`, async (t) => {
-    const folder = temporaryFolder();
-    runAfterTest(t, () => rmSync(folder, { recursive: true }));
+    const folder = temporaryFolder(t);
     const child = spawn(process.execPath, [program, folder, engine, threads], { stdio: ['ignore', 'pipe', 'pipe'] });
     const killer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
     const ended = new Promise<{ code: number | null }>((resolve) => child.once('exit', (code) => resolve({ code })));

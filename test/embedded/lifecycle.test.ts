@@ -7,13 +7,14 @@ import { ApiCaller } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { totalClickUsd } from '../support/vertical-fixture.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
-import { embeddedOptions, folderFor, newKey, ok, refusal, startEmbedded } from './embedded-marketplace.ts';
+import { embeddedOptions, newKey, ok, refusal, startEmbedded } from './embedded-marketplace.ts';
 
 for (const listen of [false, { engine: 'uws' }] as const) {
   test(`the embedded API supports the life cycle of a session ${listen ? 'with' : 'without'} a listener`, async (t) => {
-    const dataDir = folderFor(t);
+    const dataDir = temporaryFolder(t);
     const marketplace = await startEmbedded(t, { dataDir, listen, matcherThreads: 1 });
     assert.equal(marketplace.ports === null, listen === false);
     assert.equal(existsSync(join(dataDir, 'operator-token')), listen !== false);
@@ -129,7 +130,7 @@ test('two marketplaces in one process are independent', async (t) => {
 });
 
 test('a failed start unlocks the data folder', async (t) => {
-  const dataDir = folderFor(t);
+  const dataDir = temporaryFolder(t);
   const faulty = personalLoansFixture.catalogs.map(({ vertical, mode }) => ({ vertical, mode, text: '{' }));
   await assert.rejects(createMarketplace({ dataDir, catalogs: faulty, listen: { engine: 'uws' } }));
   const blocker = await startEmbedded(t, { listen: { engine: 'node' } });

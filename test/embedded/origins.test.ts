@@ -3,8 +3,9 @@ import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import { runMarketplace } from '../cli/run-marketplace.ts';
 import { HttpClient } from '../support/http-client.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
-import { folderFor, newKey, ok, startEmbedded } from './embedded-marketplace.ts';
+import { newKey, ok, startEmbedded } from './embedded-marketplace.ts';
 
 const shop = 'https://shop.example';
 const { account } = newKey;
@@ -20,7 +21,7 @@ async function frameAncestors(page: string): Promise<string | undefined> {
 
 test('adds, lists and removes allowed origins of the widgets of a live key', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
-  const dataDir = folderFor(t);
+  const dataDir = temporaryFolder(t);
   const { keys, origins, partnerApi: partnerOf } = await startEmbedded(t, { dataDir, listen: { engine: 'node' } });
   const partner = partnerOf(keys.create(newKey).key);
   const { sub_id } = ok(await partner.createSession({ referrer_tag: 'embedded' }));

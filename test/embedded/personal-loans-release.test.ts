@@ -5,9 +5,10 @@ import { type TestContext, test } from 'node:test';
 import { roundHalfUp } from '../../src/domain/money.ts';
 import type { AnalyticsSummary, ApiKeyMode, ConfirmationRow, Marketplace, SessionResponse } from '../../src/index.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { unpackDataFolder } from '../support/unpack-data-folder.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
-import { folderFor, ok, refusal, startEmbedded } from './embedded-marketplace.ts';
+import { ok, refusal, startEmbedded } from './embedded-marketplace.ts';
 
 /**
  * Data folder of the release before credit cards, mortgage and banking (commit 92ecfe05), and the answers of that release. A program
@@ -61,7 +62,7 @@ const nameOf = { live: 'live', test: 'sandbox' } as const;
 
 /** Starts the service on a copy of the folder, this long after the earlier release stopped. */
 async function startAfterUpgrade(t: TestContext, pauseMs = minuteMs) {
-  const dataDir = folderFor(t);
+  const dataDir = temporaryFolder(t);
   unpackDataFolder(packedFolder, dataDir);
   const clock = new ManualClock(expected.writtenMs + pauseMs);
   const marketplace = await startEmbedded(t, { dataDir, clock, urls });

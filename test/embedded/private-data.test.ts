@@ -4,15 +4,16 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { type TestContext, test } from 'node:test';
 import { pino } from 'pino';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
-import { folderFor, newKey, ok, startEmbedded } from './embedded-marketplace.ts';
+import { newKey, ok, startEmbedded } from './embedded-marketplace.ts';
 
 /** The usual umask of a program that embeds the service. Other users can read new files. */
 process.umask(0o022);
 
 /** Runs a marketplace that writes all kinds of files, in an existing folder with this mode. */
 async function livedIn(t: TestContext, mode: number) {
-  const dataDir = folderFor(t);
+  const dataDir = temporaryFolder(t);
   chmodSync(dataDir, mode);
   const warnings: string[] = [];
   const logger = pino({ level: 'warn' }, { write: (line) => void warnings.push(JSON.parse(line).msg) });

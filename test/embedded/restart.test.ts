@@ -8,10 +8,10 @@ import type { ConfirmationRow, Marketplace, OfferView, PartnerApi, SessionRespon
 import { addSecret } from '../../src/secrets/secret-file.ts';
 import { ChangeableCatalogs, withBudgets, withDailyCap, withoutOffers } from '../support/changeable-catalogs.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { runAfterTest } from '../support/run-after-test.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { findListedOffer, totalClickUsd } from '../support/vertical-fixture.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
-import { folderFor, newKey, ok, refusal, startEmbedded } from './embedded-marketplace.ts';
+import { newKey, ok, refusal, startEmbedded } from './embedded-marketplace.ts';
 
 const hourMs = 60 * 60 * 1000;
 const sessionsPerDay = 5;
@@ -36,7 +36,7 @@ interface SecondRun {
 
 /** Runs a service on a folder, closes it, advances the clock, and starts another service with the same folder and key. */
 async function afterRestart(t: TestContext, pauseMs = 0, meanwhile = (_dataDir: string) => {}): Promise<SecondRun> {
-  const dataDir = folderFor(t);
+  const dataDir = temporaryFolder(t);
   const clock = new ManualClock();
   const first = await startEmbedded(t, { dataDir, clock });
   const { key } = first.keys.create({ ...newKey, limits: { sessionsPerDay } });
@@ -153,9 +153,8 @@ async function findClickUrl(marketplace: Marketplace, key: string, tag: string):
 }
 
 test('after a restart, clicks from earlier on the same UTC day still count towards the daily caps', async (t) => {
-  const dataDir = folderFor(t);
+  const dataDir = temporaryFolder(t);
   const catalogs = new ChangeableCatalogs(fixture);
-  runAfterTest(t, () => catalogs.removeFiles());
   const clock = new ManualClock();
   const start = () => startEmbedded(t, { dataDir, clock, catalogs: catalogs.sources });
   const first = await start();
@@ -211,9 +210,8 @@ for (const { damage, what } of [
   { damage: (file: string) => replaceSnapshot(file, { position: 1_000 }), what: 'a snapshot of a longer ledger' },
 ]) {
   test(`after a restart with ${what}, clicks from earlier in the month still count towards a budget`, async (t) => {
-    const dataDir = folderFor(t);
+    const dataDir = temporaryFolder(t);
     const catalogs = new ChangeableCatalogs(fixture);
-    runAfterTest(t, () => catalogs.removeFiles());
     const id = limitedOffer;
     const clickUsd = totalClickUsd(fixture, [id]);
     const budget = { per_month_usd: 3 * clickUsd, pacing: 'asap' } as const;

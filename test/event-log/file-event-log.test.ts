@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { segmentHeaderLength } from '../../src/event-log/log-format.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import {
   appendOneByOne,
   appendTogether,
@@ -14,7 +15,6 @@ import {
   recordAt,
   recordsUpTo,
   recoveredRecords,
-  scratchFolder,
   segmentFiles,
   upTo,
 } from './log-fixture.ts';
@@ -30,7 +30,7 @@ test('reads every record with the values that were appended', async (t) => {
   );
   await fc.assert(
     fc.asyncProperty(fc.array(record, { maxLength: 30 }), async (records) => {
-      const folder = scratchFolder(t);
+      const folder = temporaryFolder(t);
       const log = await openLog(folder);
       await Promise.all(records.map((item) => log.append(item)!.durable));
       await log.close();
@@ -177,7 +177,7 @@ test('starts a new segment when the current one is full; a record group larger t
 });
 
 test('creates no segment file if no record is appended', async (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   for (let round = 0; round < 3; round++) await (await openLog(folder)).close();
   assert.deepEqual(segmentFiles(folder), []);
 });

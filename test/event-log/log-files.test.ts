@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { describe, type TestContext, test } from 'node:test';
 import { createNodeFileSystem } from '../../src/event-log/log-files.ts';
-import { scratchFolder } from './log-fixture.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 for (const [how, syncsWrites] of [
   ['in one call', true],
@@ -13,7 +13,7 @@ for (const [how, syncsWrites] of [
 ] as const) {
   describe(`log files that are written and synced ${how}`, () => {
     test('synced and unsynced writes to one file change exactly the requested bytes', async (t) => {
-      const path = join(scratchFolder(t), 'file');
+      const path = join(temporaryFolder(t), 'file');
       const files = createNodeFileSystem(syncsWrites);
       const created = await files.createFile(path);
       await created.write(Buffer.from('abcdef'), 6, 0);
@@ -29,7 +29,7 @@ for (const [how, syncsWrites] of [
     });
 
     test('closing a file closes all of its descriptors', { skip: process.platform !== 'linux' }, async (t) => {
-      const folder = scratchFolder(t);
+      const folder = temporaryFolder(t);
       const open = () => readdirSync('/proc/self/fd').length;
       const before = open();
       const file = await createNodeFileSystem(syncsWrites).createFile(join(folder, 'file'));
@@ -78,7 +78,7 @@ for (const [syncsWrites, stored] of [
 ] as const) {
   const how = stored.join(' and ');
   test(`writeAndSync syncs data to the disk by ${how}`, { skip: process.platform !== 'linux' }, async (t) => {
-    const path = join(scratchFolder(t), 'file');
+    const path = join(temporaryFolder(t), 'file');
     const file = await createNodeFileSystem(syncsWrites).createFile(path);
     const calls = watchCalls(t);
     await file.writeAndSync(Buffer.from('stored'), 6, 0);
@@ -94,7 +94,7 @@ for (const [syncsWrites, stored] of [
 }
 
 test('close closes both file descriptors, even after an error', { skip: process.platform !== 'linux' }, async (t) => {
-  const file = await createNodeFileSystem(true).createFile(join(scratchFolder(t), 'file'));
+  const file = await createNodeFileSystem(true).createFile(join(temporaryFolder(t), 'file'));
   const { close } = fs;
   const closed: number[] = [];
   t.mock.method(fs, 'close', (descriptor: number, done: fs.NoParamCallback) => {

@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { FileEventLog, FileEventLogOptions } from '../../src/event-log/file-event-log.ts';
@@ -7,14 +6,8 @@ import { openEventLog } from '../../src/event-log/file-event-log.ts';
 import { segmentHeaderLength } from '../../src/event-log/log-format.ts';
 import type { LedgerRecord, SessionCreatedRecord } from '../../src/ledger/ledger-record.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { FailingLogFiles } from './failing-log-files.ts';
-
-/** Creates a folder that is deleted after the test. */
-export function scratchFolder(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'event-log-'));
-  runAfterTest(t, () => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 /** Returns the record that tests append at a position. */
 export function recordAt(position: number): SessionCreatedRecord {
@@ -43,7 +36,7 @@ export function openLog(
 
 /** Opens a log in a new folder with file operations that can fail. The log is closed after the test. */
 export async function openTestLog(t: TestContext, options: Partial<FileEventLogOptions<LedgerRecord>> = {}) {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   const files = new FailingLogFiles();
   const log = await openLog(folder, { files, ...options });
   runAfterTest(t, () => log.close());
@@ -142,7 +135,7 @@ export function removeEndMark(folder: string): void {
 /** Copies the folder of an open log, as a crash would leave it. */
 export function copyOf(folder: string, t: TestContext): string {
   for (;;) {
-    const copy = scratchFolder(t);
+    const copy = temporaryFolder(t);
     try {
       // `copyFile` does not return if the file is truncated during the copy.
       for (const name of readdirSync(folder)) writeFileSync(join(copy, name), readFileSync(join(folder, name)));

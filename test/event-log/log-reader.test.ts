@@ -9,6 +9,7 @@ import { CursorBeyondLogError, LogReader, readRecentRecords } from '../../src/ev
 import type { LogCursor } from '../../src/event-log/log-scanner.ts';
 import { parseRecordTimeMs } from '../../src/ledger/ledger-record.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { openTemporaryLedger } from '../support/temporary-logs.ts';
 import {
   appendOneByOne,
@@ -19,7 +20,6 @@ import {
   positionOf,
   recordAt,
   removeEndMark,
-  scratchFolder,
   segmentFiles,
   upTo,
   writeLog,
@@ -107,7 +107,7 @@ test('a cursor that was stored as JSON continues with the next record', async (t
 });
 
 test('rejects a cursor beyond the end of the log', async (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   const [file] = await writeLog(folder, [1, 1, 1, 1, 1]);
   const cursor = readUpTo(folder, 5);
   removeEndMark(folder);
@@ -124,7 +124,7 @@ test('rejects a cursor beyond the end of the log', async (t) => {
 });
 
 test('rejects a cursor if the records before the cursor have changed since the cursor was stored', async (t) => {
-  const [one, other] = [scratchFolder(t), scratchFolder(t)];
+  const [one, other] = [temporaryFolder(t), temporaryFolder(t)];
   for (const [folder, shift] of [
     [one, 0],
     [other, 1],
@@ -158,7 +158,7 @@ for (const [what, at] of [
   ['the header', 3],
 ] as const) {
   test(`a reader reads the records after its cursor, even if ${what} before the cursor is damaged`, async (t) => {
-    const folder = scratchFolder(t);
+    const folder = temporaryFolder(t);
     const [file] = await writeLog(folder, [1, 1, 1, 1, 1]);
     const cursor = readUpTo(folder, 3);
     damageByte(file!, at);
@@ -168,7 +168,7 @@ for (const [what, at] of [
 }
 
 test('reads up to a damaged record and reports its file and offset', async (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   const [file] = await writeLog(folder, [1, 1, 1, 1, 1]);
   const { offset } = readUpTo(folder, 3);
   damageByte(file!, offset + 25);
@@ -178,7 +178,7 @@ test('reads up to a damaged record and reports its file and offset', async (t) =
 });
 
 test('a reader throws LogDamagedError if no segment contains the next record', async (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   assert.throws(() => readAll(new LogReader(folder, null), 1), { name: 'LogDamagedError' });
 });
 

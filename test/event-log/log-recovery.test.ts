@@ -18,6 +18,7 @@ import {
 import { recoverLog } from '../../src/event-log/log-recovery.ts';
 import { LogDamagedError } from '../../src/event-log/segment-reader.ts';
 import { verifyLog } from '../../src/event-log/verify-log.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { FailingLogFiles } from './failing-log-files.ts';
 import {
   copyOf,
@@ -29,7 +30,6 @@ import {
   recordsUpTo,
   recoveredRecords,
   removeEndMark,
-  scratchFolder,
   segmentFiles,
   upTo,
   writeLog,
@@ -45,7 +45,7 @@ async function crashedLog(folder: string, groups: readonly number[]): Promise<{ 
 }
 
 test('cuts a log after the last complete record, and copies the bytes of an incomplete record to a file', async (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   const { file, ends } = await crashedLog(folder, [1, 3, 1, 4]);
   const whole = readFileSync(file);
   const isNearEnd = (size: number) => ends.some((end) => Math.abs(end - size) <= 1);
@@ -75,7 +75,7 @@ test('cuts a log after the last complete record, and copies the bytes of an inco
 });
 
 test('recovery copies bytes to a new file before removing the bytes from the log, unless an identical copy exists', async (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   const { file, ends } = await crashedLog(folder, [1, 2]);
   for (const tail of ['one', 'other', 'one']) {
     writeFileSync(file, Buffer.concat([readFileSync(file).subarray(0, ends[0]), Buffer.from(tail)]));
@@ -92,7 +92,7 @@ test('recovery copies bytes to a new file before removing the bytes from the log
 });
 
 test('rejects a closed log if any byte is damaged or the tail is missing', async (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   await writeLog(folder, [1, 3, 2]);
   for (const file of readdirSync(folder).map((name) => join(folder, name))) {
     const whole = readFileSync(file);
@@ -110,7 +110,7 @@ test('rejects a closed log if any byte is damaged or the tail is missing', async
 });
 
 test('detects a truncated segment of a closed log, even if another process opened the log later and was killed', async (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   await writeLog(folder, [1, 1, 1]);
   const next = await openLog(folder);
   const [killedBeforeItsFirstRecord, afterIt] = [
@@ -130,7 +130,7 @@ test('detects a truncated segment of a closed log, even if another process opene
 });
 
 test('recovery restores every record before the last write, even if the last write is incomplete', async (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   const { file, ends } = await crashedLog(folder, [2, 2, 6]);
   const whole = readFileSync(file);
   const lastGroup = ends[3]!;
@@ -156,7 +156,7 @@ test('recovery restores every record before the last write, even if the last wri
 });
 
 test('if a log is damaged before the records of the last write, openLog fails and reports the file and the offset', async (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   const { file, ends } = await crashedLog(folder, [1, 3, 1, 2]);
   const whole = readFileSync(file);
   const starts = [segmentHeaderLength, ...ends];
@@ -178,7 +178,7 @@ test('if a log is damaged before the records of the last write, openLog fails an
 });
 
 test('recovery writes and syncs the last group of records again, because a crash may have prevented the sync', async (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   const { file, ends } = await crashedLog(folder, [2, 3]);
   const files = new FailingLogFiles();
   const written: [number, number][] = [];
@@ -200,7 +200,7 @@ test('recovery writes and syncs the last group of records again, because a crash
 });
 
 test('rejects a log with a missing segment', async (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   await writeLog(folder, [2], [2], [2]);
   const files = new FailingLogFiles();
   files.listFiles = () => [segmentFileName(1), segmentFileName(5)];
@@ -208,7 +208,7 @@ test('rejects a log with a missing segment', async (t) => {
 });
 
 test('recovery deletes temporary files that a crash left in the folder of the log', async (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   await crashedLog(folder, [2]);
   appendFileSync(join(folder, temporaryFileName(segmentFileName(3))), 'half a hea');
   appendFileSync(join(folder, `${segmentFileName(1)}.from-90.0123abcd.new`), 'half a ta');
@@ -222,7 +222,7 @@ test('recovery detects damage even if the next undamaged group begins near the e
   const frameBytes = 8 + new Encoder().encode(filler(9_000)).length;
   // The second group begins shortly before the end of the first chunk after the damage.
   for (const before of [1, 10, 19, 20, 21]) {
-    const folder = scratchFolder(t);
+    const folder = temporaryFolder(t);
     const log = await openLog(folder);
     const wanted = bounds.logReadChunkBytes - before;
     const records = Math.floor(wanted / frameBytes) - 1;
@@ -249,7 +249,7 @@ test('recovery detects damage even if the next undamaged group begins near the e
 });
 
 test('rejects an empty segment that was copied from another log', async (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   await crashedLog(folder, [2]);
   const file = join(folder, segmentFileName(3));
   writeFileSync(file, encodeSegmentHeader({ firstSequence: 3, previousCrc: 12_345 }));
@@ -268,7 +268,7 @@ for (const [what, payload] of [
   ['bytes after the record', Buffer.from([0x90, 0x90])],
 ] as const) {
   test(`reports a record with a valid CRC as damaged if its payload contains ${what}`, async (t) => {
-    const folder = scratchFolder(t);
+    const folder = temporaryFolder(t);
     const frame = Buffer.alloc(8);
     frame.writeUInt32BE(payload.length, 0);
     frame.writeUInt32BE(computeFrameCrc(1, 0, payload), 4);
@@ -295,7 +295,7 @@ const timeMsOf = (record: unknown): number => (record as number[])[1]!;
 const timeAt = (position: number): number => timeMsOf(recordAt(position));
 
 test('recovery with a start time reads every record after that time, and returns the same result as a full recovery', async (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   await fourSegments(folder);
   const whole = await recoverLog(nodeFileSystem, folder, () => {});
   for (let since = 0; since <= 14; since++) {
@@ -310,7 +310,7 @@ test('recovery with a start time reads every record after that time, and returns
 });
 
 test('recovery starts at an earlier segment if the first record of a segment is incomplete or has no timestamp', async (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   const [, , third, last] = await fourSegments(folder);
   writeFileSync(last!, readFileSync(last!).subarray(0, segmentHeaderLength + 5));
   const visited: number[] = [];
@@ -329,7 +329,7 @@ test('recovery starts at an earlier segment if the first record of a segment is 
 });
 
 test('rejects a log only if the damage is in a segment that recovery reads', async (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   const [first, , third] = await fourSegments(folder);
   damageByte(first!, segmentHeaderLength + 30);
   const readSince = { wallMs: timeAt(8), timeMsOf };

@@ -12,6 +12,7 @@ import {
   validateTruncation,
 } from '../../src/event-log/repair-log.ts';
 import { verifyLog } from '../../src/event-log/verify-log.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { FailingLogFiles } from './failing-log-files.ts';
 import {
   appendOneByOne,
@@ -23,7 +24,6 @@ import {
   recordsUpTo,
   recoveredRecords,
   removeEndMark,
-  scratchFolder,
   segmentFiles,
   upTo,
   writeLog,
@@ -80,7 +80,7 @@ const damages: readonly (readonly [name: string, damage: Damage, before: number,
 ];
 
 async function createDamagedLog(t: TestContext, damage: Damage) {
-  const dataFolder = scratchFolder(t);
+  const dataFolder = temporaryFolder(t);
   const folder = join(dataFolder, 'ledger');
   const location = damage(await writeLog(folder, [1, 1, 3], [1, 1, 3], [1, 1, 3]));
   return { dataFolder, folder, location, before: readFiles(folder) };

@@ -8,7 +8,8 @@ import { formatTornBytesFileName, segmentFileName } from '../../src/event-log/lo
 import { LogReader } from '../../src/event-log/log-reader.ts';
 import { LogRewrittenError, LogScanner } from '../../src/event-log/log-scanner.ts';
 import { deleteSegmentsBefore } from '../../src/event-log/segment-files.ts';
-import { appendOneByOne, openLog, openTestLog, recordAt, scratchFolder } from './log-fixture.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { appendOneByOne, openLog, openTestLog, recordAt } from './log-fixture.ts';
 
 /** A closed log of six records, two in each segment, and its end mark. */
 async function sixRecords(t: TestContext) {
@@ -38,7 +39,7 @@ describe('deleteSegmentsBefore', () => {
       assert.equal(await deleteSegmentsBefore(nodeFileSystem, folder, before), dropped);
       assert.deepEqual(firsts(folder), left);
     }
-    assert.equal(await deleteSegmentsBefore(nodeFileSystem, scratchFolder(t), 5_000), 0);
+    assert.equal(await deleteSegmentsBefore(nodeFileSystem, temporaryFolder(t), 5_000), 0);
   });
 
   it('the remaining records keep their positions after segments are deleted', async (t) => {

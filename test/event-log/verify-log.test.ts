@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { appendFileSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { describe, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { type LogFiles, nodeFileSystem } from '../../src/event-log/log-files.ts';
 import { encodeSegmentHeader, segmentFileName, segmentHeaderLength } from '../../src/event-log/log-format.ts';
 import { recoverLog } from '../../src/event-log/log-recovery.ts';
 import { LogRewrittenError, LogScanner } from '../../src/event-log/log-scanner.ts';
 import { LogDamagedError } from '../../src/event-log/segment-reader.ts';
 import { copyLog, verifyLog } from '../../src/event-log/verify-log.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import {
   appendOneByOne,
   damageByte,
@@ -18,7 +19,6 @@ import {
   recordsUpTo,
   recoveredRecords,
   removeEndMark,
-  scratchFolder,
   segmentFiles,
   writeLog,
 } from './log-fixture.ts';
@@ -27,7 +27,7 @@ const threeSegments = (folder: string) => writeLog(folder, [1, 3], [1, 1, 1, 1],
 
 describe('verifyLog', () => {
   test('counts the records and bytes of an undamaged log', async (t) => {
-    const folder = scratchFolder(t);
+    const folder = temporaryFolder(t);
     await threeSegments(folder);
     const records: unknown[] = [];
     let bytesRead = 0;
@@ -47,12 +47,12 @@ describe('verifyLog', () => {
   });
 
   test('reports a folder without segments as a log without records', async (t) => {
-    const { segments, records, end, damage } = await verifyLog(nodeFileSystem, scratchFolder(t));
+    const { segments, records, end, damage } = await verifyLog(nodeFileSystem, temporaryFolder(t));
     assert.deepEqual([segments, records, end, damage], [0, 0, null, null]);
   });
 
   test('verifyLog reports the same damage as openLog, and changes no file', async (t) => {
-    const folder = scratchFolder(t);
+    const folder = temporaryFolder(t);
     for (const file of await threeSegments(folder)) {
       const original = readFileSync(file);
       for (let at = 0; at < original.length; at += 3) {
@@ -88,7 +88,7 @@ describe('verifyLog', () => {
   });
 
   test('accepts a record that the writer completes during the verification', async (t) => {
-    const folder = scratchFolder(t);
+    const folder = temporaryFolder(t);
     const [file] = await writeLog(folder, [1, 1, 1]);
     removeEndMark(folder);
     const complete = readFileSync(file!);
@@ -129,11 +129,11 @@ describe('verifyLog', () => {
 });
 
 describe('copyLog', () => {
-  const copyTarget = (t: Parameters<typeof scratchFolder>[0]) => join(scratchFolder(t), 'copy');
+  const copyTarget = (t: TestContext) => join(temporaryFolder(t), 'copy');
   const segmentNames = (folder: string) => segmentFiles(folder).map((file) => basename(file));
 
   test('copies every record and segment, but not the bytes of an incomplete record', async (t) => {
-    const [folder, target] = [scratchFolder(t), copyTarget(t)];
+    const [folder, target] = [temporaryFolder(t), copyTarget(t)];
     const last = (await threeSegments(folder)).at(-1)!;
     removeEndMark(folder);
     const { size } = statSync(last);
@@ -146,7 +146,7 @@ describe('copyLog', () => {
   });
 
   test('copyLog omits the preallocated bytes of an open log, and marks the copy as complete', async (t) => {
-    const [folder, target] = [scratchFolder(t), copyTarget(t)];
+    const [folder, target] = [temporaryFolder(t), copyTarget(t)];
     const log = await openLog(folder);
     await appendOneByOne(log, 5);
     const { records, bytes } = await copyLog(folder, target);
@@ -158,7 +158,7 @@ describe('copyLog', () => {
   });
 
   test('does not copy a damaged log, and reports the location of the damage', async (t) => {
-    const folder = scratchFolder(t);
+    const folder = temporaryFolder(t);
     const [first] = await threeSegments(folder);
     damageByte(first!, statSync(first!).size - 10);
     await assert.rejects(copyLog(folder, copyTarget(t)), { name: 'LogDamagedError', file: first });

@@ -1,32 +1,26 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { findFreePort } from '../../bench/target/free-port.ts';
 import { runMarketplace } from '../cli/run-marketplace.ts';
-import { createFolder } from '../cli/sample-data-folder.ts';
 import { serveMarketplace } from '../cli/served-process.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const script = fileURLToPath(new URL('../../bin/with-demo-key.ts', import.meta.url));
 const demo = fileURLToPath(new URL('../../bench/demo/main.ts', import.meta.url));
 
 let server: Awaited<ReturnType<typeof serveMarketplace>>;
-const dataDir = mkdtempSync(join(tmpdir(), 'demo-key-'));
+const dataDir = temporaryFolder();
 before(async () => {
   server = await serveMarketplace(dataDir);
 });
-after(async () => {
-  await server.stop();
-  rmSync(dataDir, { recursive: true });
-});
+after(() => server.stop());
 
 /** Settings of the server and of the script. */
 const served = () => ({ SVC_DATA_DIR: dataDir, SVC_PORT: String(server.port) });
@@ -83,7 +77,7 @@ test('the program gets a key for each served vertical, except for verticals whos
 });
 
 test('if demo and server have different data folders, the demo revokes its API key and prints the path of its data folder', async (t) => {
-  const settings = { ...served(), SVC_DATA_DIR: createFolder(t) };
+  const settings = { ...served(), SVC_DATA_DIR: temporaryFolder(t) };
   const { ended, stdout, stderr } = withDemoKey(settings, ['--', process.execPath, '-e', '']);
   assert.deepEqual([await ended, await stdout], [1, '']);
   const said = await stderr;
@@ -92,7 +86,7 @@ test('if demo and server have different data folders, the demo revokes its API k
 });
 
 test('the demo waits for a server that starts, and uses no connection twice', async (t) => {
-  const settings = { SVC_DATA_DIR: createFolder(t), SVC_PORT: String(await findFreePort()) };
+  const settings = { SVC_DATA_DIR: temporaryFolder(t), SVC_PORT: String(await findFreePort()) };
   const { child, ended, stderr } = withDemoKey(settings, ['--', process.execPath, '-e', '']);
   await once(child.stderr, 'data');
   // Accepts every key but `none`, and would reset a connection that is used again.
@@ -113,7 +107,7 @@ test('the demo waits for a server that starts, and uses no connection twice', as
 });
 
 test('no API key is created if no server is running, or the server serves none of the verticals', async (t) => {
-  const settings = { SVC_DATA_DIR: createFolder(t), SVC_PORT: String(await findFreePort()) };
+  const settings = { SVC_DATA_DIR: temporaryFolder(t), SVC_PORT: String(await findFreePort()) };
   const { ended, stderr } = withDemoKey(settings, ['--wait', '0', '--', process.execPath, '-e', '']);
   assert.equal(await ended, 1);
   assert.match(await stderr, /^visitor: no answer from .*make run.*\n$/);

@@ -12,7 +12,7 @@ import {
   restrictFolderToOwner,
   writeFileDurably,
 } from '../../src/files/durable-files.ts';
-import { scratchFolder } from '../event-log/log-fixture.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** Replaces a function of `node:fs` until the end of the test. */
 function mockFs(t: TestContext, name: 'fsyncSync' | 'chmodSync', replacement: (descriptor: number) => void): void {
@@ -45,7 +45,7 @@ for (const [what, existing] of [
   ['an existing folder', ['data', 'data/ledger']],
 ] as const) {
   test(`createFolderDurably syncs the parent folders of ${what}`, (t) => {
-    const root = scratchFolder(t);
+    const root = temporaryFolder(t);
     for (const path of existing) fs.mkdirSync(join(root, path));
     const synced = watchSyncs(t);
     const folder = join(root, 'data', 'ledger');
@@ -55,13 +55,13 @@ for (const [what, existing] of [
 }
 
 test('createFolderDurably throws on every call while a parent folder cannot be synced', (t) => {
-  const root = scratchFolder(t);
+  const root = temporaryFolder(t);
   watchSyncs(t, { path: root, code: 'EIO' });
   for (let i = 0; i < 2; i++) assert.throws(() => createFolderDurably(join(root, 'ledger')), { code: 'EIO' });
 });
 
 test('createFolderDurably accepts an unreadable parent of an existing folder', (t) => {
-  const root = scratchFolder(t);
+  const root = temporaryFolder(t);
   const folder = join(root, 'ledger');
   fs.mkdirSync(folder);
   const synced = watchSyncs(t, { path: root, code: 'EACCES' });
@@ -70,7 +70,7 @@ test('createFolderDurably accepts an unreadable parent of an existing folder', (
 });
 
 test('writeFileDurably replaces the content of a file and leaves no temporary file', (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   const path = join(folder, 'file');
   writeFileDurably(path, 'a long first content');
   writeFileDurably(path, Buffer.from('second'));
@@ -82,7 +82,7 @@ test('writeFileDurably replaces the content of a file and leaves no temporary fi
 const modeOf = (path: string) => fs.statSync(path).mode & 0o7777;
 
 function createFolder(t: TestContext, mode: number): string {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   fs.chmodSync(folder, mode);
   return folder;
 }
@@ -121,7 +121,7 @@ for (const [what, change] of [
 test('createPrivateFile creates a private file, and does not change an existing file', (t) => {
   const before = process.umask(0);
   t.after(() => process.umask(before));
-  const path = join(scratchFolder(t), 'file');
+  const path = join(temporaryFolder(t), 'file');
   createPrivateFile(path);
   assert.equal(fs.statSync(path).mode & 0o777, 0o600);
   fs.writeFileSync(path, 'content');
@@ -131,7 +131,7 @@ test('createPrivateFile creates a private file, and does not change an existing 
 });
 
 test('createPrivateFolder creates missing folders as private folders, and returns the first missing folder', (t) => {
-  const root = scratchFolder(t);
+  const root = temporaryFolder(t);
   assert.equal(createPrivateFolder(join(root, 'a/b/c')), join(root, 'a'));
   for (const path of ['a', 'a/b', 'a/b/c']) assert.equal(fs.statSync(join(root, path)).mode & 0o777, 0o700);
   fs.chmodSync(join(root, 'a'), 0o755);
@@ -141,7 +141,7 @@ test('createPrivateFolder creates missing folders as private folders, and return
 });
 
 test('createPrivateFolder throws if a part of the path is not a folder', (t) => {
-  const root = scratchFolder(t);
+  const root = temporaryFolder(t);
   fs.writeFileSync(join(root, 'file'), '');
   fs.symlinkSync(join(root, 'nowhere'), join(root, 'link'));
   assert.throws(() => createPrivateFolder(join(root, 'file')), { code: 'EEXIST' });

@@ -5,14 +5,14 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { FolderInUseError, lockFolder } from '../../src/files/folder-lock.ts';
-import { scratchFolder } from '../event-log/log-fixture.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const child = fileURLToPath(new URL('hold-lock.ts', import.meta.url));
 
 test('a second lock of a folder in one process fails with an error that contains the path', (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   const lock = lockFolder(folder);
-  lockFolder(scratchFolder(t)).release();
+  lockFolder(temporaryFolder(t)).release();
   assert.throws(
     () => lockFolder(folder),
     (error) => error instanceof FolderInUseError && error.message.includes(folder),
@@ -23,7 +23,7 @@ test('a second lock of a folder in one process fails with an error that contains
 });
 
 test('rejects a folder that another process has locked, until that process is killed', async (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   const holder = spawn(process.execPath, [child, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
   t.after(() => holder.kill('SIGKILL'));
   await once(holder.stdout, 'data');
@@ -34,7 +34,7 @@ test('rejects a folder that another process has locked, until that process is ki
 });
 
 test('a rejected lock attempt does not release the lock of the first process', async (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   const lock = lockFolder(folder);
   t.after(() => lock.release());
   assert.throws(() => lockFolder(folder), FolderInUseError);
@@ -45,7 +45,7 @@ test('a rejected lock attempt does not release the lock of the first process', a
 });
 
 test('rejects a folder that another thread has locked, until that thread ends', async (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   const holder = new Worker(child, { argv: [folder], stdout: true });
   t.after(() => holder.terminate());
   await once(holder.stdout, 'data');
@@ -56,7 +56,7 @@ test('rejects a folder that another thread has locked, until that thread ends', 
 
 test('locking a missing folder throws an error other than FolderInUseError', (t) => {
   assert.throws(
-    () => lockFolder(`${scratchFolder(t)}/missing`),
+    () => lockFolder(`${temporaryFolder(t)}/missing`),
     (error) => error instanceof Error && !(error instanceof FolderInUseError),
   );
 });

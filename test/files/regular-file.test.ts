@@ -14,9 +14,9 @@ import { addSecret, openOrCreateSecretFile } from '../../src/secrets/secret-file
 import { readCertificate } from '../../src/tls/certificate.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { runMarketplace } from '../cli/run-marketplace.ts';
-import { scratchFolder } from '../event-log/log-fixture.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { createSelfSignedCertificate } from '../support/self-signed.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 interface FileType {
   readonly name: string;
@@ -167,7 +167,7 @@ const readers: readonly Reader[] = [
       fileName: `${member}.pem`,
       content: contents[member],
       read(path, t) {
-        const otherPath = join(scratchFolder(t), 'other.pem');
+        const otherPath = join(temporaryFolder(t), 'other.pem');
         writeFileSync(otherPath, contents[other]);
         const files = { certificateFile: otherPath, keyFile: otherPath, [member]: path };
         return messageOf(() => readCertificate(files));
@@ -194,7 +194,7 @@ for (const { name, fileName, content, read } of readers) {
   describe(`reads ${name}, which may be a file or a link to a file, and nothing else`, () => {
     for (const type of fileTypes) {
       test(type.name, async (t) => {
-        const folder = scratchFolder(t);
+        const folder = temporaryFolder(t);
         chmodSync(folder, 0o777);
         const path = join(folder, fileName);
         await type.create(path, content, t);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { describe, type TestContext, test } from 'node:test';
 import type { Listener, RequestContext, RequestHandler } from '../../src/http/engines/listener.ts';
 import { InvalidCertificateError, readCertificate, type TlsVersion } from '../../src/tls/certificate.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
-import { temporaryFolder } from '../support/running-marketplace.ts';
 import { createSelfSignedCertificate, writeCertificate } from '../support/self-signed.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { ask, closeWithDelay, engines, get, hello, listenerOptions } from './listener-bench.ts';
 import { RawConnection } from './raw-connection.ts';
 
@@ -21,8 +21,7 @@ for (const engine of ['uws', 'node'] as const) {
   describe(`certificates of the ${engine} listener`, () => {
     /** Starts a listener with a certificate for `one.test`. `renew` replaces the certificate. */
     async function secured(t: TestContext, handler: RequestHandler = hello, minVersion: TlsVersion = '1.2') {
-      const folder = temporaryFolder();
-      runAfterTest(t, () => rmSync(folder, { recursive: true }));
+      const folder = temporaryFolder(t);
       const read = (name: string) => readCertificate(writeCertificate(folder, createSelfSignedCertificate(name)));
       const tls = { certificate: read('one.test'), minVersion };
       const listener: Listener = await engines[engine]({ ...listenerOptions(handler), tls });

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
 import { mock, test as runTest } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import type { Listener, ListenerOptions, RequestHandler } from '../../src/http/engines/listener.ts';
@@ -8,9 +7,8 @@ import { formatHeader, type Reply } from '../../src/http/engines/response-head.t
 import { startUwsListener } from '../../src/http/engines/uws-listener.ts';
 import { errorReply } from '../../src/http/routes/replies.ts';
 import { readCertificate } from '../../src/tls/certificate.ts';
-import { runAfterTest } from '../support/run-after-test.ts';
-import { temporaryFolder } from '../support/running-marketplace.ts';
 import { createSelfSignedCertificate, writeCertificate } from '../support/self-signed.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { RawConnection, type RawResponse } from './raw-connection.ts';
 
 export const engines = { uws: startUwsListener, node: startNodeListener };
@@ -137,8 +135,7 @@ export function testAlsoOverTls(name: string, run: ListenerTest): void {
   test(name, run);
   for (const engine of ['uws', 'node'] as const) {
     runTest(`${name} (${engine} over TLS)`, (t) => {
-      const folder = temporaryFolder();
-      runAfterTest(t, () => rmSync(folder, { recursive: true }));
+      const folder = temporaryFolder(t);
       const certificate = readCertificate(writeCertificate(folder, createSelfSignedCertificate('one.test')));
       return runOn(engine, { certificate, minVersion: '1.2' }, run);
     });

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +10,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import type { HttpEngineSetting } from '../../src/config/service-settings.ts';
 import { startListener } from '../../src/http/engines/start-listener.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { hello, listenerOptions } from './listener-bench.ts';
 
 const run = promisify(execFile);
@@ -43,8 +43,7 @@ const loads = [newest, older].find((name) => {
 
 /** Copies the sources without installed packages, except for `packages`: the source texts of modules by package name. */
 async function copySources(t: TestContext, packages: Readonly<Record<string, string>>): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'listener-'));
-  runAfterTest(t, () => rm(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   for (const part of ['http', 'tls', 'domain', 'files', 'bounds.ts'])
     await cp(join(sources, part), join(folder, part), { recursive: true });
   for (const [name, source] of Object.entries(packages)) {

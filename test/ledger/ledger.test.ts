@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { LedgerSubscriber } from '../../src/ledger/ledger.ts';
 import { openLedger, readLedgerSince } from '../../src/ledger/ledger.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
-import { openLog, scratchFolder } from '../event-log/log-fixture.ts';
+import { openLog } from '../event-log/log-fixture.ts';
 import {
   type ClickDecision,
   offerClickedRecord,
@@ -11,6 +11,7 @@ import {
   sessionCreatedRecord,
   subIdBytes,
 } from '../support/ledger-records.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const sub = subIdBytes({ createdMs: 1_000, serial: 1 });
 
@@ -47,7 +48,7 @@ async function writeRecords(folder: string, ...records: readonly unknown[]): Pro
 }
 
 test('openLedger passes stored records to recoveries and subscribers, and new records only to subscribers', async (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   await writeRecords(folder, sessionCreatedRecord(sub), offersViewedRecord(sub, ['a']));
   const [subscriber, recovery] = [new RecordingSubscriber(), new RecordingSubscriber()];
   const ledger = await openLedger({ folder, durability: 'fsync', subscribers: [subscriber], recoveries: [recovery] });
@@ -63,7 +64,7 @@ test('openLedger passes stored records to recoveries and subscribers, and new re
 });
 
 test('skips values in the log that are not ledger records', async (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   const click = offerClickedRecord(sub, 'a');
   await writeRecords(
     folder,
@@ -91,19 +92,19 @@ test('passes the record of a click to subscribers alike when it is new and when 
     ...(decision.length === 1 ? [] : [offerClickedRecord(sub, 'a', { decision, payoutMicros: 85_000_000 })]),
   ]);
   const invalid = [...clicks[1]!.slice(0, 10), -1];
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   await writeRecords(folder, ...clicks, invalid);
   assert.deepEqual(await readRecords(folder), clicks);
 });
 
 test('reads a session with an unknown device class from a later release', async (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   await writeRecords(folder, sessionCreatedRecord(sub).with(5, 9));
   assert.equal((await readRecords(folder))[0]![5], 0);
 });
 
 test('openLedger skips segments that are older than the replay start times of all subscribers', async (t) => {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   const laterMs = 1_000_000;
   await writeRecords(folder, sessionCreatedRecord(sub));
   await writeRecords(folder, offersViewedRecord(sub, ['a'], laterMs));

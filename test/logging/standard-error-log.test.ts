@@ -7,7 +7,7 @@ import process from 'node:process';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { createFolder } from '../cli/sample-data-folder.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const program = fileURLToPath(new URL('programs/write-lines.ts', import.meta.url));
 
@@ -78,7 +78,7 @@ test('log lines on a terminal have ISO 8601 timestamps', (t) => {
 });
 
 test('writes all log lines to a file', async (t) => {
-  const path = join(createFolder(t), 'log');
+  const path = join(temporaryFolder(t), 'log');
   const { end } = await startWriting(500, openSync(path, 'a'));
   assert.deepEqual(await end(), ['true', 0]);
   assert.equal(linesOf(readFileSync(path, 'utf8')).length, 501);
@@ -86,7 +86,7 @@ test('writes all log lines to a file', async (t) => {
 
 test('writes the buffered log lines to a file when the disk has space again, and logs the number of dropped lines', async (t) => {
   if (spawnSync('prlimit', ['--version']).status !== 0) return t.skip('the prlimit command is missing');
-  const path = join(createFolder(t), 'log');
+  const path = join(temporaryFolder(t), 'log');
   const { child, end } = await startWriting(10_000, openSync(path, 'a'), ['prlimit', '--fsize=4096:']);
   assert.equal(statSync(path).size, 4_096);
   spawnSync('prlimit', [`--pid=${child.pid}`, '--fsize=unlimited:']);

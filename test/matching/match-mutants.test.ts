@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import type { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { compareWithReference, draws } from './compare-with-reference.ts';
 
 /**
@@ -69,8 +69,7 @@ const mutants = Object.entries(mutantsByFile).flatMap(([file, changes]) =>
   changes.map((change) => [file, ...change] as const),
 );
 
-const folder = mkdtempSync(join(tmpdir(), 'mutants-'));
-after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 /** Returns the ranking function of a copy of the sources with one text replaced. */
 async function loadMutant(name: string, file: string, from: string, to: string): Promise<typeof rankLoans> {

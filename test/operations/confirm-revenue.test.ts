@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
 import { AnalyticsUnavailableError } from '../../src/analytics/analytics.ts';
 import { ThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
@@ -21,7 +20,7 @@ import { secretSetOf } from '../support/identities.ts';
 import { offerClickedRecord, offersViewedRecord, sessionCreatedRecord } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
-import { temporaryFolder } from '../support/running-marketplace.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { openTemporaryLedger, type TemporaryLedger } from '../support/temporary-logs.ts';
 import { ledgerWith } from './bench.ts';
 
@@ -68,8 +67,7 @@ class Bench {
   /** A session that was shown three offers, clicked the first, and is ten days old. */
   static async open(t: TestContext): Promise<Bench> {
     const ledger = await openTemporaryLedger(t);
-    const storeFolder = temporaryFolder();
-    runAfterTest(t, () => rmSync(storeFolder, { recursive: true }));
+    const storeFolder = temporaryFolder(t);
     const analytics = await ThreadAnalytics.start({
       files: { ...dataPaths(storeFolder), ledgerFolder: ledger.folder },
       log: ledger.log,

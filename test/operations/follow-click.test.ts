@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { ClickDecider } from '../../src/budgets/click-decider.ts';
@@ -22,7 +22,7 @@ import { browsers } from '../support/browsers.ts';
 import { liveTenant, secretSetOf, testTenant } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
-import { temporaryFolder } from '../support/running-marketplace.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { openTemporaryLedger } from '../support/temporary-logs.ts';
 import { ledgerWith, openSessionStore, repairUntilDurable } from './bench.ts';
 
@@ -56,8 +56,7 @@ async function openBench(t: TestContext, isLive = true, flatPayout = false) {
   const bookings = new LedgerBookings(clock.wallMs());
   const ledger = await openTemporaryLedger(t, bookings);
   const sessions = openSessionStore(t, clock);
-  const folder = temporaryFolder();
-  runAfterTest(t, () => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   const file = join(folder, 'live.json');
   const writeCatalog = (changes: Partial<LoanOffer>) => writeFileSync(file, JSON.stringify(catalogWith(changes)));
   writeCatalog(liveOffers);

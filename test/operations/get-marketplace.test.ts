@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { CatalogStore } from '../../src/catalogs/catalog-store.ts';
@@ -45,7 +44,7 @@ import { secretSetOf, testTenant } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { seededRandom } from '../support/random-catalog.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
-import { temporaryFolder } from '../support/running-marketplace.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { openTemporaryLedger } from '../support/temporary-logs.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import { callOperation, openSessionStore, sessionTtlMs } from './bench.ts';
@@ -65,8 +64,7 @@ async function setUp(
   clock = new ManualClock(),
   sources = personalLoansFixture.catalogs,
 ) {
-  const folder = temporaryFolder();
-  runAfterTest(t, () => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   const ledger = await openTemporaryLedger(t);
   const catalogs = new CatalogStore({
     registry: builtInVerticals,

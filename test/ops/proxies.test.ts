@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bounds } from '../../src/bounds.ts';
-import { scratchFolder } from '../event-log/log-fixture.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { freePort } from '../support/free-port.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 
 const guide = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
@@ -63,7 +63,7 @@ for (const [program, configure] of Object.entries(proxies)) {
   }, async (t) => {
     const market = await RunningMarketplace.start('uws');
     runAfterTest(t, () => market.close());
-    const folder = scratchFolder(t);
+    const folder = temporaryFolder(t);
     const port = await freePort();
     const env = { ...process.env, HOME: folder };
     const args = configure(port, market.marketplace.ports!.public, folder);

@@ -9,12 +9,11 @@ import type { PocketField, Vertical } from '../../src/domain/vertical.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { runMarketplace } from '../cli/run-marketplace.ts';
-import { createFolder } from '../cli/sample-data-folder.ts';
 import { type LogLine, ServedProcess } from '../cli/served-process.ts';
-import { scratchFolder } from '../event-log/log-fixture.ts';
 import { RawConnection } from '../http/raw-connection.ts';
 import { sampleBorrowers } from '../support/sample-borrowers.ts';
 import { ServiceConnection } from '../support/service-connection.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import type { Fields } from '../support/vertical-fixture.ts';
 import { findTraces } from './traces.ts';
 
@@ -421,7 +420,7 @@ async function assertOnlyShownByCommands(
   subId: string,
   all: ReadonlyMap<string, string | number>,
 ): Promise<void> {
-  const file = join(scratchFolder(t), 'payouts.ndjson');
+  const file = join(temporaryFolder(t), 'payouts.ndjson');
   const first = await runMarketplace(['log', 'inspect', '--count', '1000', '--json'], { SVC_DATA_DIR: folder });
   const click = first.stdout
     .split('\n')
@@ -489,7 +488,7 @@ function assertOnlyKeptInFiles(folder: string, secrets: ReadonlyMap<string, stri
 }
 
 test('personal data leaves no trace in output, logs, files and error responses', async (t) => {
-  const folder = createFolder(t);
+  const folder = temporaryFolder(t);
   const printed: string[] = [];
   const settings = { SVC_DATA_DIR: folder };
   const wanted = ['--account', text('account'), '--vertical', 'personal-loans', '--mode', 'live', '--raw'];

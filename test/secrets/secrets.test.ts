@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { openOrCreateSecretFile, SecretFileError } from '../../src/secrets/secret-file.ts';
 import { SecretSet } from '../../src/secrets/secret-set.ts';
-import { scratchFolder } from '../event-log/log-fixture.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const hex = (digit: string) => digit.repeat(64);
 
 describe('openOrCreateSecretFile', () => {
-  const pathFor = (t: TestContext) => join(scratchFolder(t), 'secret.json');
+  const pathFor = (t: TestContext) => join(temporaryFolder(t), 'secret.json');
 
   it('creates a private file with a new secret; later calls read the secret and do not change the file', (t) => {
     const path = pathFor(t);

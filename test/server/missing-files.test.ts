@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, type TestContext, test } from 'node:test';
+import { before, describe, type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readKeyFileNumbers } from '../../src/auth/key-file.ts';
 import { daysSinceEpoch, formatIsoDate, msPerDay } from '../../src/domain/calendar.ts';
@@ -11,9 +11,8 @@ import { createMarketplace, type Marketplace } from '../../src/index.ts';
 import { addSecret } from '../../src/secrets/secret-file.ts';
 import { runMarketplace } from '../cli/run-marketplace.ts';
 import { ok } from '../cli/sample-data-folder.ts';
-import { scratchFolder } from '../event-log/log-fixture.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { temporaryFolder } from '../support/running-marketplace.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 const retentionDays = 140;
@@ -128,7 +127,6 @@ before(async () => {
     cpSync(folder, crashed.folder, { recursive: true });
   });
 });
-after(() => rmSync(root, { recursive: true }));
 
 function createRevokedKey(marketplace: Marketplace, account: string): void {
   marketplace.keys.revoke(marketplace.keys.create({ account, vertical: 'personal-loans', mode: 'test' }).id);
@@ -158,7 +156,7 @@ function truncate(path: string): void {
 }
 
 function copyFolder(t: TestContext, from: string): string {
-  const folder = join(scratchFolder(t), 'data');
+  const folder = join(temporaryFolder(t), 'data');
   cpSync(from, folder, { recursive: true });
   return folder;
 }

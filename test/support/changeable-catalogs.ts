@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CatalogSource } from '../../src/index.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 import type { VerticalFixture } from './vertical-fixture.ts';
 
 /** The catalogs of a fixture, with the live catalog in a file that a test can change. */
@@ -10,7 +10,7 @@ export class ChangeableCatalogs {
   readonly sources: readonly CatalogSource[];
   /** Initial content of the file. */
   readonly initialCatalog: LoanCatalog;
-  readonly #folder = mkdtempSync(join(tmpdir(), 'changeable-catalogs-'));
+  readonly #folder = temporaryFolder();
   readonly #file = join(this.#folder, 'live.json');
 
   constructor({ vertical, catalogFiles }: VerticalFixture) {
@@ -30,10 +30,6 @@ export class ChangeableCatalogs {
   writeLogo(file: string, content: string): void {
     mkdirSync(join(this.#folder, 'logos'), { recursive: true });
     writeFileSync(join(this.#folder, 'logos', file), content);
-  }
-
-  removeFiles(): void {
-    rmSync(this.#folder, { recursive: true });
   }
 }
 

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { operatorTokenPath, readOperatorToken } from '../../src/auth/operator-token.ts';
 import { bounds } from '../../src/bounds.ts';
 import {
@@ -14,6 +11,7 @@ import { ApiCaller } from './api-caller.ts';
 import { HttpClient } from './http-client.ts';
 import { ManualClock } from './manual-clock.ts';
 import './patient-deadlines.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 import type { VerticalFixture } from './vertical-fixture.ts';
 import { allFixtures } from './vertical-fixtures.ts';
 
@@ -59,24 +57,19 @@ export class RunningMarketplace {
   static async start(engine: Engine, options: StartOptions = {}): Promise<RunningMarketplace> {
     const folder = temporaryFolder();
     const clock = new ManualClock();
-    try {
-      const startService = () =>
-        createMarketplace({
-          durability: 'write',
-          maxSessions: 10_000,
-          // Only tests with a large catalog need a matching thread.
-          matcherThreads: engine === 'uws' ? 1 : 0,
-          catalogs: allFixtures.flatMap(({ catalogs }) => catalogs),
-          ...options,
-          dataDir: folder,
-          clock,
-          listen: { engine, operationsAllowedHosts: ['ops.test'] },
-        });
-      return new RunningMarketplace(clock, folder, startService, await startService());
-    } catch (fault) {
-      rmSync(folder, { recursive: true });
-      throw fault;
-    }
+    const startService = () =>
+      createMarketplace({
+        durability: 'write',
+        maxSessions: 10_000,
+        // Only tests with a large catalog need a matching thread.
+        matcherThreads: engine === 'uws' ? 1 : 0,
+        catalogs: allFixtures.flatMap(({ catalogs }) => catalogs),
+        ...options,
+        dataDir: folder,
+        clock,
+        listen: { engine, operationsAllowedHosts: ['ops.test'] },
+      });
+    return new RunningMarketplace(clock, folder, startService, await startService());
   }
 
   get marketplace(): Marketplace {
@@ -93,7 +86,7 @@ export class RunningMarketplace {
 
   /** Closes the service, and starts it again on the same folder with other ports. Earlier callers cannot be used afterwards. */
   async restart(whileClosed: () => unknown = () => {}): Promise<void> {
-    await this.#closeService();
+    await this.close();
     await whileClosed();
     this.#run = connect(await this.#startService());
   }
@@ -126,14 +119,6 @@ export class RunningMarketplace {
   }
 
   async close(): Promise<void> {
-    try {
-      await this.#closeService();
-    } finally {
-      rmSync(this.folder, { recursive: true });
-    }
-  }
-
-  async #closeService(): Promise<void> {
     this.http.close();
     this.operations.close();
     await this.marketplace.close();
@@ -151,8 +136,4 @@ function connect(marketplace: Marketplace): ServiceRun {
   const { ports } = marketplace;
   if (ports === null) throw new Error('no listeners');
   return { marketplace, http: new HttpClient(ports.public), operations: new HttpClient(ports.operations, false) };
-}
-
-export function temporaryFolder(): string {
-  return mkdtempSync(join(tmpdir(), 'marketplace-test-'));
 }

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
 import { type LogFiles, nodeFileSystem } from '../../src/event-log/log-files.ts';
@@ -10,12 +7,14 @@ import { personalLoans } from '../../src/verticals/personal-loans/personal-loans
 import { FailingLogFiles, type WritingStep } from '../event-log/failing-log-files.ts';
 import { secretSetOf } from './identities.ts';
 import { ManualClock } from './manual-clock.ts';
+import { runAfterTest } from './run-after-test.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 export type TemporaryLedger = Awaited<ReturnType<typeof openTemporaryLedger>>;
 
 /** Opens a real ledger in a temporary folder that is deleted after the test. */
 export async function openTemporaryLedger(t: TestContext, ...subscribers: readonly LedgerSubscriber[]) {
-  const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
+  const folder = temporaryFolder(t);
   const options = { folder, durability: 'write' } as const;
   let broken = false;
   const files: LogFiles = {
@@ -24,10 +23,7 @@ export async function openTemporaryLedger(t: TestContext, ...subscribers: readon
   };
   // Each group is written to a new segment file, so the log reports broken files at once.
   const log = await openLedger({ ...options, subscribers, recoveries: [], files, segmentBytesMax: 1, retryMs: 1 });
-  t.after(async () => {
-    await log.close();
-    rmSync(folder, { recursive: true });
-  });
+  runAfterTest(t, () => log.close());
   return {
     log,
     folder,
@@ -61,7 +57,7 @@ export type TemporaryJournal = Awaited<ReturnType<typeof openTemporaryJournal>>;
 
 /** Opens a real journal in a temporary folder that is deleted after the test. */
 export async function openTemporaryJournal(t: TestContext, overrides: Partial<FileJournalOptions> = {}) {
-  const folder = mkdtempSync(join(tmpdir(), 'journal-'));
+  const folder = temporaryFolder(t);
   const files = new FailingLogFiles();
   const options: FileJournalOptions = {
     folder,
@@ -96,10 +92,9 @@ export async function openTemporaryJournal(t: TestContext, overrides: Partial<Fi
     },
     repairFiles: () => files.failing.clear(),
   };
-  t.after(async () => {
+  runAfterTest(t, () => {
     temporary.repairFiles();
-    await temporary.journal.close();
-    rmSync(folder, { recursive: true });
+    return temporary.journal.close();
   });
   return temporary;
 }

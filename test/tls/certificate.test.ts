@@ -10,13 +10,13 @@ import {
   InvalidCertificateError,
   readCertificate,
 } from '../../src/tls/certificate.ts';
-import { scratchFolder } from '../event-log/log-fixture.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { createSelfSignedCertificate, writeCertificate } from '../support/self-signed.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 function filesFor(t: TestContext): CertificateFiles {
-  return writeCertificate(scratchFolder(t), createSelfSignedCertificate('one.test', Date.UTC(2040, 0, 2, 3, 4, 5)));
+  return writeCertificate(temporaryFolder(t), createSelfSignedCertificate('one.test', Date.UTC(2040, 0, 2, 3, 4, 5)));
 }
 
 test('reads the certificate and its expiry date, whether the file contains one certificate or a chain', (t) => {
@@ -67,7 +67,7 @@ for (const [what, part, content] of [
 const dayMs = 24 * 60 * 60 * 1000;
 
 function createStore(t: TestContext, daysLeft: number) {
-  const folder = scratchFolder(t);
+  const folder = temporaryFolder(t);
   const clock = new ManualClock();
   const write = (days: number) =>
     writeCertificate(

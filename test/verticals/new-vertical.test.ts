@@ -2,18 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { runMarketplace } from '../cli/run-marketplace.ts';
-import { createFolder } from '../cli/sample-data-folder.ts';
 import { ServedProcess } from '../cli/served-process.ts';
 import { ApiCaller, assertError } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const folder = new URL('../support/pet-insurance/', import.meta.url);
 const NODE_OPTIONS = `--import=${new URL('register.ts', folder).href}`;
 const SVC_CATALOG = fileURLToPath(new URL('example-catalog.json', folder));
 
 test('serves a vertical of a new kind from one folder and one line of registration, also in matching threads', async (t) => {
-  const dataDir = createFolder(t);
+  const dataDir = temporaryFolder(t);
   const settings = { SVC_DATA_DIR: dataDir, NODE_OPTIONS };
   const created = await runMarketplace(
     ['keys', 'create', '--account', 'pets', '--vertical', 'pet-insurance', '--mode', 'live', '--raw'],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { test } from 'node:test';
@@ -26,8 +26,7 @@ import {
 import * as widgetLimits from '../../src/web/widget/limits.ts';
 import { readSettings } from '../../src/web/widget/settings.ts';
 import { parseWidgetAppearance } from '../../src/widgets/widget-embedding.ts';
-import { runAfterTest } from '../support/run-after-test.ts';
-import { temporaryFolder } from '../support/running-marketplace.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const src = 'https://widgets.example/w/widget.js?v=0123456789abcdef';
 const hostileTexts = [
@@ -266,8 +265,7 @@ test('the widget has an error message for every error code', () => {
 const builder = fileURLToPath(new URL('../../bin/build-widget.ts', import.meta.url));
 
 test('the widget script is one small file without URLs of other hosts', (t) => {
-  const folder = temporaryFolder();
-  runAfterTest(t, () => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   execFileSync(process.execPath, [builder, folder]);
   const script = readFileSync(join(folder, 'widget.js'));
   // The size includes the styles. The limits are a little above the measured sizes, 17.2 kB with gzip and 15.0 kB with Brotli, of which texts

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { BenchResult } from '../../../bench/result/bench-result.ts';
-import { temporaryFolder } from '../../support/running-marketplace.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { smallResult } from '../support/small-result.ts';
 
 const main = fileURLToPath(new URL('../../../bench/check/main.ts', import.meta.url));
 const folder = temporaryFolder();
-after(() => rm(folder, { recursive: true }));
 
 function run(...args: string[]) {
   return spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' });

@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
-import { readdir, rm } from 'node:fs/promises';
-import { after, test } from 'node:test';
+import { readdir } from 'node:fs/promises';
+import { test } from 'node:test';
 import { type BenchContext, quickBenchScale } from '../../../bench/bench-part.ts';
 import type { LoadCurveSettings } from '../../../bench/curves/curve.ts';
 import { liveSessionsCurve } from '../../../bench/curves/live-sessions-curve.ts';
 import { requestRateCurve } from '../../../bench/curves/offered-load-curve.ts';
 import type { OpenLoopPlan, OpenLoopRunner } from '../../../bench/open-loop/open-loop-plan.ts';
 import type { LoadCurveResult } from '../../../bench/result/bench-result.ts';
-import { temporaryFolder } from '../../support/running-marketplace.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { countedClient, countedLatencyMs, countedOpenLoop, silentProgress } from '../support/counted-load.ts';
 
 const folder = temporaryFolder();
-after(() => rm(folder, { recursive: true }));
 
 const scale: LoadCurveSettings = {
   saturationSeconds: 0.1,

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { rm } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { findFreePort } from '../../../bench/target/free-port.ts';
 import { type ServiceTarget, startServiceTarget } from '../../../bench/target/service-target.ts';
 import { plainEnvironment } from '../../support/plain-environment.ts';
-import { temporaryFolder } from '../../support/running-marketplace.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const script = fileURLToPath(new URL('../../../bench/demo/main.ts', import.meta.url));
 
@@ -15,10 +14,7 @@ let service: ServiceTarget;
 before(async () => {
   service = await startServiceTarget({ folder, keys: 1 });
 });
-after(async () => {
-  await service.close();
-  await rm(folder, { recursive: true });
-});
+after(() => service.close());
 
 function urlOf(port: number): string {
   return `http://127.0.0.1:${port}/v1`;

@@ -4,7 +4,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { autocannonClient } from '../../../bench/load/autocannon-client.ts';
 import { findWrkClient, type LoadClient, type LoadPlan } from '../../../bench/load/load-clients.ts';
 import { type PreparedRequest, writeRequestFile } from '../../../bench/load/prepared-request.ts';
-import { createFolder } from '../../cli/sample-data-folder.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { asReceived, startRecordingServer } from '../support/recording-server.ts';
 
 const wrk = await findWrkClient();
@@ -22,7 +22,7 @@ async function load(
   statusOf: (path: string) => number = () => 200,
 ) {
   const { port, received } = await startRecordingServer(t, statusOf);
-  const requestsFile = join(createFolder(t), 'requests');
+  const requestsFile = join(temporaryFolder(t), 'requests');
   await writeRequestFile(requestsFile, requests);
   const result = await client.run({ ...plan, port, requestsFile, connections: 4, expectedStatus: 200 });
   return { result, received: new Set(received), receivedCount: received.length };

@@ -9,7 +9,7 @@ import { benchPartsWithRatios } from '../../../bench/check/measure-ratios.ts';
 import { computeResultRatios } from '../../../bench/check/ratios.ts';
 import { calibrationBenchmarkName, type PreparedBenchmark } from '../../../bench/micro/micro-benchmark.ts';
 import { listMicroBenchmarks, runMicroBenchmark } from '../../../bench/micro/micro-part.ts';
-import { createFolder } from '../../cli/sample-data-folder.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const micros = listMicroBenchmarks(true, 1_000);
 
@@ -37,7 +37,7 @@ test('the stored baseline contains exactly the micro benchmarks of the regressio
 });
 
 test('every micro benchmark can run repeatedly, and leaves no files after it is closed', async (t) => {
-  const folder = createFolder(t);
+  const folder = temporaryFolder(t);
   const place = { folder, quick: true };
   for (const micro of micros) {
     // Skips the largest catalog, whose preparation takes seconds and which differs only by its size.

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { prepareLoadPoint } from '../../../bench/curves/load-point.ts';
 import type { PreparedRequest } from '../../../bench/load/prepared-request.ts';
 import { runOpenLoop } from '../../../bench/open-loop/run-open-loop.ts';
-import { createFolder } from '../../cli/sample-data-folder.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { asReceived, startRecordingServer } from '../support/recording-server.ts';
 
 test('sends every request on schedule from a separate process to a real server, and counts the responses', async (t) => {
@@ -13,7 +13,7 @@ test('sends every request on schedule from a separate process to a real server, 
     { method: 'POST', path: '/p', key: 'key_2', body: '{"a":"é b"}' },
   ];
   const load = { requests, singleUse: false, warmUpSeconds: 0, seconds: 0.1 };
-  const plan = await prepareLoadPoint({ folder: createFolder(t) }, { port }, 200, load);
+  const plan = await prepareLoadPoint({ folder: temporaryFolder(t) }, { port }, 200, load);
   const result = await runOpenLoop({ ...plan, connections: 3, deadlineMs: 60_000 });
   assert.deepEqual([result.due, result.expected, result.refused, result.answered], [20, 10, 10, 20]);
   // Requests on different connections can arrive in another order.

@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
-import { readdir, rm } from 'node:fs/promises';
-import { after, test } from 'node:test';
+import { readdir } from 'node:fs/promises';
+import { test } from 'node:test';
 import { quickBenchScale } from '../../../bench/bench-part.ts';
 import { benchServerKinds } from '../../../bench/result/bench-result.ts';
 import { type RunScenarioOptions, rotateServerOrder, runScenario } from '../../../bench/routes/run-scenario.ts';
 import { sessionRequest } from '../../../bench/scenarios/requests.ts';
 import { clickScenario, sessionCreationScenario } from '../../../bench/scenarios/route-scenarios.ts';
 import type { Scenario } from '../../../bench/scenarios/scenario.ts';
-import { temporaryFolder } from '../../support/running-marketplace.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { countedClient, silentProgress } from '../support/counted-load.ts';
 
 const folder = temporaryFolder();
-after(() => rm(folder, { recursive: true }));
 
 const options: RunScenarioOptions = {
   scale: { ...quickBenchScale, connections: 8, roundRequests: 160, keys: 50 },

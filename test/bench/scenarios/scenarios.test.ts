@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { rm } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { HttpCaller } from '../../../bench/load/http-caller.ts';
 import { createRandomBorrower } from '../../../bench/population/borrower.ts';
@@ -9,7 +8,7 @@ import { lifecycleRequestCounts, lifecycleScenario } from '../../../bench/scenar
 import { requestsWithChangedIncome } from '../../../bench/scenarios/requests.ts';
 import { clickScenario, singleRouteScenarios } from '../../../bench/scenarios/route-scenarios.ts';
 import { type ServiceTarget, startServiceTarget } from '../../../bench/target/service-target.ts';
-import { temporaryFolder } from '../../support/running-marketplace.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** Proportions of a full run: 20,000 requests per round, each sent once, and 12,000 keys. */
 const roundRequests = 200;
@@ -25,7 +24,6 @@ before(async () => {
 after(async () => {
   caller.close();
   await service.close();
-  await rm(folder, { recursive: true });
 });
 
 for (const scenario of [...singleRouteScenarios, lifecycleScenario]) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -15,8 +15,7 @@ import type { ScenarioContext } from '../../../bench/scenarios/scenario.ts';
 import { startBaselineServer } from '../../../bench/target/baseline-target.ts';
 import type { LoadTarget } from '../../../bench/target/load-target.ts';
 import { type ServiceTarget, startServiceTarget } from '../../../bench/target/service-target.ts';
-import { createFolder } from '../../cli/sample-data-folder.ts';
-import { temporaryFolder } from '../../support/running-marketplace.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const json = [
   ['X-Request-Id', 'r-1'],
@@ -51,7 +50,6 @@ async function rawAnswer(port: number, request: string | Buffer, bodyBytes: numb
 const kinds = benchServerKinds.filter((kind) => kind !== 'service');
 
 const folder = temporaryFolder();
-after(() => rm(folder, { recursive: true }));
 
 for (const kind of kinds) {
   describe(kind, () => {
@@ -82,7 +80,7 @@ for (const kind of kinds) {
 }
 
 test('the baseline server "synced" writes one record per request before it responds, also for concurrent requests', async (t) => {
-  const ownFolder = createFolder(t);
+  const ownFolder = temporaryFolder(t);
   const target = await startBaselineServer('synced', answers, ownFolder);
   const url = `http://127.0.0.1:${target.port}/v1/y?way=short`;
   const texts = await Promise.all(Array.from({ length: 25 }, async () => (await fetch(url)).text()));

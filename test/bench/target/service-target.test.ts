@@ -6,11 +6,11 @@ import { test } from 'node:test';
 import { createApiKeys } from '../../../bench/target/service-target.ts';
 import { writeLiveSessions } from '../../../bench/target/write-live-sessions.ts';
 import { createMarketplace } from '../../../src/index.ts';
-import { createFolder } from '../../cli/sample-data-folder.ts';
 import { embeddedOptions } from '../../embedded/embedded-marketplace.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 test('the service restores the live sessions that the benchmark wrote to its data folder', async (t) => {
-  const dataDir = createFolder(t);
+  const dataDir = temporaryFolder(t);
   const [key] = createApiKeys(dataDir, 10);
   const sample = await writeLiveSessions(dataDir, {
     count: 2_500,
@@ -36,9 +36,9 @@ test('the service restores the live sessions that the benchmark wrote to its dat
 
 test('writeLiveSessions creates a different borrower for each session, and returns a sample of evenly spaced sessions', async (t) => {
   const wanted = { count: 2_500, keys: 1, fields: 'all' } as const;
-  const all = await writeLiveSessions(createFolder(t), { ...wanted, sampleSize: 2_500 });
+  const all = await writeLiveSessions(temporaryFolder(t), { ...wanted, sampleSize: 2_500 });
   assert.equal(new Set(all.map(({ borrower }) => JSON.stringify(borrower))).size, 2_500);
-  const some = await writeLiveSessions(createFolder(t), { ...wanted, sampleSize: 5 });
+  const some = await writeLiveSessions(temporaryFolder(t), { ...wanted, sampleSize: 5 });
   // Each call generates the same borrowers. The index of a borrower shows which session received the inputs.
   const places = some.map(({ borrower }) =>
     all.findIndex((each) => JSON.stringify(each.borrower) === JSON.stringify(borrower)),
