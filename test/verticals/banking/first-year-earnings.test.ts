@@ -49,20 +49,6 @@ test('interest of exactly half a cent in marginal tiers is rounded up', () => {
   assert.equal(priceOf(depositWithRates(tiers, { tier_method: 'marginal' }), 52_830)!.earningsCents, 2_642);
 });
 
-test('a deposit below the minimum of the offer has no price', () => {
-  const offer = plainDeposit({ minimum_deposit: 500 });
-  assert.equal(priceOf(offer, 499), null);
-  assert.equal(priceOf(offer, 500)?.earningsCents, 2_000);
-});
-
-test('a deposit below the minimum balance earns no interest, but pays fees and can earn the bonus', () => {
-  const bonus = { amount: 50, requirement: 'Open the account', days: 30 };
-  const offer = plainDeposit({ minimum_balance_for_apy: 1_000, monthly_fee: 4.95, bonus });
-  const { earningsCents, apy, tier } = priceOf(offer, 999)!;
-  assert.deepEqual([earningsCents, apy, tier], [5_000 - 12 * 495, 0, -1]);
-  assert.deepEqual([priceOf(offer, 1_000)!.apy, priceOf(offer, 1_000)!.earningsCents], [400, 4_000 + 5_000 - 12 * 495]);
-});
-
 test('a deposit below fee_waived_from pays the monthly fee for the first year, or until an earlier maturity', () => {
   const cd = plainDeposit({ product_type: 'cd', term_months: 3, compounding: 'monthly', monthly_fee: 5 });
   const free = { ...cd, tiers: [{ from: 0, rate: 0, apy: 0 }], fee_waived_from: 2_000 };
@@ -70,34 +56,6 @@ test('a deposit below fee_waived_from pays the monthly fee for the first year, o
   assert.equal(priceOf(free, 2_000)!.earningsCents, 0);
   // 4 % for three of twelve months, compounded monthly, is 1.0033 % of 1,999 USD.
   assert.equal(priceOf(cd, 1_999)!.earningsCents, 2_006 - 1_500);
-});
-
-for (const [name, condition, needed] of [
-  ['a direct deposit', { direct_deposit: true }, 1],
-  ['a new customer', { new_customer: true }, 2],
-  ['a direct deposit of a new customer', { direct_deposit: true, new_customer: true }, 3],
-] as const) {
-  test(`a bonus for ${name} is counted only for depositors who stated that they meet the condition`, () => {
-    const bonus = { amount: 100, requirement: 'See the terms', days: 90, minimum_deposit: 1_000, ...condition };
-    const offer = plainDeposit({ bonus });
-    for (const met of [0, 1, 2, 3]) {
-      const earns = (met & needed) === needed;
-      const { hasBonus, earningsCents } = priceOf(offer, 1_000, met)!;
-      assert.deepEqual([hasBonus, earningsCents], [earns, earns ? 14_000 : 4_000]);
-    }
-    assert.equal(priceOf(offer, 999, 3)!.hasBonus, false);
-  });
-}
-
-test('a deposit of 0 USD has the yield of the first tier and no earnings', () => {
-  const tiers = [
-    { from: 0, rate: 1 },
-    { from: 100, rate: 3 },
-  ];
-  for (const tier_method of ['whole_balance', 'marginal'] as const) {
-    const { apy, earningsCents } = priceOf(depositWithRates(tiers, { tier_method }), 0)!;
-    assert.deepEqual([apy, earningsCents], [100, 0]);
-  }
 });
 
 // The example of docs/verticals/banking.md#recommended-score.

@@ -78,59 +78,6 @@ test('an adjustable loan has the documented payments', () => {
   });
 });
 
-test('the payments of an insured adjustable loan are those of its APR, and change when the insurance ends', () => {
-  const bands = { '750-799': { max_ltv_percent: 95, approval_likelihood: 0.8, confirm_rate: 0.05 } };
-  const adjustable = {
-    fixed_months: 60,
-    adjustment_months: 12,
-    index_percent: 5,
-    margin_percent: 3.5,
-    caps_percent: { first: 1, periodic: 0.5, lifetime: 4 },
-  } as const;
-  for (const [loanType, changes] of [
-    // The rate rises after 60, 72 and 84 months; the insurance ends after `mortgage_insurance_months`.
-    ['conventional', (months: number) => [1, 61, 73, 85, months + 1]],
-    // The premium depends on the balance of the year.
-    ['fha', () => Array.from({ length: 30 }, (_, year) => year * 12 + 1)],
-  ] as const) {
-    const offer = plainMortgage({
-      loan_type: loanType,
-      adjustable,
-      ltv_bands: [{ max_ltv_percent: 80 }, { max_ltv_percent: 95, annual_premium_percent: 0.5 }],
-      bands,
-    });
-    const borrower = borrowerOf({ ...buyer, down_payment: 30_000 });
-    const [view] = viewOffers(compileMortgages(mortgageCatalogOf([offer])), [0], borrower);
-    const { adjustable: shown, mortgage_insurance_months: insured } = view!.mortgage;
-    const { payments } = shown!;
-    assert.deepEqual(
-      payments.map(({ from_month }) => from_month),
-      changes(insured),
-    );
-    assert.equal(payments[0]!.payment, view!.monthly_payment_estimate);
-    const stream = payments.flatMap(({ from_month, payment }, at) =>
-      Array<number>((payments[at + 1]?.from_month ?? 361) - from_month).fill(payment),
-    );
-    assert.equal(view!.apr_range!.min, Math.round(100 * bisectAprPercent(370_000, stream)) / 100);
-  }
-});
-
-test('an upfront premium is part of the loan, in USD, and not of the loan-to-value ratio', () => {
-  const premiumOf = (loanType: 'conventional' | 'fha' | 'va' | 'usda', upfront: number) => {
-    const offer = plainMortgage({
-      loan_type: loanType,
-      terms: { '360': { rate_percent: 6, upfront_premium_percent: upfront } },
-    });
-    const [view] = viewOffers(compileMortgages(mortgageCatalogOf([offer])), [0], borrowerOf(buyer));
-    const { upfront_premium, loan_amount, ltv_percent, principal_and_interest } = view!.mortgage;
-    return [upfront_premium, loan_amount, ltv_percent, principal_and_interest];
-  };
-  assert.deepEqual(premiumOf('conventional', 0), [0, 320_000, 80, 1_918.56]);
-  assert.deepEqual(premiumOf('fha', 1.75), [5_600, 320_000, 80, 1_952.14]);
-  assert.deepEqual(premiumOf('va', 2.15), [6_880, 320_000, 80, 1_959.81]);
-  assert.deepEqual(premiumOf('usda', 1.001), [3_203.2, 320_000, 80, 1_937.77]);
-});
-
 test('an adjustable loan reaches its caps in several steps, upwards and downwards', () => {
   for (const [indexPercent, lastRate] of [
     [9, 11.5],

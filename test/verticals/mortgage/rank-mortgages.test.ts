@@ -202,12 +202,6 @@ describe('private mortgage insurance', () => {
     return [view.mortgage.mortgage_insurance, view.mortgage.mortgage_insurance_months];
   };
 
-  test('starts above 80.00 % of the value', () => {
-    // 160,019 USD are 80.0095 %, 160,020 USD are 80.01 %.
-    const premiums = [160_000, 160_001, 160_019, 160_020].map((loan) => insuranceOf(insured(6.5), loan)[0]);
-    assert.deepEqual(premiums, [0, 0, 0, 80.01]);
-  });
-
   // The example of docs/verticals/mortgage.md#mortgage-insurance.
   test('ends at 78 % of the value, or at the midpoint of the term if that is earlier', () => {
     assert.deepEqual(insuranceOf(insured(6.5), 190_000), [95, 135]);
