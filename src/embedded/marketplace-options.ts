@@ -147,7 +147,7 @@ const optionChecks: OptionChecks<MarketplaceOptions> = {
     assertRateLimits(value);
   },
   corsOrigins: listOf(bounds.corsOriginsMax, 'origins, each exactly as a browser sends it', isHttpOrigin),
-  logger: objectWith(['child', 'debug', 'info', 'warn', 'error', 'fatal'], 'a pino logger'),
+  logger: objectWith(['child', 'isLevelEnabled', 'debug', 'info', 'warn', 'error', 'fatal'], 'a pino logger'),
   clock: objectWith(['wallMs', 'monotonicMs'], 'a Clock'),
 };
 

@@ -56,7 +56,10 @@ const wrongOptions: readonly (readonly [name: string, options: Partial<Marketpla
   ['urls.click', { urls: undefined as never }],
   ['urls.click', { urls: {} }],
   ['urls.click', { urls: { public: 'https://api.example.com' }, listen: false }],
-  ['logger', { logger: console as never }],
+  [
+    'logger',
+    { logger: Object.assign(Object.create(console), { fatal: console.error, child: () => console }) as never },
+  ],
   ['logger', { logger: 'info' as never }],
   ['logger', { logger: null as never }],
   ['clock', { clock: Date as never }],
