@@ -3,8 +3,9 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
+import { ok } from '../embedded/embedded-marketplace.ts';
 import { assertFailed } from './run-marketplace.ts';
-import { createSampleData, ok } from './sample-data-folder.ts';
+import { createSampleData } from './sample-data-folder.ts';
 
 const forHero = ['--account', 'acme', '--tag', 'hero-short'];
 const linesOf = (text: string): unknown[] => JSON.parse(`[${text.trimEnd().replaceAll('\n', ',')}]`);

@@ -6,9 +6,10 @@ import Database from 'better-sqlite3';
 import { rebuildAnalyticsStore } from '../../src/analytics/ledger-follower.ts';
 import { dataPaths } from '../../src/files/data-paths.ts';
 import { lockFolder } from '../../src/files/folder-lock.ts';
+import { ok } from '../embedded/embedded-marketplace.ts';
 import { damageByte } from '../event-log/log-fixture.ts';
 import { figuresInStore } from './figures-in-store.ts';
-import { createSampleData, ok } from './sample-data-folder.ts';
+import { createSampleData } from './sample-data-folder.ts';
 
 // `test/analytics/simulated-follower.test.ts` rebuilds the analytics store from every kind of record.
 test('the command analytics rebuild', async (t) => {

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { CommandLineError } from '../../src/cli/command.ts';
 import { ConfirmationClient } from '../../src/cli/commands/confirmation-client.ts';
+import { listen } from '../support/listen.ts';
 
 type Outcome = 'accepted' | 'repeated' | 'rejected' | 'unknown';
 
@@ -20,10 +19,7 @@ async function serverWith(t: TestContext, ...answers: readonly (readonly Outcome
     if (typeof answer === 'string') return response.end(answer);
     return response.end(JSON.stringify({ results: answer?.map((outcome, index) => ({ index, outcome })) }));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => server.close().closeAllConnections());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://127.0.0.1:${await listen(t, server)}`;
   return { requests, sender: new ConfirmationClient(url, 'token', { retryMs: 1 }) };
 }
 

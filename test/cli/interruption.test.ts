@@ -3,15 +3,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { nodeFileSystem } from '../../src/event-log/log-files.ts';
 import { verifyLog } from '../../src/event-log/verify-log.ts';
+import { listen } from '../support/listen.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
-import { runAfterTest } from '../support/run-after-test.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { createSampleData } from './sample-data-folder.ts';
 
@@ -29,13 +28,10 @@ async function createBlockedConfirmation(t: TestContext) {
     const results = rows.map((_, index) => ({ index, outcome: 'rejected', reason: 'unknown_click' }));
     response.end(JSON.stringify({ results }));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  runAfterTest(t, () => server.close().closeAllConnections());
   const file = join(folder, 'payouts.ndjson');
   writeFileSync(file, '{"txid":"a"}\n'.repeat(rowsOfTwoBatches));
   writeFileSync(join(folder, 'operator-token'), `svc_operator_${'0'.repeat(64)}\n`);
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://127.0.0.1:${await listen(t, server)}`;
   return { folder, args: ['confirm', file, '--url', url], second: second.promise };
 }
 

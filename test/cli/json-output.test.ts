@@ -5,8 +5,9 @@ import { test } from 'node:test';
 import { getCommandHelp } from '../../src/cli/command.ts';
 import { createProgram, flattenCommands, fullCommandName } from '../../src/cli/program.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
+import { ok } from '../embedded/embedded-marketplace.ts';
 import { generateCatalog } from '../support/random-catalog.ts';
-import { createSampleData, ok } from './sample-data-folder.ts';
+import { createSampleData } from './sample-data-folder.ts';
 
 /** Names of the JSON members in the help of each command. */
 const documentedMembers = new Map<string, readonly string[]>();

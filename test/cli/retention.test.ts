@@ -8,14 +8,14 @@ import { pino } from 'pino';
 import { daysSinceEpoch, formatIsoDate, msPerDay } from '../../src/domain/calendar.ts';
 import { segmentHeaderLength } from '../../src/event-log/log-format.ts';
 import { createMarketplace, DataMissingError, type Marketplace, type MarketplaceOptions } from '../../src/index.ts';
-import { embeddedOptions } from '../embedded/embedded-marketplace.ts';
+import { embeddedOptions, ok } from '../embedded/embedded-marketplace.ts';
 import { damageByte } from '../event-log/log-fixture.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 import { figuresInStore } from './figures-in-store.ts';
-import { marketplaceOnFreshFolder, ok } from './sample-data-folder.ts';
+import { marketplaceOnFreshFolder } from './sample-data-folder.ts';
 import { ServedProcess } from './served-process.ts';
 
 const retentionDays = 140;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { createMarketplace, type PartnerApiResult } from '../../src/index.ts';
+import { createMarketplace } from '../../src/index.ts';
+import { ok } from '../embedded/embedded-marketplace.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
@@ -22,11 +23,6 @@ export function marketplaceOnFreshFolder(t: TestContext) {
   const run = (...args: string[]) => runMarketplace(args, settings);
   const runInOwnProcess = (...args: string[]) => runMarketplace(args, settings, { ownProcess: true });
   return { folder, run, runInOwnProcess };
-}
-
-export function ok<Value>(result: PartnerApiResult<Value>): Value {
-  assert.ok(result.ok, JSON.stringify(result));
-  return result.value;
 }
 
 /** Starts a service with two sessions of one referrer tag, each with a click, and one session of another referrer tag. */

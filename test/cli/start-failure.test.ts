@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pino } from 'pino';
@@ -11,6 +10,7 @@ import { loadConfig } from '../../src/config/config.ts';
 import { readEnv } from '../../src/config/env.ts';
 import { DataMissingError, FolderMissingError } from '../../src/files/data-paths.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
+import { listen } from '../support/listen.ts';
 import { createSelfSignedCertificate, writeCertificate } from '../support/self-signed.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { assertFailed, runMarketplace } from './run-marketplace.ts';
@@ -67,10 +67,7 @@ for (const [what, setting, pathIn] of wrongPaths) {
 
 for (const engine of ['uws', 'node']) {
   test(`the start of ${engine} fails for a port in use or an address of another machine, and names the setting`, async (t) => {
-    const blocker = createServer().listen(0, '127.0.0.1');
-    await once(blocker, 'listening');
-    t.after(() => blocker.close());
-    const port = String((blocker.address() as AddressInfo).port);
+    const port = String(await listen(t, createServer()));
     for (const [setting, value] of [
       ['SVC_PORT', port],
       ['SVC_OPS_PORT', port],

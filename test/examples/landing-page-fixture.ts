@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { after, before, type TestContext } from 'node:test';
 import { MarketplaceApi } from '../../examples/landing-page/api/marketplace-api.ts';
 import { LandingPage } from '../../examples/landing-page/landing-page.ts';
@@ -10,6 +8,7 @@ import { products } from '../../examples/landing-page/products/products.ts';
 import { apiKeyName, readSettings } from '../../examples/landing-page/settings.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
+import { listen } from '../support/listen.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { type ApiKeyOptions, RunningMarketplace, type StartOptions } from '../support/running-marketplace.ts';
 
@@ -72,9 +71,7 @@ export async function startLandingPage(t: TestContext, wanted: Wanted = {}): Pro
   const api = new MarketplaceApi(`${settings.apiUrl}/${segment}`, key);
   const page = new LandingPage(findProduct(segment), api, key, settings, log);
   const server = createPageServer(new Map([[segment, page]]), settings.behindProxy, log);
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  runAfterTest(t, () => server.close().closeAllConnections());
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const origin = `http://127.0.0.1:${await listen(t, server)}`;
   market.marketplace.origins.allow(account, origin);
   const caller = market.callerWithKey(fixture, key);
   return { market, key, caller, origin, url: `${origin}/${segment}`, log: () => logged };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
@@ -14,7 +14,7 @@ import { readSettings } from '../../examples/landing-page/settings.ts';
 import { bounds } from '../../src/bounds.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { browsers } from '../support/browsers.ts';
-import { runAfterTest } from '../support/run-after-test.ts';
+import { listen } from '../support/listen.ts';
 import {
   apiUrlAt,
   apiUrlOf,
@@ -331,9 +331,7 @@ test('creates one session if the first response of the API is lost', async (t) =
     else api.pipe(client);
     client.once('close', () => api.destroy());
   });
-  await once(losing.listen(0, '127.0.0.1'), 'listening');
-  runAfterTest(t, () => losing.close());
-  const API_URL = apiUrlAt((losing.address() as AddressInfo).port);
+  const API_URL = apiUrlAt(await listen(t, losing));
   const { page, landing } = await visiting(t, 'a', { settings: { API_URL } });
   assert.equal(landing.status, 200);
   assert.equal(connections, 2);

@@ -10,7 +10,7 @@ import { readDataInventory } from '../../src/files/data-inventory.ts';
 import { createMarketplace, type Marketplace } from '../../src/index.ts';
 import { addSecret } from '../../src/secrets/secret-file.ts';
 import { runMarketplace } from '../cli/run-marketplace.ts';
-import { ok } from '../cli/sample-data-folder.ts';
+import { ok } from '../embedded/embedded-marketplace.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { KeepAliveConnection, ResponseParser } from '../../../bench/open-loop/keep-alive-connection.ts';
+import { listen } from '../../support/listen.ts';
 
 const request = Buffer.from('GET / HTTP/1.1\r\n\r\n');
 const answer = (status: number, headers = '') => `HTTP/1.1 ${status} Any\r\n${headers}Content-Length: 0\r\n\r\n`;
@@ -13,20 +14,17 @@ async function connected(t: TestContext) {
   const server = createServer((socket) => {
     socket.on('error', () => {});
     sockets.emit('accepted', socket);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
+  const port = await listen(t, server);
   const events = new EventEmitter();
   const accepted = once(sockets, 'accepted');
   const free = once(events, 'free');
-  const connection = new KeepAliveConnection((server.address() as AddressInfo).port, {
+  const connection = new KeepAliveConnection(port, {
     onResponse: (status) => events.emit('answer', status),
     onRequestFailed: () => events.emit('lost'),
     onIdle: () => events.emit('free'),
   });
-  t.after(() => {
-    connection.end();
-    server.close();
-  });
+  t.after(() => connection.end());
   const [socket] = (await accepted) as [Socket];
   await free;
   return { connection, events, sockets, socket };

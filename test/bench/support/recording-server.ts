@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import type { PreparedRequest } from '../../../bench/load/prepared-request.ts';
+import { listen } from '../../support/listen.ts';
 
 /** A request in the form in which the recording server receives it. */
 export function asReceived({ method, path, key, body = '' }: PreparedRequest): string {
@@ -18,11 +17,6 @@ export async function startRecordingServer(t: TestContext, statusOf: (path: stri
     received.push(JSON.stringify([req.method, req.url, authorization, type, body]));
     res.statusCode = statusOf(req.url!);
     res.end('ok');
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
   });
-  return { port: (server.address() as AddressInfo).port, received };
+  return { port: await listen(t, server), received };
 }
