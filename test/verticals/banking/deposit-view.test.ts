@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { OfferView } from '../../../src/catalogs/offer-view.ts';
 import { createOfferUrls } from '../../../src/operations/click-url.ts';
 import { calculateDepositPrices } from '../../../src/verticals/banking/deposit-view.ts';
-import type { DepositCatalog, DepositOffer } from '../../../src/verticals/banking/offer-schema.ts';
+import type { DepositCatalog } from '../../../src/verticals/banking/offer-schema.ts';
 import { rankDeposits } from '../../../src/verticals/banking/rank-deposits.ts';
 import { renderOffers } from '../../matching/priced-rankings.ts';
 import {
@@ -87,25 +87,6 @@ test('a certificate of deposit shows its term, penalty and bonus, but not the co
     paid_within_days: 45,
   };
   assert.deepEqual(depositOf({ new_customer: true }), { ...shown, bonus, first_year_earnings: 425 });
-});
-
-test('introductory and changing rates count in the yield and in the earnings', () => {
-  const introductory = { rate: 6, months: 6 };
-  const savings = depositWithRates([{ from: 0, rate: 4 }], { introductory });
-  const cdFields = { product_type: 'cd', term_months: 24 };
-  const steps = [
-    { from_month: 1, rate: 3 },
-    { from_month: 13, rate: 5 },
-  ];
-  const cd = depositWithRates([{ from: 0, rate: 3 }], { ...cdFields, steps });
-  const figuresOf = (offer: DepositOffer, more: object) => {
-    const { deposit } = renderDeposits(depositCatalogOf([offer]), depositorOf({ ...saver, ...more })).views[0]!;
-    return [deposit.apy, deposit.rate, deposit.first_year_earnings, deposit.introductory, deposit.steps];
-  };
-  // Half a year at 6 % and half a year at 4 %, compounded once a year: 300 + 200 USD.
-  assert.deepEqual(figuresOf(savings, {}), [5, 4, 500, introductory, null]);
-  // The yield is that of two years, 1.03 x 1.05; the earnings are those of the first year.
-  assert.deepEqual(figuresOf(cd, { product_type: 'cd', cd_term_months: 24 }), [4, 3, 300, null, steps]);
 });
 
 test('shows the yield and the rate that apply to the deposit, and 0 below the minimum balance', () => {

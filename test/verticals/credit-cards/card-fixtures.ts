@@ -26,6 +26,20 @@ export function cardBorrowerOf(fields: Readonly<Record<string, unknown>>): Field
   return borrowerOf(fields, creditCards);
 }
 
+/** Terms of the plain card that are the same in the catalog and in the view of an offer. */
+export const plainCardTerms = {
+  cash_advance_apr: 29.99,
+  minimum_interest_charge: 1,
+  transfer_fee: { percent: 0, min: 0 },
+  cash_advance_fee: { percent: 5, min: 10 },
+  foreign_transaction_fee_percent: 3,
+  late_fee_max: 40,
+  returned_payment_fee_max: 40,
+  grace_period_days: 25,
+  balance_method: 'average_daily_balance' as const,
+  rewards: [{ category: 'base', percent: 0 }],
+};
+
 /** Returns a card for every borrower in the credit band 750-799, without fees, rewards or interest. */
 export function plainCard(changes: Partial<CardOffer> = {}): CardOffer {
   return {
@@ -42,16 +56,7 @@ export function plainCard(changes: Partial<CardOffer> = {}): CardOffer {
     criteria: [],
     payout_usd: 5,
     annual_fee: 0,
-    cash_advance_apr: 29.99,
-    minimum_interest_charge: 1,
-    transfer_fee: { percent: 0, min: 0 },
-    cash_advance_fee: { percent: 5, min: 10 },
-    foreign_transaction_fee_percent: 3,
-    late_fee_max: 40,
-    returned_payment_fee_max: 40,
-    grace_period_days: 25,
-    balance_method: 'average_daily_balance',
-    rewards: [{ category: 'base', percent: 0 }],
+    ...plainCardTerms,
     bands: { '750-799': plainBand() },
     ...changes,
   };

@@ -13,6 +13,7 @@ import {
   goodCardBorrower,
   plainBand,
   plainCard,
+  plainCardTerms,
 } from './card-fixtures.ts';
 
 const urls = createOfferUrls({ click: 'https://go.example', cdn: 'https://cdn.example/logos' });
@@ -25,25 +26,16 @@ test('a card has every documented member, with null for absent figures', () => {
   const card = plainCard({ annual_fee: 95 });
   const { views } = renderCards(cardCatalogOf([card]), [0], cardBorrowerOf(goodCardBorrower));
   assert.deepEqual(views[0]!.card, {
+    ...plainCardTerms,
     name: 'Plain Card',
     purchase_apr: { min: 18.24, max: 26.24 },
     transfer_apr: { min: 18.24, max: 26.24 },
-    cash_advance_apr: 29.99,
     penalty_apr: null,
     intro_purchase_apr: null,
     intro_transfer_apr: null,
     annual_fee: 95,
     annual_fee_first_year: 95,
-    minimum_interest_charge: 1,
-    transfer_fee: { percent: 0, min: 0 },
-    cash_advance_fee: { percent: 5, min: 10 },
-    foreign_transaction_fee_percent: 3,
-    late_fee_max: 40,
-    returned_payment_fee_max: 40,
-    grace_period_days: 25,
-    balance_method: 'average_daily_balance',
     variable: null,
-    rewards: [{ category: 'base', percent: 0 }],
     bonus: null,
     security_deposit_min: null,
     security_deposit_max: null,

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { OfferView } from '../../../src/catalogs/offer-view.ts';
 import { createOfferUrls } from '../../../src/operations/click-url.ts';
 import { calculateAdvisorFees } from '../../../src/verticals/find-advisor/advisor-view.ts';
-import type { AdvisorCatalog, AdvisorOffer } from '../../../src/verticals/find-advisor/offer-schema.ts';
+import type { AdvisorCatalog } from '../../../src/verticals/find-advisor/offer-schema.ts';
 import { rankAdvisors } from '../../../src/verticals/find-advisor/rank-advisors.ts';
 import { renderOffers } from '../../matching/priced-rankings.ts';
 import { advisorCatalogOf, compileAdvisors, plainAdvisor, saver, today, visitorOf } from './advisor-fixtures.ts';
@@ -39,26 +39,6 @@ test('the advisor of an offer has every documented member, with null for the mem
     disclosures_url: 'https://plain.example/form-crs',
     has_disclosures: false,
   });
-});
-
-test('the estimated annual fee is a number in every fee model', () => {
-  const feesOf = (changes: Partial<AdvisorOffer>) => {
-    const file = advisorCatalogOf([plainAdvisor(changes)]);
-    const { fee_model, fee_tiers, fee_usd, hours_per_year, estimated_annual_fee } = renderAdvisors(
-      file,
-      visitorOf({ ...saver, investable_assets: 0 }),
-    ).views[0]!.advisor;
-    return [fee_model, fee_tiers, fee_usd, hours_per_year, estimated_annual_fee];
-  };
-  const fee_tiers = [{ from: 0, percent: 1 }];
-  assert.deepEqual(feesOf({}), ['percent_of_assets', fee_tiers, null, null, 0]);
-  assert.deepEqual(feesOf({ fee_model: 'flat', fee_usd: 2_400 }), ['flat', null, 2_400, null, 2_400]);
-  assert.deepEqual(feesOf({ fee_model: 'hourly', fee_usd: 250.5, hours_per_year: 6 }), [
-    ...['hourly', null, 250.5, 6, 1_503],
-  ]);
-  assert.deepEqual(feesOf({ fee_model: 'commission', estimated_annual_fee: 950 }), [
-    ...['commission', null, null, null, 950],
-  ]);
 });
 
 test('throws for an advisor who was not ranked for the visitor', () => {
