@@ -7,12 +7,9 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { nodeFileSystem } from '../../src/event-log/log-files.ts';
-import { verifyLog } from '../../src/event-log/verify-log.ts';
 import { listen } from '../support/listen.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { createSampleData } from './sample-data-folder.ts';
 
 const bin = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
 const rowsOfTwoBatches = 501;
@@ -54,21 +51,3 @@ for (const [signal, code] of [
     assert.deepEqual(readdirSync(folder).sort(), ['operator-token', 'payouts.ndjson']);
   });
 }
-
-test('an interrupted log verification stops before the end of the log', async (t) => {
-  const { folder, marketplace, partner } = await createSampleData(t);
-  const metadata = Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`m${at}`, 'x'.repeat(256)]));
-  await Promise.all(
-    Array.from({ length: 450 }, () => partner.createSession({ referrer_tag: 'large-enough', metadata })),
-  );
-  await marketplace.close();
-  const stop = new AbortController();
-  let seen = 0;
-  const onRecord = (): void => {
-    seen++;
-    stop.abort(new Error('stopped'));
-  };
-  const checking = verifyLog(nodeFileSystem, join(folder, 'ledger'), { onRecord, signal: stop.signal });
-  await assert.rejects(checking, /^Error: stopped$/);
-  assert.ok(seen > 0 && seen < 457, `${seen} records`);
-});

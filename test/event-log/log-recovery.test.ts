@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { appendFileSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { Encoder } from '@msgpack/msgpack';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
@@ -35,18 +35,18 @@ import {
   writeLog,
 } from './log-fixture.ts';
 
-/** Writes a log of one segment without an end mark, as after a crash. Returns the segment and the ends of its records. */
-async function crashedLog(folder: string, groups: readonly number[]): Promise<{ file: string; ends: number[] }> {
+/** Writes a log of one segment without an end mark, as after a crash. Returns its folder, the segment and the ends of its records. */
+async function crashedLog(t: TestContext, groups: readonly number[]) {
+  const folder = temporaryFolder(t);
   const file = (await writeLog(folder, groups))[0]!;
   removeEndMark(folder);
   const ends = recordEnds(file);
   assert.equal(ends.at(-1), statSync(file).size);
-  return { file, ends };
+  return { folder, file, ends };
 }
 
 test('cuts a log after the last complete record, and copies the bytes of an incomplete record to a file', async (t) => {
-  const folder = temporaryFolder(t);
-  const { file, ends } = await crashedLog(folder, [1, 3, 1, 4]);
+  const { folder, file, ends } = await crashedLog(t, [1, 3, 1, 4]);
   const whole = readFileSync(file);
   const isNearEnd = (size: number) => ends.some((end) => Math.abs(end - size) <= 1);
   for (let size = segmentHeaderLength; size <= whole.length; size++) {
@@ -75,8 +75,7 @@ test('cuts a log after the last complete record, and copies the bytes of an inco
 });
 
 test('recovery copies bytes to a new file before removing the bytes from the log, unless an identical copy exists', async (t) => {
-  const folder = temporaryFolder(t);
-  const { file, ends } = await crashedLog(folder, [1, 2]);
+  const { folder, file, ends } = await crashedLog(t, [1, 2]);
   for (const tail of ['one', 'other', 'one']) {
     writeFileSync(file, Buffer.concat([readFileSync(file).subarray(0, ends[0]), Buffer.from(tail)]));
     const files = new FailingLogFiles();
@@ -130,8 +129,7 @@ test('detects a truncated segment of a closed log, even if another process opene
 });
 
 test('recovery restores every record before the last write, even if the last write is incomplete', async (t) => {
-  const folder = temporaryFolder(t);
-  const { file, ends } = await crashedLog(folder, [2, 2, 6]);
+  const { folder, file, ends } = await crashedLog(t, [2, 2, 6]);
   const whole = readFileSync(file);
   const lastGroup = ends[3]!;
   await fc.assert(
@@ -156,8 +154,7 @@ test('recovery restores every record before the last write, even if the last wri
 });
 
 test('if a log is damaged before the records of the last write, openLog fails and reports the file and the offset', async (t) => {
-  const folder = temporaryFolder(t);
-  const { file, ends } = await crashedLog(folder, [1, 3, 1, 2]);
+  const { folder, file, ends } = await crashedLog(t, [1, 3, 1, 2]);
   const whole = readFileSync(file);
   const starts = [segmentHeaderLength, ...ends];
   const lastGroup = ends[4]!;
@@ -178,8 +175,7 @@ test('if a log is damaged before the records of the last write, openLog fails an
 });
 
 test('recovery writes and syncs the last group of records again, because a crash may have prevented the sync', async (t) => {
-  const folder = temporaryFolder(t);
-  const { file, ends } = await crashedLog(folder, [2, 3]);
+  const { folder, file, ends } = await crashedLog(t, [2, 3]);
   const files = new FailingLogFiles();
   const written: [number, number][] = [];
   const openForWriting = files.openForWriting.bind(files);
@@ -208,8 +204,7 @@ test('rejects a log with a missing segment', async (t) => {
 });
 
 test('recovery deletes temporary files that a crash left in the folder of the log', async (t) => {
-  const folder = temporaryFolder(t);
-  await crashedLog(folder, [2]);
+  const { folder } = await crashedLog(t, [2]);
   appendFileSync(join(folder, temporaryFileName(segmentFileName(3))), 'half a hea');
   appendFileSync(join(folder, `${segmentFileName(1)}.from-90.0123abcd.new`), 'half a ta');
   assert.equal((await recoveredRecords(folder)).length, 2);
@@ -249,8 +244,7 @@ test('recovery detects damage even if the next undamaged group begins near the e
 });
 
 test('rejects an empty segment that was copied from another log', async (t) => {
-  const folder = temporaryFolder(t);
-  await crashedLog(folder, [2]);
+  const { folder } = await crashedLog(t, [2]);
   const file = join(folder, segmentFileName(3));
   writeFileSync(file, encodeSegmentHeader({ firstSequence: 3, previousCrc: 12_345 }));
   await assert.rejects(openLog(folder), { name: 'LogDamagedError', file, offset: 0 });
@@ -285,18 +279,18 @@ for (const [what, payload] of [
   });
 }
 
-async function fourSegments(folder: string): Promise<string[]> {
+async function fourSegments(t: TestContext) {
+  const folder = temporaryFolder(t);
   const files = await writeLog(folder, [1, 2], [1, 2], [1, 2], [1, 2]);
   removeEndMark(folder);
-  return files;
+  return { folder, files };
 }
 
 const timeMsOf = (record: unknown): number => (record as number[])[1]!;
 const timeAt = (position: number): number => timeMsOf(recordAt(position));
 
 test('recovery with a start time reads every record after that time, and returns the same result as a full recovery', async (t) => {
-  const folder = temporaryFolder(t);
-  await fourSegments(folder);
+  const { folder } = await fourSegments(t);
   const whole = await recoverLog(nodeFileSystem, folder, () => {});
   for (let since = 0; since <= 14; since++) {
     const visited: number[] = [];
@@ -310,8 +304,8 @@ test('recovery with a start time reads every record after that time, and returns
 });
 
 test('recovery starts at an earlier segment if the first record of a segment is incomplete or has no timestamp', async (t) => {
-  const folder = temporaryFolder(t);
-  const [, , third, last] = await fourSegments(folder);
+  const { folder, files } = await fourSegments(t);
+  const [, , third, last] = files;
   writeFileSync(last!, readFileSync(last!).subarray(0, segmentHeaderLength + 5));
   const visited: number[] = [];
   const visit = (position: number) => visited.push(position);
@@ -329,8 +323,8 @@ test('recovery starts at an earlier segment if the first record of a segment is 
 });
 
 test('rejects a log only if the damage is in a segment that recovery reads', async (t) => {
-  const folder = temporaryFolder(t);
-  const [first, , third] = await fourSegments(folder);
+  const { folder, files } = await fourSegments(t);
+  const [first, , third] = files;
   damageByte(first!, segmentHeaderLength + 30);
   const readSince = { wallMs: timeAt(8), timeMsOf };
   const log = await openLog(folder, { readSince, onRecord: () => {} });

@@ -87,6 +87,20 @@ describe('verifyLog', () => {
     }
   });
 
+  test('an interrupted verification stops before the end of the log', async (t) => {
+    const { folder, log } = await openTestLog(t);
+    for (let i = 0; i < 40; i++) log.appendWithoutWaiting([1, 1, new Uint8Array(32), 'x'.repeat(60_000), 1, 0, null]);
+    await log.close();
+    const stop = new AbortController();
+    let seen = 0;
+    const onRecord = () => {
+      seen++;
+      stop.abort(new Error('stopped'));
+    };
+    await assert.rejects(verifyLog(nodeFileSystem, folder, { onRecord, signal: stop.signal }), /^Error: stopped$/);
+    assert.ok(seen > 0 && seen < 40, `${seen} records`);
+  });
+
   test('accepts a record that the writer completes during the verification', async (t) => {
     const folder = temporaryFolder(t);
     const [file] = await writeLog(folder, [1, 1, 1]);
