@@ -416,6 +416,14 @@ export const bounds = {
   /** Time after which a waiting analytics query is rejected, because the deadline of its HTTP request has passed. */
   analyticsQueryTimeoutMs: 2_000,
 
+  // Experiments
+  /** Minimum number of mature cohort days of each arm, so that every weekday counts twice before the first comparison. */
+  matureDaysMin: 14,
+  /** Minimum number of units with revenue for a prediction from revenue that is not final. */
+  earlyReadUnitsMin: 50,
+  /** Minimum number of units with revenue of all arms for a comparison with capped revenue. */
+  cappedUnitsMin: 200,
+
   // Operations
   /** Maximum time that a metrics scrape waits for another thread or the disk; metrics that time out are omitted. */
   scrapeReadTimeoutMs: 250,

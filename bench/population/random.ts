@@ -31,6 +31,17 @@ export function drawStandardNormal(random: RandomSource): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }
 
+/** Draws the number of successes in independent trials. Draws the gaps between successes, so the time grows with the successes only. */
+export function drawSuccesses(random: RandomSource, trials: number, probability: number): number {
+  if (probability <= 0) return 0;
+  const logFailure = Math.log1p(-probability);
+  let successes = 0;
+  for (let trial = 0; ; successes++) {
+    trial += 1 + Math.floor(Math.log(1 - random()) / logFailure);
+    if (trial > trials) return successes;
+  }
+}
+
 /** Cumulative distribution function of the standard normal distribution, accurate to 1e-7 (Abramowitz and Stegun, 7.1.26). */
 export function standardNormalCdf(z: number): number {
   const x = Math.abs(z) / Math.SQRT2;

@@ -1,4 +1,5 @@
 import { bounds } from '../bounds.ts';
+import { varianceOfRatio } from './delta-method.ts';
 
 /** Sums over the units of one group, such as the matured sessions of one referrer tag. The unit of revenue can be any currency unit. */
 export interface RevenueSums {
@@ -10,22 +11,42 @@ export interface RevenueSums {
   readonly revenueSquared: number;
 }
 
+/** Mean revenue per session with its variance, such as an `ArmEstimate`. */
+export interface MeanEstimate {
+  readonly unitsWithRevenue: number | null;
+  readonly mean: number;
+  /** Variance of `mean`. */
+  readonly variance: number;
+}
+
 /** Two-sided 95 % quantile of the normal distribution. */
 const normalQuantile = 1.96;
 
-/**
- * Returns the 95 % confidence interval of the mean revenue per unit, from a normal approximation of the logarithm of the mean. Because the
- * logarithm is symmetric, the interval is wider above the mean and never reaches 0, as the skewed distribution of revenue requires.
- *
- * Returns null if fewer than `bounds.unitsWithRevenueMin` units have revenue, if their number is unknown, or if the mean is not positive:
- * with less revenue, the approximation is wrong too often.
- */
+/** Returns the 95 % confidence interval of the mean revenue per unit; see `intervalOfMean`. */
 export function computeMeanInterval(sums: RevenueSums): { readonly low: number; readonly high: number } | null {
   const { units, unitsWithRevenue, revenue, revenueSquared } = sums;
-  if (unitsWithRevenue === null || unitsWithRevenue < bounds.unitsWithRevenueMin || revenue <= 0) return null;
-  const mean = revenue / units;
-  // The difference may be slightly below 0, because the revenue in the squares is rounded.
-  const varianceOfMean = Math.max(0, revenueSquared / units - mean ** 2) / (units - 1);
-  const factor = Math.exp((normalQuantile * Math.sqrt(varianceOfMean)) / mean);
-  return { low: mean / factor, high: mean * factor };
+  if (units === 0) return null;
+  const variance = varianceOfRatio({
+    ...{ units, numerator: revenue, denominator: units },
+    ...{ numeratorSquared: revenueSquared, product: revenue, denominatorSquared: units },
+  });
+  return intervalOfMean({ unitsWithRevenue, mean: revenue / units, variance });
+}
+
+/**
+ * Returns the 95 % confidence interval of a mean, from a normal approximation of the logarithm of the mean. Because the logarithm is
+ * symmetric, the interval is wider above the mean and never reaches 0, as the skewed distribution of revenue requires. The interval is
+ * valid for one look. Do not compare arms with it; use `compareArms`.
+ *
+ * Returns null if fewer than `bounds.unitsWithRevenueMin` units have revenue, if their number is unknown, or if the mean is not positive:
+ * with less revenue, the approximation is wrong too often. Also returns null if reversals make the mean so small that no limit exists.
+ */
+export function intervalOfMean({
+  unitsWithRevenue,
+  mean,
+  variance,
+}: MeanEstimate): { readonly low: number; readonly high: number } | null {
+  if (unitsWithRevenue === null || unitsWithRevenue < bounds.unitsWithRevenueMin || mean <= 0) return null;
+  const factor = Math.exp((normalQuantile * Math.sqrt(variance)) / mean);
+  return Number.isFinite(factor) ? { low: mean / factor, high: mean * factor } : null;
 }

@@ -38,7 +38,7 @@ operations: analytics auth bounds budgets catalogs clicks confirmations domain e
   secrets sessions statistics user-agents widgets
 secrets: bounds domain files
 sessions: bounds domain ids ledger matching secrets
-statistics: bounds
+statistics: bounds domain
 tls: bounds domain files
 user-agents: ledger
 verticals: catalogs verticals/*

@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { computeMeanInterval } from '../../src/statistics/mean-interval.ts';
-
-/** Asserts that two numbers agree in the first nine significant digits. */
-function assertClose(actual: number, expected: number): void {
-  assert.ok(Math.abs(actual - expected) <= Math.abs(expected) * 1e-9, `${actual} is not ${expected}`);
-}
+import { computeMeanInterval, intervalOfMean } from '../../src/statistics/mean-interval.ts';
+import { assertClose } from './close-to.ts';
 
 describe('computeMeanInterval', () => {
   const few = { units: 1_000, unitsWithRevenue: 25, revenue: 1_000, revenueSquared: 50_000 };
@@ -51,5 +47,18 @@ describe('computeMeanInterval', () => {
       const interval = computeMeanInterval({ units: 100, unitsWithRevenue: 100, revenue: 20, revenueSquared });
       assert.deepEqual(interval, { low: 0.2, high: 0.2 });
     }
+  });
+});
+
+describe('intervalOfMean', () => {
+  it('gives the interval of the revenue per session of visitors', () => {
+    const { low, high } = intervalOfMean({ unitsWithRevenue: 30, mean: 2, variance: 0.25 })!;
+    assertClose(low, 2 * Math.exp(-0.49));
+    assertClose(high, 2 * Math.exp(0.49));
+  });
+
+  it('returns null if reversals leave a mean near 0', () => {
+    assert.equal(intervalOfMean({ unitsWithRevenue: 30, mean: 1e-6, variance: 1 }), null);
+    assert.equal(intervalOfMean({ unitsWithRevenue: 30, mean: -1, variance: 1 }), null);
   });
 });

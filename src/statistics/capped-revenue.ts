@@ -1,0 +1,68 @@
+import { bounds } from '../bounds.ts';
+import { type ArmSums, addSums, noUnits } from './arm-sums.ts';
+
+/** A unit with revenue above 0. */
+export interface UnitRevenue {
+  readonly revenueMicros: number;
+  readonly sessions: number;
+}
+
+export interface ArmRevenues {
+  readonly sums: ArmSums;
+  /** Every unit of `sums` with revenue above 0. */
+  readonly unitsWithRevenue: readonly UnitRevenue[];
+}
+
+export interface CappedRevenue {
+  readonly capMicros: number;
+  /** Part of the revenue of all arms above the cap. */
+  readonly shareCut: number;
+  /** Sums of each arm in which each revenue above the cap counts as the cap. */
+  readonly arms: readonly ArmSums[];
+}
+
+/**
+ * Caps the revenue of each unit at the 99th percentile of the revenue above 0 of all arms together (the smallest revenue that at least 99 %
+ * of these units do not exceed), to show whether a difference depends on a few large payouts. Capping at a percentile is winsorizing
+ * (Tukey, "The Future of Data Analysis", Annals of Mathematical Statistics 33, 1962). Returns null with fewer than
+ * `bounds.cappedUnitsMin` units with revenue.
+ */
+export function capRevenue(arms: readonly ArmRevenues[]): CappedRevenue | null {
+  const revenues = arms.flatMap(({ unitsWithRevenue }) => unitsWithRevenue.map(({ revenueMicros }) => revenueMicros));
+  if (revenues.length < bounds.cappedUnitsMin) return null;
+  const sorted = Float64Array.from(revenues).sort();
+  const capMicros = sorted[Math.ceil(sorted.length * 0.99) - 1]!;
+  const capped = arms.map(({ sums, unitsWithRevenue }) =>
+    unitsWithRevenue.reduce<ArmSums>((total, unit) => addSums(total, changeByCap(unit, capMicros)), sums),
+  );
+  const revenueMicros = sumRevenue(arms.map(({ sums }) => sums));
+  return {
+    capMicros,
+    shareCut: revenueMicros > 0 ? 1 - sumRevenue(capped) / revenueMicros : 0,
+    arms: capped,
+  };
+}
+
+/** Returns how the sums of an arm change if the revenue of a unit is capped. */
+function changeByCap({ revenueMicros, sessions }: UnitRevenue, capMicros: number): ArmSums {
+  if (revenueMicros <= capMicros) return noUnits;
+  return {
+    ...noUnits,
+    revenueMicros: capMicros - revenueMicros,
+    revenueCentsSquared: toCents(capMicros) ** 2 - toCents(revenueMicros) ** 2,
+    revenueMicrosTimesSessions: (capMicros - revenueMicros) * sessions,
+  };
+}
+
+function toCents(micros: number): number {
+  return Math.round(micros / 10_000);
+}
+
+function sumRevenue(arms: readonly ArmSums[]): number {
+  return arms.reduce((sum, { revenueMicros }) => sum + revenueMicros, 0);
+}
+
+/** Returns the part of an arm's revenue that its largest payout has, from 0 to 1; null without revenue. */
+export function largestPayoutShare(largestPayoutMicros: number, revenueMicros: number): number | null {
+  return revenueMicros > 0 ? Math.min(1, largestPayoutMicros / revenueMicros) : null;
+}
