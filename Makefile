@@ -55,6 +55,10 @@ bench-test: $(INSTALLED) $(WIDGET) ## run all tests of the benchmarks, with real
 match-test: $(INSTALLED) ## compare the ranking of BORROWERS=100000 random borrowers with a reference, and run the mutants; a few minutes
 	@MATCH_BORROWERS=$(or $(BORROWERS),100000) $(WITH_NODE) node --test $(MATCH_TESTS)
 
+.PHONY: stats-check
+stats-check: $(INSTALLED) ## check the error rates of experiments with RUNS=5000 simulations a setting, and write docs/experiments-proof.md; a few minutes
+	@$(WITH_NODE) node bench/experiments/main.ts --publish --runs $(or $(RUNS),5000)
+
 crash-test: $(INSTALLED) $(WIDGET) ## kill the server under load CYCLES=200 times and check that no data is lost or duplicated
 	@LOG_LIVES=1000 $(WITH_NODE) node --test test/event-log/log-lives.test.ts
 	@$(WITH_NODE) node test/crash/main.ts --cycles $(or $(CYCLES),200) $(if $(SEED),--seed $(SEED))

@@ -56,7 +56,7 @@ function formatSection({ title, text, tables }: ReportSection): string[] {
 }
 
 /** Pads columns to their widest cell, as the formatter of this project requires. */
-function formatTable({ head, rows }: ReportTable): string {
+export function formatTable({ head, rows }: ReportTable): string {
   const hasValues = head.map((_, column) => rows.some((row) => row[column] !== '-'));
   const lines = [head, ...rows].map((row) => row.filter((_, column) => hasValues[column]).map(escapeCell));
   const widths = lines[0]!.map((_, column) => Math.max(3, ...lines.map((row) => row[column]!.length)));

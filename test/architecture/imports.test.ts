@@ -24,6 +24,7 @@ confirmations: bounds clicks domain ids ledger
 domain: bounds
 embedded: auth bounds catalogs config confirmations domain matching operations tls
 event-log: bounds domain files
+experiments: bounds domain statistics
 files: domain
 http/engines: bounds config domain tls
 http/routes: auth bounds catalogs domain http/engines metrics operations secrets sessions widgets
