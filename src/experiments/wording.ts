@@ -1,0 +1,82 @@
+import { formatIsoDate } from '../domain/calendar.ts';
+import type { ComparisonLook } from '../statistics/compare-arms.ts';
+import type { FinalDecision } from './experiment-looks.ts';
+
+const months = [
+  ...['January', 'February', 'March', 'April', 'May', 'June'],
+  ...['July', 'August', 'September', 'October', 'November', 'December'],
+];
+
+/** Formats a day as `3 March 2027 (UTC)`. */
+export function formatDay(day: number): string {
+  const [year, month, date] = formatIsoDate(day).split('-').map(Number);
+  return `${date} ${months[month! - 1]} ${year} (UTC)`;
+}
+
+export function formatCount(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
+/** Joins names as `A, B and C`. */
+export function joinNames(names: readonly string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}
+
+type Rounding = 'up' | 'down' | 'nearest';
+
+/** Rounds an amount >= 0. The tolerance keeps an amount that is exact but for the last bits. */
+function roundTo(amount: number, decimals: number, rounding: Rounding): number {
+  const scaled = amount * 10 ** decimals;
+  if (rounding === 'nearest') return Math.round(scaled) / 10 ** decimals;
+  const tolerance = 1e-9 * Math.max(1, scaled);
+  const whole = rounding === 'up' ? Math.max(0, Math.ceil(scaled - tolerance)) : Math.floor(scaled + tolerance);
+  return whole / 10 ** decimals;
+}
+
+/** Formats a share >= 0 as a percentage, with one decimal below 10 %. */
+export function formatPercent(share: number, rounding: Rounding = 'nearest'): string {
+  const percent = share * 100;
+  const rounded = roundTo(percent, percent < 10 ? 1 : 0, rounding);
+  return `${rounded.toLocaleString('en-US', { maximumFractionDigits: 1 })} %`;
+}
+
+/** Formats an amount >= 0 in USD, with at least two decimals, and at least two digits of a smaller amount. */
+export function formatUsd(usd: number, rounding: Rounding = 'nearest'): string {
+  const decimals = usd >= 0.1 || usd === 0 ? 2 : Math.min(6, 1 - Math.floor(Math.log10(usd)));
+  const options = { minimumFractionDigits: 2, maximumFractionDigits: decimals };
+  return `${roundTo(usd, decimals, rounding).toLocaleString('en-US', options)} USD`;
+}
+
+/** Difference of one look in words. All numbers are magnitudes, so a loss has no minus sign. */
+export interface DifferenceInWords {
+  /** For example `27 %`. */
+  readonly value: string;
+  /** Lower and upper limit, such as `9 %` and `41 %`. */
+  readonly low: string;
+  readonly high: string;
+  /** The interval, such as `between 9 % less and 41 % more` or `between 4 % and 55 % more`. */
+  readonly range: string;
+}
+
+/**
+ * Describes a difference in percent of the control, or in USD if the relative difference is unknown. Limits are rounded outward, so that the
+ * words never claim more than the interval.
+ */
+export function describeDifference({ relative, difference }: ComparisonLook): DifferenceInWords {
+  const { value, low, high } = relative ?? difference;
+  const format = relative === null ? formatUsd : formatPercent;
+  const lowText = format(Math.abs(low), low < 0 ? 'up' : 'down');
+  const highText = format(Math.abs(high), high > 0 ? 'up' : 'down');
+  const range =
+    low >= 0
+      ? `between ${lowText} and ${highText} more`
+      : high <= 0
+        ? `between ${highText} and ${lowText} less`
+        : `between ${lowText} less and ${highText} more`;
+  return { value: format(Math.abs(value)), low: lowText, high: highText, range };
+}
+
+/** Returns whether a look shows a difference in the direction of a final decision. */
+export function isStillShown({ decision }: FinalDecision, { difference }: ComparisonLook): boolean {
+  return decision === 'better' ? difference.low > 0 : difference.high < 0;
+}
