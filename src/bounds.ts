@@ -423,6 +423,12 @@ export const bounds = {
   earlyReadUnitsMin: 50,
   /** Minimum number of units with revenue of all arms for a comparison with capped revenue. */
   cappedUnitsMin: 200,
+  /** Value of the test martingale from which the split of the units is not the intended one; an intended split reaches it in 0.1 %. */
+  splitMartingaleMax: 1_000,
+  /** Maximum part of an arm's visitors that also saw other arms. */
+  visitorsInSeveralArmsShareMax: 0.1,
+  /** Maximum part of the sessions without `unit_id` if the unit is a visitor. */
+  sessionsWithoutUnitShareMax: 0.05,
 
   // Operations
   /** Maximum time that a metrics scrape waits for another thread or the disk; metrics that time out are omitted. */

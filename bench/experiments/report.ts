@@ -2,6 +2,7 @@ import { formatNumber, formatTable } from '../report/markdown.ts';
 import type { CellGroup } from './cells.ts';
 import { wrongMax } from './check-bounds.ts';
 import { type CellResult, looksPerRun, type MethodResult } from './simulate-cell.ts';
+import type { SplitCell, SplitResult } from './simulate-split.ts';
 
 export interface GroupResult {
   readonly group: CellGroup;
@@ -14,9 +15,26 @@ export interface ControlResult {
   readonly result: CellResult;
 }
 
+export interface SplitCellResult {
+  readonly cell: SplitCell;
+  readonly result: SplitResult;
+}
+
 /** Formats the document with all results. */
-export function formatProof(runs: number, groups: readonly GroupResult[], controls: readonly ControlResult[]): string {
-  return `${[introduction(runs), ...groups.map(formatGroup), formatControls(controls)].join('\n\n')}\n`;
+export function formatProof(
+  runs: number,
+  groups: readonly GroupResult[],
+  controls: readonly ControlResult[],
+  splits: readonly SplitCellResult[],
+): string {
+  const blocks = [
+    introduction(runs),
+    formatRelative(groups),
+    ...groups.map(formatGroup),
+    formatSplits(splits),
+    formatControls(controls),
+  ];
+  return `${blocks.join('\n\n')}\n`;
 }
 
 function introduction(runs: number): string {
@@ -35,6 +53,18 @@ without one. [Decisions](contributing/decisions/experiments.md) explains the met
   the rate of false winners and losers. A row fails above ${wrongMax}, plus three standard errors.
 - **Found**: part of the experiments in which the better arm was found to be better.
 - **Days**: median number of days until it was found.`;
+}
+
+function formatRelative(groups: readonly GroupResult[]): string {
+  const coverages = groups
+    .filter(({ group }) => group.coverageMin !== null)
+    .flatMap(({ results }) =>
+      results.flatMap(({ methods }) => methods.map(({ relativeCovered, opened }) => relativeCovered / opened)),
+    );
+  return (
+    'The intervals of the relative difference must have the same joint coverage. The lowest joint coverage of a relative difference in any row ' +
+    `with a bound is ${formatNumber(Math.min(...coverages), 3)}.`
+  );
 }
 
 const methodHead = ['Coverage', 'Wrong', 'Found', 'Days'];
@@ -68,6 +98,23 @@ function formatGroup({ group, results }: GroupResult): string {
     }),
   });
   return `## ${group.title}\n\n${group.text}${bound}\n\n${table}`;
+}
+
+function formatSplits(splits: readonly SplitCellResult[]): string {
+  const table = formatTable({
+    head: ['Split', 'Called invalid', 'Days'],
+    rows: splits.map(({ cell, result: { runs, flagged, daysToFlag } }) => [
+      cell.name,
+      formatNumber(flagged / runs, 4),
+      formatNumber(daysToFlag),
+    ]),
+  });
+  return `## Split check
+
+600 units a day are divided among the arms. The split check runs every day. An intended split may be called invalid in at most 0.001, plus three
+standard errors.
+
+${table}`;
 }
 
 function formatControls(controls: readonly ControlResult[]): string {

@@ -6,6 +6,7 @@ import {
   type ExperimentLooks,
 } from '../../src/experiments/experiment-looks.ts';
 import { noUnits } from '../../src/statistics/arm-sums.ts';
+import type { IntervalEstimate } from '../../src/statistics/fieller.ts';
 import { seededRandom } from '../population/random.ts';
 import { median } from '../statistics.ts';
 import { type ArmModel, drawDay, estimateCountedShare, trueMeanUsd, type WorldModel } from './draw-days.ts';
@@ -51,6 +52,8 @@ export interface MethodResult {
   readonly opened: number;
   /** Runs in `opened` in which the intervals of all arms contained the true difference at all looks. */
   readonly covered: number;
+  /** The same for the relative difference. A look without a relative difference counts as correct. */
+  readonly relativeCovered: number;
   /** Runs with a decision for an arm that is equal to the control, or with the wrong sign. */
   readonly wrong: number;
   /** Runs in which an arm that is better than the control was found to be better. */
@@ -61,6 +64,7 @@ export interface MethodResult {
 
 interface Truth {
   readonly difference: number;
+  readonly relative: number;
 }
 
 export interface CellResult {
@@ -76,7 +80,10 @@ export function simulateCell(cell: Cell, runs: number, methods: readonly LookMet
   const world = cell.world ?? {};
   const countedShare = estimateCountedShare(world, random);
   const [control, ...others] = cell.arms.map((arm) => trueMeanUsd(arm, world, countedShare));
-  const truths = others.map((mean) => ({ difference: mean - control! }));
+  const truths = others.map((mean) => ({
+    difference: mean - control!,
+    relative: mean / control! - 1,
+  }));
   const tallies = methods.map((method) => new Tally(method, cell.arms.length, truths));
   for (let run = 0; run < runs; run++) {
     for (const tally of tallies) tally.startRun();
@@ -93,6 +100,10 @@ export function simulateCell(cell: Cell, runs: number, methods: readonly LookMet
   return { countedShare, methods: tallies.map((tally) => tally.result(runs)) };
 }
 
+function contains({ low, high }: IntervalEstimate, truth: number): boolean {
+  return low <= truth && truth <= high;
+}
+
 /** Counts the outcomes of one method over all runs of a cell. */
 class Tally {
   readonly #method: LookMethod;
@@ -102,8 +113,10 @@ class Tally {
   #looks: ExperimentLooks;
   #hasLook = false;
   #isCovered = true;
+  #isRelativeCovered = true;
   #opened = 0;
   #covered = 0;
+  #relativeCovered = 0;
   #wrong = 0;
   readonly #foundDays: number[] = [];
 
@@ -119,6 +132,7 @@ class Tally {
     this.#looks = createExperimentLooks(this.#arms);
     this.#hasLook = false;
     this.#isCovered = true;
+    this.#isRelativeCovered = true;
   }
 
   look(day: number, arms: readonly ArmAtLook[]): void {
@@ -126,9 +140,10 @@ class Tally {
     if (!this.#looks.isGateOpen) return;
     for (const [index, { look }] of this.#looks.comparisons.entries()) {
       if (look === null) continue;
-      const truth = this.#truths[index]!.difference;
+      const truth = this.#truths[index]!;
       this.#hasLook = true;
-      if (look.difference.low > truth || look.difference.high < truth) this.#isCovered = false;
+      if (!contains(look.difference, truth.difference)) this.#isCovered = false;
+      if (look.relative !== null && !contains(look.relative, truth.relative)) this.#isRelativeCovered = false;
     }
   }
 
@@ -136,6 +151,7 @@ class Tally {
     if (!this.#hasLook) return;
     this.#opened++;
     if (this.#isCovered) this.#covered++;
+    if (this.#isRelativeCovered) this.#relativeCovered++;
     let isWrong = false;
     let foundDay = Number.POSITIVE_INFINITY;
     for (const [index, { final }] of this.#looks.comparisons.entries()) {
@@ -151,7 +167,8 @@ class Tally {
 
   result(runs: number): MethodResult {
     return {
-      ...{ method: this.#method.name, runs, opened: this.#opened, covered: this.#covered, wrong: this.#wrong },
+      ...{ method: this.#method.name, runs, opened: this.#opened, wrong: this.#wrong },
+      ...{ covered: this.#covered, relativeCovered: this.#relativeCovered },
       ...{ found: this.#foundDays.length, daysToFound: this.#foundDays.length > 0 ? median(this.#foundDays) : null },
     };
   }

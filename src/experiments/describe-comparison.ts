@@ -81,10 +81,10 @@ function describePlanOver(findings: ExperimentFindings, arm: string, look: Compa
     return `The plan is over without a comparison: ${reason}.`;
   }
   const { low, high } = describeDifference(look);
-  // No arm can earn more than 100 % less.
-  const loss = look.relative !== null && look.relative.low <= -1 ? '' : ` or more than ${low} less`;
+  // A loss is never above 100 %.
+  const loss = look.relative !== null && look.relative.low <= -1 ? '' : ` and a loss above ${low}`;
   return (
-    `The plan is over without a winner. The data rule out that ${arm} earns more than ${high} more${loss} per session than ` +
-    `${findings.arms[0]!.name}.`
+    `The plan is over without a winner. For ${arm} in comparison with ${findings.arms[0]!.name}, the data rule out a gain above ` +
+    `${high}${loss} per session.`
   );
 }

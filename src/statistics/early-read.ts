@@ -37,7 +37,7 @@ export function readEarly({
   unitsWithRevenue,
   revenueCentsSquared,
 }: EarlyReadInput): IntervalEstimate | null {
-  if (unitsWithRevenue < bounds.earlyReadUnitsMin || cohorts.length <= finalAgeWeeks) return null;
+  if (unitsWithRevenue < bounds.earlyReadUnitsMin) return null;
   const allSessions = cohorts.reduce((sum, { sessions }) => sum + sessions, 0);
   let [seenMicros, missingMicros, relativeVariance] = [0, 0, 0];
   for (let age = 0; age < finalAgeWeeks; age++) {

@@ -29,6 +29,8 @@ describe('decideArm', () => {
       [over, narrow, 'equivalent'],
       [{ ...running, minEffect: 0.05 }, narrow, 'undecided'],
       [{ ...running, minEffect: null }, narrow, 'undecided'],
+      [running, comparisonOf(-0.2, -0.06, 0.08), 'undecided'],
+      [running, comparisonOf(-0.08, 0.06, 0.2), 'undecided'],
       [running, none, 'undecided'],
     ] as const) {
       assert.equal(decideArm(input, comparison), expected);

@@ -4,6 +4,7 @@ import { cellGroups } from '../../bench/experiments/cells.ts';
 import { findViolations } from '../../bench/experiments/check-bounds.ts';
 import { otherMethods } from '../../bench/experiments/other-methods.ts';
 import { serviceMethods, simulateCell } from '../../bench/experiments/simulate-cell.ts';
+import { findSplitFailures, simulateSplit, splitCells } from '../../bench/experiments/simulate-split.ts';
 
 /** `make stats-check` simulates all cells with 5,000 runs. */
 const runs = 150;
@@ -38,8 +39,15 @@ describe('error rates of simulated experiments', () => {
   it('exceed their bounds with daily looks at a plain interval, so that the simulation would find errors', () => {
     const { cell } = findCell('sigma 0.8, 50/50, equal');
     const [daily, single] = simulateCell(cell, runs, otherMethods).methods;
-    assert.equal(findViolations(daily!, 0.95).length, 2);
+    assert.equal(findViolations(daily!, 0.95).length, 3);
     assert.deepEqual(findViolations(single!, 0.95), []);
+  });
+
+  it('hold for the split check', () => {
+    const results = splitCells.map((cell) => ({ cell, result: simulateSplit(cell, 50) }));
+    assert.deepEqual(findSplitFailures(results), []);
+    const uneven = results.find(({ cell }) => cell.name === '52/48 instead of 50/50')!.result;
+    assert.ok(uneven.flagged > 40);
   });
 
   it('find a gain of 20 % more often with a planned day than without', () => {

@@ -62,6 +62,19 @@ describe('varianceOfRatio', () => {
     }
   });
 
+  it('is 0 if all units are the same, whatever the rounding errors are', () => {
+    const unit = fc.record({
+      cents: fc.integer({ min: 1, max: 10_000_000 }),
+      sessions: fc.integer({ min: 1, max: 7 }),
+    });
+    fc.assert(
+      fc.property(unit, fc.integer({ min: 2, max: 1_000 }), ({ cents, sessions }, count) => {
+        const units = Array<RawUnit>(count).fill({ revenueMicros: cents * 10_000, sessions });
+        assert.equal(varianceOfRatio(revenuePerSession(sumUnits(units))), 0);
+      }),
+    );
+  });
+
   it('adds up over days', () => {
     fc.assert(
       fc.property(rawUnits, rawUnits, (first, second) => {

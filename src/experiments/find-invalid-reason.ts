@@ -1,0 +1,28 @@
+import { bounds } from '../bounds.ts';
+import type { InvalidReason } from './experiment-findings.ts';
+
+export interface ValidityInput {
+  /** Maximum of `splitLogMartingale` over all closed days. */
+  readonly splitLogMartingaleMax: number;
+  readonly arms: readonly {
+    readonly name: string;
+    readonly units: number;
+    /** Number of these units that also had sessions in other arms. */
+    readonly unitsInSeveralArms: number;
+  }[];
+  /** Sessions of the experiment's tags and dates, with and without `unit_id`. */
+  readonly sessions: number;
+  readonly sessionsWithoutUnit: number;
+}
+
+/** Returns why the figures of an experiment must not be used, or null if they may be used. */
+export function findInvalidReason(input: ValidityInput): InvalidReason | null {
+  const { splitLogMartingaleMax, arms, sessions, sessionsWithoutUnit } = input;
+  if (splitLogMartingaleMax >= Math.log(bounds.splitMartingaleMax)) return { kind: 'split' };
+  const shareOf = ({ units, unitsInSeveralArms }: (typeof arms)[number]) =>
+    units === 0 ? 0 : unitsInSeveralArms / units;
+  const mixed = arms.find((arm) => shareOf(arm) > bounds.visitorsInSeveralArmsShareMax);
+  if (mixed !== undefined) return { kind: 'several arms', arm: mixed.name, share: shareOf(mixed) };
+  const withoutUnit = sessions === 0 ? 0 : sessionsWithoutUnit / sessions;
+  return withoutUnit > bounds.sessionsWithoutUnitShareMax ? { kind: 'no unit', share: withoutUnit } : null;
+}
