@@ -14,7 +14,7 @@ import { findSplitFailures, simulateSplit, splitCells } from './simulate-split.t
 const usage = `Usage: bin/with-node node bench/experiments/main.ts [options]
 
 Simulates experiments with the code that computes their results, and prints how often the intervals and the decisions are wrong. Exits
-with 1 if a rate exceeds its bound. Takes a few minutes.
+with 1 if a rate exceeds its bound. Takes about 10 minutes.
 
   --runs N           simulated experiments for each setting; default 5000
   --publish          writes the tables to docs/experiments-proof.md
