@@ -29,7 +29,7 @@ const normalQuantile = 1.96;
  *
  * The interval is for one look, and ignores that the confirmations of the next weeks may differ from those of the last. Therefore the
  * result is preliminary. Returns null with fewer than `bounds.earlyReadUnitsMin` units with revenue, if no cohort has completed all
- * ages, or without revenue.
+ * ages, without revenue, or if reversals at some age outweigh the predicted revenue.
  */
 export function readEarly({
   cohorts,
@@ -52,7 +52,7 @@ export function readEarly({
     // More reversals than confirmations at some age make the rate negative, but not the variance.
     relativeVariance += Math.abs(rate) * unseen * (1 + unseen / seen);
   }
-  if (seenMicros <= 0) return null;
+  if (seenMicros <= 0 || seenMicros + missingMicros < 0) return null;
   const usdPerUnit = revenueCentsSquared / 10_000 / (seenMicros / microsPerUsd);
   const standardError = Math.sqrt((relativeVariance / microsPerUsd) * usdPerUnit) / allSessions;
   const value = (seenMicros + missingMicros) / microsPerUsd / allSessions;

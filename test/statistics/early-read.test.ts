@@ -91,5 +91,6 @@ describe('readEarly', () => {
     const read = readEarly(triangle(10, 100, (_, age) => (age < 3 ? 50 : -8)))!;
     assert.ok(read.low >= 0 && read.low < read.value && Number.isFinite(read.high));
     assert.equal(readEarly(triangle(10, 100, () => -1)), null);
+    assert.equal(readEarly(triangle(10, 100, (_, age) => (age === 0 ? 10 : age === 7 ? -20 : 0))), null);
   });
 });
