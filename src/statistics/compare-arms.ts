@@ -21,8 +21,7 @@ export interface ComparisonLook {
  * Compares an arm with the control. On the planned day, the interval is a plain normal interval; at all other looks, it is that of a
  * confidence sequence (see `createLookRule`).
  *
- * Returns null if an arm has no unit with revenue, or if no unit of either arm differs from the others: then nothing is known about the
- * spread.
+ * Returns null if an arm has no unit with revenue, or if the units of an arm do not differ: then nothing is known about its spread.
  */
 export function compareArms(
   arm: ArmEstimate,
@@ -31,8 +30,8 @@ export function compareArms(
   isPlannedDay: boolean,
 ): ComparisonLook | null {
   const time = mixtureTime(rule.tuning, arm.unitsWithRevenue, control.unitsWithRevenue);
+  if (time === 0 || arm.flooredVariance === 0 || control.flooredVariance === 0) return null;
   const standardError = Math.sqrt(arm.flooredVariance + control.flooredVariance);
-  if (time === 0 || standardError === 0) return null;
   const value = arm.mean - control.mean;
   const z = value / standardError;
   const multiplier = (isPlannedDay ? rule.plannedMultiplier : null) ?? sequenceMultiplier(time, rule.alpha);

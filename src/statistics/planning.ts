@@ -38,11 +38,11 @@ export interface Planning {
  * "Sample Size Calculations for Randomized Controlled Trials", Epidemiologic Reviews 24, 2002), with the variance of each arm and
  * the intended split, times a factor for looks before the end.
  *
- * Returns null without units, or if the control's mean is not above 0.
+ * Returns null if the units of an arm do not differ, as before its first revenue, or if the control's mean is not above 0.
  */
 export function planUnits(input: PlanningInput): Planning | null {
   const { arm, control, armWeight, controlWeight, comparisons, minEffect, unitsPerDay, daysToPlannedDay } = input;
-  if (arm.units === 0 || control.units === 0 || control.mean <= 0) return null;
+  if (arm.flooredVariance === 0 || control.flooredVariance === 0 || control.mean <= 0) return null;
   const quantile = normalQuantileOfUpperTail(0.025 / comparisons) + powerQuantile;
   const factor = daysToPlannedDay === null ? sequenceFactor : plannedDayFactor;
   // Variance of one unit of each arm. An arm with a larger share has more units, so its units add less to the variance of the difference.

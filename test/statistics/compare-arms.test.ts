@@ -207,7 +207,7 @@ describe('compareArms', () => {
     assert.equal(relative!.low, -1);
   });
 
-  it('returns null if an arm has no revenue, or if nothing varies', () => {
+  it('returns null if an arm has no revenue, or if its units do not differ', () => {
     const rule = createLookRule(1, false);
     for (const sums of [
       noUnits,
@@ -221,6 +221,8 @@ describe('compareArms', () => {
     }
     const [one, two] = estimateArms([sumUnits(sessionsWith(7, 7, 7)), sumUnits(sessionsWith(8, 8, 8))]);
     assert.equal(compareArms(one!, two!, rule, false), null);
+    assert.equal(compareArms(one!, controlEstimate, rule, false), null);
+    assert.equal(compareArms(armEstimate, one!, rule, false), null);
   });
 
   it('gives finite figures for one payout of 100,000 USD, and for ten arms', () => {

@@ -72,6 +72,12 @@ describe('planUnits', () => {
     );
   });
 
+  it('returns null if nothing is known about the spread of an arm', () => {
+    const unpaid = sumsOfSessions({ sessions: 500, unitsWithRevenue: 0, revenueMicros: 0, revenueCentsSquared: 0 });
+    const [usualArm, withoutRevenue] = estimateArms([sums, unpaid]) as [ArmEstimate, ArmEstimate];
+    assert.equal(planUnits({ ...usual, arm: withoutRevenue, control: usualArm }), null);
+  });
+
   it('returns null without units or revenue of the control', () => {
     assert.equal(planUnits({ ...usual, control: empty }), null);
     assert.equal(planUnits({ ...usual, arm: empty }), null);
