@@ -5,7 +5,7 @@ import type { ExperimentFindings } from './experiment-findings.ts';
 import type { FinalDecision } from './experiment-looks.ts';
 import { describeDifference, formatDay, formatPercent, formatUsd, isStillShown } from './wording.ts';
 
-const noSpread = 'all revenues are equal, so their spread is unknown';
+const noSpread = 'all revenues of an arm are equal, so their spread is unknown';
 
 /**
  * Describes the comparison of one arm with the control in plain English. The text claims no more than the figures allow, so a reader needs

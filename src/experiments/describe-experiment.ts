@@ -59,7 +59,15 @@ function describeArms({ arms, decisions, looks, minEffect }: ExperimentFindings)
       `earns the same as ${control} within ${formatPercent(minEffect ?? 0)}`,
       `earn the same as ${control} within ${formatPercent(minEffect ?? 0)}`,
     ),
-    ...sentence(namesOf('undecided'), 'shows no difference yet', 'show no difference yet'),
-    ...sentence(namesOf('no_decision'), 'shows no difference', 'show no difference'),
+    ...sentence(
+      namesOf('undecided'),
+      `is not shown to differ from ${control} yet`,
+      `are not shown to differ from ${control} yet`,
+    ),
+    ...sentence(
+      namesOf('no_decision'),
+      `is not shown to differ from ${control}`,
+      `are not shown to differ from ${control}`,
+    ),
   ];
 }

@@ -1,7 +1,7 @@
 import { bounds } from '../bounds.ts';
 import { rateSequence } from '../statistics/beta-binomial-sequence.ts';
 import type { ArmFindings, ExperimentFindings } from './experiment-findings.ts';
-import { formatDay, formatPercent } from './wording.ts';
+import { formatCountOf, formatDay, formatPercent } from './wording.ts';
 
 /** Probability that the sentence about confirmation rates is wrong at any look. */
 const errorProbability = 0.05;
@@ -30,7 +30,7 @@ function describeDaysLeft({ unitsWithRevenue, matureDays }: ArmFindings): string
   if (unitsWithRevenue === 0 || matureDays === 0) return '';
   const days = Math.ceil(((bounds.unitsWithRevenueMin - unitsWithRevenue) * matureDays) / unitsWithRevenue);
   const daysLeft = Math.max(days, bounds.matureDaysMin - matureDays);
-  return `, about ${daysLeft} ${daysLeft === 1 ? 'day' : 'days'} at the present rate`;
+  return `, about ${formatCountOf(daysLeft, 'day')} at the present rate`;
 }
 
 /** Points to an arm whose confirmation rate is certainly lower than that of another, because its page may not work. */
@@ -43,7 +43,7 @@ function describeUnequalRates(arms: readonly ArmFindings[], unit: ExperimentFind
   const highest = rates.reduce((most, rate) => (rate.low > most.low ? rate : most));
   if (lowest.high >= highest.low) return '';
   return (
-    `. At most ${formatPercent(lowest.high, 'up')} of the ${unit}s of ${lowest.name} are confirmed, and at least ` +
+    `. At most ${formatPercent(lowest.high, 'up')} of the ${unit}s of ${lowest.name} have confirmed revenue, and at least ` +
     `${formatPercent(highest.low, 'down')} of those of ${highest.name}: check that the page of ${lowest.name} works`
   );
 }

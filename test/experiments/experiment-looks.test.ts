@@ -30,7 +30,7 @@ function lookDaily(plan: typeof open, days: readonly (readonly ArmAtLook[])[]): 
 }
 
 describe('addLook', () => {
-  it('has no figures until every arm has 25 units with revenue and 14 mature days', () => {
+  it('has no figures while an arm has fewer than 25 units with revenue, or fewer than 14 mature days', () => {
     for (const arms of [
       [armWith(10_000, 24), armWith(10_000, 500)],
       [armWith(10_000, 500), armWith(10_000, 500, 13)],

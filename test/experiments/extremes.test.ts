@@ -117,7 +117,7 @@ describe('sentence of an extreme experiment', () => {
     const day = [...Array<readonly number[]>(9).fill(usualDay), sessions(94, 80, 80, 80, 120, 120, 120)];
     assert.match(
       sentenceAfter(days(40, day), 10),
-      /^J earns more than A\. B, C, D, E, F, G, H and I show no difference yet\. You may look every day/,
+      /^J earns more than A\. B, C, D, E, F, G, H and I are not shown to differ from A yet\. You may look every day/,
     );
   });
 
@@ -133,10 +133,14 @@ describe('sentence of an extreme experiment', () => {
     );
   });
 
-  it('has only sessions of the same revenue', () => {
+  it('has an arm whose sessions all have the same revenue', () => {
     assert.equal(
       sentenceAfter(days(20, [Array(5).fill(10), Array(5).fill(12)]), 2),
-      'No difference shown yet: all revenues are equal, so their spread is unknown.',
+      'No difference shown yet: all revenues of an arm are equal, so their spread is unknown.',
+    );
+    assert.equal(
+      sentenceAfter(days(20, [usualDay, Array(5).fill(10)]), 2),
+      'No difference shown yet: all revenues of an arm are equal, so their spread is unknown.',
     );
   });
 });

@@ -67,8 +67,8 @@ describe('sentence of a comparison', () => {
     const arms = [armOf('A'), armOf('B', { unitsWithRevenue: 0 })];
     assert.equal(
       sentenceOf('too_early', none, { arms, looks: closedGate }),
-      'Too early to say: B has none of the 25 confirmed sessions it needs. At most 0.2 % of the sessions of B are confirmed, and at ' +
-        'least 1.3 % of those of A: check that the page of B works.',
+      'Too early to say: B has none of the 25 confirmed sessions it needs. At most 0.2 % of the sessions of B have confirmed ' +
+        'revenue, and at least 1.3 % of those of A: check that the page of B works.',
     );
   });
 
@@ -106,7 +106,7 @@ describe('sentence of a comparison', () => {
     );
     assert.equal(
       sentenceOf('undecided', none),
-      'No difference shown yet: all revenues are equal, so their spread is unknown.',
+      'No difference shown yet: all revenues of an arm are equal, so their spread is unknown.',
     );
   });
 
@@ -150,8 +150,8 @@ describe('sentence of a comparison', () => {
     const arms = [armOf('A'), armOf('B', { unitsWithRevenue: 14 })];
     assert.equal(
       sentenceOf('no_decision', none, { arms, looks }),
-      'The plan is over without a comparison: B has 14 of the 25 confirmed sessions it needs. At most 0.8 % of the sessions of B are ' +
-        'confirmed, and at least 1.3 % of those of A: check that the page of B works.',
+      'The plan is over without a comparison: B has 14 of the 25 confirmed sessions it needs. At most 0.8 % of the sessions of B have ' +
+        'confirmed revenue, and at least 1.3 % of those of A: check that the page of B works.',
     );
   });
 
@@ -196,6 +196,14 @@ describe('sentence of a comparison', () => {
       split([a, b, armOf('C', { units: 0 })], 'session'),
       /C got 0 of 11,016 sessions where 3,672 were intended\./,
     );
+    assert.match(
+      split([armOf('A', { units: 1 }), armOf('B', { units: 40 })], 'session'),
+      /: A got 1 session and B 40 where/,
+    );
+    assert.match(
+      split([armOf('A', { weight: 98, units: 70 }), armOf('B', { weight: 1, units: 30 }), armOf('C', { units: 0 })]),
+      /: B got 30 of 100 visitors where 1 was intended\./,
+    );
     assert.equal(
       sentenceOf('invalid', wide, { invalidReason: { kind: 'several arms', arm: 'B', share: 0.123 } }),
       'Do not use these figures: 12 % of the visitors of B saw more than one arm. Check how your page remembers the arm of a visitor.',
@@ -217,19 +225,19 @@ describe('sentence of an experiment with several arms', () => {
       describeExperiment(
         findingsOf(['better', 'better', 'better', 'worse', 'undecided'], [better, better, noLongerBetter, worse, wide]),
       ),
-      'B and C earn more than A. D was found to earn more than A, but the present figures no longer show this. E earns less than A. F shows ' +
-        'no difference yet. The better arms are not compared with each other. You may look every day; the interval allows for it. Planned ' +
+      'B and C earn more than A. D was found to earn more than A, but the present figures no longer show this. E earns less than A. F is not ' +
+        'shown to differ from A yet. The better arms are not compared with each other. You may look every day; the interval allows for it. Planned ' +
         'day: 3 March 2027 (UTC).',
     );
     assert.equal(
       describeExperiment(findingsOf(['worse', 'equivalent', 'undecided'], [worse, wide, wide], { plannedDay: null })),
-      'No arm is shown to earn more than A yet. B earns less than A. C earns the same as A within 5 %. D shows no difference yet. You may ' +
+      'No arm is shown to earn more than A yet. B earns less than A. C earns the same as A within 5 %. D is not shown to differ from A yet. You may ' +
         'look every day; the interval allows for it.',
     );
     assert.equal(describeExperiment(findingsOf(['worse', 'worse'], [worse, worse])), 'B and C earn less than A.');
     assert.equal(
       describeExperiment(findingsOf(['worse', 'no_decision'], [worse, wide], { capUsd: 250 })),
-      'The plan is over without a winner. B earns less than A. C shows no difference. Revenue of a session above 250.00 USD counts as ' +
+      'The plan is over without a winner. B earns less than A. C is not shown to differ from A. Revenue of a session above 250.00 USD counts as ' +
         '250.00 USD.',
     );
     assert.equal(
