@@ -20,7 +20,9 @@ describe('compareGuardrail', () => {
     assert.equal(compareGuardrail(high, low, 'if higher')!.isWorse, true);
     assert.equal(compareGuardrail(low, high, 'if higher')!.isWorse, false);
     assert.equal(compareGuardrail(low, high, 'if lower')!.isWorse, true);
-    assert.equal(compareGuardrail(low, low, 'if lower')!.isWorse, false);
+    const slightlyHigher = rate(310, 2_000);
+    assert.equal(compareGuardrail(slightlyHigher, low, 'if higher')!.isWorse, false);
+    assert.equal(compareGuardrail(low, slightlyHigher, 'if lower')!.isWorse, false);
     const { control, value, difference } = compareGuardrail(high, low, 'if higher')!;
     assert.deepEqual([control, value, difference.value], [0.15, 0.3, 0.15]);
     assertClose((difference.low + difference.high) / 2, 0.15);
