@@ -72,6 +72,18 @@ describe('sentence of a comparison', () => {
     );
   });
 
+  it('compares the rates of all arms with an error probability of 5 % together', () => {
+    const low = armOf('B', { matureUnits: 1_000, unitsWithRevenue: 1 });
+    // Intervals at 5 % for each arm do not overlap with 18 units either.
+    for (const [unitsWithRevenue, isNamed] of [
+      [18, false],
+      [20, true],
+    ] as const) {
+      const arms = [armOf('A', { matureUnits: 1_000, unitsWithRevenue }), low];
+      assert.equal(sentenceOf('too_early', none, { arms, looks: closedGate }).includes('check that the page'), isNamed);
+    }
+  });
+
   it('names the days that an arm lacks, and the first mature day', () => {
     const arms = [armOf('A'), armOf('B', { matureDays: 9 })];
     assert.equal(
