@@ -395,6 +395,12 @@ export const bounds = {
   embedOriginsPerAccountMax: 64,
   originCharactersMax: 255,
 
+  // Test clock (docs/operations-api.md#test-clock)
+  /** Maximum number of days by which one request advances the test clock. */
+  testClockDaysPerRequestMax: 366,
+  /** Maximum number of days that the test clock is ahead. Timestamps must have years of four digits. */
+  testClockDaysMax: 36_500,
+
   // Analytics (docs/contract.md#analytics)
   subIdListMax: 500,
   analyticsDefaultDays: 30,

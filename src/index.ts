@@ -23,6 +23,7 @@ import { PartnerApi, type PartnerApiResult, toPartnerApiResult } from './embedde
 import { landingPageHeaders } from './http/routes/click-routes.ts';
 import { logoHeaders } from './http/routes/static-routes.ts';
 import { errorSerializers } from './logging/describe-error.ts';
+import type { TestClockTime } from './operations/advance-clock.ts';
 import { type ClickContext, clickPath, parseClickUrl } from './operations/click-url.ts';
 import type { ConfirmationsResponse } from './operations/confirm-revenue.ts';
 import type { ClickResult } from './operations/follow-click.ts';
@@ -149,6 +150,15 @@ export interface Marketplace extends AsyncDisposable {
      */
     submit(rows: readonly ConfirmationRow[]): Promise<PartnerApiResult<ConfirmationsResponse>>;
   };
+  /** Clock of a rehearsal; null without the option `testClock`. */
+  readonly testClock: {
+    readTime(): TestClockTime;
+    /**
+     * Advances the clock by up to 366 days, and runs the daily work of the marketplace for each day. Time never goes back, also after a
+     * restart. An error with status 503 means that another advance is in progress, or that the time cannot be stored.
+     */
+    advance(days: number): Promise<PartnerApiResult<TestClockTime>>;
+  } | null;
   /**
    * Returns the logo file for a requested `logo_url`, for a program that serves the logos itself. Returns null for an unknown logo; reply
    * with 404 in this case.
@@ -185,13 +195,12 @@ export interface Marketplace extends AsyncDisposable {
  */
 export async function createMarketplace(options: MarketplaceOptions): Promise<Marketplace> {
   assertMarketplaceOptions(options, builtInVerticals);
-  const clock = options.clock ?? systemClock;
   const catalogs = options.catalogs ?? builtInVerticals.listExampleCatalogs();
   const service = await startService({
     ...resolveSettings(options),
     registry: builtInVerticals,
     catalogs,
-    clock,
+    clock: options.clock ?? systemClock,
     // The destination is passed explicitly, because pino's default destination adds a listener for the process exit.
     logger: (options.logger ?? pino({ level: 'silent' }, { write: () => {} })).child(
       {},
@@ -199,6 +208,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
     ) as Logger,
   });
 
+  const { testClock } = service;
   const verticals = new Map(catalogs.map(({ vertical }) => [vertical.segment, vertical]));
   const findVertical = (segment: string) => {
     const vertical = verticals.get(segment);
@@ -231,12 +241,12 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
             expiresAtMs: expiryMsOf(properties.expiresAt),
             limits: toLimitOverrides(properties.limits),
           },
-          clock.wallMs(),
+          service.clock.wallMs(),
         );
         return { key, id: issued.id };
       },
       list: () => openService().keys.listKeys(),
-      revoke: (id) => openService().keys.revokeKey(id, clock.wallMs()),
+      revoke: (id) => openService().keys.revokeKey(id, service.clock.wallMs()),
     },
     origins: {
       allow: (account, origin) => openService().embedOrigins.allowOrigins(account, [origin])[0]!,
@@ -249,6 +259,10 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
       return service.followClick(parseClickUrl(url, context));
     },
     confirmations: { submit: async (rows) => toPartnerApiResult(await service.confirmRevenue(rows)) },
+    testClock: testClock && {
+      readTime: () => testClock.readTime(),
+      advance: async (days) => toPartnerApiResult(await testClock.advance(days)),
+    },
     findLogo: (url) => {
       const { pathname = '', searchParams } = URL.parse(String(url), 'http://localhost') ?? {};
       const logo = service.findLogo(pathname.slice(pathname.lastIndexOf('/') + 1), searchParams?.get('v') ?? undefined);

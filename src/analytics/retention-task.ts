@@ -36,6 +36,15 @@ export class RetentionTask {
     this.#running = this.#run();
   }
 
+  /** Starts a retention run as soon as the current run has ended, and waits for it. Reports a failure like every run. Never rejects. */
+  runNow(): Promise<void> {
+    this.#running = this.#running.then(() => {
+      if (this.#timer !== null) clearTimeout(this.#timer);
+      return this.#closed ? undefined : this.#run();
+    });
+    return this.#running;
+  }
+
   /**
    * Stops the task. If ledger segments are being deleted, waits until the deletion ends. `close` does not wait for the aggregator thread.
    * Repeated calls have no effect.

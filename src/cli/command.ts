@@ -1,7 +1,6 @@
 import { Command, Help, InvalidArgumentError, Option } from 'commander';
-import { isValidAccountName, parseKeyExpiry } from '../auth/api-key.ts';
+import { isValidAccountName } from '../auth/api-key.ts';
 import { bounds } from '../bounds.ts';
-import { systemClock } from '../domain/clock.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
 import { OperatorError } from '../domain/operator-error.ts';
 import { nearestWord } from '../domain/text.ts';
@@ -155,18 +154,6 @@ export function createVerticalOption(description: string, verticals: readonly Ve
 
 export function createModeOption(description: string): Option {
   return createChoiceOption('--mode <mode>', description, ['live', 'test']);
-}
-
-/** Parses the expiry of a key, which must be in the future. Returns the expiry in milliseconds since the Unix epoch. */
-export function parseFutureExpiry(text: string): number {
-  const ms = parseKeyExpiry(text);
-  if (ms === null) {
-    throw new InvalidArgumentError(
-      'The expiry must be a date like 2030-12-31 or a timestamp like 2030-12-31T18:00:00Z.',
-    );
-  }
-  if (ms <= systemClock.wallMs()) throw new InvalidArgumentError('The expiry must be in the future.');
-  return ms;
 }
 
 /** Creates an option parser for integers from 1 to `max`. */

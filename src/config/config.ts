@@ -7,6 +7,7 @@ import { escapeInvisibleCharacters, truncateText } from '../domain/text.ts';
 import { tlsVersions } from '../tls/certificate.ts';
 import { ConfigError, type Env, readEnv, type SettingName, settingNames } from './env.ts';
 import {
+  isLoopbackHost,
   parseBaseUrlSetting,
   parseChoiceSetting,
   parseHostNamesSetting,
@@ -91,6 +92,7 @@ export function loadConfig(
       'a port that the other listener does not use on this host',
     );
   }
+  if (config.testClock) assertLoopbackListeners(config.listen);
   const warnings = env.unknown.map(
     (name) =>
       `${truncateText(escapeInvisibleCharacters(name), bounds.settingCharactersShown)} is set, but no setting has this name.`,
@@ -118,6 +120,7 @@ function parseConfig(env: Env, machine: MachineResources, sessionsMaxByHeap: num
   const matcherThreads =
     integer('SVC_MATCHER_THREADS', 0, bounds.matcherThreadsMax) ??
     Math.min(bounds.matcherThreadsMax, Math.max(1, machine.cores - 1));
+  const testClock = readTestClockSetting(env);
   const corsOrigins = parseOriginsSetting(env, 'SVC_CORS_ORIGINS', bounds.corsOriginsMax);
   const listen = resolveListenOptions(readListenOptions(env), workingFolder);
   const { drainDelaySecondsMax, drainDeadlineSecondsMax, drainDeadlineDefaultMs, sessionTtlMs } = bounds;
@@ -132,7 +135,7 @@ function parseConfig(env: Env, machine: MachineResources, sessionsMaxByHeap: num
     cdn: parseBaseUrlSetting(env, 'SVC_CDN_URL'),
   };
   const settings: ServiceSettings = {
-    ...{ dataDir, secretFile, urls, matcherThreads, corsOrigins },
+    ...{ dataDir, secretFile, urls, matcherThreads, corsOrigins, testClock },
     durability: parseChoiceSetting(env, 'SVC_DURABILITY', durabilityModes),
     retentionDays: integer('SVC_RETENTION_DAYS', bounds.retentionDaysMin, bounds.retentionDaysMax),
     maxSessions: integer('SVC_MAX_SESSIONS', 1, bounds.sessionLimitMax) ?? sessionsMaxByHeap,
@@ -172,6 +175,27 @@ export function readDataDir(
 ): string {
   assertNoMisspelledSettings(env, ['SVC_DATA_DIR']);
   return resolve(machine.workingFolder, env.values.SVC_DATA_DIR ?? 'data');
+}
+
+/** Reads whether the data folder has a test clock without validating other settings. Throws `ConfigError` for an invalid setting. */
+export function readTestClockSetting(env: Env = readEnv()): boolean {
+  assertNoMisspelledSettings(env, ['SVC_TEST_CLOCK']);
+  return parseChoiceSetting(env, 'SVC_TEST_CLOCK', ['on', 'off']) === 'on';
+}
+
+/** Throws `ConfigError` if other machines can connect to a listener, because the figures of a test clock are not real. */
+function assertLoopbackListeners({ host, operationsHost }: ListenSettings): void {
+  for (const [setting, value] of [
+    ['SVC_HOST', host],
+    ['SVC_OPS_HOST', operationsHost],
+  ] as const) {
+    if (isLoopbackHost(value)) continue;
+    throw ConfigError.invalidSettingError(
+      setting,
+      value,
+      'a loopback address such as 127.0.0.1 while SVC_TEST_CLOCK is on',
+    );
+  }
 }
 
 /** Reads the address of the operations listener without validating other settings. Throws `ConfigError` for an invalid setting. */

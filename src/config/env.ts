@@ -64,6 +64,7 @@ export const settingNames = [
   'SVC_LIMIT_SESSIONS_PER_DAY',
   'SVC_LIMIT_REFERRER_TAGS',
   'SVC_CORS_ORIGINS',
+  'SVC_TEST_CLOCK',
   'SVC_LOG_LEVEL',
 ] as const;
 

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { isIP, isIPv4 } from 'node:net';
 import { nearestWord } from '../domain/text.ts';
 import { ConfigError, type Env, type SettingName } from './env.ts';
 
@@ -69,6 +69,11 @@ export const hostNamesFormat = 'host names without ports, like marketplace.inter
 /** Whether the text is a host name and not an IPv4 address. Underscores are valid, because container names may contain underscores. */
 export function isHostName(text: unknown): text is string {
   return typeof text === 'string' && /^(?![\d.]+$)\w(?:[\w.-]{0,251}\w)?$/.test(text);
+}
+
+/** Whether only programs on the same machine can connect to a listener on this host. */
+export function isLoopbackHost(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }
 
 export function parseBaseUrlSetting(env: Env, name: SettingName): string | undefined {

@@ -60,7 +60,3 @@ export function endpointUrl({ host, port }: ListenAddress, scheme: 'http' | 'htt
   const reachable = isWildcardHost(host) ? '127.0.0.1' : host;
   return `${scheme}://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`;
 }
-
-export function isLoopbackHost(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\./.test(host);
-}

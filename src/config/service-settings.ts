@@ -87,6 +87,11 @@ export interface ServiceSettings {
   readonly limits?: { readonly [Name in keyof KeyLimits]?: number | undefined } | undefined;
   /** Origins that may call the API from a browser. Default: none. */
   readonly corsOrigins?: readonly string[] | undefined;
+  /**
+   * Whether the service has a clock that can be advanced, for rehearsals (docs/operations-api.md#test-clock). The data folder must be new, or
+   * created with a test clock, and the hosts of the listeners must be loopback addresses. Default: false.
+   */
+  readonly testClock?: boolean | undefined;
 }
 
 /** All members of `Options`, each with a value. */
@@ -141,6 +146,7 @@ export function resolveSettings(settings: ServiceSettings, workingFolder: string
     sessionTtlMs: settings.sessionTtlMs ?? bounds.sessionTtlMs,
     limits: applyLimitOverrides(settings.limits ?? {}, defaultKeyLimits),
     corsOrigins: settings.corsOrigins ?? [],
+    testClock: settings.testClock ?? false,
     drain: { delayMs: 0, deadlineMs: bounds.drainDeadlineDefaultMs },
   };
 }

@@ -48,6 +48,7 @@ export const paramErrorTexts = {
   analytics_per_minute: `must be an integer from 1 to ${bounds.limitPerMinuteMax}, or null for the default`,
   sessions_per_day: `must be an integer from 1 to ${bounds.limitPerDayMax}, or null for the default`,
   origin: 'must be one web origin, such as https://www.example.com',
+  advance_days: `is required, and must be an integer from 1 to ${bounds.testClockDaysPerRequestMax}. The clock can be at most ${bounds.testClockDaysMax} days ahead`,
   origins: `must be an array of web origins such as https://www.example.com; an account may have ${bounds.embedOriginsPerAccountMax}`,
 } as const satisfies Record<string, string>;
 

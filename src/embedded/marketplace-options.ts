@@ -4,7 +4,14 @@ import { bounds } from '../bounds.ts';
 import { assertCatalogSources } from '../catalogs/assert-catalog-sources.ts';
 import type { CatalogSource } from '../catalogs/parse-catalog.ts';
 import type { VerticalRegistry } from '../catalogs/vertical-registry.ts';
-import { baseUrlRule, hostNamesFormat, isHostName, isHttpOrigin, parseBaseUrl } from '../config/parse-setting.ts';
+import {
+  baseUrlRule,
+  hostNamesFormat,
+  isHostName,
+  isHttpOrigin,
+  isLoopbackHost,
+  parseBaseUrl,
+} from '../config/parse-setting.ts';
 import {
   durabilityModes,
   httpEngineChoices,
@@ -147,6 +154,7 @@ const optionChecks: OptionChecks<MarketplaceOptions> = {
     assertRateLimits(value);
   },
   corsOrigins: listOf(bounds.corsOriginsMax, 'origins, each exactly as a browser sends it', isHttpOrigin),
+  testClock: oneOf([true, false]),
   logger: objectWith(['child', 'isLevelEnabled', 'debug', 'info', 'warn', 'error', 'fatal'], 'a pino logger'),
   clock: objectWith(['wallMs', 'monotonicMs'], 'a Clock'),
 };
@@ -159,8 +167,16 @@ export function assertMarketplaceOptions(options: MarketplaceOptions, registry: 
   assertObject('the argument of createMarketplace', options);
   assertOptions('', options, optionChecks, ['dataDir']);
   if (options.catalogs !== undefined) assertCatalogSources(options.catalogs, registry);
+  if (options.testClock) assertLoopbackHosts(options.listen || {});
   if (options.listen || options.urls?.click) return;
   throw new RangeError('urls.click must be the URL at which your program receives clicks, unless listen is set');
+}
+
+function assertLoopbackHosts({ host = '127.0.0.1', operationsHost = '127.0.0.1' }: ListenOptions): void {
+  for (const [name, value] of Object.entries({ host, operationsHost })) {
+    if (isLoopbackHost(value)) continue;
+    throw new RangeError(`listen.${name} must be a loopback address such as 127.0.0.1 with testClock`);
+  }
 }
 
 /** @param parent name of the object that contains the options, such as `listen`; empty for top-level options */

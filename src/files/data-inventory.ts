@@ -36,6 +36,8 @@ const DataInventorySchema = Type.Object({
   sealed: Type.Optional(LogEndSchema),
   journal: Type.Optional(Type.Array(JournalLogEndSchema)),
   keys: Type.Optional(KeyFileNumbersSchema),
+  /** Present if the data folder was created with a test clock; see `readTestClockDays`. */
+  testClock: Type.Optional(Type.Object({ advancedDays: count })),
 });
 /**
  * What the data folder contained when the service last wrote the inventory. A start compares the inventory with the files, so that the

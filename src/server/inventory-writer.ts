@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
+import type { TestClock } from '../domain/test-clock.ts';
 import type { FileEventLog } from '../event-log/file-event-log.ts';
 import {
   type DataInventory,
@@ -16,6 +17,8 @@ interface InventoryWriterOptions {
   readonly evidence: FolderEvidence;
   readonly ledger: Pick<FileEventLog<never>, 'durablePosition' | 'lastAppendedPosition' | 'lastAppendedCrc'>;
   readonly journal: Pick<FileJournal, 'listLogs'>;
+  /** Test clock of the data folder, or null. */
+  readonly testClock: Pick<TestClock, 'advancedDays'> | null;
   /** Reads the numbers of the key file. Throws an SQLite error if the file cannot be read. */
   readonly readKeyNumbers: () => KeyFileNumbers;
   /** Called for each failed write; the next write tries again. */
@@ -47,7 +50,7 @@ export class InventoryWriter {
     this.requestWrite();
   }
 
-  /** Writes the inventory soon, because the key file has changed. */
+  /** Writes the inventory soon, because the key file or the test clock has changed. */
   requestWrite(): void {
     this.#requestWrite();
   }
@@ -88,7 +91,7 @@ export class InventoryWriter {
   }
 
   #createInventory(): DataInventory {
-    const { evidence, ledger, journal, readKeyNumbers } = this.#options;
+    const { evidence, ledger, journal, readKeyNumbers, testClock } = this.#options;
     const { durablePosition, lastAppendedPosition, lastAppendedCrc } = ledger;
     const { acceptedStart } = evidence.inventory.ledger ?? {};
     return {
@@ -100,6 +103,7 @@ export class InventoryWriter {
       ...(this.#sealed.position > 0 && { sealed: this.#sealed }),
       journal: journal.listLogs(),
       keys: readKeyNumbers(),
+      ...(testClock !== null && { testClock: { advancedDays: testClock.advancedDays } }),
     };
   }
 }

@@ -1,22 +1,28 @@
+import type { Clock } from '../domain/clock.ts';
+import type { TestClock } from '../domain/test-clock.ts';
 import { createPrivateFolder, restrictFolderToOwner } from '../files/durable-files.ts';
 import { lockFolder } from '../files/folder-lock.ts';
+import { writeTestClockDays } from '../files/test-clock-file.ts';
 import { openOrCreateSecretFile } from '../secrets/secret-file.ts';
 import type { SecretSet } from '../secrets/secret-set.ts';
 import { assertLedgerStart, type FolderEvidence, listLedgerSegments, readFolderEvidence } from './check-data-folder.ts';
+import { openTestClock } from './folder-clock.ts';
 import type { CleanupStack } from './lifecycle.ts';
 import type { ServiceOptions } from './service.ts';
 
 /**
  * Creates and locks the data folder, makes it accessible only to its owner, and loads the secrets. Throws `FolderInUseError` if
- * another process has locked the folder, and `DataMissingError` if the ledger or its first segments are missing.
+ * another process has locked the folder, `OperatorError` if the folder has a test clock and the options do not ask for one, or the other
+ * way round, and `DataMissingError` if the ledger or its first segments are missing.
  */
-export function openDataFolder(
-  { dataDir, secretFile, logger }: ServiceOptions,
-  cleanup: CleanupStack,
-): { readonly secrets: SecretSet; readonly evidence: FolderEvidence } {
+export function openDataFolder(options: ServiceOptions, cleanup: CleanupStack): OpenedDataFolder {
+  const { dataDir, secretFile, logger } = options;
   createPrivateFolder(dataDir);
   const lock = lockFolder(dataDir);
   cleanup.addCleanupCallback(() => lock.release());
+  const testClock = openTestClock(options);
+  // The folder is marked before any other file is created, so that a crash leaves a folder that is either new or marked.
+  if (testClock !== null) writeTestClockDays(dataDir, testClock.advancedDays);
   // Every file in the folder is created with mode 0600, so a volume that rejects chmod causes a warning and not an error.
   if (!restrictFolderToOwner(dataDir)) {
     logger.warn({ dataDir }, 'data directory is accessible to other users; chmod failed');
@@ -30,5 +36,14 @@ export function openDataFolder(
   }
   assertLedgerStart(evidence);
   const hasHistory = listLedgerSegments(evidence.files).length > 0 || evidence.inventory.ledger !== undefined;
-  return { secrets: openOrCreateSecretFile(secretFile, hasHistory), evidence };
+  const secrets = openOrCreateSecretFile(secretFile, hasHistory);
+  return { secrets, evidence, testClock, clock: testClock ?? options.clock };
+}
+
+interface OpenedDataFolder {
+  readonly secrets: SecretSet;
+  readonly evidence: FolderEvidence;
+  readonly testClock: TestClock | null;
+  /** Clock of the service: the test clock, or the clock of the options. */
+  readonly clock: Clock;
 }

@@ -11,16 +11,19 @@ import { BookedRevenueSnapshotWriter } from '../budgets/booked-revenue-snapshot.
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import type { ClickRecordLimiter } from '../clicks/click-record-limiter.ts';
 import { formatIsoDate } from '../domain/calendar.ts';
+import type { TestClock } from '../domain/test-clock.ts';
 import type { EventLogProblem } from '../event-log/file-event-log.ts';
 import { nodeFileSystem } from '../event-log/log-files.ts';
 import { deleteSegmentsBefore } from '../event-log/segment-files.ts';
 import type { KeyFileNumbers } from '../files/data-inventory.ts';
 import { dataPaths } from '../files/data-paths.ts';
+import { writeTestClockDaysInBackground } from '../files/test-clock-file.ts';
 import { FileJournal, type JournalProblem } from '../journal/file-journal.ts';
 import { type Ledger, openLedger } from '../ledger/ledger.ts';
 import { describeError } from '../logging/describe-error.ts';
 import type { EventLogName } from '../metrics/gauges.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import { ClockAdvance } from '../operations/advance-clock.ts';
 import type { SecretSet } from '../secrets/secret-set.ts';
 import { IdempotencyKeys } from '../sessions/idempotency-keys.ts';
 import { isReferrerTag, ReferrerTags } from '../sessions/referrer-tags.ts';
@@ -53,6 +56,7 @@ function logIncident(logger: Logger, name: EventLogName, incident: EventLogProbl
 interface StorageDeps {
   readonly cleanup: CleanupStack;
   readonly evidence: FolderEvidence;
+  readonly testClock: TestClock | null;
   readonly secrets: SecretSet;
   readonly authenticator: Authenticator;
   readonly keyDirectory: Pick<SqliteKeyDirectory, 'setChangeListener'>;
@@ -64,7 +68,7 @@ interface StorageDeps {
 
 /** Opens the ledger, restores sessions and the booked revenue of offers from it, and opens the journal and the analytics. */
 export async function openStorage(options: ServiceOptions, deps: StorageDeps) {
-  const { cleanup, evidence, secrets, keyDirectory, metrics, readKeyNumbers } = deps;
+  const { cleanup, evidence, testClock, secrets, keyDirectory, metrics, readKeyNumbers } = deps;
   const { dataDir, clock, logger, onRestoreProgress } = options;
   const { sessionTtlMs, maxSessions: sessionsMax, maxReferrerTags: tagsMax } = options;
   const verticals = servedVerticals(options);
@@ -113,14 +117,22 @@ export async function openStorage(options: ServiceOptions, deps: StorageDeps) {
   cleanup.addCleanupCallback(() => journal.close());
   const onError = (error: unknown) =>
     logger.warn({ err: describeError(error) }, 'inventory of the data folder could not be saved');
-  inventoryWriter = new InventoryWriter({ dataDir, evidence, ledger, journal, readKeyNumbers, onError });
-  keyDirectory.setChangeListener(() => inventoryWriter.requestWrite());
+  const writer = new InventoryWriter({ dataDir, evidence, testClock, ledger, journal, readKeyNumbers, onError });
+  inventoryWriter = writer;
+  keyDirectory.setChangeListener(() => writer.requestWrite());
 
   const analytics = await startAnalytics(options, deps, ledger);
   const referrerTags = new ReferrerTags(tagsMax);
   await restoreReferrerTags(analytics, ledger.lastAppendedPosition, referrerTags, cleanup);
-  startRetention(options, cleanup, analytics, inventoryWriter);
-  return { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics, bookings };
+  const retention = startRetention(options, cleanup, analytics, writer);
+  const clockAdvance =
+    testClock &&
+    createClockAdvance(options, cleanup, testClock, [
+      async () => retention?.runNow(),
+      () => journal.rotateAndDeleteLogs(),
+      async () => writer.requestWrite(),
+    ]);
+  return { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics, bookings, clockAdvance };
 }
 
 /** Opens the ledger, and replays its records to the sessions, the limits of clicks, and the bookings of offers. */
@@ -187,14 +199,31 @@ async function startAnalytics(
   return analytics;
 }
 
-/** Starts the deletion of data that is older than the retention period, unless all data is kept. */
+/** Creates the operation that advances the test clock. Budgets, caps and daily limits need no task, because they are counted by day. */
+function createClockAdvance(
+  { dataDir, logger }: ServiceOptions,
+  cleanup: CleanupStack,
+  clock: TestClock,
+  dayTasks: readonly (() => Promise<unknown>)[],
+): ClockAdvance {
+  const clockAdvance = new ClockAdvance({
+    clock,
+    storeDays: (days) => writeTestClockDaysInBackground(dataDir, days),
+    dayTasks,
+    onStoreError: (error) => logger.error({ err: describeError(error) }, 'time of the test clock could not be saved'),
+  });
+  cleanup.addCleanupCallback(() => clockAdvance.close());
+  return clockAdvance;
+}
+
+/** Starts the deletion of data that is older than the retention period. Returns null if all data is kept. */
 function startRetention(
   { retentionDays, dataDir, clock, logger }: ServiceOptions,
   cleanup: CleanupStack,
   analytics: ThreadAnalytics,
   inventoryWriter: InventoryWriter,
-): void {
-  if (retentionDays === null) return;
+): RetentionTask | null {
+  if (retentionDays === null) return null;
   const { ledgerFolder } = dataPaths(dataDir);
   const retention = new RetentionTask({
     retentionDays,
@@ -220,6 +249,7 @@ function startRetention(
     onRecovered: () => logger.info('deletion of data older than the retention period succeeded again'),
   });
   cleanup.addCleanupCallback(() => retention.close());
+  return retention;
 }
 
 /** Creates the callbacks of an event log for metrics (`onGroupStored`) and for incidents, which are counted and logged (`onIncident`). */

@@ -11,6 +11,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import type { Vertical } from '../domain/vertical.ts';
 import type { LogoSource } from '../http/routes/static-routes.ts';
+import type { ClockAdvance } from '../operations/advance-clock.ts';
 import type { ApiOperationDeps } from '../operations/api-operations.ts';
 import type { ConfirmationsResponse } from '../operations/confirm-revenue.ts';
 import type { ClickRequest, ClickResult } from '../operations/follow-click.ts';
@@ -35,6 +36,10 @@ export interface Service extends AsyncDisposable {
   readonly authenticator: Authenticator;
   /** Components that the API operations use. */
   readonly operationDeps: ApiOperationDeps;
+  /** Clock of the service: the test clock, or the clock of the options. */
+  readonly clock: Clock;
+  /** Reads and advances the test clock; null without a test clock. */
+  readonly testClock: Pick<ClockAdvance, 'advance' | 'readTime'> | null;
   readonly keys: Pick<KeyRegistry, 'create' | 'find' | 'listKeys' | 'revokeKey'>;
   /** Origins on which each account may embed widgets. */
   readonly embedOrigins: Pick<EmbedOriginRegistry, 'allowOrigins' | 'listOrigins' | 'removeOrigins'>;

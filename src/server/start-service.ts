@@ -59,14 +59,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   }
 }
 
-async function composeService(options: ServiceOptions, cleanup: CleanupStack): Promise<Service> {
-  const { clock, logger, startAbortSignal } = options;
+async function composeService(configured: ServiceOptions, cleanup: CleanupStack): Promise<Service> {
+  const { logger, startAbortSignal } = configured;
   const widgetScript = readWidgetScript();
   // Compresses the assets in the thread pool while the storage opens. `prepareDocsFiles` reports an error.
-  if (options.listen !== null) loadDocsAssets().catch(() => {});
+  if (configured.listen !== null) loadDocsAssets().catch(() => {});
 
   // Files
-  const { secrets, evidence } = openDataFolder(options, cleanup);
+  const { secrets, evidence, testClock, clock } = openDataFolder(configured, cleanup);
+  const options: ServiceOptions = { ...configured, clock };
   const metrics = new Metrics(publicRouteNames);
   const { authenticator, keyDirectory, keys, embedOrigins, readKeyNumbers } = await createAuthenticator(
     options,
@@ -76,18 +77,13 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
   );
   const catalogs = openCatalogStore(options);
   const clickLimiter = new ClickRecordLimiter();
-  const certificate = openCertificateStore(options, cleanup);
-  const { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics, bookings } = await openStorage(options, {
-    cleanup,
-    evidence,
-    secrets,
-    authenticator,
-    keyDirectory,
-    readKeyNumbers,
-    catalogs,
-    clickLimiter,
-    metrics,
+  // Clients compare the expiry of the certificate with their own clocks, so a test clock does not apply.
+  const certificate = openCertificateStore(configured, cleanup);
+  const storage = await openStorage(options, {
+    ...{ cleanup, evidence, testClock, secrets, authenticator, keyDirectory, readKeyNumbers },
+    ...{ catalogs, clickLimiter, metrics },
   });
+  const { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics, bookings, clockAdvance } = storage;
   startAbortSignal?.throwIfAborted();
 
   // Offers
@@ -216,6 +212,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
         confirmRevenue: confirm,
         keys,
         embedOrigins,
+        testClock: clockAdvance,
       }),
     });
 
@@ -257,6 +254,8 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
   return {
     authenticator,
     operationDeps,
+    clock,
+    testClock: clockAdvance,
     keys,
     embedOrigins,
     urls,

@@ -9,7 +9,6 @@ import { bounds } from '../../bounds.ts';
 import type { VerticalRegistry } from '../../catalogs/vertical-registry.ts';
 import { loadConfig, readDataDir } from '../../config/config.ts';
 import { daysSinceEpoch, parseIsoDate } from '../../domain/calendar.ts';
-import { systemClock } from '../../domain/clock.ts';
 import { toEscapedJson } from '../../domain/text.ts';
 import { dataPaths } from '../../files/data-paths.ts';
 import type { DayRange } from '../../operations/analytics-responses.ts';
@@ -35,6 +34,7 @@ import {
   parseAccountName,
   type TenantOptions,
 } from '../command.ts';
+import { readFolderClock } from '../folder-clock.ts';
 import {
   type Column,
   formatFixedRows,
@@ -213,7 +213,7 @@ async function printAnalyticsReport(kind: AnalyticsReportKind, options: Analytic
     referrerTag: options.tag,
     subs: null,
   };
-  const today = daysSinceEpoch(systemClock.wallMs());
+  const today = daysSinceEpoch(readFolderClock(dataDir).wallMs());
   const range = resolveDayRange({ from: options.from, to: options.to }, today);
   if (range === null) throw new CommandLineError('--from must not be after --to', { exitCode: exitCodes.usage });
   const json = options.json ?? false;

@@ -9,6 +9,7 @@ import { copyLog, logSizeBytes, readsPerCopy, type VerifyLogOptions } from '../.
 import { readDataInventory, writeDataInventory } from '../../files/data-inventory.ts';
 import { dataPaths } from '../../files/data-paths.ts';
 import { createFolderDurably, fsyncPath } from '../../files/durable-files.ts';
+import { readTestClockDays, writeTestClockDays } from '../../files/test-clock-file.ts';
 import { CommandLineError, defineCommand } from '../command.ts';
 import { printJson, printNotice, printResult } from '../output.ts';
 import { runWithProgress } from '../progress-bar.ts';
@@ -69,10 +70,14 @@ async function backUpDataFolder(targetFolder: string, output: { readonly json?: 
     return { ledger, sealed };
   });
   await copyKeyFile(keyFilePath(dataDir), keyFilePath(target));
+  // The test clock is read last, because no copied record may be later than the time of the copied clock.
+  const advancedDays = readTestClockDays(dataDir);
+  if (advancedDays !== null) writeTestClockDays(target, advancedDays);
   writeDataInventory(target, {
     ledger: { position: ledger.position, crc: ledger.crc, ...(acceptedStart !== undefined && { acceptedStart }) },
     ...(sealed !== null && { sealed: { position: sealed.position, crc: sealed.crc } }),
     keys: readKeyFileNumbers(keyFilePath(target)),
+    ...(advancedDays !== null && { testClock: { advancedDays } }),
   });
   for (const [from, to] of [
     [join(dataDir, 'catalogs'), join(target, 'catalogs')],

@@ -5,11 +5,12 @@ import { bounds } from '../../bounds.ts';
 import type { VerticalRegistry } from '../../catalogs/vertical-registry.ts';
 import { type Config, detectMachineResources, loadConfig, type MachineResources } from '../../config/config.ts';
 import { readEnv, type SettingName } from '../../config/env.ts';
-import { isLoopbackHost, resolveUrls, urlSettingNames } from '../../config/resolve-urls.ts';
+import { isLoopbackHost } from '../../config/parse-setting.ts';
+import { resolveUrls, urlSettingNames } from '../../config/resolve-urls.ts';
 import type { PublicUrls } from '../../config/service-settings.ts';
-import { systemClock } from '../../domain/clock.ts';
 import { tlsMinVersionDefault } from '../../tls/certificate.ts';
 import { defineCommand } from '../command.ts';
+import { readFolderClock } from '../folder-clock.ts';
 import { formatTable, printJson, printNotice, printResult } from '../output.ts';
 
 export function createCommand(registry: VerticalRegistry): Command {
@@ -89,6 +90,7 @@ function settingValues(
     SVC_LIMIT_SESSIONS_PER_DAY: config.limits.sessionsPerDay,
     SVC_LIMIT_REFERRER_TAGS: config.maxReferrerTags,
     SVC_CORS_ORIGINS: config.corsOrigins,
+    SVC_TEST_CLOCK: config.testClock ? 'on' : 'off',
     SVC_LOG_LEVEL: config.logLevel,
   };
 }
@@ -142,7 +144,7 @@ function exampleCatalogRisks({ catalogPath, dataDir }: Config, registry: Vertica
   const served = registry.verticals
     .filter((vertical) => catalogPath === null || catalogPath === registry.exampleCatalogFile(vertical))
     .map(({ segment }) => segment);
-  const withLiveKeys = readLiveKeyVerticals(keyFilePath(dataDir), systemClock.wallMs());
+  const withLiveKeys = readLiveKeyVerticals(keyFilePath(dataDir), readFolderClock(dataDir).wallMs());
   const risky = served.filter((segment) => withLiveKeys.includes(segment));
   if (risky.length === 0) return [];
   return [

@@ -3,12 +3,13 @@ import type { Command } from 'commander';
 import { hasKnownKeys, keyFilePath, raiseKeyFileNumbers, readKeyFileNumbers } from '../../auth/key-file.ts';
 import { getKeyState, KeyRegistry } from '../../auth/key-registry.ts';
 import { readDataDir } from '../../config/config.ts';
-import { systemClock } from '../../domain/clock.ts';
+import type { Clock } from '../../domain/clock.ts';
 import { nodeFileSystem } from '../../event-log/log-files.ts';
 import { logSizeBytes } from '../../event-log/verify-log.ts';
 import { readDataInventory, writeDataInventory } from '../../files/data-inventory.ts';
 import { findKnownKeyNumbers, listLedgerSegments, readFolderEvidence } from '../../server/check-data-folder.ts';
 import { CommandLineError, defineCommand } from '../command.ts';
+import { readFolderClock } from '../folder-clock.ts';
 import { printJson, printNotice, printResult } from '../output.ts';
 import { runWithProgress } from '../progress-bar.ts';
 import { dryRunNotice, type RepairOptions } from './accept-loss.ts';
@@ -59,7 +60,7 @@ async function repairKeyFile(dataDir: string, options: RepairOptions): Promise<v
     accounts_up_to: Math.max(known.account, stored.account),
     keys_up_to: Math.max(known.key, stored.key),
     lost_changes: Math.max(0, known.change - stored.change),
-    active_keys: existsSync(path) ? countActiveKeys(path) : 0,
+    active_keys: existsSync(path) ? countActiveKeys(path, readFolderClock(dataDir)) : 0,
   };
   if (json) {
     printJson(report);
@@ -91,10 +92,10 @@ function findAllKeyNumbers(dataDir: string, output: { readonly json?: true }) {
   );
 }
 
-function countActiveKeys(path: string): number {
+function countActiveKeys(path: string, clock: Clock): number {
   const registry = new KeyRegistry(path, { mustExist: true });
   try {
-    return registry.listKeys().filter((key) => getKeyState(key, systemClock.wallMs()) === 'active').length;
+    return registry.listKeys().filter((key) => getKeyState(key, clock.wallMs()) === 'active').length;
   } finally {
     registry.close();
   }

@@ -1,13 +1,12 @@
 import { existsSync } from 'node:fs';
-import { type Command, Option } from 'commander';
-import type { IssuedKey } from '../../auth/api-key.ts';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type IssuedKey, parseKeyExpiry } from '../../auth/api-key.ts';
 import { keyFilePath } from '../../auth/key-file.ts';
 import { getKeyState, KeyRegistry, toIssuedKeyJson } from '../../auth/key-registry.ts';
 import { defaultLimitOverrides } from '../../auth/rate-limits.ts';
 import { bounds } from '../../bounds.ts';
 import type { VerticalRegistry } from '../../catalogs/vertical-registry.ts';
 import { readDataDir } from '../../config/config.ts';
-import { systemClock } from '../../domain/clock.ts';
 import { assertKeyFileIsCurrent, findKnownKeyNumbers, readFolderEvidence } from '../../server/check-data-folder.ts';
 import {
   CommandLineError,
@@ -17,9 +16,9 @@ import {
   createVerticalOption,
   defineCommand,
   parseAccountName,
-  parseFutureExpiry,
   type TenantOptions,
 } from '../command.ts';
+import { markNewTestFolder, openFolderClock, readFolderClock } from '../folder-clock.ts';
 import { type Column, formatRows, formatTimestamp, printJson, printNotice, printResult } from '../output.ts';
 import { createKeysRepairCommand } from './keys-repair.ts';
 
@@ -121,6 +120,19 @@ export function findAccountNumber(dataDir: string, name: string): number {
   throw new CommandLineError('unknown account; marketplace keys list shows all accounts');
 }
 
+/** Parses the expiry of a key, which must be after the time of the data folder. Returns the expiry in milliseconds since the Unix epoch. */
+function parseFutureExpiry(text: string): number {
+  const ms = parseKeyExpiry(text);
+  if (ms === null) {
+    throw new InvalidArgumentError(
+      'The expiry must be a date like 2030-12-31 or a timestamp like 2030-12-31T18:00:00Z.',
+    );
+  }
+  if (ms <= readFolderClock(readDataDir()).wallMs())
+    throw new InvalidArgumentError('The expiry must be in the future.');
+  return ms;
+}
+
 interface CreateKeyOptions extends TenantOptions {
   /** Time, in milliseconds since the Unix epoch, from which the server rejects the key. */
   readonly expires?: number;
@@ -132,13 +144,14 @@ interface CreateKeyOptions extends TenantOptions {
 
 async function createAndPrintKey(options: CreateKeyOptions): Promise<void> {
   const { account, vertical, mode, expires = null, raw, json, ...limits } = options;
-  const nowMs = systemClock.wallMs();
   const dataDir = readDataDir();
+  const nowMs = openFolderClock(dataDir).wallMs();
   const path = keyFilePath(dataDir);
   // A server may be running, so the analytics store is opened read-only.
   const evidence = readFolderEvidence(dataDir, { readonly: true });
   assertKeyFileIsCurrent(path, await findKnownKeyNumbers(evidence, { ledger: 'unknown' }));
   const isNewFile = !existsSync(path);
+  if (isNewFile) markNewTestFolder(dataDir);
   const newKey = { accountName: account, vertical, mode, expiresAtMs: expires };
   const { key, issued } = withKeyRegistry(new KeyRegistry(path), (registry) =>
     registry.create({ ...newKey, limits: { ...defaultLimitOverrides, ...limits } }, nowMs),
@@ -176,7 +189,7 @@ function keyColumns(nowMs: number): readonly Column<IssuedKey>[] {
 function printKeys(options: { readonly json?: true }): void {
   const dataDir = readDataDir();
   const path = keyFilePath(dataDir);
-  const nowMs = systemClock.wallMs();
+  const nowMs = readFolderClock(dataDir).wallMs();
   const keys = existsSync(path) ? listKeys(dataDir) : [];
   if (options.json) printJson(keys.map((key) => toIssuedKeyJson(key, nowMs)));
   else if (keys.length === 0) printNotice(`There are no keys in ${path}. Create one with: marketplace keys create`);
@@ -184,8 +197,9 @@ function printKeys(options: { readonly json?: true }): void {
 }
 
 function revokeKey(id: string, { json }: { readonly json?: true }): void {
-  const path = keyFilePath(readDataDir());
-  const nowMs = systemClock.wallMs();
+  const dataDir = readDataDir();
+  const path = keyFilePath(dataDir);
+  const nowMs = openFolderClock(dataDir).wallMs();
   const { revocation, issued } = withKeyRegistry(new KeyRegistry(path, { mustExist: true }), (registry) => ({
     revocation: registry.revokeKey(id, nowMs),
     issued: registry.find(id),

@@ -9,6 +9,7 @@ import type { LogLocation } from '../../event-log/log-scanner.ts';
 import { countTruncatedRecords, type RepairPlan, repairLog, validateTruncation } from '../../event-log/repair-log.ts';
 import { type FolderLock, lockFolder } from '../../files/folder-lock.ts';
 import { CommandLineError, defineCommand } from '../command.ts';
+import { openFolderClock } from '../folder-clock.ts';
 import { formatTimestamp, printJson, printNotice, printResult } from '../output.ts';
 import {
   acceptMissingJournal,
@@ -92,6 +93,7 @@ async function repairLogAtCut(named: string | undefined, cut: LogLocation, optio
     // the folder that contains the log are locked.
     for (const parent of new Set([dirname(namedFolder), dirname(folder)].map((path) => realpathSync(path)))) {
       locks.push(lockFolder(parent));
+      openFolderClock(parent);
     }
     const check = await checkLogWithProgress(folder, options);
     const verdict = validateTruncation(nodeFileSystem, check, {

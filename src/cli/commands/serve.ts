@@ -140,6 +140,7 @@ async function runServer(registry: VerticalRegistry): Promise<void> {
       matcherThreads: config.matcherThreads,
       durability: config.durability,
       maxSessions: config.maxSessions,
+      testClock: service.testClock?.readTime().now,
     },
     'service started',
   );
@@ -214,7 +215,12 @@ function printStartMessages({ listen, dataDir }: Config, service: Service): void
     `serving ${listBaseUrls(service).join(', ')}, operations on ${listen.operationsHost}:${service.ports?.operations}`,
   );
   printResult(`API documentation: ${service.urls.public}/docs`);
-  const { operatorToken } = service;
+  const { operatorToken, testClock } = service;
+  if (testClock !== null) {
+    printResult(
+      `TEST CLOCK, not for real traffic: the time is ${testClock.readTime().now} (docs/operations-api.md#test-clock)`,
+    );
+  }
   if (operatorToken?.created) {
     printResult(`The token for the operations API (docs/operations-api.md) is in ${operatorToken.path}`);
   }
@@ -261,7 +267,7 @@ function createFirstKeys(service: Service, dataDir: string): void {
   const create = (vertical: Vertical, mode: ApiKeyMode): string =>
     service.keys.create(
       { accountName: 'demo', vertical, mode, expiresAtMs: null, limits: defaultLimitOverrides },
-      systemClock.wallMs(),
+      service.clock.wallMs(),
     ).key;
   let created: { readonly vertical: Vertical; readonly live: string; readonly test: string }[];
   try {

@@ -17,6 +17,7 @@ import {
 } from '../../domain/outcome.ts';
 import { parseQueryParameters } from '../../domain/query-string.ts';
 import type { MetricRegistry } from '../../metrics/metric-registry.ts';
+import type { ClockAdvance } from '../../operations/advance-clock.ts';
 import type { RequestContext, RequestHandler } from '../engines/listener.ts';
 import { formatHeader, formatHeaders } from '../engines/response-head.ts';
 import { errorReply, jsonHeaders, operatorTokenRequiredReply } from './replies.ts';
@@ -193,6 +194,22 @@ function isOrigin(value: unknown): value is string {
   return typeof value === 'string' && validateWebOrigin(value) === null;
 }
 
+/** Creates the handler of `/test-clock`. `GET` returns the time of the test clock, and `POST {"advance_days": 46}` advances it. */
+function testClockRoutes(deps: AdminRoutesDeps, testClock: Pick<ClockAdvance, 'advance' | 'readTime'>): RequestHandler {
+  return operatorOnly(deps, {
+    GET: () => successOutcome(testClock.readTime()),
+    POST: async (body) => {
+      const { advance_days: days, ...others } = Object(body) as Readonly<Record<string, unknown>>;
+      if (Object.keys(others).length > 0) {
+        return invalidRequest('body', 'must be an object with no other member than advance_days');
+      }
+      const advanced = await testClock.advance(days);
+      if (advanced.ok) deps.logger.info({ advancedDays: advanced.value.advanced_days }, 'test clock advanced');
+      return advanced;
+    },
+  });
+}
+
 interface AdminRoutesDeps {
   readonly logger: Logger;
   /** Host names that the operations listener accepts besides `localhost` and IP addresses. */
@@ -206,6 +223,8 @@ interface AdminRoutesDeps {
   readonly verticals: readonly KeyVertical[];
   readonly keys: Pick<KeyRegistry, 'create' | 'find' | 'listKeys' | 'revokeKey'>;
   readonly embedOrigins: Pick<EmbedOriginRegistry, 'allowOrigins' | 'listOrigins' | 'removeOrigins'>;
+  /** Null without a test clock; `/test-clock` is then an unknown path. */
+  readonly testClock: Pick<ClockAdvance, 'advance' | 'readTime'> | null;
   /** Records revenue confirmations (docs/contract.md#confirmations). `text` is the JSON text of `body`. */
   readonly confirmRevenue: NonNullable<OperatorHandlers['POST']>;
 }
@@ -214,18 +233,19 @@ const noStore = formatHeaders({ 'Cache-Control': 'no-store' });
 
 /**
  * Creates the handler of the operations listener. `/healthz`, `/readyz` (503 with the reasons if the service is not ready) and `/metrics`
- * (Prometheus text) need no token. `/confirmations`, `/keys` and `/origins` need the operator token. Requests with an
+ * (Prometheus text) need no token. `/confirmations`, `/keys`, `/origins` and `/test-clock` need the operator token. Requests with an
  * unknown `Host` are rejected on every path.
  */
 export function adminRoutes(deps: AdminRoutesDeps): RequestHandler {
-  const { hostNames, notReadyReasons, metrics, confirmRevenue } = deps;
+  const { hostNames, notReadyReasons, metrics, confirmRevenue, testClock } = deps;
   const isKnownHost = createHostHeaderCheck(hostNames);
   const routes: Readonly<Record<OperationsRouteName, RequestHandler>> = {
     healthz: allowOnlyGet((context) => sendJson(context, { status: 'ok' })),
     readyz: allowOnlyGet((context) => {
       const reasons = notReadyReasons();
-      if (reasons.length === 0) sendJson(context, { status: 'ready' });
-      else sendJson(context, { status: 'not ready', reasons }, 503);
+      const clock = testClock && { test_clock: testClock.readTime() };
+      if (reasons.length === 0) sendJson(context, { status: 'ready', ...clock });
+      else sendJson(context, { status: 'not ready', reasons, ...clock }, 503);
     }),
     metrics: allowOnlyGet(async (context) => {
       const body = await metrics.renderPrometheusText();
@@ -234,6 +254,7 @@ export function adminRoutes(deps: AdminRoutesDeps): RequestHandler {
     confirmations: operatorOnly(deps, { POST: confirmRevenue }),
     keys: keyRoutes(deps),
     origins: originRoutes(deps),
+    'test-clock': testClock === null ? replyNotFound : testClockRoutes(deps, testClock),
   };
   const handlers = new Map(
     Object.entries(routes).map(([name, handler]) => [`/${name}`, withRoute(name as OperationsRouteName, handler)]),

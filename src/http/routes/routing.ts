@@ -14,7 +14,15 @@ const otherPublicRouteNames = [
   'logo',
   'reference',
 ] as const;
-const operationsRouteNames = ['healthz', 'readyz', 'metrics', 'confirmations', 'keys', 'origins'] as const;
+const operationsRouteNames = [
+  'healthz',
+  'readyz',
+  'metrics',
+  'confirmations',
+  'keys',
+  'origins',
+  'test-clock',
+] as const;
 
 /** Names of the public listener's routes in metrics. `other` is the name for requests that match no route. */
 export const publicRouteNames: readonly string[] = [

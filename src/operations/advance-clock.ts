@@ -1,0 +1,88 @@
+import { bounds } from '../bounds.ts';
+import { formatIsoTimestamp } from '../domain/calendar.ts';
+import { invalidRequest, type Outcome, serviceUnavailable, successOutcome } from '../domain/outcome.ts';
+import type { TestClock } from '../domain/test-clock.ts';
+
+/** Time of a test clock, as the operations API returns it. */
+export interface TestClockTime {
+  /** Current time of the test clock (ISO 8601). */
+  readonly now: string;
+  /** Number of days that the test clock is ahead of the clock of the machine. */
+  readonly advanced_days: number;
+}
+
+interface ClockAdvanceOptions {
+  readonly clock: TestClock;
+  /** Makes the number of days durable, before the clock shows the new time. */
+  readonly storeDays: (advancedDays: number) => Promise<void>;
+  /**
+   * Work of the service at the beginning of a UTC day, in this order. Each function reads the time from the clock, and reports its own
+   * failures. A crash can skip days, so each function must also do the work of earlier days that is still open.
+   */
+  readonly dayTasks: readonly (() => Promise<unknown>)[];
+  /** Called when the number of days could not be stored. */
+  readonly onStoreError: (error: unknown) => void;
+}
+
+/**
+ * Advances a test clock, one advance at a time. First stores the new number of days, so that time never goes back: after a crash, the
+ * clock shows either the time before the advance or the time after it. Then moves the clock day by day, and runs the day tasks of each day.
+ */
+export class ClockAdvance {
+  readonly #options: ClockAdvanceOptions;
+  #running: Promise<Outcome<TestClockTime>> | null = null;
+  #closing = false;
+
+  constructor(options: ClockAdvanceOptions) {
+    this.#options = options;
+  }
+
+  readTime(): TestClockTime {
+    const { clock } = this.#options;
+    return { now: formatIsoTimestamp(clock.wallMs()), advanced_days: clock.advancedDays };
+  }
+
+  /**
+   * Advances the clock by an integer number of days and returns the new time. Returns an error if the number is invalid, if another advance
+   * is in progress, or if the number of days cannot be stored.
+   */
+  async advance(days: unknown): Promise<Outcome<TestClockTime>> {
+    const { testClockDaysPerRequestMax: perRequestMax, testClockDaysMax: daysMax } = bounds;
+    const daysLeft = daysMax - this.#options.clock.advancedDays;
+    if (!isIntegerUpTo(days, Math.min(perRequestMax, daysLeft))) return invalidRequest('advance_days');
+    if (this.#running !== null || this.#closing) return serviceUnavailable(bounds.retryAfterSeconds);
+    this.#running = this.#advanceByDays(days);
+    try {
+      return await this.#running;
+    } finally {
+      this.#running = null;
+    }
+  }
+
+  /** Ends an advance in progress after the current day, and rejects later ones. The next start continues at the stored time. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    await this.#running;
+  }
+
+  async #advanceByDays(days: number): Promise<Outcome<TestClockTime>> {
+    const { clock, storeDays, dayTasks, onStoreError } = this.#options;
+    const target = clock.advancedDays + days;
+    try {
+      await storeDays(target);
+    } catch (error) {
+      onStoreError(error);
+      return serviceUnavailable(bounds.retryAfterSeconds);
+    }
+    while (clock.advancedDays < target) {
+      if (this.#closing) return serviceUnavailable(bounds.retryAfterSeconds);
+      clock.advanceOneDay();
+      for (const runTask of dayTasks) await runTask();
+    }
+    return successOutcome(this.readTime());
+  }
+}
+
+function isIntegerUpTo(value: unknown, max: number): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= max;
+}
