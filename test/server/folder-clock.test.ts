@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { msPerDay } from '../../src/domain/calendar.ts';
+import { readTestClockDays } from '../../src/files/test-clock-file.ts';
+import { createMarketplace, type Marketplace, type MarketplaceOptions } from '../../src/index.ts';
+import { createFolder, ok } from '../cli/sample-data-folder.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
+
+const withClock = /was created with a test clock.*set SVC_TEST_CLOCK=on/;
+const withoutClock = /was created without a test clock; use a new data folder/;
+const startMs = Date.UTC(2026, 4, 20, 12);
+
+const open = (dataDir: string, testClock: boolean, options: Partial<MarketplaceOptions> = {}): Promise<Marketplace> =>
+  createMarketplace({
+    dataDir,
+    testClock,
+    clock: new ManualClock(startMs),
+    catalogs: fixture.catalogs,
+    urls: { click: 'https://go.example' },
+    ...options,
+  });
+
+/** Creates a folder whose test clock was advanced by `days`, in one run for each number. Returns copies of the folder after each run. */
+async function createTestFolders(t: TestContext, ...days: readonly number[]): Promise<string[]> {
+  const root = createFolder(t);
+  const copies: string[] = [];
+  for (const [run, count] of days.entries()) {
+    const marketplace = await open(join(root, 'data'), true);
+    const key = { account: 'rehearsal', vertical: fixture.vertical.segment, mode: 'live' } as const;
+    const partner = marketplace.partnerApi(marketplace.keys.create(key).key);
+    ok(await marketplace.testClock!.advance(count));
+    ok(await partner.createSession({ referrer_tag: 'rehearsal' }));
+    await marketplace.close();
+    copies.push(join(root, `run-${run}`));
+    cpSync(join(root, 'data'), copies[run]!, { recursive: true });
+  }
+  return copies;
+}
+
+test('a folder is served only with the clock with which it was created', async (t) => {
+  const [marked] = await createTestFolders(t, 3);
+  await assert.rejects(open(marked!, false), withClock);
+  const root = createFolder(t);
+  const real = join(root, 'real');
+  await (await open(real, false)).close();
+  const names = readdirSync(real);
+  await assert.rejects(open(real, true), withoutClock);
+  assert.deepEqual(readdirSync(real), names);
+  await (await open(real, false)).close();
+
+  // Any file with data makes a folder real.
+  for (const name of ['ledger', 'keys.sqlite', 'inventory.json', 'analytics.sqlite', 'sealed', 'journal']) {
+    const folder = join(root, `only ${name}`);
+    mkdirSync(folder);
+    writeFileSync(join(folder, name), '{}');
+    await assert.rejects(open(folder, true), withoutClock, name);
+  }
+  // A missing folder, an empty folder, and a folder with a secret file are new.
+  const empty = join(root, 'empty');
+  mkdirSync(empty);
+  const withSecrets = join(root, 'secrets');
+  mkdirSync(withSecrets);
+  cpSync(join(real, 'secrets.json'), join(withSecrets, 'secrets.json'));
+  for (const folder of [join(root, 'missing'), empty, withSecrets]) {
+    await (await open(folder, true)).close();
+    await assert.rejects(open(folder, false), withClock);
+  }
+});
+
+test('the first start marks the folder before it creates another file than the lock', async (t) => {
+  const root = createFolder(t);
+  const folder = join(root, 'data');
+  const secretFile = join(root, 'not-a-secret.json');
+  writeFileSync(secretFile, 'damaged');
+  await assert.rejects(open(folder, true, { secretFile }), /not-a-secret/);
+  assert.deepEqual(readdirSync(folder).sort(), ['lock', 'test-clock.json']);
+  await assert.rejects(open(folder, false), withClock);
+});
+
+const damages: readonly (readonly [name: string, damage: (path: string, older: string, other: string) => void])[] = [
+  ['missing', (path) => rmSync(path)],
+  ['empty', (path) => truncateSync(path)],
+  ['truncated', (path) => truncateSync(path, Math.floor(readFileSync(path).length / 2))],
+  ['older copy', (path, older) => cpSync(older, path)],
+  ['of another folder', (path, _older, other) => cpSync(other, path)],
+];
+
+for (const file of ['test-clock.json', 'inventory.json']) {
+  test(`whatever state ${file} is in, the folder is marked and its time does not go back`, async (t) => {
+    const [older, current] = await createTestFolders(t, 3, 4);
+    const [other] = await createTestFolders(t, 1);
+    for (const [name, damage] of damages) {
+      // An inventory of another folder is refused (test/server/missing-files.test.ts).
+      if (file === 'inventory.json' && name === 'of another folder') continue;
+      const folder = join(createFolder(t), 'data');
+      cpSync(current!, folder, { recursive: true });
+      damage(join(folder, file), join(older!, file), join(other!, file));
+      await assert.rejects(open(folder, false), withClock, name);
+      assert.equal(readTestClockDays(folder), 7, name);
+      const marketplace = await open(folder, true);
+      assert.equal(marketplace.testClock!.readTime().now, new Date(startMs + 7 * msPerDay).toISOString(), name);
+      await marketplace.close();
+      // The start has repaired both files.
+      for (const each of ['test-clock.json', 'inventory.json']) {
+        const copy = join(createFolder(t), 'data');
+        cpSync(folder, copy, { recursive: true });
+        rmSync(join(copy, each));
+        assert.equal(readTestClockDays(copy), 7, `${name}, then without ${each}`);
+      }
+    }
+  });
+}
+
+test('a folder of which only the newer test-clock.json was written starts at its time', async (t) => {
+  const [older, current] = await createTestFolders(t, 3, 4);
+  cpSync(join(current!, 'test-clock.json'), join(older!, 'test-clock.json'));
+  const marketplace = await open(older!, true);
+  assert.equal(marketplace.testClock!.readTime().advanced_days, 7);
+  await marketplace.close();
+});
+
+test('a service without a test clock writes no mark', async (t) => {
+  const folder = join(createFolder(t), 'data');
+  await (await open(folder, false)).close();
+  assert.equal(existsSync(join(folder, 'test-clock.json')), false);
+  assert.equal('testClock' in JSON.parse(readFileSync(join(folder, 'inventory.json'), 'utf8')), false);
+  assert.equal(readTestClockDays(folder), null);
+});
+
+test('createMarketplace rejects a test clock with a listener that other machines can reach', async (t) => {
+  const folder = join(createFolder(t), 'data');
+  for (const [listen, name] of [
+    [{ host: '0.0.0.0' }, 'listen.host'],
+    [{ operationsHost: '::' }, 'listen.operationsHost'],
+    [{ operationsHost: '127.example.com' }, 'listen.operationsHost'],
+    [{ host: '10.0.0.1', operationsHost: '127.0.0.1' }, 'listen.host'],
+  ] as const) {
+    await assert.rejects(open(folder, true, { listen }), {
+      name: 'RangeError',
+      message: `${name} must be a loopback address such as 127.0.0.1 with testClock`,
+    });
+  }
+  await assert.rejects(open(folder, 'on' as unknown as boolean), /testClock must be one of true, false/);
+  assert.equal(existsSync(folder), false);
+});
