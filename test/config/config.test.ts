@@ -49,6 +49,7 @@ test('returns the default settings for an empty environment', () => {
       maxReferrerTags: 100_000,
       limits: { requestsPerMinute: 500, analyticsPerMinute: 50, sessionsPerDay: 10_000 },
       corsOrigins: [],
+      testClock: false,
       logLevel: 'info',
     },
     warnings: [],
@@ -85,6 +86,7 @@ test('reads every setting from its environment variable', () => {
     SVC_LIMIT_SESSIONS_PER_DAY: '3',
     SVC_LIMIT_REFERRER_TAGS: '4',
     SVC_CORS_ORIGINS: 'https://www.example.com, http://localhost:3000',
+    SVC_TEST_CLOCK: 'off',
     SVC_LOG_LEVEL: 'silent',
   });
   assert.deepEqual(config, {
@@ -115,6 +117,7 @@ test('reads every setting from its environment variable', () => {
     maxReferrerTags: 4,
     limits: { requestsPerMinute: 1, analyticsPerMinute: 2, sessionsPerDay: 3 },
     corsOrigins: ['https://www.example.com', 'http://localhost:3000'],
+    testClock: false,
     logLevel: 'silent',
   });
   assert.deepEqual(warnings, []);
@@ -155,6 +158,7 @@ for (const [name, values] of [
   ['SVC_LIMIT_SESSIONS_PER_DAY', ['unlimited']],
   ['SVC_CORS_ORIGINS', ['*', 'https://www.example.com/', 'https://www.example.com,']],
   ['SVC_CORS_ORIGINS', [Array.from({ length: 65 }, (_, n) => `https://${n}.example.com`).join(',')]],
+  ['SVC_TEST_CLOCK', ['ON', 'true', '1']],
   ['SVC_LOG_LEVEL', ['verbose']],
 ] as const) {
   test(`rejects ${name}=${values.map((value) => JSON.stringify(value.slice(0, 40))).join(' and ')}`, () => {
@@ -191,6 +195,31 @@ test('rejects two listeners on the same address and port, and names the setting 
   }
   load({ ...samePort, SVC_HOST: '10.0.0.1', SVC_OPS_HOST: '127.0.0.1' });
   load({ SVC_PORT: '0', SVC_OPS_PORT: '0' });
+});
+
+test('a test clock requires that both listeners have loopback addresses', () => {
+  const on = { SVC_TEST_CLOCK: 'on' };
+  for (const [hosts, setting] of [
+    [{}, null],
+    [{ SVC_HOST: 'localhost', SVC_OPS_HOST: '::1' }, null],
+    [{ SVC_HOST: '127.0.0.2', SVC_OPS_HOST: '127.255.255.254' }, null],
+    [{ SVC_HOST: '0.0.0.0' }, 'SVC_HOST'],
+    [{ SVC_HOST: '::' }, 'SVC_HOST'],
+    [{ SVC_HOST: '10.0.0.1' }, 'SVC_HOST'],
+    [{ SVC_HOST: '::ffff:127.0.0.1' }, 'SVC_HOST'],
+    [{ SVC_HOST: '127.example.com' }, 'SVC_HOST'],
+    [{ SVC_HOST: 'localhost.example.com' }, 'SVC_HOST'],
+    [{ SVC_OPS_HOST: '0.0.0.0' }, 'SVC_OPS_HOST'],
+    [{ SVC_OPS_HOST: 'ops.internal' }, 'SVC_OPS_HOST'],
+  ] as const) {
+    const hostsText = JSON.stringify(hosts);
+    if (setting === null) assert.equal(load({ ...on, ...hosts }).config.testClock, true, hostsText);
+    else {
+      const error = { name: 'ConfigError', setting, message: /must be a loopback address .* SVC_TEST_CLOCK is on$/ };
+      assert.throws(() => load({ ...on, ...hosts }), error, hostsText);
+    }
+    load({ SVC_TEST_CLOCK: 'off', ...hosts });
+  }
 });
 
 test('rejects a misspelled setting and suggests the correct name', () => {
