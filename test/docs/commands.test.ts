@@ -172,6 +172,8 @@ describe('the commands of the documentation', () => {
   const root = temporaryFolder();
   const [folder, readerFiles, socket] = [join(root, 'documents'), join(root, 'reader'), join(root, 'commands.sock')];
   let server: ServedMarketplace | undefined;
+  /** Server with a test clock, which the tour starts. */
+  let rehearsal: ServedMarketplace | undefined;
   let commandHost: Server | undefined;
   before(async () => {
     for (const each of [folder, readerFiles]) {
@@ -181,9 +183,11 @@ describe('the commands of the documentation', () => {
     commandHost = await hostCommands(socket);
     await writeReaderFiles(readerFiles);
     server = await serveMarketplace(join(folder, 'data'));
+    rehearsal = await serveMarketplace(join(folder, 'rehearsal'), { SVC_TEST_CLOCK: 'on' });
   });
   after(async () => {
     await server?.stop();
+    await rehearsal?.stop();
     commandHost?.close();
   });
 
@@ -191,6 +195,8 @@ describe('the commands of the documentation', () => {
   const substitutionsFor = ({ port, operationsPort }: ServedMarketplace): readonly Substitution[] => [
     ['http://127.0.0.1:8080', `http://127.0.0.1:${port}`],
     ['http://127.0.0.1:9090', `http://127.0.0.1:${operationsPort}`],
+    ['http://127.0.0.1:8081', `http://127.0.0.1:${rehearsal!.port}`],
+    ['http://127.0.0.1:9091', `http://127.0.0.1:${rehearsal!.operationsPort}`],
     ['SVC_PORT=9000', 'SVC_PORT=0'],
     ['key_0123456789ab', '$KEY_ID'],
     // Replaces the number of sessions with a smaller number.
