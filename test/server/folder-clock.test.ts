@@ -2,11 +2,15 @@ import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { msPerDay } from '../../src/domain/calendar.ts';
+import { readDataInventory } from '../../src/files/data-inventory.ts';
 import { readTestClockDays } from '../../src/files/test-clock-file.ts';
 import { createMarketplace, type Marketplace, type MarketplaceOptions } from '../../src/index.ts';
 import { createFolder, ok } from '../cli/sample-data-folder.ts';
+import { HttpClient } from '../support/http-client.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { createSelfSignedCertificate, writeCertificate } from '../support/self-signed.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 const withClock = /was created with a test clock.*set SVC_TEST_CLOCK=on/;
@@ -119,6 +123,44 @@ test('a folder of which only the newer test-clock.json was written starts at its
   cpSync(join(current!, 'test-clock.json'), join(older!, 'test-clock.json'));
   const marketplace = await open(older!, true);
   assert.equal(marketplace.testClock!.readTime().advanced_days, 7);
+  await marketplace.close();
+});
+
+test('a damaged test-clock.json marks the folder also without an inventory', async (t) => {
+  const [folder] = await createTestFolders(t, 3);
+  rmSync(join(folder!, 'inventory.json'));
+  for (const text of ['', '{', '[]', '{"advanced_days":-1}', '{"advanced_days":"3"}']) {
+    writeFileSync(join(folder!, 'test-clock.json'), text);
+    await assert.rejects(open(folder!, false), withClock, text);
+  }
+});
+
+test('the inventory of a running service contains the new time soon after an advance', async (t) => {
+  const folder = join(createFolder(t), 'data');
+  const marketplace = await open(folder, true);
+  ok(await marketplace.testClock!.advance(5));
+  while (readDataInventory(folder).inventory.testClock?.advancedDays !== 5) await pause(10);
+  await marketplace.close();
+});
+
+test('the certificate expires by the clock of the machine', async (t) => {
+  const root = createFolder(t);
+  const clock = new ManualClock(Date.now());
+  const tls = writeCertificate(root, createSelfSignedCertificate('one.test', clock.wallMs() + 90 * msPerDay));
+  const listen = { engine: 'node', tls } as const;
+  const marketplace = await open(join(root, 'data'), true, { listen, clock });
+  const operations = new HttpClient(marketplace.ports!.operations, false);
+  const readSecondsLeft = async () =>
+    Number(
+      /^marketplace_certificate_expires_in_seconds (\d+)/m.exec(
+        (await operations.send({ path: '/metrics' })).text,
+      )?.[1],
+    );
+  const before = await readSecondsLeft();
+  assert.ok(before > 0);
+  ok(await marketplace.testClock!.advance(89));
+  assert.equal(await readSecondsLeft(), before);
+  operations.close();
   await marketplace.close();
 });
 
