@@ -52,6 +52,7 @@ export { FolderInUseError } from './files/folder-lock.ts';
 export type { ReversalReason, UnbookedReason } from './ledger/ledger-record.ts';
 export type { MatchExplanation, MismatchCount } from './matching/explain-offers.ts';
 export type { MismatchReason } from './matching/product-ranking.ts';
+export type { TestClockTime } from './operations/advance-clock.ts';
 export type {
   AnalyticsSummary,
   DailyAnalytics,
@@ -66,6 +67,7 @@ export type { SessionResponse } from './operations/create-session.ts';
 export type { WidgetEmbedResponse } from './operations/embed-widget.ts';
 export type { MarketplaceResponse } from './operations/get-marketplace.ts';
 export type { InputsResponse } from './operations/submit-inputs.ts';
+export { TestClockMismatchError } from './server/folder-clock.ts';
 export { InvalidCertificateError } from './tls/certificate.ts';
 export { banking } from './verticals/banking/banking.ts';
 export type { DepositOfferView, DepositView } from './verticals/banking/deposit-view.ts';
@@ -190,8 +192,8 @@ export interface Marketplace extends AsyncDisposable {
 
 /**
  * Starts a marketplace in this process. A process can run several marketplaces, each with its own data folder. Rejects with a RangeError
- * for an unknown or invalid option, with `FolderInUseError`, `FolderMissingError`, `InvalidCatalogError` or `InvalidCertificateError`, or
- * with the system error of a file or port, such as `EADDRINUSE`.
+ * for an unknown or invalid option, with `FolderInUseError`, `FolderMissingError`, `TestClockMismatchError`, `InvalidCatalogError` or
+ * `InvalidCertificateError`, or with the system error of a file or port, such as `EADDRINUSE`.
  */
 export async function createMarketplace(options: MarketplaceOptions): Promise<Marketplace> {
   assertMarketplaceOptions(options, builtInVerticals);

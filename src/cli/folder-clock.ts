@@ -12,7 +12,7 @@ export function readFolderClock(dataDir: string): Clock {
 }
 
 /**
- * Returns the clock of a data folder for a command that changes it. Throws `OperatorError` if the folder has a test clock and
+ * Returns the clock of a data folder for a command that changes it. Throws `TestClockMismatchError` if the folder has a test clock and
  * `SVC_TEST_CLOCK` is off, or the other way round.
  */
 export function openFolderClock(dataDir: string): Clock {

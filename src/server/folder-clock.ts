@@ -7,6 +7,11 @@ import { TestClock } from '../domain/test-clock.ts';
 import { dataPaths } from '../files/data-paths.ts';
 import { readTestClockDays } from '../files/test-clock-file.ts';
 
+/** Error for a data folder that was created with a test clock but is opened without one, or the other way round. */
+export class TestClockMismatchError extends OperatorError {
+  override readonly name = 'TestClockMismatchError';
+}
+
 interface FolderClockOptions {
   readonly dataDir: string;
   /** Whether the caller asks for a test clock (`SVC_TEST_CLOCK`). */
@@ -17,18 +22,18 @@ interface FolderClockOptions {
 
 /**
  * Returns the test clock with which a service or a command may change a data folder, or null if it may use the clock without a test clock.
- * Throws `OperatorError` if the folder was created with a test clock and `testClock` is false, or the other way round. Writes no file.
+ * Throws `TestClockMismatchError` if the folder was created with a test clock and `testClock` is false, or the other way round. Writes no file.
  */
 export function openTestClock({ dataDir, testClock, clock }: FolderClockOptions): TestClock | null {
   const days = readTestClockDays(dataDir);
   if (days !== null && !testClock) {
-    throw new OperatorError(
+    throw new TestClockMismatchError(
       `${dataDir} was created with a test clock, which is ${days} days ahead; set SVC_TEST_CLOCK=on (embedded: testClock: true), or use another data folder (see SVC_DATA_DIR)`,
     );
   }
   if (!testClock) return null;
   if (days === null && !isNewFolder(dataDir)) {
-    throw new OperatorError(
+    throw new TestClockMismatchError(
       `${dataDir} was created without a test clock; use a new data folder (see SVC_DATA_DIR), or unset SVC_TEST_CLOCK (embedded: testClock)`,
     );
   }

@@ -12,7 +12,7 @@ import type { ServiceOptions } from './service.ts';
 
 /**
  * Creates and locks the data folder, makes it accessible only to its owner, and loads the secrets. Throws `FolderInUseError` if
- * another process has locked the folder, `OperatorError` if the folder has a test clock and the options do not ask for one, or the other
+ * another process has locked the folder, `TestClockMismatchError` if the folder has a test clock and the options do not ask for one, or the other
  * way round, and `DataMissingError` if the ledger or its first segments are missing.
  */
 export function openDataFolder(options: ServiceOptions, cleanup: CleanupStack): OpenedDataFolder {

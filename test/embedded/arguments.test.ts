@@ -112,7 +112,7 @@ const misnamed: readonly (readonly [message: string, options: unknown])[] = [
   ],
   ['unknown option urls.clicks; did you mean urls.click?', { dataDir: '/secret/folder', urls: { clicks: '' } }],
   [
-    'unknown option a\\u000ab; the options are dataDir, secretFile, listen, urls, catalogs, matcherThreads, durability, retentionDays, maxSessions, maxReferrerTags, sessionTtlMs, limits, corsOrigins, logger, clock',
+    'unknown option a\\u000ab; the options are dataDir, secretFile, listen, urls, catalogs, matcherThreads, durability, retentionDays, maxSessions, maxReferrerTags, sessionTtlMs, limits, corsOrigins, testClock, logger, clock',
     { 'a\nb': 1 },
   ],
 ];

@@ -6,7 +6,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { msPerDay } from '../../src/domain/calendar.ts';
 import { readDataInventory } from '../../src/files/data-inventory.ts';
 import { readTestClockDays } from '../../src/files/test-clock-file.ts';
-import { createMarketplace, type Marketplace, type MarketplaceOptions } from '../../src/index.ts';
+import {
+  createMarketplace,
+  type Marketplace,
+  type MarketplaceOptions,
+  TestClockMismatchError,
+} from '../../src/index.ts';
 import { createFolder, ok } from '../cli/sample-data-folder.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -46,7 +51,7 @@ async function createTestFolders(t: TestContext, ...days: readonly number[]): Pr
 
 test('a folder is served only with the clock with which it was created', async (t) => {
   const [marked] = await createTestFolders(t, 3);
-  await assert.rejects(open(marked!, false), withClock);
+  await assert.rejects(open(marked!, false), TestClockMismatchError);
   const root = createFolder(t);
   const real = join(root, 'real');
   await (await open(real, false)).close();

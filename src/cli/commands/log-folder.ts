@@ -19,7 +19,7 @@ export function resolveLogFolder(named: string | undefined): string {
 
 /**
  * Runs a function that changes the data folder, while no service or other command can use the folder. Throws `CommandLineError` if there
- * is no data folder, `FolderInUseError` if the data folder is in use, and `OperatorError` if `SVC_TEST_CLOCK` does not suit the folder.
+ * is no data folder, `FolderInUseError` if the data folder is in use, and `TestClockMismatchError` if `SVC_TEST_CLOCK` does not suit the folder.
  */
 export async function withLockedDataFolder(dataDir: string, run: (dataDir: string) => Promise<void>): Promise<void> {
   if (!existsSync(dataDir)) throw new CommandLineError(`there is no data folder at ${dataDir} (see SVC_DATA_DIR)`);
