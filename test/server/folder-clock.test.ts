@@ -15,6 +15,7 @@ import {
 import { createFolder, ok } from '../cli/sample-data-folder.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { runAfterTest } from '../support/run-after-test.ts';
 import { createSelfSignedCertificate, writeCertificate } from '../support/self-signed.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
@@ -32,12 +33,19 @@ const open = (dataDir: string, testClock: boolean, options: Partial<MarketplaceO
     ...options,
   });
 
+/** Starts a service with a test clock, which is closed at the latest at the end of the test. */
+async function start(t: TestContext, dataDir: string, options: Partial<MarketplaceOptions> = {}): Promise<Marketplace> {
+  const marketplace = await open(dataDir, true, options);
+  runAfterTest(t, () => marketplace.close());
+  return marketplace;
+}
+
 /** Creates a folder whose test clock was advanced by `days`, in one run for each number. Returns copies of the folder after each run. */
 async function createTestFolders(t: TestContext, ...days: readonly number[]): Promise<string[]> {
   const root = createFolder(t);
   const copies: string[] = [];
   for (const [run, count] of days.entries()) {
-    const marketplace = await open(join(root, 'data'), true);
+    const marketplace = await start(t, join(root, 'data'));
     const key = { account: 'rehearsal', vertical: fixture.vertical.segment, mode: 'live' } as const;
     const partner = marketplace.partnerApi(marketplace.keys.create(key).key);
     ok(await marketplace.testClock!.advance(count));
@@ -109,7 +117,7 @@ for (const file of ['test-clock.json', 'inventory.json']) {
       damage(join(folder, file), join(older!, file), join(other!, file));
       await assert.rejects(open(folder, false), withClock, name);
       assert.equal(readTestClockDays(folder), 7, name);
-      const marketplace = await open(folder, true);
+      const marketplace = await start(t, folder);
       assert.equal(marketplace.testClock!.readTime().now, new Date(startMs + 7 * msPerDay).toISOString(), name);
       await marketplace.close();
       // The start has repaired both files.
@@ -126,9 +134,8 @@ for (const file of ['test-clock.json', 'inventory.json']) {
 test('a folder of which only the newer test-clock.json was written starts at its time', async (t) => {
   const [older, current] = await createTestFolders(t, 3, 4);
   cpSync(join(current!, 'test-clock.json'), join(older!, 'test-clock.json'));
-  const marketplace = await open(older!, true);
+  const marketplace = await start(t, older!);
   assert.equal(marketplace.testClock!.readTime().advanced_days, 7);
-  await marketplace.close();
 });
 
 test('a damaged test-clock.json marks the folder also without an inventory', async (t) => {
@@ -142,10 +149,9 @@ test('a damaged test-clock.json marks the folder also without an inventory', asy
 
 test('the inventory of a running service contains the new time soon after an advance', async (t) => {
   const folder = join(createFolder(t), 'data');
-  const marketplace = await open(folder, true);
+  const marketplace = await start(t, folder);
   ok(await marketplace.testClock!.advance(5));
   while (readDataInventory(folder).inventory.testClock?.advancedDays !== 5) await pause(10);
-  await marketplace.close();
 });
 
 test('the certificate expires by the clock of the machine', async (t) => {
@@ -153,8 +159,9 @@ test('the certificate expires by the clock of the machine', async (t) => {
   const clock = new ManualClock(Date.now());
   const tls = writeCertificate(root, createSelfSignedCertificate('one.test', clock.wallMs() + 90 * msPerDay));
   const listen = { engine: 'node', tls } as const;
-  const marketplace = await open(join(root, 'data'), true, { listen, clock });
+  const marketplace = await start(t, join(root, 'data'), { listen, clock });
   const operations = new HttpClient(marketplace.ports!.operations, false);
+  runAfterTest(t, () => operations.close());
   const readSecondsLeft = async () =>
     Number(
       /^marketplace_certificate_expires_in_seconds (\d+)/m.exec(
@@ -165,8 +172,6 @@ test('the certificate expires by the clock of the machine', async (t) => {
   assert.ok(before > 0);
   ok(await marketplace.testClock!.advance(89));
   assert.equal(await readSecondsLeft(), before);
-  operations.close();
-  await marketplace.close();
 });
 
 test('a service without a test clock writes no mark', async (t) => {
