@@ -5,7 +5,7 @@ import { after, before, describe, type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { operatorTokenPath, readOperatorToken } from '../../src/auth/operator-token.ts';
 import { bounds } from '../../src/bounds.ts';
-import { formatIsoDate, msPerDay } from '../../src/domain/calendar.ts';
+import { daysSinceEpoch, formatIsoDate, msPerDay } from '../../src/domain/calendar.ts';
 import { readTestClockDays } from '../../src/files/test-clock-file.ts';
 import { createMarketplace } from '../../src/index.ts';
 import type { TestClockTime } from '../../src/operations/advance-clock.ts';
@@ -43,11 +43,13 @@ async function serve(t: TestContext, dataDir: string) {
   return { served, http, operations, readTime, advance };
 }
 
-/** Creates a data folder with a key and a session, with or without a test clock. */
+/** Creates a data folder with an older key for ten days, a key and a session, with or without a test clock. Returns the id of the key. */
 async function writeFolder(dataDir: string, testClock: boolean): Promise<string> {
   const marketplace = await createMarketplace({ dataDir, testClock, urls: { click: 'https://go.example' } });
+  const newKey = { account: 'acme', vertical: 'personal-loans', mode: 'live' } as const;
+  marketplace.keys.create({ ...newKey, expiresAt: new Date(Date.now() + 10 * msPerDay) });
   if (testClock) ok(await marketplace.testClock!.advance(daysAhead));
-  const { key, id } = marketplace.keys.create({ account: 'acme', vertical: 'personal-loans', mode: 'live' });
+  const { key, id } = marketplace.keys.create(newKey);
   ok(await marketplace.partnerApi(key).createSession({ referrer_tag: 'a-tag' }));
   ok(await marketplace.partnerApi(key).queryAnalytics({ referrer_tag: 'a-tag' }));
   await marketplace.close();
@@ -56,6 +58,7 @@ async function writeFolder(dataDir: string, testClock: boolean): Promise<string>
 
 describe('commands on a folder with a test clock', () => {
   const root = temporaryFolder();
+  const today = daysSinceEpoch(Date.now());
   const folders = { rehearsal: join(root, 'rehearsal'), real: join(root, 'real') } as const;
   const keyIds = { rehearsal: '', real: '' };
   before(async () => {
@@ -122,9 +125,10 @@ describe('commands on a folder with a test clock', () => {
       assert.equal(ran.code, 0, ran.stderr);
       return ran.stdout;
     };
-    const day = formatIsoDate(Math.floor(Date.now() / msPerDay) + daysAhead);
-    const [key] = JSON.parse(await run('keys', 'list', '--json'));
-    assert.equal(key.created_at.slice(0, 10), day);
+    const day = formatIsoDate(today + daysAhead);
+    const keys: { state: string; created_at: string }[] = JSON.parse(await run('keys', 'list', '--json'));
+    const states = keys.map(({ state, created_at }) => `${state}, created on ${created_at.slice(0, 10)}`);
+    assert.deepEqual(states, [`expired, created on ${formatIsoDate(today)}`, `active, created on ${day}`]);
     const summary = JSON.parse(await run('analytics', 'summary', ...account, '--tag', 'a-tag', '--json'));
     assert.deepEqual([summary.sessions_total, summary.date_to], [1, day]);
     await run('tags', ...account);
