@@ -20,6 +20,8 @@ interface ClockAdvanceOptions {
    * failures. A crash can skip days, so each function must also do the work of earlier days that is still open.
    */
   readonly dayTasks: readonly (() => Promise<unknown>)[];
+  /** Called after an advance, when the day tasks of its last day have ended. */
+  readonly onAdvanced: () => void;
   /** Called when the number of days could not be stored. */
   readonly onStoreError: (error: unknown) => void;
 }
@@ -31,7 +33,8 @@ interface ClockAdvanceOptions {
 export class ClockAdvance {
   readonly #options: ClockAdvanceOptions;
   #running: Promise<Outcome<TestClockTime>> | null = null;
-  #closing = false;
+  readonly #closing = Promise.withResolvers<void>();
+  #closed = false;
 
   constructor(options: ClockAdvanceOptions) {
     this.#options = options;
@@ -50,7 +53,7 @@ export class ClockAdvance {
     const { testClockDaysPerRequestMax: perRequestMax, testClockDaysMax: daysMax } = bounds;
     const daysLeft = daysMax - this.#options.clock.advancedDays;
     if (!isIntegerUpTo(days, Math.min(perRequestMax, daysLeft))) return invalidRequest('advance_days');
-    if (this.#running !== null || this.#closing) return serviceUnavailable(bounds.retryAfterSeconds);
+    if (this.#running !== null || this.#closed) return serviceUnavailable(bounds.retryAfterSeconds);
     this.#running = this.#advanceByDays(days);
     try {
       return await this.#running;
@@ -59,14 +62,18 @@ export class ClockAdvance {
     }
   }
 
-  /** Ends an advance in progress after the current day, and rejects later ones. The next start continues at the stored time. */
+  /**
+   * Ends an advance in progress, and rejects later ones. The next start continues at the stored time. `close` does not wait for a day task
+   * in progress, which ends when its component closes.
+   */
   async close(): Promise<void> {
-    this.#closing = true;
+    this.#closed = true;
+    this.#closing.resolve();
     await this.#running;
   }
 
   async #advanceByDays(days: number): Promise<Outcome<TestClockTime>> {
-    const { clock, storeDays, dayTasks, onStoreError } = this.#options;
+    const { clock, storeDays, dayTasks, onAdvanced, onStoreError } = this.#options;
     const target = clock.advancedDays + days;
     try {
       await storeDays(target);
@@ -75,10 +82,14 @@ export class ClockAdvance {
       return serviceUnavailable(bounds.retryAfterSeconds);
     }
     while (clock.advancedDays < target) {
-      if (this.#closing) return serviceUnavailable(bounds.retryAfterSeconds);
+      if (this.#closed) return serviceUnavailable(bounds.retryAfterSeconds);
       clock.advanceOneDay();
-      for (const runTask of dayTasks) await runTask();
+      for (const runTask of dayTasks) {
+        await Promise.race([runTask(), this.#closing.promise]);
+        if (this.#closed) return serviceUnavailable(bounds.retryAfterSeconds);
+      }
     }
+    onAdvanced();
     return successOutcome(this.readTime());
   }
 }

@@ -17,13 +17,11 @@ import { nodeFileSystem } from '../event-log/log-files.ts';
 import { deleteSegmentsBefore } from '../event-log/segment-files.ts';
 import type { KeyFileNumbers } from '../files/data-inventory.ts';
 import { dataPaths } from '../files/data-paths.ts';
-import { writeTestClockDaysInBackground } from '../files/test-clock-file.ts';
 import { FileJournal, type JournalProblem } from '../journal/file-journal.ts';
 import { type Ledger, openLedger } from '../ledger/ledger.ts';
 import { describeError } from '../logging/describe-error.ts';
 import type { EventLogName } from '../metrics/gauges.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { ClockAdvance } from '../operations/advance-clock.ts';
 import type { SecretSet } from '../secrets/secret-set.ts';
 import { IdempotencyKeys } from '../sessions/idempotency-keys.ts';
 import { isReferrerTag, ReferrerTags } from '../sessions/referrer-tags.ts';
@@ -125,14 +123,17 @@ export async function openStorage(options: ServiceOptions, deps: StorageDeps) {
   const referrerTags = new ReferrerTags(tagsMax);
   await restoreReferrerTags(analytics, ledger.lastAppendedPosition, referrerTags, cleanup);
   const retention = startRetention(options, cleanup, analytics, writer);
-  const clockAdvance =
-    testClock &&
-    createClockAdvance(options, cleanup, testClock, [
-      async () => retention?.runNow(),
-      () => journal.rotateAndDeleteLogs(),
-      async () => writer.requestWrite(),
-    ]);
-  return { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics, bookings, clockAdvance };
+  return {
+    sessions,
+    idempotencyKeys,
+    referrerTags,
+    ledger,
+    journal,
+    analytics,
+    bookings,
+    retention,
+    inventoryWriter: writer,
+  };
 }
 
 /** Opens the ledger, and replays its records to the sessions, the limits of clicks, and the bookings of offers. */
@@ -197,23 +198,6 @@ async function startAnalytics(
   cleanup.addCleanupCallback(() => analytics.close());
   ledger.setDurabilityListener((position) => analytics.onLedgerDurable(position));
   return analytics;
-}
-
-/** Creates the operation that advances the test clock. Budgets, caps and daily limits need no task, because they are counted by day. */
-function createClockAdvance(
-  { dataDir, logger }: ServiceOptions,
-  cleanup: CleanupStack,
-  clock: TestClock,
-  dayTasks: readonly (() => Promise<unknown>)[],
-): ClockAdvance {
-  const clockAdvance = new ClockAdvance({
-    clock,
-    storeDays: (days) => writeTestClockDaysInBackground(dataDir, days),
-    dayTasks,
-    onStoreError: (error) => logger.error({ err: describeError(error) }, 'time of the test clock could not be saved'),
-  });
-  cleanup.addCleanupCallback(() => clockAdvance.close());
-  return clockAdvance;
 }
 
 /** Starts the deletion of data that is older than the retention period. Returns null if all data is kept. */

@@ -37,6 +37,7 @@ import {
   openMatcher,
   reloadCatalogs,
 } from './open-catalogs.ts';
+import { createClockAdvance } from './open-clock-advance.ts';
 import { openDataFolder } from './open-data-folder.ts';
 import { activateLimitsOfNewCatalogs } from './open-ledger-bookings.ts';
 import { openCertificateStore, openListeners } from './open-listeners.ts';
@@ -80,10 +81,19 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
   // Clients compare the expiry of the certificate with their own clocks, so a test clock does not apply.
   const certificate = openCertificateStore(configured, cleanup);
   const storage = await openStorage(options, {
-    ...{ cleanup, evidence, testClock, secrets, authenticator, keyDirectory, readKeyNumbers },
-    ...{ catalogs, clickLimiter, metrics },
+    cleanup,
+    evidence,
+    testClock,
+    secrets,
+    authenticator,
+    keyDirectory,
+    readKeyNumbers,
+    catalogs,
+    clickLimiter,
+    metrics,
   });
-  const { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics, bookings, clockAdvance } = storage;
+  const { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics, bookings } = storage;
+  const clockAdvance = testClock && createClockAdvance(options, cleanup, testClock, storage);
   startAbortSignal?.throwIfAborted();
 
   // Offers
