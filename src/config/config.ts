@@ -7,7 +7,7 @@ import { escapeInvisibleCharacters, truncateText } from '../domain/text.ts';
 import { tlsVersions } from '../tls/certificate.ts';
 import { ConfigError, type Env, readEnv, type SettingName, settingNames } from './env.ts';
 import {
-  isLoopbackHost,
+  findReachableHost,
   parseBaseUrlSetting,
   parseChoiceSetting,
   parseHostNamesSetting,
@@ -185,17 +185,10 @@ export function readTestClockSetting(env: Env = readEnv()): boolean {
 
 /** Throws `ConfigError` if other machines can connect to a listener, because the figures of a test clock are not real. */
 function assertLoopbackListeners({ host, operationsHost }: ListenSettings): void {
-  for (const [setting, value] of [
-    ['SVC_HOST', host],
-    ['SVC_OPS_HOST', operationsHost],
-  ] as const) {
-    if (isLoopbackHost(value)) continue;
-    throw ConfigError.invalidSettingError(
-      setting,
-      value,
-      'a loopback address such as 127.0.0.1 while SVC_TEST_CLOCK is on',
-    );
-  }
+  const [setting, value] = findReachableHost({ SVC_HOST: host, SVC_OPS_HOST: operationsHost }) ?? [];
+  if (setting === undefined || value === undefined) return;
+  const rule = 'a loopback address such as 127.0.0.1 while SVC_TEST_CLOCK is on';
+  throw ConfigError.invalidSettingError(setting, value, rule);
 }
 
 /** Reads the address of the operations listener without validating other settings. Throws `ConfigError` for an invalid setting. */

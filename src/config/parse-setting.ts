@@ -76,6 +76,11 @@ export function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }
 
+/** Returns the first entry whose host is not a loopback address, or undefined. A service with a test clock must not have such a listener. */
+export function findReachableHost<Name extends string>(hosts: Readonly<Record<Name, string>>) {
+  return (Object.entries(hosts) as [Name, string][]).find(([, host]) => !isLoopbackHost(host));
+}
+
 export function parseBaseUrlSetting(env: Env, name: SettingName): string | undefined {
   return parseSetting(env, name, baseUrlRule, parseBaseUrl);
 }

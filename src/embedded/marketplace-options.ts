@@ -6,10 +6,10 @@ import type { CatalogSource } from '../catalogs/parse-catalog.ts';
 import type { VerticalRegistry } from '../catalogs/vertical-registry.ts';
 import {
   baseUrlRule,
+  findReachableHost,
   hostNamesFormat,
   isHostName,
   isHttpOrigin,
-  isLoopbackHost,
   parseBaseUrl,
 } from '../config/parse-setting.ts';
 import {
@@ -173,8 +173,8 @@ export function assertMarketplaceOptions(options: MarketplaceOptions, registry: 
 }
 
 function assertLoopbackHosts({ host = '127.0.0.1', operationsHost = '127.0.0.1' }: ListenOptions): void {
-  for (const [name, value] of Object.entries({ host, operationsHost })) {
-    if (isLoopbackHost(value)) continue;
+  const [name] = findReachableHost({ host, operationsHost }) ?? [];
+  if (name !== undefined) {
     throw new RangeError(`listen.${name} must be a loopback address such as 127.0.0.1 with testClock`);
   }
 }
