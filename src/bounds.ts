@@ -397,9 +397,10 @@ export const bounds = {
 
   // Test clock (docs/operations-api.md#test-clock)
   /** Maximum number of days by which one request advances the test clock. */
-  testClockDaysPerRequestMax: 366,
+  testClockDaysPerRequestMax: 92,
   /** Maximum number of days that the test clock is ahead. Timestamps must have years of four digits. */
   testClockDaysMax: 36_500,
+  testClockFileBytesMax: 1_024,
 
   // Analytics (docs/contract.md#analytics)
   subIdListMax: 500,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { bounds } from '../bounds.ts';
 import { writeFileDurably, writeFileDurablyInBackground } from './durable-files.ts';
 
 const count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
@@ -37,7 +38,9 @@ const DataInventorySchema = Type.Object({
   journal: Type.Optional(Type.Array(JournalLogEndSchema)),
   keys: Type.Optional(KeyFileNumbersSchema),
   /** Present if the data folder was created with a test clock; see `readTestClockDays`. */
-  testClock: Type.Optional(Type.Object({ advancedDays: count })),
+  testClock: Type.Optional(
+    Type.Object({ advancedDays: Type.Integer({ minimum: 0, maximum: bounds.testClockDaysMax }) }),
+  ),
 });
 /**
  * What the data folder contained when the service last wrote the inventory. A start compares the inventory with the files, so that the
@@ -52,32 +55,49 @@ function dataInventoryPath(dataDir: string): string {
   return join(dataDir, 'inventory.json');
 }
 
-/** Reads the inventory. Returns an empty inventory if the file is missing or damaged. `problem` is null unless the file is damaged. */
+/**
+ * Reads the inventory. Returns an empty inventory if the file is missing or damaged. `problem` is null unless the file is damaged.
+ * `hasTestClock` is null if the file does not prove whether the data folder has a test clock; a damaged file may still prove it.
+ */
 export function readDataInventory(dataDir: string): {
   readonly inventory: DataInventory;
   readonly problem: string | null;
+  readonly hasTestClock: boolean | null;
 } {
+  let text = '';
   let inventory: unknown;
+  let problem: string | null = 'unexpected members';
   try {
-    inventory = JSON.parse(readFileSync(dataInventoryPath(dataDir), 'utf8'));
+    text = readFileSync(dataInventoryPath(dataDir), 'utf8');
+    inventory = JSON.parse(text);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    return { inventory: {}, problem: code === 'ENOENT' ? null : (code ?? 'not JSON') };
+    problem = code === 'ENOENT' ? null : (code ?? 'not JSON');
   }
-  if (!inventoryValidator.Check(inventory)) return { inventory: {}, problem: 'unexpected members' };
-  return { inventory, problem: null };
+  if (!inventoryValidator.Check(inventory)) {
+    return { inventory: {}, problem, hasTestClock: text.includes('"testClock"') || null };
+  }
+  return { inventory, problem: null, hasTestClock: inventory.testClock !== undefined };
 }
 
-/** Writes the inventory durably. The caller must have locked the data folder, or create a new one. Throws a system error. */
-export function writeDataInventory(dataDir: string, inventory: DataInventory): void {
-  writeFileDurably(dataInventoryPath(dataDir), encodeInventory(inventory));
+type Inventory = Omit<DataInventory, 'testClock'> & { readonly testClock?: DataInventory['testClock'] | undefined };
+
+/**
+ * Writes the inventory durably. The caller must have locked the data folder, or create a new one. Throws a system error.
+ *
+ * @param testClockDays as `readTestClockDays` returns it. Replaces `inventory.testClock`, which may be from an older or damaged file
+ */
+export function writeDataInventory(dataDir: string, inventory: DataInventory, testClockDays: number | null): void {
+  const testClock = testClockDays === null ? undefined : { advancedDays: testClockDays };
+  writeFileDurably(dataInventoryPath(dataDir), encodeInventory({ ...inventory, testClock }));
 }
 
-/** As `writeDataInventory`, but does not block the event loop. */
+/** Writes the inventory of a running service durably, and does not block the event loop. */
 export function writeDataInventoryInBackground(dataDir: string, inventory: DataInventory): Promise<void> {
   return writeFileDurablyInBackground(dataInventoryPath(dataDir), encodeInventory(inventory));
 }
 
-function encodeInventory(inventory: DataInventory): string {
-  return `${JSON.stringify(inventory, null, 2)}\n`;
+/** Encodes the mark of a test clock first, so that a truncated file still has the mark. */
+function encodeInventory({ testClock, ...others }: Inventory): string {
+  return `${JSON.stringify({ testClock, ...others }, null, 2)}\n`;
 }

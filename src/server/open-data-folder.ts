@@ -2,7 +2,6 @@ import type { Clock } from '../domain/clock.ts';
 import type { TestClock } from '../domain/test-clock.ts';
 import { createPrivateFolder, restrictFolderToOwner } from '../files/durable-files.ts';
 import { lockFolder } from '../files/folder-lock.ts';
-import { writeTestClockDays } from '../files/test-clock-file.ts';
 import { openOrCreateSecretFile } from '../secrets/secret-file.ts';
 import type { SecretSet } from '../secrets/secret-set.ts';
 import { assertLedgerStart, type FolderEvidence, listLedgerSegments, readFolderEvidence } from './check-data-folder.ts';
@@ -21,8 +20,6 @@ export function openDataFolder(options: ServiceOptions, cleanup: CleanupStack): 
   const lock = lockFolder(dataDir);
   cleanup.addCleanupCallback(() => lock.release());
   const testClock = openTestClock(options);
-  // The folder is marked before any other file is created, so that a crash leaves a folder that is either new or marked.
-  if (testClock !== null) writeTestClockDays(dataDir, testClock.advancedDays);
   // Every file in the folder is created with mode 0600, so a volume that rejects chmod causes a warning and not an error.
   if (!restrictFolderToOwner(dataDir)) {
     logger.warn({ dataDir }, 'data directory is accessible to other users; chmod failed');

@@ -1,21 +1,23 @@
 import assert from 'node:assert/strict';
-import { cpSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { operatorTokenPath, readOperatorToken } from '../../src/auth/operator-token.ts';
 import { bounds } from '../../src/bounds.ts';
 import { daysSinceEpoch, formatIsoDate, msPerDay } from '../../src/domain/calendar.ts';
-import { readTestClockDays } from '../../src/files/test-clock-file.ts';
+import { readDataInventory } from '../../src/files/data-inventory.ts';
+import { lockFolder } from '../../src/files/folder-lock.ts';
+import { readTestClockDays, writeTestClockDays } from '../../src/files/test-clock-file.ts';
 import { createMarketplace } from '../../src/index.ts';
 import type { TestClockTime } from '../../src/operations/advance-clock.ts';
+import { ok } from '../embedded/embedded-marketplace.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
-import { temporaryFolder } from '../support/running-marketplace.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 import { runMarketplace } from './run-marketplace.ts';
-import { createFolder, ok } from './sample-data-folder.ts';
 import { ServedProcess } from './served-process.ts';
 
 const daysAhead = 40;
@@ -88,7 +90,7 @@ describe('commands on a folder with a test clock', () => {
         ['rehearsal', { SVC_TEST_CLOCK: 'off' }, 'was created with a test clock, '],
         ['real', on, 'was created without a test clock; use a new data folder '],
       ] as const) {
-        const folder = join(createFolder(t), 'data');
+        const folder = join(temporaryFolder(t), 'data');
         cpSync(folders[name], folder, { recursive: true });
         const names = readdirSync(folder);
         const words = command.map((word) => (word === 'KEY' ? keyIds[name] : word));
@@ -107,7 +109,7 @@ describe('commands on a folder with a test clock', () => {
       ['rehearsal', on],
       ['real', {}],
     ] as const) {
-      const folder = join(createFolder(t), 'data');
+      const folder = join(temporaryFolder(t), 'data');
       cpSync(folders[name], folder, { recursive: true });
       for (const command of changing) {
         if (command[0] === 'serve' || command.includes('--cut')) continue;
@@ -137,8 +139,59 @@ describe('commands on a folder with a test clock', () => {
     assert.deepEqual(settings.SVC_TEST_CLOCK, { value: 'off', from: 'default' });
   });
 
+  test('check-config warns if SVC_TEST_CLOCK does not suit the folder', async () => {
+    for (const [name, settings, reason] of [
+      ['rehearsal', {}, 'was created with a test clock, '],
+      ['real', on, 'was created without a test clock; '],
+      ['rehearsal', on, null],
+      ['real', {}, null],
+    ] as const) {
+      const ran = await runMarketplace(['check-config', '--json'], { SVC_DATA_DIR: folders[name], ...settings });
+      assert.equal(ran.code, 0, ran.stderr);
+      const warnings = JSON.parse(ran.stdout).warnings.join('\n');
+      const expected = `The service will not start: ${folders[name]} ${reason}`;
+      if (reason === null) assert.doesNotMatch(warnings, /will not start/);
+      else assert.ok(warnings.includes(expected), warnings);
+    }
+  });
+
+  test('a repair keeps the mark, also without the earlier inventory', async (t) => {
+    const repairs: readonly (readonly [string, readonly string[]])[] = [
+      ['keys.sqlite', ['keys', 'repair']],
+      ['ledger', ['log', 'repair', '--accept-missing-ledger']],
+      ['journal', ['log', 'repair', '--accept-missing-journal']],
+    ];
+    for (const [lost, command] of repairs) {
+      for (const inventory of ['lost', 'kept']) {
+        const folder = join(temporaryFolder(t), 'data');
+        cpSync(folders.rehearsal, folder, { recursive: true });
+        rmSync(join(folder, lost), { recursive: true });
+        if (inventory === 'lost') rmSync(join(folder, 'inventory.json'));
+        const ran = await runMarketplace([...command, '--yes'], { SVC_DATA_DIR: folder, ...on });
+        assert.equal(ran.code, 0, ran.stderr);
+        const { testClock } = readDataInventory(folder).inventory;
+        assert.deepEqual(testClock, { advancedDays: daysAhead }, `${command.join(' ')}, inventory ${inventory}`);
+      }
+    }
+  });
+
+  test('an interrupted backup has the mark', async (t) => {
+    const root = temporaryFolder(t);
+    const [folder, target] = [join(root, 'data'), join(root, 'backup')];
+    cpSync(folders.rehearsal, folder, { recursive: true });
+    const [segment] = readdirSync(join(folder, 'ledger')).filter((name) => name.endsWith('.log'));
+    const path = join(folder, 'ledger', segment!);
+    const bytes = readFileSync(path);
+    bytes[bytes.length >> 2]! ^= 1;
+    writeFileSync(path, bytes);
+    const ran = await runMarketplace(['backup', target], { SVC_DATA_DIR: folder });
+    assert.notEqual(ran.code, 0);
+    assert.equal(existsSync(join(target, 'inventory.json')), false);
+    assert.equal(readTestClockDays(target), daysAhead);
+  });
+
   test('keys create compares --expires with the time of the folder', async (t) => {
-    const folder = join(createFolder(t), 'data');
+    const folder = join(temporaryFolder(t), 'data');
     cpSync(folders.rehearsal, folder, { recursive: true });
     const create = (days: number) => {
       const expires = new Date(Date.now() + days * msPerDay).toISOString();
@@ -149,18 +202,18 @@ describe('commands on a folder with a test clock', () => {
   });
 
   test('a backup keeps the mark and the time', async (t) => {
-    const target = join(createFolder(t), 'backup');
+    const target = join(temporaryFolder(t), 'backup');
     const backup = await runMarketplace(['backup', target], { SVC_DATA_DIR: folders.rehearsal });
     assert.equal(backup.code, 0, backup.stderr);
     for (const lost of ['', 'test-clock.json', 'inventory.json']) {
-      const folder = join(createFolder(t), 'restored');
+      const folder = join(temporaryFolder(t), 'restored');
       cpSync(target, folder, { recursive: true });
       if (lost !== '') rmSync(join(folder, lost));
       assert.equal(readTestClockDays(folder), daysAhead);
       const options = { dataDir: folder, urls: { click: 'https://go.example' } };
       await assert.rejects(createMarketplace(options), /was created with a test clock/);
     }
-    const realTarget = join(createFolder(t), 'backup');
+    const realTarget = join(temporaryFolder(t), 'backup');
     const ofReal = await runMarketplace(['backup', realTarget], { SVC_DATA_DIR: folders.real });
     assert.equal(ofReal.code, 0, ofReal.stderr);
     assert.equal(readTestClockDays(realTarget), null);
@@ -168,7 +221,7 @@ describe('commands on a folder with a test clock', () => {
 });
 
 test('keys create in a new folder creates a folder with a test clock if SVC_TEST_CLOCK is on', async (t) => {
-  const folder = join(createFolder(t), 'data');
+  const folder = join(temporaryFolder(t), 'data');
   const create = (settings: Readonly<Record<string, string>>) =>
     runMarketplace(createKey, { SVC_DATA_DIR: folder, ...settings });
   assert.equal((await create(on)).code, 0);
@@ -177,8 +230,37 @@ test('keys create in a new folder creates a folder with a test clock if SVC_TEST
   assert.equal(readTestClockDays(folder), 0);
 });
 
+test('a repair of an empty folder marks the folder if SVC_TEST_CLOCK is on, and --yes is given', async (t) => {
+  for (const command of [
+    ['keys', 'repair'],
+    ['log', 'repair', '--accept-missing-ledger'],
+    ['log', 'repair', '--accept-missing-journal'],
+  ]) {
+    const folder = temporaryFolder(t);
+    const repair = (...options: string[]) => runMarketplace([...command, ...options], { SVC_DATA_DIR: folder, ...on });
+    assert.equal((await repair()).code, 0);
+    assert.equal(readTestClockDays(folder), null);
+    assert.equal((await repair('--yes')).code, 0);
+    assert.equal(readTestClockDays(folder), 0, command.join(' '));
+    assert.notEqual(readDataInventory(folder).hasTestClock, false);
+  }
+});
+
+test('keys create does not mark a folder in which a service has just started', async (t) => {
+  const folder = temporaryFolder(t);
+  const lock = lockFolder(folder);
+  runAfterTest(t, () => lock.release());
+  const refused = await runMarketplace(createKey, { SVC_DATA_DIR: folder, ...on });
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /^marketplace: [^\n]+ is in use by another instance of this service; stop it first\n$/);
+  assert.deepEqual(readdirSync(folder), ['lock']);
+  // A service with a test clock marks the folder when it starts.
+  writeTestClockDays(folder, 0);
+  assert.equal((await runMarketplace(createKey, { SVC_DATA_DIR: folder, ...on })).code, 0);
+});
+
 test('the banner, the log and /readyz show the time of the test clock', async (t) => {
-  const folder = join(createFolder(t), 'data');
+  const folder = join(temporaryFolder(t), 'data');
   const first = await serve(t, folder);
   const { now } = await first.advance(46);
   assert.equal(await first.served.stop(), 0);
@@ -197,7 +279,7 @@ test('the banner, the log and /readyz show the time of the test clock', async (t
 });
 
 test('after kill -9 during advances, the folder opens at the time before or after, and no session is in the future', async (t) => {
-  const folder = join(createFolder(t), 'data');
+  const folder = join(temporaryFolder(t), 'data');
   const { stdout } = await runMarketplace([...createKey, '--raw'], { SVC_DATA_DIR: folder, ...on });
   let latestMs = 0;
   let advancedDays = 0;

@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -9,15 +19,17 @@ import { readDataInventory } from '../../src/files/data-inventory.ts';
 import { readTestClockDays } from '../../src/files/test-clock-file.ts';
 import {
   createMarketplace,
+  DataMissingError,
   type Marketplace,
   type MarketplaceOptions,
   TestClockMismatchError,
 } from '../../src/index.ts';
-import { createFolder, ok } from '../cli/sample-data-folder.ts';
+import { ok } from '../embedded/embedded-marketplace.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { createSelfSignedCertificate, writeCertificate } from '../support/self-signed.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 const withClock = /was created with a test clock.*set SVC_TEST_CLOCK=on/;
@@ -43,7 +55,7 @@ async function start(t: TestContext, dataDir: string, options: Partial<Marketpla
 
 /** Creates a folder whose test clock was advanced by `days`, in one run for each number. Returns copies of the folder after each run. */
 async function createTestFolders(t: TestContext, ...days: readonly number[]): Promise<string[]> {
-  const root = createFolder(t);
+  const root = temporaryFolder(t);
   const copies: string[] = [];
   for (const [run, count] of days.entries()) {
     const marketplace = await start(t, join(root, 'data'));
@@ -61,7 +73,7 @@ async function createTestFolders(t: TestContext, ...days: readonly number[]): Pr
 test('a folder is served only with the clock with which it was created', async (t) => {
   const [marked] = await createTestFolders(t, 3);
   await assert.rejects(open(marked!, false), TestClockMismatchError);
-  const root = createFolder(t);
+  const root = temporaryFolder(t);
   const real = join(root, 'real');
   await (await open(real, false)).close();
   const names = readdirSync(real);
@@ -69,27 +81,26 @@ test('a folder is served only with the clock with which it was created', async (
   assert.deepEqual(readdirSync(real), names);
   await (await open(real, false)).close();
 
-  // Any file with data makes a folder real.
-  for (const name of ['ledger', 'keys.sqlite', 'inventory.json', 'analytics.sqlite', 'sealed', 'journal']) {
+  // Any file makes a folder real, also secrets and catalogs.
+  for (const name of ['ledger', 'keys.sqlite', 'inventory.json', 'sealed', 'secrets.json', 'catalogs', 'own-name']) {
     const folder = join(root, `only ${name}`);
     mkdirSync(folder);
     writeFileSync(join(folder, name), '{}');
     await assert.rejects(open(folder, true), withoutClock, name);
   }
-  // A missing folder, an empty folder, and a folder with a secret file are new.
+  // A missing folder, an empty folder, and an empty volume are new.
   const empty = join(root, 'empty');
   mkdirSync(empty);
-  const withSecrets = join(root, 'secrets');
-  mkdirSync(withSecrets);
-  cpSync(join(real, 'secrets.json'), join(withSecrets, 'secrets.json'));
-  for (const folder of [join(root, 'missing'), empty, withSecrets]) {
+  const volume = join(root, 'volume');
+  mkdirSync(join(volume, 'lost+found'), { recursive: true });
+  for (const folder of [join(root, 'missing'), empty, volume]) {
     await (await open(folder, true)).close();
     await assert.rejects(open(folder, false), withClock);
   }
 });
 
 test('the first start marks the folder before it creates another file than the lock', async (t) => {
-  const root = createFolder(t);
+  const root = temporaryFolder(t);
   const folder = join(root, 'data');
   const secretFile = join(root, 'not-a-secret.json');
   writeFileSync(secretFile, 'damaged');
@@ -113,7 +124,7 @@ for (const file of ['test-clock.json', 'inventory.json']) {
     for (const [name, damage] of damages) {
       // An inventory of another folder is refused (test/server/missing-files.test.ts).
       if (file === 'inventory.json' && name === 'of another folder') continue;
-      const folder = join(createFolder(t), 'data');
+      const folder = join(temporaryFolder(t), 'data');
       cpSync(current!, folder, { recursive: true });
       damage(join(folder, file), join(older!, file), join(other!, file));
       await assert.rejects(open(folder, false), withClock, name);
@@ -123,7 +134,7 @@ for (const file of ['test-clock.json', 'inventory.json']) {
       await marketplace.close();
       // The start has repaired both files.
       for (const each of ['test-clock.json', 'inventory.json']) {
-        const copy = join(createFolder(t), 'data');
+        const copy = join(temporaryFolder(t), 'data');
         cpSync(folder, copy, { recursive: true });
         rmSync(join(copy, each));
         assert.equal(readTestClockDays(copy), 7, `${name}, then without ${each}`);
@@ -139,17 +150,69 @@ test('a folder of which only the newer test-clock.json was written starts at its
   assert.equal(marketplace.testClock!.readTime().advanced_days, 7);
 });
 
-test('a damaged test-clock.json marks the folder also without an inventory', async (t) => {
+const unusableMarks = ['', '{', '[]', '{"advanced_days":-1}', '{"advanced_days":"3"}', ' '.repeat(2_000)];
+for (const days of [bounds.testClockDaysMax + 1, 9e15]) unusableMarks.push(`{"advanced_days":${days}}`);
+
+test('a folder whose number of days is lost is refused, so that its time does not go back', async (t) => {
   const [folder] = await createTestFolders(t, 3);
-  rmSync(join(folder!, 'inventory.json'));
-  for (const text of ['', '{', '[]', '{"advanced_days":-1}', '{"advanced_days":"3"}']) {
-    writeFileSync(join(folder!, 'test-clock.json'), text);
-    await assert.rejects(open(folder!, false), withClock, text);
+  const [mark, inventory] = [join(folder!, 'test-clock.json'), join(folder!, 'inventory.json')];
+  const refused = async (expected: RegExp, name: string) => {
+    for (const testClock of [false, true]) {
+      const error = await open(folder!, testClock).catch((thrown: unknown) => thrown);
+      assert.ok(error instanceof DataMissingError, name);
+      assert.match(error.message, expected);
+      assert.match(error.message, /^[^\n]*: restore the file, or write it with the number of days [^\n]*$/);
+      assert.equal(error.path, mark);
+    }
+  };
+  const text = readFileSync(inventory, 'utf8');
+  for (const damaged of [
+    text.slice(0, 40),
+    text.replace('"advancedDays": 3', `"advancedDays": ${bounds.testClockDaysMax + 1}`),
+    text.replace('"advancedDays": 3', '"advancedDays": 9e15'),
+  ]) {
+    assert.notEqual(damaged, text);
+    rmSync(mark);
+    writeFileSync(inventory, damaged);
+    await refused(/ is missing and inventory\.json is damaged: /, damaged);
+    writeFileSync(mark, '{');
+    await refused(/ is damaged: /, damaged);
   }
+  rmSync(inventory);
+  for (const unusable of unusableMarks) {
+    writeFileSync(mark, unusable);
+    await refused(/ is (damaged|larger than 1024 bytes): /, unusable);
+  }
+  rmSync(mark);
+  mkdirSync(mark);
+  await refused(/ is a folder: /, 'folder');
+  rmdirSync(mark);
+  writeFileSync(mark, '{"advanced_days":3}');
+  await (await start(t, folder!)).close();
+});
+
+test('a folder with an inventory without a test clock and a test-clock.json is refused both ways', async (t) => {
+  const [rehearsal] = await createTestFolders(t, 3);
+  const real = join(temporaryFolder(t), 'data');
+  await (await open(real, false)).close();
+  cpSync(join(rehearsal!, 'test-clock.json'), join(real, 'test-clock.json'));
+  const names = readdirSync(real);
+  for (const text of ['{"advanced_days":3}', '']) {
+    writeFileSync(join(real, 'test-clock.json'), text);
+    for (const testClock of [false, true]) {
+      await assert.rejects(open(real, testClock), {
+        name: 'DataMissingError',
+        message: `${real}/test-clock.json does not belong to this data folder, whose inventory.json has no test clock: if the data is real, remove test-clock.json; if the data is rehearsed, restore inventory.json`,
+      });
+    }
+  }
+  assert.deepEqual(readdirSync(real), names);
+  rmSync(join(real, 'test-clock.json'));
+  await (await open(real, false)).close();
 });
 
 test('the inventory of a running service contains the new time soon after an advance', async (t) => {
-  const folder = join(createFolder(t), 'data');
+  const folder = join(temporaryFolder(t), 'data');
   const marketplace = await start(t, folder);
   ok(await marketplace.testClock!.advance(5));
   // Without an advance, the service writes the inventory only once per `inventoryWriteIntervalMs`.
@@ -161,7 +224,7 @@ test('the inventory of a running service contains the new time soon after an adv
 });
 
 test('the certificate expires by the clock of the machine', async (t) => {
-  const root = createFolder(t);
+  const root = temporaryFolder(t);
   const clock = new ManualClock(Date.now());
   const tls = writeCertificate(root, createSelfSignedCertificate('one.test', clock.wallMs() + 90 * msPerDay));
   const listen = { engine: 'node', tls } as const;
@@ -181,7 +244,7 @@ test('the certificate expires by the clock of the machine', async (t) => {
 });
 
 test('a service without a test clock writes no mark', async (t) => {
-  const folder = join(createFolder(t), 'data');
+  const folder = join(temporaryFolder(t), 'data');
   await (await open(folder, false)).close();
   assert.equal(existsSync(join(folder, 'test-clock.json')), false);
   assert.equal('testClock' in JSON.parse(readFileSync(join(folder, 'inventory.json'), 'utf8')), false);
@@ -189,7 +252,7 @@ test('a service without a test clock writes no mark', async (t) => {
 });
 
 test('createMarketplace rejects a test clock with a listener that other machines can reach', async (t) => {
-  const folder = join(createFolder(t), 'data');
+  const folder = join(temporaryFolder(t), 'data');
   for (const [listen, name] of [
     [{ host: '0.0.0.0' }, 'listen.host'],
     [{ operationsHost: '::' }, 'listen.operationsHost'],

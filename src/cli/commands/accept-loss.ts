@@ -3,9 +3,10 @@ import { basename, dirname, join } from 'node:path';
 import { systemClock } from '../../domain/clock.ts';
 import { nodeFileSystem } from '../../event-log/log-files.ts';
 import { verifyLog } from '../../event-log/verify-log.ts';
-import { readDataInventory, writeDataInventory } from '../../files/data-inventory.ts';
+import { type DataInventory, readDataInventory, writeDataInventory } from '../../files/data-inventory.ts';
 import { DataMissingError, dataPaths } from '../../files/data-paths.ts';
 import { createFolderDurably, fsyncPath } from '../../files/durable-files.ts';
+import { readTestClockDays } from '../../files/test-clock-file.ts';
 import {
   assertJournalComplete,
   assertJournalExists,
@@ -84,7 +85,7 @@ export async function acceptMissingJournal(dataDir: string, { yes, json }: Repai
       mkdirSync(join(journal, String(systemClock.wallMs()).padStart(16, '0')), { mode: 0o700 });
       fsyncPath(journal);
     }
-    writeDataInventory(dataDir, { ...evidence.inventory, journal: [] });
+    writeDataInventory(dataDir, { ...evidence.inventory, journal: [] }, readTestClockDays(dataDir));
   }
   if (json) {
     printJson({ outcome: isLost ? (yes ? 'journal_created' : 'would_create_journal') : 'journal_not_missing' });
@@ -135,13 +136,15 @@ export function acceptRemovedRecords(
   }
   if (log === dataPaths(dataDir).archiveFolder) {
     const { inventory } = readDataInventory(dataDir);
-    if (inventory.sealed) writeDataInventory(dataDir, { ...inventory, sealed: { ...end } });
+    if (inventory.sealed) {
+      writeDataInventory(dataDir, { ...inventory, sealed: { ...end } }, readTestClockDays(dataDir));
+    }
   } else if (dataDir === dataPaths(parent).journalFolder) {
     const { inventory } = readDataInventory(parent);
     const journal = inventory.journal?.map((each) =>
       each.name === basename(log) ? { ...each, position: end.position } : each,
     );
-    if (journal) writeDataInventory(parent, { ...inventory, journal });
+    if (journal) writeDataInventory(parent, { ...inventory, journal }, readTestClockDays(parent));
   }
   return null;
 }
@@ -154,13 +157,14 @@ function replaceLedgerInInventory(
 ): string | null {
   const [first = 1] = listLedgerSegments(files);
   const { sealed: _, ledger: __, ...others } = inventory;
-  writeDataInventory(dataDir, {
+  const repaired: DataInventory = {
     // The analytics store, which is moved, may be the only file that knows the highest account number.
     keys: { account: store?.highestAccount ?? 0, key: 0, change: 0, knownKeys: [] },
     ...others,
     ledger: { position, crc, acceptedStart: first },
     ...(archive.end.position > 0 && { sealed: archive.end }),
-  });
+  };
+  writeDataInventory(dataDir, repaired, readTestClockDays(dataDir));
   const { analyticsStoreFile: file } = files;
   if (!existsSync(file)) return null;
   const timestamp = formatTimestamp(systemClock.wallMs()).replaceAll(/[-:.]/g, '');

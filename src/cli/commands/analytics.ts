@@ -317,7 +317,7 @@ async function rebuildAnalytics(options: { readonly json?: true }): Promise<void
   const ledgerFolder = resolveLogFolder(undefined);
   const dataDir = dirname(ledgerFolder);
   const { analyticsStoreFile: store } = dataPaths(dataDir);
-  await withLockedDataFolder(dataDir, async () => {
+  await withLockedDataFolder(dataDir, { yes: true }, async () => {
     const replaced = existsSync(store);
     const missing: string[] = [];
     const { records, leftOut, tornBytes } = await rebuildFromLedger(ledgerFolder, options, missing);

@@ -6,7 +6,7 @@ import { operatorTokenPath } from '../../auth/operator-token.ts';
 import { loadConfig } from '../../config/config.ts';
 import { nodeFileSystem } from '../../event-log/log-files.ts';
 import { copyLog, logSizeBytes, readsPerCopy, type VerifyLogOptions } from '../../event-log/verify-log.ts';
-import { readDataInventory, writeDataInventory } from '../../files/data-inventory.ts';
+import { type DataInventory, readDataInventory, writeDataInventory } from '../../files/data-inventory.ts';
 import { dataPaths } from '../../files/data-paths.ts';
 import { createFolderDurably, fsyncPath } from '../../files/durable-files.ts';
 import { readTestClockDays, writeTestClockDays } from '../../files/test-clock-file.ts';
@@ -52,7 +52,10 @@ async function backUpDataFolder(targetFolder: string, output: { readonly json?: 
   if (existsSync(target) && readdirSync(target).length > 0) throw new CommandLineError(`${target} is not empty`);
   const { ledgerFolder, journalFolder: journal, archiveFolder } = dataPaths(dataDir);
   if (!existsSync(ledgerFolder)) throw new CommandLineError(`there is no ledger in ${dataDir} yet (see SVC_DATA_DIR)`);
+  const daysAtStart = readTestClockDays(dataDir);
   createFolderDurably(target);
+  // Marked before the first copy, because an interrupted backup must not become a folder without a test clock.
+  if (daysAtStart !== null) writeTestClockDays(target, daysAtStart);
   // The permissions are restricted even if the folder already exists, because a server may later use the folder as its data folder.
   chmodSync(target, 0o700);
   const copies = dataPaths(target);
@@ -73,12 +76,12 @@ async function backUpDataFolder(targetFolder: string, output: { readonly json?: 
   // The test clock is read last, because no copied record may be later than the time of the copied clock.
   const advancedDays = readTestClockDays(dataDir);
   if (advancedDays !== null) writeTestClockDays(target, advancedDays);
-  writeDataInventory(target, {
+  const inventory: DataInventory = {
     ledger: { position: ledger.position, crc: ledger.crc, ...(acceptedStart !== undefined && { acceptedStart }) },
     ...(sealed !== null && { sealed: { position: sealed.position, crc: sealed.crc } }),
     keys: readKeyFileNumbers(keyFilePath(target)),
-    ...(advancedDays !== null && { testClock: { advancedDays } }),
-  });
+  };
+  writeDataInventory(target, inventory, advancedDays);
   for (const [from, to] of [
     [join(dataDir, 'catalogs'), join(target, 'catalogs')],
     [operatorTokenPath(dataDir), operatorTokenPath(target)],

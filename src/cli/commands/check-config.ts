@@ -8,16 +8,18 @@ import { readEnv, type SettingName } from '../../config/env.ts';
 import { isLoopbackHost } from '../../config/parse-setting.ts';
 import { resolveUrls, urlSettingNames } from '../../config/resolve-urls.ts';
 import type { PublicUrls } from '../../config/service-settings.ts';
+import { type Clock, systemClock } from '../../domain/clock.ts';
+import { OperatorError } from '../../domain/operator-error.ts';
+import { checkTestClock } from '../../server/folder-clock.ts';
 import { tlsMinVersionDefault } from '../../tls/certificate.ts';
 import { defineCommand } from '../command.ts';
-import { readFolderClock } from '../folder-clock.ts';
 import { formatTable, printJson, printNotice, printResult } from '../output.ts';
 
 export function createCommand(registry: VerticalRegistry): Command {
   return defineCommand('check-config', {
     description:
       'Checks the environment variables of the service, and prints the value of each setting and its origin. Warns about risky values. ' +
-      'Reads no file but the key file, and prints no secrets.',
+      'Of the data folder, reads only the key file and the test clock. Prints no secrets.',
     examples: [
       'marketplace check-config',
       'SVC_PORT=99999 marketplace check-config || echo invalid',
@@ -37,7 +39,7 @@ function printConfig(registry: VerticalRegistry, { json }: { readonly json?: tru
     ...warnings,
     ...urlWarnings,
     ...configRisks(config, urls, machine),
-    ...exampleCatalogRisks(config, registry),
+    ...folderRisks(config, registry),
   ];
   const values = Object.entries(settingValues(config, urls, machine)) as [SettingName, SettingValue][];
   const originOf = (name: SettingName) => (env.values[name] === undefined ? 'default' : 'environment');
@@ -139,12 +141,23 @@ export function configRisks(config: Config, urls: PublicUrls, machine: Pick<Mach
   return risks.flatMap(([applies, risk]) => (applies ? risk : []));
 }
 
+/** Returns a sentence if the test clock does not suit the data folder, and the risks of its keys otherwise. */
+function folderRisks(config: Config, registry: VerticalRegistry): string[] {
+  try {
+    const clock = checkTestClock({ ...config, clock: systemClock }) ?? systemClock;
+    return exampleCatalogRisks(config, registry, clock);
+  } catch (error) {
+    if (error instanceof OperatorError) return [`The service will not start: ${error.message}.`];
+    throw error;
+  }
+}
+
 /** Returns a sentence if live keys are served by example catalogs. The server logs the same warning. */
-function exampleCatalogRisks({ catalogPath, dataDir }: Config, registry: VerticalRegistry): string[] {
+function exampleCatalogRisks({ catalogPath, dataDir }: Config, registry: VerticalRegistry, clock: Clock): string[] {
   const served = registry.verticals
     .filter((vertical) => catalogPath === null || catalogPath === registry.exampleCatalogFile(vertical))
     .map(({ segment }) => segment);
-  const withLiveKeys = readLiveKeyVerticals(keyFilePath(dataDir), readFolderClock(dataDir).wallMs());
+  const withLiveKeys = readLiveKeyVerticals(keyFilePath(dataDir), clock.wallMs());
   const risky = served.filter((segment) => withLiveKeys.includes(segment));
   if (risky.length === 0) return [];
   return [

@@ -7,6 +7,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { nodeFileSystem } from '../../event-log/log-files.ts';
 import { logSizeBytes } from '../../event-log/verify-log.ts';
 import { readDataInventory, writeDataInventory } from '../../files/data-inventory.ts';
+import { readTestClockDays } from '../../files/test-clock-file.ts';
 import { findKnownKeyNumbers, listLedgerSegments, readFolderEvidence } from '../../server/check-data-folder.ts';
 import { CommandLineError, defineCommand } from '../command.ts';
 import { readFolderClock } from '../folder-clock.ts';
@@ -30,7 +31,7 @@ export function createKeysRepairCommand(): Command {
   })
     .option('--yes', 'make the changes')
     .action((options: RepairOptions) =>
-      withLockedDataFolder(readDataDir(), (dataDir) => repairKeyFile(dataDir, options)),
+      withLockedDataFolder(readDataDir(), options, (dataDir) => repairKeyFile(dataDir, options)),
     );
 }
 
@@ -49,10 +50,11 @@ async function repairKeyFile(dataDir: string, options: RepairOptions): Promise<v
     !isMissing && stored.account >= known.account && stored.key >= known.key && stored.change >= known.change;
   if (yes && !isCurrent) {
     const { inventory } = readDataInventory(dataDir);
+    const testClockDays = readTestClockDays(dataDir);
     // Forgets the lost keys first: an interrupted repair can then be repeated with the raised numbers.
-    writeDataInventory(dataDir, { ...inventory, keys: { ...known, knownKeys: [] } });
+    writeDataInventory(dataDir, { ...inventory, keys: { ...known, knownKeys: [] } }, testClockDays);
     raiseKeyFileNumbers(path, known);
-    writeDataInventory(dataDir, { ...inventory, keys: readKeyFileNumbers(path) });
+    writeDataInventory(dataDir, { ...inventory, keys: readKeyFileNumbers(path) }, testClockDays);
   }
   const report = {
     outcome: isCurrent ? 'nothing_to_do' : yes ? 'repaired' : 'would_repair',

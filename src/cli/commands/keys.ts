@@ -18,7 +18,7 @@ import {
   parseAccountName,
   type TenantOptions,
 } from '../command.ts';
-import { markNewTestFolder, openFolderClock, readFolderClock } from '../folder-clock.ts';
+import { checkFolderClock, createFolderClock, readFolderClock } from '../folder-clock.ts';
 import { type Column, formatRows, formatTimestamp, printJson, printNotice, printResult } from '../output.ts';
 import { createKeysRepairCommand } from './keys-repair.ts';
 
@@ -145,13 +145,12 @@ interface CreateKeyOptions extends TenantOptions {
 async function createAndPrintKey(options: CreateKeyOptions): Promise<void> {
   const { account, vertical, mode, expires = null, raw, json, ...limits } = options;
   const dataDir = readDataDir();
-  const nowMs = openFolderClock(dataDir).wallMs();
+  const nowMs = createFolderClock(dataDir).wallMs();
   const path = keyFilePath(dataDir);
   // A server may be running, so the analytics store is opened read-only.
   const evidence = readFolderEvidence(dataDir, { readonly: true });
   assertKeyFileIsCurrent(path, await findKnownKeyNumbers(evidence, { ledger: 'unknown' }));
   const isNewFile = !existsSync(path);
-  if (isNewFile) markNewTestFolder(dataDir);
   const newKey = { accountName: account, vertical, mode, expiresAtMs: expires };
   const { key, issued } = withKeyRegistry(new KeyRegistry(path), (registry) =>
     registry.create({ ...newKey, limits: { ...defaultLimitOverrides, ...limits } }, nowMs),
@@ -199,7 +198,7 @@ function printKeys(options: { readonly json?: true }): void {
 function revokeKey(id: string, { json }: { readonly json?: true }): void {
   const dataDir = readDataDir();
   const path = keyFilePath(dataDir);
-  const nowMs = openFolderClock(dataDir).wallMs();
+  const nowMs = checkFolderClock(dataDir).wallMs();
   const { revocation, issued } = withKeyRegistry(new KeyRegistry(path, { mustExist: true }), (registry) => ({
     revocation: registry.revokeKey(id, nowMs),
     issued: registry.find(id),

@@ -7,7 +7,7 @@ import { type LogVerification, logSizeBytes, type VerifyLogOptions, verifyLog } 
 import { lockFolder } from '../../files/folder-lock.ts';
 import { parseRecordTimeMs } from '../../ledger/ledger-record.ts';
 import { CommandLineError } from '../command.ts';
-import { openFolderClock } from '../folder-clock.ts';
+import { checkFolderClock, openLockedFolderClock } from '../folder-clock.ts';
 import { runWithProgress } from '../progress-bar.ts';
 
 /** Returns the absolute path of a log folder. If `named` is undefined, returns the path of the ledger in the data folder. */
@@ -20,12 +20,19 @@ export function resolveLogFolder(named: string | undefined): string {
 /**
  * Runs a function that changes the data folder, while no service or other command can use the folder. Throws `CommandLineError` if there
  * is no data folder, `FolderInUseError` if the data folder is in use, and `TestClockMismatchError` if `SVC_TEST_CLOCK` does not suit the folder.
+ *
+ * @param options without `yes`, the function changes nothing, so a new folder is not marked
  */
-export async function withLockedDataFolder(dataDir: string, run: (dataDir: string) => Promise<void>): Promise<void> {
+export async function withLockedDataFolder(
+  dataDir: string,
+  { yes }: { readonly yes?: true },
+  run: (dataDir: string) => Promise<void>,
+): Promise<void> {
   if (!existsSync(dataDir)) throw new CommandLineError(`there is no data folder at ${dataDir} (see SVC_DATA_DIR)`);
   const lock = lockFolder(dataDir);
   try {
-    openFolderClock(dataDir);
+    if (yes) openLockedFolderClock(dataDir);
+    else checkFolderClock(dataDir);
     await run(dataDir);
   } finally {
     lock.release();

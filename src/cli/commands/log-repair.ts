@@ -9,7 +9,7 @@ import type { LogLocation } from '../../event-log/log-scanner.ts';
 import { countTruncatedRecords, type RepairPlan, repairLog, validateTruncation } from '../../event-log/repair-log.ts';
 import { type FolderLock, lockFolder } from '../../files/folder-lock.ts';
 import { CommandLineError, defineCommand } from '../command.ts';
-import { openFolderClock } from '../folder-clock.ts';
+import { checkFolderClock } from '../folder-clock.ts';
 import { formatTimestamp, printJson, printNotice, printResult } from '../output.ts';
 import {
   acceptMissingJournal,
@@ -68,7 +68,7 @@ export function createRepairCommand(): Command {
       const { cut, acceptMissingLedger: acceptsLedger, acceptMissingJournal: acceptsJournal } = options;
       const accept = acceptsLedger ? acceptMissingLedger : acceptsJournal ? acceptMissingJournal : null;
       const dataDir = folder === undefined ? readDataDir() : dirname(resolve(folder));
-      if (accept !== null) await withLockedDataFolder(dataDir, () => accept(dataDir, options));
+      if (accept !== null) await withLockedDataFolder(dataDir, options, () => accept(dataDir, options));
       else if (cut !== undefined) await repairLogAtCut(folder, cut, options);
       else {
         command.error(
@@ -93,7 +93,8 @@ async function repairLogAtCut(named: string | undefined, cut: LogLocation, optio
     // the folder that contains the log are locked.
     for (const parent of new Set([dirname(namedFolder), dirname(folder)].map((path) => realpathSync(path)))) {
       locks.push(lockFolder(parent));
-      openFolderClock(parent);
+      // The log may be one of the logs of a journal.
+      checkFolderClock(basename(parent) === 'journal' ? dirname(parent) : parent);
     }
     const check = await checkLogWithProgress(folder, options);
     const verdict = validateTruncation(nodeFileSystem, check, {

@@ -6,7 +6,7 @@ import { validateWebOrigin } from '../../auth/web-origin.ts';
 import { readDataDir } from '../../config/config.ts';
 import { escapeInvisibleCharacters } from '../../domain/text.ts';
 import { CommandLineError, createCommandGroup, defineCommand, parseAccountName } from '../command.ts';
-import { openFolderClock } from '../folder-clock.ts';
+import { checkFolderClock } from '../folder-clock.ts';
 import { formatTable, printJson, printNotice, printResult } from '../output.ts';
 
 /**
@@ -109,7 +109,7 @@ function changeOrigins(
   origins: readonly string[],
   { account, json }: ChangeOriginsOptions,
 ): void {
-  openFolderClock(readDataDir());
+  checkFolderClock(readDataDir());
   const { outcomes, count } = withEmbedOrigins((registry) => ({
     outcomes: change === 'allow' ? registry.allowOrigins(account, origins) : registry.removeOrigins(account, origins),
     count: registry.listOrigins(account).length,

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { loadConfig } from '../../config/config.ts';
 import { addSecret } from '../../secrets/secret-file.ts';
 import { createCommandGroup, defineCommand } from '../command.ts';
-import { openFolderClock } from '../folder-clock.ts';
+import { checkFolderClock } from '../folder-clock.ts';
 import { printJson, printResult } from '../output.ts';
 import { toStartupError } from './start-error.ts';
 
@@ -29,7 +29,7 @@ function rotateCommand(): Command {
 
 function rotateSecret({ json }: { readonly json?: true }): void {
   const { config } = loadConfig();
-  openFolderClock(config.dataDir);
+  checkFolderClock(config.dataDir);
   try {
     const number = addSecret(config.secretFile);
     if (json) printJson({ number, file: config.secretFile });
