@@ -156,7 +156,7 @@ export interface Marketplace extends AsyncDisposable {
   readonly testClock: {
     readTime(): TestClockTime;
     /**
-     * Advances the clock by up to 366 days, and runs the daily work of the marketplace for each day. Time never goes back, also after a
+     * Advances the clock by up to 92 days, and runs the daily work of the marketplace for each day. Time never goes back, also after a
      * restart. An error with status 503 means that another advance is in progress, or that the time cannot be stored.
      */
     advance(days: number): Promise<PartnerApiResult<TestClockTime>>;

@@ -25,7 +25,7 @@ domain: bounds
 embedded: auth bounds catalogs config confirmations domain matching operations tls
 event-log: bounds domain files
 experiments: bounds domain statistics
-files: domain
+files: bounds domain
 http/engines: bounds config domain tls
 http/routes: auth bounds catalogs domain http/engines metrics operations secrets sessions widgets
 ids: bounds domain secrets

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { pino } from 'pino';
 import { bounds } from '../../src/bounds.ts';
 import { daysSinceEpoch, formatIsoDate, formatIsoTimestamp, msPerDay } from '../../src/domain/calendar.ts';
 import type { ConfirmationsResponse } from '../../src/index.ts';
@@ -124,11 +125,15 @@ for (const engine of engines) {
 }
 
 test('a service without a test clock does not know /test-clock, and /readyz has no clock', async (t) => {
-  const { market } = await start(t, 'uws', { testClock: false });
+  const lines: { readonly route?: string; readonly code?: string }[] = [];
+  const logger = pino({ level: 'debug' }, { write: (line) => void lines.push(JSON.parse(line)) });
+  const { market } = await start(t, 'uws', { testClock: false, logger });
   assert.equal(market.marketplace.testClock, null);
   for (const method of ['GET', 'POST']) {
     assertError(await askOperator(market, { method, path: '/test-clock', json: { advance_days: 1 } }), 'NOT_FOUND');
   }
+  const routes = lines.filter(({ code }) => code === 'NOT_FOUND').map(({ route }) => route);
+  assert.deepEqual(routes, ['other', 'other']);
   assert.deepEqual(assertOk(await market.operations.send({ path: '/readyz' })), { status: 'ready' });
 });
 
