@@ -69,7 +69,7 @@ describe('commands on a folder with a test clock', () => {
   });
   after(() => rmSync(root, { recursive: true }));
 
-  /** Commands that serve or change the data folder. `KEY` is replaced by the id of the key. */
+  /** Commands that serve or change the data folder. `KEY` is replaced by the id of the key, and `JOURNAL` by the first log of the journal. */
   const changing: readonly (readonly string[])[] = [
     ['serve'],
     createKey,
@@ -79,12 +79,13 @@ describe('commands on a folder with a test clock', () => {
     ['origins', 'remove', ...account, 'https://www.example.com'],
     ['log', 'repair', '--accept-missing-ledger', '--yes'],
     ['log', 'repair', '--cut', '0000000000000001.log:4096'],
+    ['log', 'repair', 'JOURNAL', '--cut', '0000000000000001.log:4096'],
     ['analytics', 'rebuild'],
     ['secret', 'rotate'],
   ];
 
   for (const command of changing) {
-    test(`marketplace ${command.slice(0, 2).join(' ')} is refused if SVC_TEST_CLOCK does not suit the folder`, async (t) => {
+    test(`marketplace ${command.join(' ')} is refused if SVC_TEST_CLOCK does not suit the folder`, async (t) => {
       for (const [name, settings, message] of [
         ['rehearsal', {}, `was created with a test clock, which is ${daysAhead} days ahead; set SVC_TEST_CLOCK=on `],
         ['rehearsal', { SVC_TEST_CLOCK: 'off' }, 'was created with a test clock, '],
@@ -93,7 +94,9 @@ describe('commands on a folder with a test clock', () => {
         const folder = join(temporaryFolder(t), 'data');
         cpSync(folders[name], folder, { recursive: true });
         const names = readdirSync(folder);
-        const words = command.map((word) => (word === 'KEY' ? keyIds[name] : word));
+        const journal = join(folder, 'journal');
+        const values: Record<string, string> = { KEY: keyIds[name], JOURNAL: join(journal, readdirSync(journal)[0]!) };
+        const words = command.map((word) => values[word] ?? word);
         const ports = { SVC_PORT: '0', SVC_OPS_PORT: '0' };
         const ran = await runMarketplace(words, { SVC_DATA_DIR: folder, ...ports, ...settings });
         assert.deepEqual([ran.code, ran.stdout], [1, ''], ran.stderr);

@@ -91,11 +91,10 @@ async function repairLogAtCut(named: string | undefined, cut: LogLocation, optio
     const folder = realpathSync(namedFolder);
     // A running service locks its data folder. The data folder may contain only a link to the log, so the folder that contains the link and
     // the folder that contains the log are locked.
-    for (const parent of new Set([dirname(namedFolder), dirname(folder)].map((path) => realpathSync(path)))) {
-      locks.push(lockFolder(parent));
-      // The log may be one of the logs of a journal.
-      checkFolderClock(basename(parent) === 'journal' ? dirname(parent) : parent);
+    for (const dataDir of new Set([namedFolder, folder].map((log) => realpathSync(dataFolderOfLog(log))))) {
+      locks.push(lockFolder(dataDir));
     }
+    checkFolderClock(dataFolderOfLog(namedFolder));
     const check = await checkLogWithProgress(folder, options);
     const verdict = validateTruncation(nodeFileSystem, check, {
       file: resolveSegmentFile(folder, namedFolder, cut.file),
@@ -118,6 +117,12 @@ async function repairLogAtCut(named: string | undefined, cut: LogLocation, optio
   } finally {
     for (const lock of locks) lock.release();
   }
+}
+
+/** Returns the folder that contains the ledger or another log, or the folder that contains the journal of a log. */
+function dataFolderOfLog(log: string): string {
+  const parent = dirname(log);
+  return basename(parent) === 'journal' && /^\d+$/.test(basename(log)) ? dirname(parent) : parent;
 }
 
 async function executeRepair(
