@@ -322,10 +322,12 @@ testFairness({
 
 test('most rankings of large loan catalogs contain only a part of the matching offers', () => {
   const random = seededRandom(20_260_801);
-  for (const { tables } of largeFiles.map((file) => compileLoans(file))) {
-    const totals = Array.from({ length: 20 }, () => rankLoans(tables, drawLoanBorrower(random), today).total);
-    assert.ok(totals.filter((total) => total > bounds.offersShownMax).length > 10, totals.join());
-  }
+  const totals = largeFiles
+    .map((file) => compileLoans(file))
+    .flatMap(({ tables }) =>
+      Array.from({ length: 20 }, () => rankLoans(tables, drawLoanBorrower(random), today).total),
+    );
+  assert.ok(totals.filter((total) => total > bounds.offersShownMax).length > totals.length / 2, totals.join());
 });
 
 test('every loan scores at least as high for a retired borrower as for an employed borrower with the same income', () => {
