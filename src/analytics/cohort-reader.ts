@@ -1,14 +1,9 @@
 import { bounds } from '../bounds.ts';
+import { centsSquaredPerUsdSquared, squareCents } from '../domain/money.ts';
 import { unbookedReasons, widgetEventTypes } from '../ledger/ledger-record.ts';
 import type { CohortQuery, DailyAnalyticsResult, SummaryQuery, SummaryResult } from './analytics.ts';
 import { unbookedClickColumns } from './analytics-database.ts';
-import {
-  addCounts,
-  emptyUnbookedClickCounts,
-  emptyWidgetCounts,
-  lastMaturedCohortDay,
-  squareRevenueCents,
-} from './counting-rules.ts';
+import { addCounts, emptyUnbookedClickCounts, emptyWidgetCounts, lastMaturedCohortDay } from './counting-rules.ts';
 import { isInDayRange, LenderRevenueTotals, SessionReader, type StoredSession } from './session-reader.ts';
 import type { SqlDatabase } from './sql-database.ts';
 
@@ -105,7 +100,7 @@ export function readSummary(database: SqlDatabase, query: SummaryQuery): Summary
     ...metrics,
     ...counts,
     byDevice: [...devices].sort(([a], [b]) => a - b).map(([device, sums]) => ({ device, ...toMetrics(sums).metrics })),
-    matured: { ...maturedFigures, confirmedUsdSquared: centsSquared / 10_000 },
+    matured: { ...maturedFigures, confirmedUsdSquared: centsSquared / centsSquaredPerUsdSquared },
     topLenders,
     subsOutsideDates,
     ...reader.getCoverage(query),
@@ -175,7 +170,7 @@ function summarizeSessions(
     matured.sessions++;
     if (confirmedMicros > 0) matured.sessionsWithRevenue++;
     matured.confirmedMicros += confirmedMicros;
-    matured.centsSquared += squareRevenueCents(confirmedMicros);
+    matured.centsSquared += squareCents(confirmedMicros);
   }
   const topLenders = lenders.toSortedLenderMetrics(reader.lenderNameOf).slice(0, bounds.topLendersMax);
   return { devices, matured, topLenders, subsOutsideDates };

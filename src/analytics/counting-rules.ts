@@ -1,5 +1,4 @@
 import { bounds } from '../bounds.ts';
-import { microsPerUsd } from '../domain/money.ts';
 import { unbookedReasons, widgetEventTypes } from '../ledger/ledger-record.ts';
 import type { UnbookedClickCounts, WidgetCounts } from './analytics.ts';
 
@@ -9,14 +8,6 @@ import type { UnbookedClickCounts, WidgetCounts } from './analytics.ts';
  */
 export function lastMaturedCohortDay(today: number): number {
   return today - bounds.maturedDays - 1;
-}
-
-/**
- * Rounds a session's confirmed revenue to whole cents and returns the square of the cents. A sum of integers does not depend on the order
- * of addition. The rounding affects only the confidence interval.
- */
-export function squareRevenueCents(confirmedMicros: number): number {
-  return Math.round(confirmedMicros / (microsPerUsd / 100)) ** 2;
 }
 
 export const emptyWidgetCounts: WidgetCounts = widgetEventTypes.map(() => 0);

@@ -7,7 +7,7 @@ import {
   type PayoutState,
   revenueDeltaMicros,
 } from '../confirmations/confirmation.ts';
-import { microsPerUsd } from '../domain/money.ts';
+import { microsPerUsd, squareCents } from '../domain/money.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import type {
   OfferClickedRecord,
@@ -24,7 +24,7 @@ import {
   unbookedReasons,
   widgetEventTypes,
 } from '../ledger/ledger-record.ts';
-import { emptyWidgetCounts, squareRevenueCents } from './counting-rules.ts';
+import { emptyWidgetCounts } from './counting-rules.ts';
 import {
   type CountedClick,
   clickBookingState,
@@ -286,7 +286,7 @@ export class LedgerProjection {
     click.confirmedMicros += confirmedMicros;
     const changes = this.#state.counters.changesOfDay(session);
     changes.confirmedMicros += confirmedMicros;
-    changes.confirmedCentsSquared += BigInt(squareRevenueCents(after) - squareRevenueCents(before));
+    changes.confirmedCentsSquared += BigInt(squareCents(after) - squareCents(before));
     changes.revenueSessions += Number(after > 0) - Number(before > 0);
     this.#state.counters.changesOfLender(session, click.lender).confirmedMicros += confirmedMicros;
   }

@@ -24,6 +24,17 @@ export function microsToUsd(micros: number): number {
   return micros / microsPerUsd;
 }
 
+/** Square cents in a square dollar. */
+export const centsSquaredPerUsdSquared = 10_000;
+
+/**
+ * Rounds an amount to whole cents and returns the square of the cents. A sum of integers does not depend on the order of addition. The
+ * rounding affects only confidence intervals.
+ */
+export function squareCents(micros: number): number {
+  return Math.round(micros / (microsPerUsd / 100)) ** 2;
+}
+
 /**
  * Rounds half up: 1.005 becomes 1.01, although the double nearest to 1.005 is slightly smaller than 1.005. To correct such differences,
  * adds a tiny amount to the value before rounding.

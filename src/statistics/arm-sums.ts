@@ -1,4 +1,4 @@
-import { microsPerUsd } from '../domain/money.ts';
+import { centsSquaredPerUsdSquared, microsPerUsd } from '../domain/money.ts';
 import type { RatioSums } from './delta-method.ts';
 
 /**
@@ -51,9 +51,6 @@ export function addSums(a: ArmSums, b: ArmSums): ArmSums {
     sessionsSquared: a.sessionsSquared + b.sessionsSquared,
   };
 }
-
-/** Square cents in a square dollar. */
-const centsSquaredPerUsdSquared = 10_000;
 
 /** Returns the sums in USD of revenue per session, as a ratio over units. */
 export function revenuePerSession(sums: ArmSums): RatioSums {

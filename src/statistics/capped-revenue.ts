@@ -1,4 +1,5 @@
 import { bounds } from '../bounds.ts';
+import { squareCents } from '../domain/money.ts';
 import { type ArmSums, addSums, noUnits } from './arm-sums.ts';
 
 /** A unit with revenue above 0. */
@@ -49,13 +50,9 @@ function changeByCap({ revenueMicros, sessions }: UnitRevenue, capMicros: number
   return {
     ...noUnits,
     revenueMicros: capMicros - revenueMicros,
-    revenueCentsSquared: toCents(capMicros) ** 2 - toCents(revenueMicros) ** 2,
+    revenueCentsSquared: squareCents(capMicros) - squareCents(revenueMicros),
     revenueMicrosTimesSessions: (capMicros - revenueMicros) * sessions,
   };
-}
-
-function toCents(micros: number): number {
-  return Math.round(micros / 10_000);
 }
 
 function sumRevenue(arms: readonly ArmSums[]): number {

@@ -16,7 +16,7 @@ const roundingError = 1e-12;
  * Returns the variance of the ratio sum(x) / sum(y), from the delta method (Deng, Knoblich and Lu, "Applying the Delta Method in Metric
  * Analytics", KDD 2018). If y is 1 for each unit, the result is the sample variance of x divided by the number of units.
  *
- * Returns 0 for fewer than two units, if all units have the same ratio, or if the denominator is 0.
+ * The result is 0 if there are fewer than two units, if the ratio of every unit is the same, or if the sum of the denominators is 0.
  */
 export function varianceOfRatio(sums: RatioSums): number {
   const { units, numerator, denominator, numeratorSquared, product, denominatorSquared } = sums;

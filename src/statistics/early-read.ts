@@ -1,5 +1,6 @@
 import { bounds } from '../bounds.ts';
-import { microsPerUsd } from '../domain/money.ts';
+import { centsSquaredPerUsdSquared, microsPerUsd } from '../domain/money.ts';
+import { normalQuantile95 } from './distributions.ts';
 import type { IntervalEstimate } from './fieller.ts';
 
 /** Sessions of one arm that were created in the same seven days. */
@@ -18,9 +19,6 @@ export interface EarlyReadInput {
   /** Sum of the squared revenue so far of each unit of these cohorts, in square cents. */
   readonly revenueCentsSquared: number;
 }
-
-/** Two-sided 95 % quantile of the normal distribution. */
-const normalQuantile = 1.96;
 
 /**
  * Predicts the final revenue per session of the sessions so far, in USD, with a 95 % prediction interval. Revenue that is still missing is
@@ -53,12 +51,12 @@ export function readEarly({
     relativeVariance += Math.abs(rate) * unseen * (1 + unseen / seen);
   }
   if (seenMicros <= 0 || seenMicros + missingMicros < 0) return null;
-  const usdPerUnit = revenueCentsSquared / 10_000 / (seenMicros / microsPerUsd);
+  const usdPerUnit = revenueCentsSquared / centsSquaredPerUsdSquared / (seenMicros / microsPerUsd);
   const standardError = Math.sqrt((relativeVariance / microsPerUsd) * usdPerUnit) / allSessions;
   const value = (seenMicros + missingMicros) / microsPerUsd / allSessions;
   return {
     value,
-    low: Math.max(0, value - normalQuantile * standardError),
-    high: value + normalQuantile * standardError,
+    low: Math.max(0, value - normalQuantile95 * standardError),
+    high: value + normalQuantile95 * standardError,
   };
 }

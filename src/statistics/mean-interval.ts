@@ -1,5 +1,6 @@
 import { bounds } from '../bounds.ts';
 import { varianceOfRatio } from './delta-method.ts';
+import { normalQuantile95 } from './distributions.ts';
 
 /** Sums over the units of one group, such as the matured sessions of one referrer tag. The unit of revenue can be any currency unit. */
 export interface RevenueSums {
@@ -19,16 +20,17 @@ export interface MeanEstimate {
   readonly variance: number;
 }
 
-/** Two-sided 95 % quantile of the normal distribution. */
-const normalQuantile = 1.96;
-
 /** Returns the 95 % confidence interval of the mean revenue per unit; see `intervalOfMean`. */
 export function computeMeanInterval(sums: RevenueSums): { readonly low: number; readonly high: number } | null {
   const { units, unitsWithRevenue, revenue, revenueSquared } = sums;
   if (units === 0) return null;
   const variance = varianceOfRatio({
-    ...{ units, numerator: revenue, denominator: units },
-    ...{ numeratorSquared: revenueSquared, product: revenue, denominatorSquared: units },
+    units,
+    numerator: revenue,
+    denominator: units,
+    numeratorSquared: revenueSquared,
+    product: revenue,
+    denominatorSquared: units,
   });
   return intervalOfMean({ unitsWithRevenue, mean: revenue / units, variance });
 }
@@ -47,6 +49,6 @@ export function intervalOfMean({
   variance,
 }: MeanEstimate): { readonly low: number; readonly high: number } | null {
   if (unitsWithRevenue === null || unitsWithRevenue < bounds.unitsWithRevenueMin || mean <= 0) return null;
-  const factor = Math.exp((normalQuantile * Math.sqrt(variance)) / mean);
+  const factor = Math.exp((normalQuantile95 * Math.sqrt(variance)) / mean);
   return Number.isFinite(factor) ? { low: mean / factor, high: mean * factor } : null;
 }
