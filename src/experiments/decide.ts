@@ -1,14 +1,17 @@
 import type { Comparison, ExperimentLooks } from './experiment-looks.ts';
 
-export type Decision =
-  | 'invalid'
-  | 'exploratory'
-  | 'too_early'
-  | 'better'
-  | 'no_decision'
-  | 'undecided'
-  | 'equivalent'
-  | 'worse';
+/** Decisions about one arm. The first that holds for any arm decides the whole experiment. */
+export const decisions = [
+  'invalid',
+  'exploratory',
+  'too_early',
+  'better',
+  'no_decision',
+  'undecided',
+  'equivalent',
+  'worse',
+] as const;
+export type Decision = (typeof decisions)[number];
 
 export interface DecisionInput {
   /** If the figures must not be used, for example because the split of the units is not the intended one. */
@@ -40,10 +43,7 @@ function isEquivalent({ look }: Comparison, minEffect: number | null): boolean {
   return minEffect !== null && relative !== null && relative.low >= -minEffect && relative.high <= minEffect;
 }
 
-/** Decisions of one arm that decide the whole experiment, in this order. */
-const order = ['invalid', 'exploratory', 'too_early', 'better', 'no_decision', 'undecided', 'equivalent'] as const;
-
-/** Decides about an experiment from the decisions of its arms: the first of `order` that holds for any arm, or `worse` if all are worse. */
+/** Decides about an experiment from the decisions of its arms: the first of `decisions` that holds for any arm, so `worse` if all are worse. */
 export function decideExperiment(arms: readonly Decision[]): Decision {
-  return order.find((decision) => arms.includes(decision)) ?? 'worse';
+  return decisions.find((decision) => arms.includes(decision))!;
 }

@@ -8,10 +8,9 @@ export function describeExperiment(findings: ExperimentFindings): string {
   const { arms, decisions } = findings;
   const decision = decideExperiment(decisions);
   // These texts are about all arms.
-  const isCommon = decision === 'invalid' || decision === 'too_early';
+  const isCommon =
+    decision === 'invalid' || decision === 'too_early' || (decision === 'no_decision' && !findings.looks.isGateOpen);
   if (decisions.length === 1 || isCommon) return describeComparison(findings, decisions.indexOf(decision));
-  if (!findings.looks.isGateOpen && decision === 'no_decision')
-    return describeComparison(findings, decisions.indexOf(decision));
   if (decision === 'exploratory') return `${exploratoryWarning}${describeCap(findings)}`;
   const clauses = describeArms(findings);
   const lead = describeLead(decision, arms[0]!.name);

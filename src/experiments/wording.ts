@@ -1,16 +1,13 @@
-import { formatIsoDate } from '../domain/calendar.ts';
+import { msPerDay } from '../domain/calendar.ts';
 import type { ComparisonLook } from '../statistics/compare-arms.ts';
 import type { FinalDecision } from './experiment-looks.ts';
 
-const months = [
-  ...['January', 'February', 'March', 'April', 'May', 'June'],
-  ...['July', 'August', 'September', 'October', 'November', 'December'],
-];
+const dayFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
+const nameListFormat = new Intl.ListFormat('en-GB');
 
 /** Formats a day as `3 March 2027 (UTC)`. */
 export function formatDay(day: number): string {
-  const [year, month, date] = formatIsoDate(day).split('-').map(Number);
-  return `${date} ${months[month! - 1]} ${year} (UTC)`;
+  return `${dayFormat.format(day * msPerDay)} (UTC)`;
 }
 
 export function formatCount(count: number): string {
@@ -24,7 +21,7 @@ export function formatCountOf(count: number, thing: string): string {
 
 /** Joins names as `A, B and C`. */
 export function joinNames(names: readonly string[]): string {
-  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+  return nameListFormat.format(names);
 }
 
 type Rounding = 'up' | 'down' | 'nearest';

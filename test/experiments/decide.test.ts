@@ -46,17 +46,15 @@ describe('decideArm', () => {
 
 describe('decideExperiment', () => {
   it('is the first decision of its order that holds for an arm', () => {
-    const order: Decision[] = [
-      ...([
-        'invalid',
-        'exploratory',
-        'too_early',
-        'better',
-        'no_decision',
-        'undecided',
-        'equivalent',
-        'worse',
-      ] as const),
+    const order: readonly Decision[] = [
+      'invalid',
+      'exploratory',
+      'too_early',
+      'better',
+      'no_decision',
+      'undecided',
+      'equivalent',
+      'worse',
     ];
     for (const [index, decision] of order.entries()) {
       assert.equal(decideExperiment(order.slice(index).reverse()), decision);

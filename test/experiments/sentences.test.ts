@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { Decision } from '../../src/experiments/decide.ts';
+import { decisions as allDecisions, type Decision } from '../../src/experiments/decide.ts';
 import { describeComparison } from '../../src/experiments/describe-comparison.ts';
 import { describeExperiment } from '../../src/experiments/describe-experiment.ts';
 import type { ArmFindings, ExperimentFindings } from '../../src/experiments/experiment-findings.ts';
@@ -24,15 +24,13 @@ function findingsOf(
   more: Partial<ExperimentFindings> = {},
 ): ExperimentFindings {
   return {
-    ...{
-      unit: 'session',
-      decisions,
-      invalidReason: null,
-      plannedDay: dayOf('2027-03-03'),
-      firstMatureDay: null,
-      minEffect: 0.05,
-      capUsd: null,
-    },
+    unit: 'session',
+    decisions,
+    invalidReason: null,
+    plannedDay: dayOf('2027-03-03'),
+    firstMatureDay: null,
+    minEffect: 0.05,
+    capUsd: null,
     arms: Array.from({ length: decisions.length + 1 }, (_, index) => armOf('ABCDEFGHIJ'[index]!)),
     looks: { asOf: dayOf('2027-03-01'), isGateOpen: true, isPlanOver: false, comparisons },
     ...more,
@@ -318,25 +316,13 @@ describe('numbers in sentences', () => {
       return { low: Math.max(-1, low!), value: value!, high: high! };
     });
     const counts = fc.record({
-      ...{
-        weight: fc.integer({ min: 1, max: 90 }),
-        units: fc.nat(1e6),
-        matureUnits: fc.nat(1e5),
-        matureDays: fc.nat(500),
-      },
+      weight: fc.integer({ min: 1, max: 90 }),
+      units: fc.nat(1e6),
+      matureUnits: fc.nat(1e5),
+      matureDays: fc.nat(500),
       unitsWithRevenue: fc.nat(40),
     });
-    const states = [
-      'invalid',
-      'exploratory',
-      'too_early',
-      'better',
-      'no_decision',
-      'undecided',
-      'equivalent',
-      'worse',
-    ] as const;
-    const arm = fc.record({ counts, limits, state: fc.constantFrom(...states), hasLook: fc.boolean() });
+    const arm = fc.record({ counts, limits, state: fc.constantFrom(...allDecisions), hasLook: fc.boolean() });
     fc.assert(
       fc.property(
         counts,
