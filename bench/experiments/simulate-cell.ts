@@ -167,9 +167,14 @@ class Tally {
 
   result(runs: number): MethodResult {
     return {
-      ...{ method: this.#method.name, runs, opened: this.#opened, wrong: this.#wrong },
-      ...{ covered: this.#covered, relativeCovered: this.#relativeCovered },
-      ...{ found: this.#foundDays.length, daysToFound: this.#foundDays.length > 0 ? median(this.#foundDays) : null },
+      method: this.#method.name,
+      runs,
+      opened: this.#opened,
+      covered: this.#covered,
+      relativeCovered: this.#relativeCovered,
+      wrong: this.#wrong,
+      found: this.#foundDays.length,
+      daysToFound: this.#foundDays.length > 0 ? median(this.#foundDays) : null,
     };
   }
 }

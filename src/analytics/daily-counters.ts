@@ -71,17 +71,32 @@ export class DailyCounters {
     // The map key is a safe integer: a day has at most 22 bits, a device class 3 bits and a tag number 28 bits.
     const key = (tagNumber * 2 ** 22 + day) * 8 + device;
     return getOrAdd(this.#dayChanges, key, () => ({
-      ...{ tagNumber, day, device, sessions: 0, views: 0, clicks: 0, attributedMicros: 0 },
-      ...{ confirmedMicros: 0, confirmedCentsSquared: 0n, revenueSessions: 0 },
-      ...{ firstSessionMs: null, lastSessionMs: null, widgetEvents: null },
+      tagNumber,
+      day,
+      device,
+      sessions: 0,
+      views: 0,
+      clicks: 0,
+      attributedMicros: 0,
+      confirmedMicros: 0,
+      confirmedCentsSquared: 0n,
+      revenueSessions: 0,
+      firstSessionMs: null,
+      lastSessionMs: null,
+      widgetEvents: null,
       unbookedClicks: [...emptyUnbookedClickCounts],
     }));
   }
 
   changesOfLender({ tagNumber, createdMs }: SessionState, lender: number): LenderCounterChanges {
     const day = daysSinceEpoch(createdMs);
-    const zeros = { clicks: 0, confirmedMicros: 0 };
-    return getOrAdd(this.#lenderChanges, `${tagNumber} ${day} ${lender}`, () => ({ tagNumber, day, lender, ...zeros }));
+    return getOrAdd(this.#lenderChanges, `${tagNumber} ${day} ${lender}`, () => ({
+      tagNumber,
+      day,
+      lender,
+      clicks: 0,
+      confirmedMicros: 0,
+    }));
   }
 
   /** Adds the changes of a batch to the stored counters. */
