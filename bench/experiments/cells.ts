@@ -93,20 +93,18 @@ const weekdayArms: ArmModel[] = [
   { ...usual, unitsPerDay: 1_500, weekdayFactors: [0.8, 0.8, 0.8, 0.8, 0.8, 1.5, 1.5] },
 ];
 
-/** Returns two arms that have the units needed for a gain of 20 %, by the planning, on the last day. */
+/** Returns two arms that have, on the last day, as many units as `planUnits` computes for a gain of 20 %. */
 function plannedArms(daysToPlannedDay: number | null): ArmModel[] {
   const [control, arm] = withEffect([usual, usual], { rate: 1.2 }).map(estimateOf) as [ArmEstimate, ArmEstimate];
   const planning = planUnits({
-    ...{
-      arm,
-      control,
-      armWeight: 1,
-      controlWeight: 1,
-      comparisons: 1,
-      minEffect: 0.2,
-      unitsPerDay: 0,
-      daysToPlannedDay,
-    },
+    arm,
+    control,
+    armWeight: 1,
+    controlWeight: 1,
+    comparisons: 1,
+    minEffect: 0.2,
+    unitsPerDay: 0,
+    daysToPlannedDay,
   }) as Planning;
   const perDay = Math.ceil(planning.unitsNeeded / looksPerRun);
   return withEffect(
@@ -193,8 +191,9 @@ export const cellGroups: readonly CellGroup[] = [
   {
     title: 'Planning',
     text:
-      'On the last day, the arms have the units that the planning asks for, for a gain of 20 %. About 80 % of the experiments should find it: with the units ' +
-      'for a planned day in the column "planned day", with those for no planned day in the column "none".',
+      'The better arm earns 20 % more. On the last day, both arms have the number of units that the planning computes for this gain, so about 80 % of ' +
+      'the experiments should find it. The first row has the number for experiments with a planned day: read its columns "planned day". The second row ' +
+      'has the number for experiments without one: read its columns "none".',
     coverageMin: 0.95,
     cells: [
       cell('units for a planned day', plannedArms(looksPerRun)),

@@ -62,8 +62,8 @@ function formatRelative(groups: readonly GroupResult[]): string {
       results.flatMap(({ methods }) => methods.map(({ relativeCovered, opened }) => relativeCovered / opened)),
     );
   return (
-    'The intervals of the relative difference must have the same joint coverage. The lowest joint coverage of a relative difference in any row ' +
-    `with a bound is ${formatNumber(Math.min(...coverages), 3)}.`
+    'The bounds of the joint coverage also apply to the intervals of the relative difference, which the tables do not show. Their lowest joint ' +
+    `coverage is ${formatNumber(Math.min(...coverages), 3)}.`
   );
 }
 
