@@ -203,12 +203,14 @@ test('repair --yes truncates the log at the damage and moves the rest to another
   assert.deepEqual([again.code, again.stdout], [0, 'The log is intact and ends at this position: nothing to cut.\n']);
 });
 
-test('repair rejects a log that a server uses, even if the given path is a symbolic link', async (t) => {
+test('repair rejects every log that a server uses, even if the given path is a symbolic link', async (t) => {
   const { dataFolder, ledger, run, second } = await sixSessions(t);
   damage(second);
   symlinkSync(ledger, join(dirname(dataFolder), 'elsewhere'));
+  const [archive, journalLog] = [join(dataFolder, 'sealed'), join(dataFolder, 'journal', '0000000000000001')];
+  for (const folder of [archive, journalLog]) mkdirSync(folder, { recursive: true });
   const lock = lockFolder(dataFolder);
-  for (const folder of [[], [ledger], [join(dirname(dataFolder), 'elsewhere')]]) {
+  for (const folder of [[], [ledger], [join(dirname(dataFolder), 'elsewhere')], [archive], [journalLog]]) {
     const { code, stderr } = await run('log', 'repair', ...folder, '--cut', cutOf(second), '--yes');
     assert.equal(code, 1);
     assert.match(stderr, /is in use by another instance of this service; stop it first\n$/);
