@@ -423,7 +423,19 @@ export const bounds = {
   /** Time after which a waiting analytics query is rejected, because the deadline of its HTTP request has passed. */
   analyticsQueryTimeoutMs: 2_000,
 
-  // Experiments
+  // Experiments (docs/contract.md#experiments)
+  experimentArmsMin: 2,
+  experimentArmsMax: 10,
+  experimentsPerTenantMax: 1_000,
+  experimentDimensionsMax: 3,
+  /** Maximum number of characters of an arm's label, of a hypothesis, and of a note. */
+  experimentTextCharactersMax: 500,
+  /** Maximum number of days that an experiment can start after its creation, or last. */
+  experimentDaysMax: 730,
+  /** Maximum deviation of the sum of all weights from 1. */
+  weightSumTolerance: 1e-9,
+  /** Maximum number of the latest looks that a series has for each arm. */
+  experimentSeriesLooksMax: 400,
   /** Minimum number of mature cohort days of each arm, so that every weekday counts twice before the first comparison. */
   matureDaysMin: 14,
   /** Minimum number of units with revenue for a prediction from revenue that is not final. */
