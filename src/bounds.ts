@@ -436,6 +436,8 @@ export const bounds = {
   weightSumTolerance: 1e-9,
   /** Maximum number of the latest looks that a series has for each arm. */
   experimentSeriesLooksMax: 400,
+  /** Maximum number of days that the service can wait for late confirmations before the revenue of a session is final. */
+  confirmationGraceDaysMax: 45,
   /** Minimum number of mature cohort days of each arm, so that every weekday counts twice before the first comparison. */
   matureDaysMin: 14,
   /** Minimum number of units with revenue for a prediction from revenue that is not final. */

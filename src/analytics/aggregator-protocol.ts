@@ -16,6 +16,8 @@ export type QueryName =
   | 'listSessions'
   | 'listTags'
   | 'listNumberedTags'
+  | 'findExperiment'
+  | 'listExperiments'
   | 'findPayoutStates'
   | 'getTotals'
   | 'applyRetention';

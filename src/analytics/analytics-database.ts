@@ -8,19 +8,9 @@ import { SqlDatabase } from './sql-database.ts';
 
 /**
  * Version of the tables and the counting rules. Increment this version whenever the tables or the counting rules change. A store with a
- * different version is deleted and rebuilt from the ledger and the archive. Only a store of version 7 is migrated, because a rebuild takes
- * minutes for a large ledger, and renaming takes milliseconds.
+ * different version is deleted and rebuilt from the ledger and the archive.
  */
-const schemaVersion = 8;
-
-/** Version 7 differs from version 8 only in these names. */
-const renameVersion7Sql = `
-  ALTER TABLE experiment RENAME TO referrer_tag;
-  ${['session', 'cohort_piece', 'day_counter', 'widget_counter', 'lender_counter']
-    .map((table) => `ALTER TABLE ${table} RENAME COLUMN experiment TO tag_number;`)
-    .join('\n')}
-  PRAGMA user_version = 8;
-`;
+const schemaVersion = 9;
 
 /** Names of the columns that count clicks without revenue, in the order of `unbookedReasons`. */
 export const unbookedClickColumns = unbookedReasons.map((reason) => `unbooked_${reason}`);
@@ -53,6 +43,8 @@ export const recordCountColumns = recordCountNames.map((name) =>
  *   payout is reversed.
  * - `click_reversal`: reversals of revenue that a click confirmed itself, by their own `txid`. `reason` is an index in `reversalReasons`.
  * - `ledger_segment`: ledger segments with session creations, and the latest cohort day of these sessions.
+ * - `experiment`: `definition` and `outcome` are JSON texts of ledger records; `outcome` is null until the experiment is closed. `position`,
+ *   `closed_position` and `changed_position` are the ledger positions of the first definition, of the closing and of the last change.
  * - `shown`: numbers of the shown offers as LEB128 varints, in the order in which the offers were first shown; null without offers.
  * - `widget_events`: event counts as LEB128 varints, in the order of `widgetEventTypes`; null without events. Daily widget counts are in a
  *   separate table, because most sessions have no widget events.
@@ -74,6 +66,14 @@ const createTablesSql = `
     number INTEGER PRIMARY KEY,
     account INTEGER NOT NULL, vertical INTEGER NOT NULL, test INTEGER NOT NULL, tag TEXT NOT NULL,
     UNIQUE (account, vertical, test, tag)
+  ) STRICT;
+
+  CREATE TABLE experiment (
+    number INTEGER PRIMARY KEY,
+    account INTEGER NOT NULL, vertical INTEGER NOT NULL, test INTEGER NOT NULL, name TEXT NOT NULL,
+    definition TEXT NOT NULL, created_ms INTEGER NOT NULL, position INTEGER NOT NULL, changed_position INTEGER NOT NULL,
+    outcome TEXT, closed_ms INTEGER, closed_by INTEGER, closed_position INTEGER, deleted INTEGER NOT NULL,
+    UNIQUE (account, vertical, test, name)
   ) STRICT;
 
   CREATE TABLE offer (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE) STRICT;
@@ -155,8 +155,6 @@ export function openAnalyticsDatabase(file: string): SqlDatabase {
     `);
     if (database.value('SELECT count(*) FROM sqlite_schema') === 0) {
       database.write(() => database.execute(`${createTablesSql} PRAGMA user_version = ${schemaVersion};`));
-    } else if (readSchemaVersion(database) === 7) {
-      database.write(() => database.execute(renameVersion7Sql));
     } else {
       assertSchemaVersion(database);
     }
@@ -228,7 +226,7 @@ export function readStoreEvidence(file: string, { readonly }: { readonly readonl
       highestAccount: query(`SELECT max(account) FROM ${isRenamed ? 'referrer_tag' : 'experiment'}`),
     };
     const version = readSchemaVersion(opened);
-    if (version !== schemaVersion && version !== 7) return { ...evidence, firstRetainedDay: 0, firstNeededSegment: 0 };
+    if (version !== schemaVersion) return { ...evidence, firstRetainedDay: 0, firstNeededSegment: 0 };
     const current = query('SELECT segment FROM progress');
     const oldest = query(
       'SELECT min(first) FROM ledger_segment WHERE last_day >= (SELECT kept_from_day FROM retention)',

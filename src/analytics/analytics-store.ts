@@ -3,6 +3,7 @@ import type { LogCursor } from '../event-log/log-scanner.ts';
 import { openAnalyticsDatabase, recordCountColumns } from './analytics-database.ts';
 import { readDailyAnalytics, readSummary } from './cohort-reader.ts';
 import type { CounterArchive } from './counter-archive.ts';
+import { findExperiment, listExperiments } from './experiment-table.ts';
 import { LedgerProjection } from './ledger-projection.ts';
 import { emptyRecordCounts, type RecordCounts, recordCountNames } from './projection-state.ts';
 import { readSessionRows } from './rows-reader.ts';
@@ -30,6 +31,8 @@ export class AnalyticsStore {
   readonly listSessions = this.#createQuery(readSessionRows);
   readonly listTags = this.#createQuery(readTags);
   readonly listNumberedTags = this.#createQuery(readNumberedTags);
+  readonly findExperiment = this.#createQuery(findExperiment);
+  readonly listExperiments = this.#createQuery(listExperiments);
 
   /**
    * Opens or creates the analytics store. Copies the archived counters into the store unless the store already includes all archived days.

@@ -1,5 +1,6 @@
 import type { CancelSignal } from '../domain/async.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
+import type { Experiment } from '../experiments/experiment.ts';
 
 /**
  * Query interface of the analytics (docs/contract.md#cohorts). A query result includes every ledger record that was appended before the
@@ -16,6 +17,10 @@ export interface Analytics {
   listSessions(query: SessionRowsQuery, signal?: CancelSignal | null): Promise<SessionRowsPage>;
   /** Returns a page of referrer tags in alphabetical order, with the figures of all their days. */
   listTags(query: TagsQuery, signal?: CancelSignal | null): Promise<TagsPage>;
+  /** Returns an experiment, also a deleted one; null if the tenant has none with the name. */
+  findExperiment(query: ExperimentQuery, signal?: CancelSignal | null): Promise<Experiment | null>;
+  /** Returns a page of experiments in alphabetical order, without the deleted ones. */
+  listExperiments(query: ExperimentsQuery, signal?: CancelSignal | null): Promise<ExperimentsPage>;
   /** Position of the last ledger record that is included in the figures. */
   readonly appliedPosition: number;
   readonly healthy: boolean;
@@ -66,6 +71,22 @@ export interface SessionRowsQuery extends CohortQuery {
 export interface TagsQuery extends AnalyticsTenant {
   readonly afterTag: string;
   readonly limit: number;
+}
+
+export interface ExperimentQuery extends AnalyticsTenant {
+  readonly name: string;
+}
+
+/** Selects up to `limit` experiments that follow `afterName` in alphabetical order; all names follow the empty text. */
+export interface ExperimentsQuery extends AnalyticsTenant {
+  readonly afterName: string;
+  readonly limit: number;
+}
+
+export interface ExperimentsPage {
+  readonly experiments: readonly Experiment[];
+  /** Value of `afterName` for the next page; null for the last page. */
+  readonly nextAfterName: string | null;
 }
 
 export interface CohortMetrics {

@@ -18,6 +18,7 @@ import type {
   WidgetEventsReportedRecord,
 } from '../ledger/ledger-record.ts';
 import {
+  isExperimentRecord,
   ledgerRecordKind,
   parseLedgerRecord,
   reversalReasons,
@@ -69,6 +70,10 @@ export class LedgerProjection {
       return;
     }
     this.lastWallMs = record[1];
+    if (isExperimentRecord(record)) {
+      if (!this.#state.applyExperimentRecord(position, record)) this.totals.unsoundExperiments++;
+      return;
+    }
     const key = toSubIdSortKey(record[2]);
     if (key < this.#firstRetainedSubId) {
       this.totals.sealedSession++;

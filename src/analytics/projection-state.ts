@@ -1,6 +1,7 @@
 import type { ClickReversal, ConfirmedPayout } from '../confirmations/confirmation.ts';
 import { msPerDay } from '../domain/calendar.ts';
 import { subIdByteLength } from '../ids/sub-id.ts';
+import type { ExperimentRecord } from '../ledger/ledger-record.ts';
 
 /** The 32 bytes of a sub_id as a latin1 string. A sub_id starts with its creation time, so sort keys are in the order of creation. */
 export type SubIdSortKey = string;
@@ -128,6 +129,9 @@ export interface ProjectionState {
   readonly offers: NumberedNames;
   readonly lenders: NumberedNames;
 
+  /** Applies a record of an experiment. Returns false if the record is invalid, or changes a closed experiment. */
+  applyExperimentRecord(position: number, record: ExperimentRecord): boolean;
+
   readonly counters: {
     /** Returns the changes of the batch to the counters of the session's tag, cohort day and device class. The caller adds to them. */
     changesOfDay(session: SessionState): DayCounterChanges;
@@ -156,6 +160,8 @@ export const emptyRecordCounts = {
   repeatedConfirmations: 0,
   /** Number of confirmations that were ignored because they violate docs/contract.md#confirmation-rules. */
   unsoundConfirmations: 0,
+  /** Number of records of experiments that were ignored because they are invalid, or change a closed experiment. */
+  unsoundExperiments: 0,
 };
 export type RecordCounts = typeof emptyRecordCounts;
 

@@ -6,9 +6,10 @@ import { daysSinceEpoch } from '../domain/calendar.ts';
 import { getOrAdd } from '../domain/get-or-add.ts';
 import type { LogCursor } from '../event-log/log-scanner.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
-import { reversalReasons } from '../ledger/ledger-record.ts';
+import { type ExperimentRecord, reversalReasons } from '../ledger/ledger-record.ts';
 import { recordCountColumns } from './analytics-database.ts';
 import { DailyCounters } from './daily-counters.ts';
+import { applyExperimentRecord } from './experiment-table.ts';
 import { type LedgerProjection, readPayoutState } from './ledger-projection.ts';
 import {
   type CountedClick,
@@ -258,6 +259,10 @@ export class SqliteProjectionState implements ProjectionState {
   assignTagNumber(account: number, vertical: number, isTest: boolean, tag: string): number {
     const columns = [account, vertical, isTest ? 1 : 0, tag];
     return this.#tags.findOrInsert(columns.join(' '), columns);
+  }
+
+  applyExperimentRecord(position: number, record: ExperimentRecord): boolean {
+    return applyExperimentRecord(this.#database, position, record);
   }
 
   /** Returns the payout states according to the ledger records that are already applied. Sessions before `firstRetainedSubId` are unknown. */

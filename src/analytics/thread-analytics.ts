@@ -111,6 +111,12 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
   readonly listTags: Analytics['listTags'] = (query, signal) =>
     this.#query({ name: 'listTags', parameter: query }, { signal });
 
+  readonly findExperiment: Analytics['findExperiment'] = (query, signal) =>
+    this.#query({ name: 'findExperiment', parameter: query }, { signal });
+
+  readonly listExperiments: Analytics['listExperiments'] = (query, signal) =>
+    this.#query({ name: 'listExperiments', parameter: query }, { signal });
+
   readonly findPayoutStates: PayoutStateReader['findPayoutStates'] = (keys, signal) => {
     // Copies only the properties of `PayoutKey`, because an object in `keys` may have further properties, which the thread does not need.
     const parameter = keys.map(({ sub, offerId, txid }) => ({ sub, offerId, txid }));

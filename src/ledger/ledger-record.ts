@@ -13,7 +13,11 @@ export type LedgerRecord =
   | OfferClickedRecord
   | RevenueConfirmedRecord
   | RevenueReversedRecord
-  | WidgetEventsReportedRecord;
+  | WidgetEventsReportedRecord
+  | ExperimentRecord;
+
+/** A record about an experiment (docs/contract.md#experiments). Its `sub` identifies no session, but contains the tenant. */
+export type ExperimentRecord = ExperimentDefinedRecord | ExperimentClosedRecord | ExperimentDeletedRecord;
 
 export const ledgerRecordKind = {
   sessionCreated: 1,
@@ -22,6 +26,9 @@ export const ledgerRecordKind = {
   revenueConfirmed: 4,
   revenueReversed: 5,
   widgetEventsReported: 6,
+  experimentDefined: 7,
+  experimentClosed: 8,
+  experimentDeleted: 9,
 } as const;
 
 /** A new session. `idempotencyKey` and `payload` are present if the request had an Idempotency-Key. */
@@ -149,6 +156,35 @@ export type WidgetEventsReportedRecord = readonly [
   offerIds: readonly (string | null)[],
 ];
 
+/** Array items that all records of experiments have in common. */
+type ExperimentChange = readonly [
+  wallMs: number,
+  sub: Uint8Array,
+  /** Name of the experiment, which is unique for the tenant. */
+  name: string,
+  /** Number of the API key that made the change. */
+  keyNumber: number,
+];
+
+/** A new experiment, or a change of an experiment. The definition is complete in each record. */
+export type ExperimentDefinedRecord = readonly [
+  kind: 7,
+  ...change: ExperimentChange,
+  /** `ExperimentDefinition` as JSON text. */
+  definition: string,
+];
+
+/** A partner closes an experiment. */
+export type ExperimentClosedRecord = readonly [
+  kind: 8,
+  ...change: ExperimentChange,
+  /** `ExperimentOutcome` as JSON text. */
+  outcome: string,
+];
+
+/** A partner hides an experiment from the list. */
+export type ExperimentDeletedRecord = readonly [kind: 9, ...change: ExperimentChange];
+
 /** Length in bytes of a widget load ID, and of the digest of an event ID. */
 export const widgetIdLength = 8;
 
@@ -191,6 +227,10 @@ export function restoreAbsentItems(value: readonly unknown[]): readonly unknown[
   return [...value.slice(0, 7), undefined, undefined, undefined, ...value.slice(10)];
 }
 
+export function isExperimentRecord(record: LedgerRecord): record is ExperimentRecord {
+  return record[0] >= ledgerRecordKind.experimentDefined;
+}
+
 /** Checks the items that follow the sub_id in a ledger record. A missing item is valid only if the item is optional. */
 function hasValidMembers(value: readonly unknown[]): boolean {
   switch (value[0]) {
@@ -230,6 +270,11 @@ function hasValidMembers(value: readonly unknown[]): boolean {
       return hasBookingMembers(value) && (value[8] === undefined || isCount(value[8]));
     case ledgerRecordKind.widgetEventsReported:
       return isBytes(value[3], widgetIdLength) && hasWidgetEventMembers(value);
+    case ledgerRecordKind.experimentDefined:
+    case ledgerRecordKind.experimentClosed:
+      return isLedgerName(value[3]) && isCount(value[4]) && typeof value[5] === 'string';
+    case ledgerRecordKind.experimentDeleted:
+      return isLedgerName(value[3]) && isCount(value[4]);
     default:
       return false;
   }

@@ -16,6 +16,8 @@ import { emptyRecordCounts } from '../../src/analytics/projection-state.ts';
 import { daysSinceEpoch, msPerDay } from '../../src/domain/calendar.ts';
 import { decodeSubId } from '../../src/ids/sub-id.ts';
 import {
+  type ExperimentRecord,
+  isExperimentRecord,
   type LedgerRecord,
   type RevenueConfirmedRecord,
   type RevenueReversedRecord,
@@ -84,6 +86,8 @@ export class AnalyticsModel {
     this.totals.records++;
     if (day < this.#retainedFromDay) {
       this.totals.sealedSession++;
+    } else if (isExperimentRecord(record)) {
+      return;
     } else if (record[0] === 1) {
       if (session !== undefined) this.totals.repeatedSession++;
       else {
@@ -100,7 +104,7 @@ export class AnalyticsModel {
     }
   }
 
-  #isCounted(session: ModelSession, record: Exclude<LedgerRecord, { readonly 0: 1 }>): boolean {
+  #isCounted(session: ModelSession, record: Exclude<LedgerRecord, { readonly 0: 1 } | ExperimentRecord>): boolean {
     const { mode, createdMs } = session.tenant;
     if (record[0] === 2) {
       if (record[6] !== true) session.views++;

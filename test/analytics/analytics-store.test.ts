@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import type { SessionRowsQuery, SummaryQuery, SummaryResult } from '../../src/analytics/analytics.ts';
-import { readStoreEvidence } from '../../src/analytics/analytics-database.ts';
 import { emptyRecordCounts } from '../../src/analytics/projection-state.ts';
 import { bounds } from '../../src/bounds.ts';
 import { msPerDay } from '../../src/domain/calendar.ts';
@@ -327,25 +325,6 @@ describe('AnalyticsStore', () => {
     );
     const { sessions, views, clicks, widgetEvents } = query();
     assert.deepEqual([sessions, views, clicks, widgetEvents[0]], [1, 1, 1, 1]);
-  });
-
-  it('a store of schema version 7 keeps its figures, without a rebuild', () => {
-    apply(...shown, clickOn('a', true, null, true), widgetEventsRecord(sub, ['widget_loaded']));
-    const before = query();
-    const evidence = readStoreEvidence(projected.file, { readonly: true });
-    assert.equal(evidence?.position, 4);
-    const database = new Database(projected.file);
-    database.exec('ALTER TABLE referrer_tag RENAME TO experiment');
-    for (const table of ['session', 'cohort_piece', 'day_counter', 'widget_counter', 'lender_counter'])
-      database.exec(`ALTER TABLE ${table} RENAME COLUMN tag_number TO experiment`);
-    database.pragma('user_version = 7');
-    database.close();
-    assert.deepEqual(readStoreEvidence(projected.file, { readonly: true }), evidence);
-    projected.reopen();
-    assert.deepEqual(query(), before);
-    assert.deepEqual(readStoreEvidence(projected.file, { readonly: true }), evidence);
-    apply(clickOn('b', true, null, true));
-    assert.deepEqual(clickFigures(), [2, 4_000_000, 4_000_000, 0, 0, 0, 0]);
   });
 
   it('does not change the store if a batch fails', () => {

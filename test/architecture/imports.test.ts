@@ -10,7 +10,7 @@ import { findCircular, type SourceFile, sourceFiles } from './source-tree.ts';
  * change of this table.
  */
 const mayImport = parseTable(`
-analytics: bounds clicks confirmations domain event-log files ids ledger
+analytics: bounds clicks confirmations domain event-log experiments files ids ledger
 auth: bounds domain files secrets
 bench/capacity: bounds domain files
 bounds:

@@ -3,6 +3,7 @@ import type {
   CohortMetrics,
   DailyAnalyticsResult,
   DayMetrics,
+  ExperimentsPage,
   SessionRowsPage,
   SessionRowsQuery,
   SummaryQuery,
@@ -77,6 +78,14 @@ export class CannedAnalytics implements Analytics {
     this.lastTagsQuery = query;
     if (this.error !== null) throw this.error;
     return this.tags;
+  }
+
+  async findExperiment(): Promise<null> {
+    return null;
+  }
+
+  async listExperiments(): Promise<ExperimentsPage> {
+    return { experiments: [], nextAfterName: null };
   }
 
   async close(): Promise<void> {}

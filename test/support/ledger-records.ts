@@ -1,7 +1,10 @@
+import { daysSinceEpoch } from '../../src/domain/calendar.ts';
 import type { ApiKeyMode } from '../../src/domain/mode.ts';
+import type { ExperimentDefinition } from '../../src/experiments/experiment.ts';
 import { subIdByteLength } from '../../src/ids/sub-id.ts';
 import type {
   DeviceClass,
+  ExperimentDefinedRecord,
   OfferClickedRecord,
   OffersViewedRecord,
   RevenueConfirmedRecord,
@@ -48,6 +51,34 @@ export function sessionCreatedRecord(
 ): SessionCreatedRecord {
   return [1, sub.readUIntBE(0, 6), sub, tag, 1, device, metadata];
 }
+
+/** Returns the record of a definition. `sub` contains the tenant and the time. */
+export function experimentDefinedRecord(
+  sub: Buffer,
+  name: string,
+  definition: Partial<ExperimentDefinition> = {},
+): ExperimentDefinedRecord {
+  const startsOn = daysSinceEpoch(sub.readUIntBE(0, 6));
+  const complete = { ...sampleDefinition, startsOn, ...definition };
+  return [7, sub.readUIntBE(0, 6), sub, name, 1, JSON.stringify(complete)];
+}
+
+const sampleDefinition: Omit<ExperimentDefinition, 'startsOn'> = {
+  arms: [
+    { referrerTag: 'tag-one', weight: 0.5, label: null },
+    { referrerTag: 'tag-two', weight: 0.5, label: null },
+  ],
+  control: 'tag-one',
+  unit: 'session',
+  assignment: 'own',
+  endsOn: null,
+  minEffectPercent: null,
+  capMicros: null,
+  hypothesis: null,
+  dimensions: [],
+  revenueDays: 45,
+  graceDays: 7,
+};
 
 /** Returns the record of a view, by default one second after the creation of the session. */
 export function offersViewedRecord(

@@ -141,6 +141,9 @@ const recordLayouts: {
   ],
   revenueReversed: ['revenue_reversed', ['offer_id', 'lender_name', 'txid', 'amount_micros', 'occurred_ms', 'reason']],
   widgetEventsReported: ['widget_reported', ['load', 'event_ids', 'types', 'offer_ids']],
+  experimentDefined: ['experiment_defined', ['name', 'key_number', 'definition']],
+  experimentClosed: ['experiment_closed', ['name', 'key_number', 'outcome']],
+  experimentDeleted: ['experiment_deleted', ['name', 'key_number']],
 };
 
 /** Names of members that may be absent at the end of a record. */

@@ -1,0 +1,103 @@
+import {
+  type Experiment,
+  type ExperimentDefinition,
+  type ExperimentOutcome,
+  parseExperimentDefinition,
+  parseExperimentOutcome,
+} from '../experiments/experiment.ts';
+import { decodeSubId } from '../ids/sub-id.ts';
+import { type ExperimentRecord, ledgerRecordKind } from '../ledger/ledger-record.ts';
+import type { AnalyticsTenant, ExperimentQuery, ExperimentsPage, ExperimentsQuery } from './analytics.ts';
+import type { SqlDatabase } from './sql-database.ts';
+
+interface ExperimentRow {
+  readonly number: number;
+  readonly name: string;
+  readonly definition: string;
+  readonly createdMs: number;
+  readonly closed: string | null;
+  readonly closedMs: number | null;
+  readonly closedBy: number | null;
+  readonly deleted: 0 | 1;
+}
+
+const selectSql = `
+  SELECT number, name, definition, created_ms AS createdMs, outcome AS closed, closed_ms AS closedMs, closed_by AS closedBy, deleted
+  FROM experiment WHERE account = ? AND vertical = ? AND test = ?`;
+
+/** Applies a record of an experiment to the store. Returns false if the record is invalid, or changes a closed experiment. */
+export function applyExperimentRecord(database: SqlDatabase, position: number, record: ExperimentRecord): boolean {
+  const [kind, wallMs, sub, name, keyNumber] = record;
+  const { account, vertical, mode } = decodeSubId(sub);
+  const key = [...tenantColumns({ account, vertical, mode }), name];
+  const whereSql = 'WHERE account = ? AND vertical = ? AND test = ? AND name = ?';
+  switch (kind) {
+    case ledgerRecordKind.experimentDefined: {
+      const definition = parseExperimentDefinition(record[5]);
+      if (definition === null) return false;
+      const { changes } = database.run(
+        `INSERT INTO experiment (account, vertical, test, name, definition, created_ms, position, changed_position, deleted)
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)
+          ON CONFLICT DO UPDATE SET definition = excluded.definition, changed_position = excluded.changed_position
+          WHERE outcome IS NULL AND deleted = 0`,
+        [...key, record[5], wallMs, position, position],
+      );
+      return changes > 0;
+    }
+    case ledgerRecordKind.experimentClosed: {
+      if (parseExperimentOutcome(record[5]) === null) return false;
+      const { changes } = database.run(
+        `UPDATE experiment SET outcome = ?, closed_ms = ?, closed_by = ?, closed_position = ?, changed_position = ?
+          ${whereSql} AND outcome IS NULL`,
+        [record[5], wallMs, keyNumber, position, position, ...key],
+      );
+      return changes > 0;
+    }
+    case ledgerRecordKind.experimentDeleted: {
+      const { changes } = database.run(
+        `UPDATE experiment SET deleted = 1, changed_position = ? ${whereSql} AND deleted = 0`,
+        [position, ...key],
+      );
+      return changes > 0;
+    }
+  }
+}
+
+/** Returns an experiment of a tenant, also a deleted one, or null if the tenant has no experiment with the name. */
+export function findExperiment(database: SqlDatabase, { name, ...tenant }: ExperimentQuery): Experiment | null {
+  const row = database.object<ExperimentRow>(`${selectSql} AND name = ?`, [...tenantColumns(tenant), name]);
+  return row === null ? null : toExperiment(row);
+}
+
+/** Returns a page of the experiments of a tenant that are not deleted, in alphabetical order. */
+export function listExperiments(
+  database: SqlDatabase,
+  { afterName, limit, ...tenant }: ExperimentsQuery,
+): ExperimentsPage {
+  const found = database.objects<ExperimentRow>(`${selectSql} AND name > ? AND deleted = 0 ORDER BY name LIMIT ?`, [
+    ...tenantColumns(tenant),
+    afterName,
+    limit + 1,
+  ]);
+  const page = found.slice(0, limit);
+  return {
+    experiments: page.map(toExperiment),
+    nextAfterName: found.length > limit ? page.at(-1)!.name : null,
+  };
+}
+
+function tenantColumns({ account, vertical, mode }: AnalyticsTenant): [number, number, 0 | 1] {
+  return [account, vertical, mode === 'test' ? 1 : 0];
+}
+
+/** The store contains only texts that `applyExperimentRecord` has checked. */
+function toExperiment({ name, definition, createdMs, closed, closedMs, closedBy, deleted }: ExperimentRow): Experiment {
+  const outcome = closed === null ? null : (JSON.parse(closed) as ExperimentOutcome);
+  return {
+    name,
+    definition: JSON.parse(definition) as ExperimentDefinition,
+    createdMs,
+    closing: outcome === null ? null : { ...outcome, closedMs: closedMs!, keyNumber: closedBy! },
+    isDeleted: deleted === 1,
+  };
+}

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { msPerDay } from '../../src/domain/calendar.ts';
+import type { ApiKeyMode } from '../../src/domain/mode.ts';
+import { experimentOutcomes } from '../../src/experiments/experiment.ts';
+import type { ExperimentClosedRecord, ExperimentDeletedRecord } from '../../src/ledger/ledger-record.ts';
+import { experimentDefinedRecord, subIdBytes } from '../support/ledger-records.ts';
+import { ProjectedStore } from './projected-store.ts';
+import { noon } from './sample-query.ts';
+
+const tenant = { account: 1, vertical: 1, mode: 'live' as const };
+const subAt = (createdMs: number, owner: { account?: number; vertical?: number; mode?: ApiKeyMode } = {}) =>
+  subIdBytes({ createdMs, serial: 0, ...owner });
+const outcome = { outcome: 'ship', arm: 'tag-two', note: null, results: { name: 'hero' } };
+const closed = (value: unknown = outcome): ExperimentClosedRecord => [
+  8,
+  noon + 2,
+  subAt(noon + 2),
+  'hero',
+  5,
+  JSON.stringify(value),
+];
+const deleted: ExperimentDeletedRecord = [9, noon + 3, subAt(noon + 3), 'hero', 5];
+
+describe('experiments in the analytics store', () => {
+  let projected: ProjectedStore;
+  beforeEach(() => {
+    projected = new ProjectedStore();
+  });
+  afterEach(() => projected.close());
+
+  const find = (name = 'hero', owner: object = {}) => projected.store.findExperiment({ ...tenant, ...owner, name });
+  const list = (query: object = {}) =>
+    projected.store.listExperiments({ ...tenant, afterName: '', limit: 100, ...query });
+  const ignored = () => projected.store.getTotals().unsoundExperiments;
+
+  it('keeps the time of the first definition and the content of the last', () => {
+    projected.apply(
+      experimentDefinedRecord(subAt(noon), 'hero', { hypothesis: 'first' }),
+      experimentDefinedRecord(subAt(noon + msPerDay), 'hero', { hypothesis: 'second' }),
+    );
+    projected.reopen();
+    assert.equal(find()?.createdMs, noon);
+    assert.equal(find()?.definition.hypothesis, 'second');
+  });
+
+  it('separates the experiments of accounts, verticals and modes', () => {
+    const owners = [{ account: 2 }, { vertical: 2 }, { mode: 'test' }] as const;
+    projected.apply(
+      ...[{}, ...owners].map((owner, index) =>
+        experimentDefinedRecord(subAt(noon + index, owner), 'hero', { hypothesis: String(index) }),
+      ),
+    );
+    for (const [index, owner] of [{}, ...owners].entries()) {
+      assert.equal(find('hero', owner)?.definition.hypothesis, String(index));
+      assert.equal(list(owner).experiments.length, 1);
+    }
+    assert.equal(find('hero', { account: 3 }), null);
+  });
+
+  it('closes an experiment once, and then changes it no more', () => {
+    projected.apply(experimentDefinedRecord(subAt(noon), 'hero', { hypothesis: 'first' }), closed());
+    assert.deepEqual(find()?.closing, { ...outcome, closedMs: noon + 2, keyNumber: 5 });
+    projected.apply(
+      closed({ ...outcome, outcome: 'broken' }),
+      experimentDefinedRecord(subAt(noon + 4), 'hero', { hypothesis: 'second' }),
+    );
+    assert.equal(find()?.closing?.outcome, 'ship');
+    assert.equal(find()?.definition.hypothesis, 'first');
+    assert.equal(ignored(), 2);
+  });
+
+  it('accepts every outcome', () => {
+    for (const outcomeName of experimentOutcomes) {
+      const name = outcomeName.replace('_', '-');
+      projected.apply(
+        experimentDefinedRecord(subAt(noon), name),
+        closed({ ...outcome, outcome: outcomeName }).with(3, name),
+      );
+      assert.equal(find(name)?.closing?.outcome, outcomeName);
+    }
+  });
+
+  it('lists experiments in pages, without deleted ones, which can still be found', () => {
+    for (const name of ['b-test', 'hero', 'a-test']) projected.apply(experimentDefinedRecord(subAt(noon), name));
+    projected.apply(deleted, deleted);
+    assert.equal(find()?.isDeleted, true);
+    assert.equal(ignored(), 1);
+    const first = list({ limit: 1 });
+    assert.deepEqual([first.experiments.map(({ name }) => name), first.nextAfterName], [['a-test'], 'a-test']);
+    const rest = list({ afterName: 'a-test' });
+    assert.deepEqual([rest.experiments.map(({ name }) => name), rest.nextAfterName], [['b-test'], null]);
+  });
+
+  it('ignores invalid records, and closings and deletions of unknown experiments', () => {
+    const valid = experimentDefinedRecord(subAt(noon), 'hero');
+    const definition = JSON.parse(valid[5]);
+    const invalid = [
+      valid.with(5, '{'),
+      valid.with(5, 'null'),
+      ...[
+        { arms: [] },
+        { arms: definition.arms.slice(1) },
+        { control: 'tag-three' },
+        { unit: 'click' },
+        { startsOn: -1 },
+        { capMicros: 0.5 },
+        { graceDays: 46 },
+      ].map((change) => valid.with(5, JSON.stringify({ ...definition, ...change }))),
+      closed(),
+      deleted,
+    ];
+    projected.apply(...invalid);
+    assert.equal(ignored(), invalid.length);
+    assert.equal(find(), null);
+    projected.apply(valid, closed({ ...outcome, outcome: 'won' }), closed({ ...outcome, results: null }));
+    assert.equal(ignored(), invalid.length + 2);
+    assert.equal(find()?.closing, null);
+  });
+});
