@@ -80,6 +80,7 @@ async function recordPartnerFlow(
     ]);
   }
   const filter = { referrer_tag: tag };
+  const dailyQuery = { ...filter, granularity: 'daily', date_from: '2026-05-19', limit: '1' };
 
   const test = callerWith('test');
   const sandbox = await test.post<SessionMembers>('session', { referrer_tag: tag });
@@ -111,8 +112,10 @@ async function recordPartnerFlow(
       ],
     },
     summary: await live.get('analytics', filter),
-    daily: await live.get('analytics', { ...filter, granularity: 'daily', date_from: '2026-05-19', limit: '1' }),
+    daily: await live.get('analytics', dailyQuery),
     rows: await live.get('analytics', { ...filter, granularity: 'row' }),
+    dailyCsv: await live.fetchText('analytics', dailyQuery, 'text/csv'),
+    rowsCsv: await live.fetchText('analytics', { ...filter, granularity: 'row' }, 'text/csv'),
     tags: await live.get('tags', {}),
   });
 }

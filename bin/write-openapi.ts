@@ -3,7 +3,7 @@
  * settings to docs/openapi.json: `node bin/write-openapi.ts`.
  */
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { resolveUrls } from '../src/config/resolve-urls.ts';
 import { openApiText } from '../src/openapi/openapi-document.ts';
 import { recordedExamplesUrl } from '../src/openapi/recorded-examples.ts';
@@ -14,6 +14,8 @@ import { captureExamples } from './record-examples.ts';
 for (const vertical of builtInVerticals.verticals) {
   const examples = recordedExamplesUrl(vertical.segment);
   mkdirSync(new URL('.', examples), { recursive: true });
+  // The service that records the examples refuses to start with a file that lacks an example.
+  rmSync(examples, { force: true });
   writeFileSync(examples, `${JSON.stringify(await captureExamples(vertical), null, 2)}\n`);
 }
 

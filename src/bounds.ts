@@ -63,6 +63,8 @@ export const bounds = {
   certificateExpiryCheckIntervalMs: 12 * 60 * 60 * 1000,
   /** Maximum length of a comma-separated header, such as `Accept`; an `Accept` header of a browser has at most a few hundred characters. */
   headerListCharactersMax: 1_024,
+  /** Maximum length of a `Link` header; many clients and proxies accept at most 8 or 16 KiB of response headers. */
+  linkHeaderCharactersMax: 6 * 1_024,
   /** Cache-Control max-age of scripts and logos without a content hash in their URL. */
   staticMaxAgeSeconds: 300,
   /** Cache-Control max-age of files with a content hash in their URL: one year. */

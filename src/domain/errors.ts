@@ -7,6 +7,7 @@ import { bounds } from '../bounds.ts';
 export const paramErrorTexts = {
   body: 'must be valid JSON in UTF-8, and an object with the members that the API reference lists',
   'Idempotency-Key': `must be 1 to ${bounds.idempotencyKeyCharactersMax} visible ASCII characters`,
+  Accept: `must prefer JSON to text/csv for this query, or the query must be shorter: the link to the next page would exceed ${bounds.linkHeaderCharactersMax} characters`,
   'Content-Length': 'must be given at most once, as a decimal number of bytes',
   'Transfer-Encoding':
     'must be chunked alone, in one header, without Content-Length and Trailer; send a GET or HEAD request without it',

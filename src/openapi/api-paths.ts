@@ -6,6 +6,7 @@ import type { ApiOperation, OperationExamples } from '../operations/api-operatio
 import type { RequestMember, RequestMembers } from '../operations/request-members.ts';
 import {
   jsonContent,
+  type OpenApiContent,
   type OpenApiExamples,
   type OpenApiOperation,
   type OpenApiParameter,
@@ -14,6 +15,7 @@ import {
 } from './openapi-types.ts';
 import type { RecordedExamples } from './recorded-examples.ts';
 import {
+  csvHeaders,
   errorResponses,
   idempotencyReplayedHeader,
   noStoreHeader,
@@ -124,7 +126,7 @@ function successResponse(
   vertical: VerticalWithProduct,
   samples: RecordedExamples | null,
 ): OpenApiResponse {
-  const { description, schema, examples, html } = response;
+  const { description, schema, examples, html, csv } = response;
   return {
     description,
     headers: {
@@ -132,16 +134,23 @@ function successResponse(
       ...noStoreHeader,
       ...rateLimitHeaders,
       ...(isReplayed !== undefined && idempotencyReplayedHeader),
+      ...(csv !== undefined && csvHeaders),
     },
     content: {
       ...jsonContent(typeof schema === 'function' ? schema(vertical) : schema, findExamples(examples, samples)),
-      ...(html !== undefined && {
-        'text/html': {
-          schema: Type.String({ description: html.description }),
-          ...(samples && { examples: findExamples(html.examples, samples)! }),
-        },
-      }),
+      ...(html !== undefined && { 'text/html': textContent(html, samples) }),
+      ...(csv !== undefined && { 'text/csv': textContent(csv, samples) }),
     },
+  };
+}
+
+function textContent(
+  { description, examples }: NonNullable<ApiOperation['response']['html']>,
+  samples: RecordedExamples | null,
+): OpenApiContent[string] {
+  return {
+    schema: Type.String({ description }),
+    ...(samples && { examples: findExamples(examples, samples)! }),
   };
 }
 

@@ -86,6 +86,17 @@ export const noStoreHeader: OpenApiHeaders = {
   'Cache-Control': requiredHeader('The response must not be cached.', constantSchema('no-store')),
 };
 
+/** Headers of responses that are JSON or CSV (docs/contract.md#csv). */
+export const csvHeaders: OpenApiHeaders = {
+  Vary: requiredHeader('Contains `Accept`, which selects JSON or CSV.', Type.String()),
+  Link: {
+    description:
+      'CSV: the next page, as `<?...>; rel="next"` relative to the URL of the request. Absent on the last page.',
+    required: false,
+    schema: Type.String(),
+  },
+};
+
 const invalidFieldSchema = defineSchema<InvalidField>()(
   Type.Object(
     {

@@ -140,7 +140,7 @@ export const analyticsSummarySchema = Type.Object(
 
 /** Figures of one day in a response with `granularity=daily` (docs/contract.md#daily-figures). */
 export type DailyFigures = ValueOf<typeof daySchema>;
-const daySchema = Type.Object(
+export const daySchema = Type.Object(
   {
     date: isoDateSchema('The UTC day of session creation.'),
     ...metricProperties,
@@ -153,7 +153,7 @@ const daySchema = Type.Object(
 
 /** Figures of one session in a response with `granularity=row` (docs/contract.md#rows). */
 export type SessionFigures = ValueOf<typeof rowSchema>;
-const rowSchema = Type.Object(
+export const rowSchema = Type.Object(
   {
     sub_id: subIdSchema,
     referrer_tag: referrerTagSchema,

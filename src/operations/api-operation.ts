@@ -7,6 +7,7 @@ import type { CancelSignal } from '../domain/async.ts';
 import type { ErrorCode, RequestParamName } from '../domain/errors.ts';
 import { type Failure, invalidRequest, type Outcome } from '../domain/outcome.ts';
 import { isVisibleAscii } from '../domain/text.ts';
+import type { CsvPage } from './csv-table.ts';
 import {
   MemberValidator,
   type MemberValues,
@@ -50,6 +51,8 @@ export interface OperationDefinition<Deps, Parameters extends RequestMembers, Bo
     readonly examples?: OperationExamples;
     /** Description and examples of an HTML response; absent if the response is always JSON. */
     readonly html?: { readonly description: string; readonly examples: OperationExamples };
+    /** Description and examples of a CSV response; absent if the operation has no `createCsvPage`. */
+    readonly csv?: { readonly description: string; readonly examples: OperationExamples };
   };
   /** Error codes of the operation, without those that every operation with such a request has. */
   readonly errors: readonly ErrorCode[];
@@ -74,6 +77,8 @@ export interface OperationDefinition<Deps, Parameters extends RequestMembers, Bo
   renderJson?(result: Result, deps: Deps, ignored: readonly string[]): string;
   /** Renders the response as HTML, for clients that do not prefer JSON; null if the response is always JSON. */
   renderHtml?(result: Result): string | null;
+  /** Returns the response as a table, for clients that prefer CSV to JSON; null for a result that is always JSON. */
+  createCsvPage?(result: Result): CsvPage | null;
   /** Whether an earlier request with the same Idempotency-Key had this result. */
   isReplayed?(result: Result): boolean;
 }

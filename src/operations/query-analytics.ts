@@ -18,10 +18,13 @@ import {
   type DailyAnalytics,
   type DailyFigures,
   dailyAnalyticsSchema,
+  daySchema,
+  rowSchema,
   type SessionFigures,
   type SessionRowsResponse,
 } from './analytics-schemas.ts';
 import { defineOperation, reportIgnoredParameters } from './api-operation.ts';
+import { listCsvColumns } from './csv-table.ts';
 import { type IgnoredParameters, isoDateSchema, referrerTagSchema, stringEnum } from './schema-parts.ts';
 
 export interface QueryAnalyticsDeps {
@@ -38,6 +41,8 @@ export const pageLimitSchema = Type.Integer({
   maximum: bounds.analyticsPageItemsMax,
   default: bounds.analyticsPageItemsMax,
 });
+
+const csvColumns = { daily: listCsvColumns(daySchema), row: listCsvColumns(rowSchema) } as const;
 
 const isIsoDate = (text: unknown) => parseIsoDate(text as string) !== null;
 
@@ -96,6 +101,13 @@ export const queryAnalytics = defineOperation({
       daily: { summary: 'granularity=daily', recorded: 'daily' },
       row: { summary: 'granularity=row', recorded: 'rows' },
     },
+    csv: {
+      description: 'A page of days or of sessions, one line each. A summary is always JSON.',
+      examples: {
+        daily: { summary: 'granularity=daily', recorded: 'dailyCsv' },
+        row: { summary: 'granularity=row', recorded: 'rowsCsv' },
+      },
+    },
   },
   errors: [],
   invalidParamExample: 'date_from',
@@ -141,6 +153,11 @@ export const queryAnalytics = defineOperation({
         ? toSignedPageView(deps, page, granularity, await readDailyFigures(deps.analytics, page, today))
         : toSignedPageView(deps, page, granularity, await readSessionRows(deps.analytics, page)),
     );
+  },
+  createCsvPage(response) {
+    if (response.granularity === 'summary') return null;
+    const { granularity, data, next_cursor: nextCursor } = response;
+    return { columns: csvColumns[granularity], rows: data, nextCursor };
   },
 });
 

@@ -74,6 +74,7 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
   piscina: ['src/matching/pool-matcher.ts'],
   commander: ['src/cli/'],
   'csv-parse': ['src/cli/'],
+  'csv-stringify': ['src/operations/csv-table.ts'],
   'jsonc-parser': ['src/cli/', 'src/confirmations/'],
   saxes: ['src/catalogs/find-svg-problem.ts'],
   'sonic-boom': ['src/logging/'],

@@ -1,6 +1,7 @@
 import type { Authenticator } from '../../auth/authenticator.ts';
 import type { Caller } from '../../auth/key-usage.ts';
 import { rateLimitHeaders } from '../../auth/rate-limits.ts';
+import { bounds } from '../../bounds.ts';
 import { isJsonObject } from '../../domain/assert-options.ts';
 import type { RequestParamName } from '../../domain/errors.ts';
 import { type ApiError, type Failure, invalidRequest, type Outcome } from '../../domain/outcome.ts';
@@ -13,17 +14,24 @@ import {
   reportIgnoredParameters,
   runOperation,
 } from '../../operations/api-operation.ts';
+import { type CsvPage, renderCsv } from '../../operations/csv-table.ts';
 import { listIgnoredNames, reportsIgnoredNames } from '../../operations/ignored-names.ts';
+import type { ParameterTexts } from '../../operations/request-members.ts';
 import type { RequestContext, RequestHandler } from '../engines/listener.ts';
-import { formatHeaders, type HeaderText } from '../engines/response-head.ts';
+import { formatHeader, formatHeaders, type HeaderText } from '../engines/response-head.ts';
 import type { CorsPolicy } from './cors.ts';
 import { errorReply, jsonHeaders } from './replies.ts';
-import { decodePathSegment, isJsonMediaType, parseJsonBody, prefersJson } from './request-parsing.ts';
+import { decodePathSegment, isJsonMediaType, parseJsonBody, prefersCsv, prefersJson } from './request-parsing.ts';
 import { type AllowedMethods, allowedMethods, apiRouteIndexOf, PathTable, replyMethodNotAllowed } from './routing.ts';
 
 const replayedHeaders = formatHeaders({ 'Idempotency-Replayed': 'true' });
 const htmlHeaders = formatHeaders({
   'Content-Type': 'text/html; charset=utf-8',
+  'Cache-Control': 'no-store',
+});
+
+const csvHeaders = formatHeaders({
+  'Content-Type': 'text/csv; charset=utf-8; header=present',
   'Cache-Control': 'no-store',
 });
 
@@ -54,6 +62,8 @@ interface AdmittedRequest extends ApiRequest {
   readonly operationDeps: never;
   /** Texts of the path parameters, not decoded. */
   readonly segments: readonly string[];
+  /** Whether the client prefers CSV to JSON; false if the operation has no CSV response. */
+  readonly wantsCsv: boolean;
   /** CORS and rate limit headers that every response to this request contains. */
   readonly headers: HeaderText;
 }
@@ -97,7 +107,7 @@ export function apiRoutes(deps: ApiRoutesDeps): RequestHandler {
       const headers = methods.headers + cors.preflightHeaders(context, methods.list);
       return context.reply({ status: 204, headers, body: '' });
     }
-    const corsHeaders = cors.responseHeaders(context);
+    const corsHeaders = cors.responseHeaders(context, operation?.createCsvPage !== undefined);
     context.errorHeaders = corsHeaders;
     if (operation === undefined) return replyMethodNotAllowed(context, methods, corsHeaders);
 
@@ -125,6 +135,7 @@ export function apiRoutes(deps: ApiRoutesDeps): RequestHandler {
       operation,
       operationDeps,
       segments: match.segments,
+      wantsCsv: operation.createCsvPage !== undefined && prefersCsv(context.getRequestHeader('accept')),
       headers,
       caller: admission.caller,
       quotaReservation: admission.quotaReservation,
@@ -187,8 +198,8 @@ function run(
     texts[name] = text;
   }
   const outcome = runOperation(operation, request.operationDeps, texts, body, request);
-  if (outcome instanceof Promise) return outcome.then((settled) => sendOutcome(request, settled, names));
-  sendOutcome(request, outcome, names);
+  if (outcome instanceof Promise) return outcome.then((settled) => sendOutcome(request, settled, texts, names));
+  sendOutcome(request, outcome, texts, names);
 }
 
 const noNames: readonly string[] = [];
@@ -197,7 +208,12 @@ function refuse(request: AdmittedRequest, failure: Failure): void {
   sendError(request.context, rejectAdmitted(request, failure).error, request.headers);
 }
 
-function sendOutcome(request: AdmittedRequest, outcome: Outcome<unknown>, names: readonly string[]): void {
+function sendOutcome(
+  request: AdmittedRequest,
+  outcome: Outcome<unknown>,
+  texts: ParameterTexts,
+  names: readonly string[],
+): void {
   const { context, operation, operationDeps, caller, headers } = request;
   if (!outcome.ok) {
     sendError(context, outcome.error, headers);
@@ -210,12 +226,39 @@ function sendOutcome(request: AdmittedRequest, outcome: Outcome<unknown>, names:
     context.reply({ status: 200, headers: headers + htmlHeaders, body: html });
     return;
   }
+  const csvPage = request.wantsCsv ? operation.createCsvPage!(result) : null;
+  if (csvPage !== null) {
+    sendCsvPage(request, csvPage, texts);
+    return;
+  }
   const ignored = names.length === 0 ? names : listIgnoredNames(caller, operation, names);
   const replayed = operation.isReplayed?.(result) === true ? replayedHeaders : '';
   const body =
     operation.renderJson?.(result, operationDeps, ignored) ??
     JSON.stringify(reportIgnoredParameters(operation.createResponse?.(result, operationDeps) ?? result, ignored));
   context.reply({ status: 200, headers: headers + replayed + jsonHeaders, body });
+}
+
+/** Sends a page as CSV. Refuses the request if the link to the next page would be too long for many clients. */
+function sendCsvPage(request: AdmittedRequest, page: CsvPage, texts: ParameterTexts): void {
+  const { context, headers } = request;
+  const link = nextPageLink(request, page, texts);
+  if (link.length > bounds.linkHeaderCharactersMax) refuse(request, invalidRequest('Accept'));
+  else context.reply({ status: 200, headers: headers + csvHeaders + link, body: renderCsv(page) });
+}
+
+/**
+ * Returns the header `Link` with the next page; empty on the last page. The link is relative to the URL of the request, because a proxy may
+ * have changed the start of the path.
+ */
+function nextPageLink({ operation }: AdmittedRequest, { nextCursor }: CsvPage, texts: ParameterTexts): HeaderText {
+  if (nextCursor === null) return '';
+  const query = new URLSearchParams();
+  for (const name of operation.queryParameters) {
+    const text = name === 'cursor' ? nextCursor : texts[name];
+    if (text !== undefined) query.set(name, text);
+  }
+  return formatHeader('Link', `<?${query}>; rel="next"`);
 }
 
 function sendError(context: RequestContext, error: ApiError, headers: HeaderText): void {

@@ -3,6 +3,7 @@ import { formatHeader, formatHeaders, type HeaderText } from '../engines/respons
 
 /** Headers of a response that no page of another origin may read. Caches need `Vary`, because the response depends on `Origin`. */
 export const varyByOriginHeaders = formatHeaders({ Vary: 'Origin' });
+const varyByAcceptHeaders = formatHeaders({ Vary: 'Accept' });
 
 /**
  * Creates functions that format the CORS headers of one group of routes.
@@ -27,7 +28,7 @@ export const widgetCors = corsHeaders('Content-Type', 'Retry-After, X-RateLimit-
 const apiCors = corsHeaders(
   'Authorization, Content-Type, Idempotency-Key',
   'X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, ' +
-    'Retry-After, Idempotency-Replayed',
+    'Retry-After, Idempotency-Replayed, Link',
 );
 
 /** CORS policy of the API. Browsers can call the API only from the origins in SVC_CORS_ORIGINS, which is empty by default. */
@@ -38,10 +39,12 @@ export class CorsPolicy {
     this.#origins = new Set(origins);
   }
 
-  responseHeaders(context: RequestContext): HeaderText {
-    if (this.#origins.size === 0) return '';
+  /** @param variesByAccept whether the response also depends on `Accept`, which the header `Vary` then lists */
+  responseHeaders(context: RequestContext, variesByAccept = false): HeaderText {
+    if (this.#origins.size === 0) return variesByAccept ? varyByAcceptHeaders : '';
     const origin = context.getRequestHeader('origin');
-    return this.#origins.has(origin) ? apiCors.allowOriginHeaders(origin) : varyByOriginHeaders;
+    const headers = this.#origins.has(origin) ? apiCors.allowOriginHeaders(origin) : varyByOriginHeaders;
+    return variesByAccept ? headers.replace('Vary: Origin', 'Vary: Origin, Accept') : headers;
   }
 
   /** Returns the CORS headers of the response to an OPTIONS request. `methods` lists the allowed methods of the path. */

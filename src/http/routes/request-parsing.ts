@@ -65,6 +65,17 @@ export function prefersJson(accept: string): boolean {
   return (weights.get('application/json') ?? 0) > (weights.get('text/html') ?? 0);
 }
 
+/**
+ * Whether an `Accept` header prefers CSV to JSON. The most specific media range determines the weight of a type (RFC 9110, 12.5.1). Returns
+ * false if JSON and CSV are equally acceptable (docs/contract.md#csv).
+ */
+export function prefersCsv(accept: string): boolean {
+  if (accept === '' || accept === '*/*') return false;
+  const weights = parseWeightedList(accept);
+  const weightOf = (type: string, range: string) => weights.get(type) ?? weights.get(range) ?? weights.get('*/*') ?? 0;
+  return weightOf('text/csv', 'text/*') > weightOf('application/json', 'application/*');
+}
+
 /** Whether the request is speculative: a browser sends it before a person opens the link, and marks it with one of four headers. */
 export function isSpeculative(context: RequestContext): boolean {
   for (const name of purposeHeaders) {
