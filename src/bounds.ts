@@ -98,6 +98,8 @@ export const bounds = {
   /** Maximum length of a key or value in the `metadata` of a session. */
   metadataCharactersMax: 256,
   idempotencyKeyCharactersMax: 255,
+  /** Maximum length of a `unit_id`. */
+  unitIdCharactersMax: 64,
   /** Maximum number of stored idempotency keys (about 90 bytes each); at the maximum, requests with a new idempotency key get 503. */
   idempotencyKeysMax: 1_000_000,
   /** Maximum number of expired records that are deleted to make room for a new session or idempotency key. */

@@ -1,6 +1,7 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { ClickIds, ClickTokenCipher } from '../../src/ids/click-tokens.ts';
 import { SubIds, subIdByteLength } from '../../src/ids/sub-id.ts';
+import { UnitHasher, unitHashByteLength } from '../../src/ids/unit-hasher.ts';
 import { WidgetTokens } from '../../src/ids/widget-token.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { createSecretSet } from './fixtures.ts';
@@ -26,6 +27,21 @@ export const subIdBenchmarks: readonly MicroBenchmark[] = [
   createPerItemBenchmark('ids/sub-id: verify a session ID', () => {
     const { subIds, issue } = issueSubIds();
     return { items: fill(issue), run: (subId) => (subIds.verify(subId) === null ? 0 : 1) };
+  }),
+];
+
+const unitIds = () => fill(() => randomBytes(16).toString('hex'));
+
+export const unitHashBenchmarks: readonly MicroBenchmark[] = [
+  createPerItemBenchmark('ids/unit-hasher: hash a visitor ID', () => {
+    const hasher = new UnitHasher(randomBytes(32));
+    return { items: unitIds(), run: (unitId) => hasher.hash(7, unitId).length };
+  }),
+  createPerItemBenchmark('ids/unit-hasher: hash a visitor ID with createHmac, for comparison', () => {
+    const key = randomBytes(32);
+    const run = (unitId: string) =>
+      createHmac('sha256', key).update(`7 ${unitId}`).digest().subarray(0, unitHashByteLength).length;
+    return { items: unitIds(), run };
   }),
 ];
 

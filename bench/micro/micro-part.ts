@@ -2,7 +2,13 @@ import { Bench, type FnReturnedObject } from 'tinybench';
 import type { BenchPart } from '../bench-part.ts';
 import { apiKeyBenchmark, authenticatorBenchmarks } from './auth.ts';
 import { errorReplyBenchmark, replyTextBenchmark } from './http.ts';
-import { clickIdBenchmarks, clickTokenBenchmarks, subIdBenchmarks, widgetTokenBenchmarks } from './ids.ts';
+import {
+  clickIdBenchmarks,
+  clickTokenBenchmarks,
+  subIdBenchmarks,
+  unitHashBenchmarks,
+  widgetTokenBenchmarks,
+} from './ids.ts';
 import { analyticsUpdateBenchmark, ledgerAppendBenchmarks, ledgerRecordBenchmarks } from './ledger.ts';
 import { createRankingBenchmarks, matchBatchBenchmarks, offerJsonBenchmarks } from './matching.ts';
 import {
@@ -27,6 +33,7 @@ export function listMicroBenchmarks(quick: boolean, sessionsMax: number): MicroB
     apiKeyBenchmark,
     ...authenticatorBenchmarks,
     ...subIdBenchmarks,
+    ...unitHashBenchmarks,
     sessionCreationBenchmark,
     sessionResponseBenchmark,
     fieldValidationBenchmark,

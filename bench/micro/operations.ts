@@ -2,6 +2,7 @@ import { bounds } from '../../src/bounds.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { validatePocketFields } from '../../src/domain/pocket-fields.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
+import { UnitHasher } from '../../src/ids/unit-hasher.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { runOperation } from '../../src/operations/api-operation.ts';
 import { type CreateSessionDeps, createSession, type SessionResponse } from '../../src/operations/create-session.ts';
@@ -51,6 +52,7 @@ function createSessionCreator() {
   const deps: CreateSessionDeps = {
     clock,
     subIds: new SubIds(secrets, new RandomBytesPool()),
+    unitHasher: new UnitHasher(Buffer.alloc(32, 7)),
     sessions,
     ledger: instantLedger,
     devices: new DeviceClassifier(bounds.userAgentCacheEntriesMax),

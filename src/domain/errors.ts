@@ -17,6 +17,7 @@ export const paramErrorTexts = {
   // Sessions and pocket fields
   user_agent: `must be a string of at most ${bounds.userAgentCharactersMax} characters`,
   metadata: `must be an object of at most ${bounds.metadataKeysMax} members whose names and values have at most ${bounds.metadataCharactersMax} characters each; a value is a string, boolean, null, or a number that is not an integer outside ±(2^53 - 1)`,
+  unit_id: `must be 1 to ${bounds.unitIdCharactersMax} visible ASCII characters`,
   sub_id: 'is required, and must be the sub_id that the session operation returned',
   fields: `is required, and must be an object of at most ${bounds.fieldsMax} members with names of at most ${bounds.fieldNameCharactersMax} characters`,
 

@@ -37,6 +37,8 @@ const DataInventorySchema = Type.Object({
   sealed: Type.Optional(LogEndSchema),
   journal: Type.Optional(Type.Array(JournalLogEndSchema)),
   keys: Type.Optional(KeyFileNumbersSchema),
+  /** Present if the secret file has a unit key. Inventories of earlier releases do not have this member. */
+  hasUnitKey: Type.Optional(Type.Literal(true)),
   /** Present if the data folder was created with a test clock; see `readTestClockDays`. */
   testClock: Type.Optional(
     Type.Object({ advancedDays: Type.Integer({ minimum: 0, maximum: bounds.testClockDaysMax }) }),

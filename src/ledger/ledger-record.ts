@@ -1,6 +1,7 @@
 import { bounds } from '../bounds.ts';
 import { microsPerUsd } from '../domain/money.ts';
 import { subIdByteLength } from '../ids/sub-id.ts';
+import { unitHashByteLength } from '../ids/unit-hasher.ts';
 
 /**
  * A record of the ledger, which contains no pocket field of a borrower. The stored form of a record is a msgpack array. Every record starts
@@ -31,7 +32,10 @@ export const ledgerRecordKind = {
   experimentDeleted: 9,
 } as const;
 
-/** A new session. `idempotencyKey` and `payload` are present if the request had an Idempotency-Key. */
+/**
+ * A new session. `idempotencyKey` and `payload` are present if the request had an Idempotency-Key, and `unit` if the request had a
+ * `unit_id`. The log stores absent items as null if `unit` follows.
+ */
 export type SessionCreatedRecord = readonly [
   kind: 1,
   /** Creation time of the session, which the sub_id also contains. */
@@ -44,8 +48,10 @@ export type SessionCreatedRecord = readonly [
   /** Metadata of the session as JSON text, or null. */
   metadata: string | null,
   /** Keyed digests of 16 bytes each, which identify a repeated request (docs/contract.md#idempotency). */
-  idempotencyKey?: Uint8Array,
-  payload?: Uint8Array,
+  idempotencyKey?: Uint8Array | undefined,
+  payload?: Uint8Array | undefined,
+  /** Hash of the `unit_id` (`UnitHasher`). */
+  unit?: Uint8Array | undefined,
 ];
 
 /** One response with offers (docs/contract.md#views). The items `load` and `again` are present only if a widget showed the offers. */
@@ -217,12 +223,18 @@ export function parseRecordTimeMs(record: unknown): number | null {
 export function parseLedgerRecord(value: unknown): LedgerRecord | null {
   if (!Array.isArray(value) || !isWallMs(value[1]) || !isBytes(value[2], subIdByteLength)) return null;
   if (!hasValidMembers(value)) return null;
-  if (value[0] === ledgerRecordKind.sessionCreated) return withKnownDevice(value);
-  return restoreAbsentItems(value) as unknown as LedgerRecord;
+  const record = restoreAbsentItems(value);
+  return value[0] === ledgerRecordKind.sessionCreated ? withKnownDevice(record) : (record as unknown as LedgerRecord);
 }
 
-/** Replaces the items of a click's decision by undefined if the log contains null in place of a decision (see `OfferClickedRecord`). */
+/**
+ * Replaces null by undefined where the log contains null in place of absent items: the decision of a click (see `OfferClickedRecord`), and
+ * the items that follow the metadata of a session (see `SessionCreatedRecord`).
+ */
 export function restoreAbsentItems(value: readonly unknown[]): readonly unknown[] {
+  if (value[0] === ledgerRecordKind.sessionCreated && value.length > 9) {
+    return value.map((item, index) => (index > 6 && item === null ? undefined : item));
+  }
   if (value[0] !== ledgerRecordKind.offerClicked || value[9] !== null) return value;
   return [...value.slice(0, 7), undefined, undefined, undefined, ...value.slice(10)];
 }
@@ -239,7 +251,8 @@ function hasValidMembers(value: readonly unknown[]): boolean {
         isLedgerName(value[3]) &&
         isCount(value[4]) &&
         isCount(value[5]) &&
-        (value[6] === null || typeof value[6] === 'string')
+        (value[6] === null || typeof value[6] === 'string') &&
+        (value[9] === undefined || value[9] === null || isBytes(value[9], unitHashByteLength))
       );
     case ledgerRecordKind.offersViewed:
       return (

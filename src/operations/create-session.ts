@@ -12,9 +12,10 @@ import {
   successOutcome,
 } from '../domain/outcome.ts';
 import type { Tenant } from '../domain/tenant.ts';
-import { exceedsCodePointLimit } from '../domain/text.ts';
+import { exceedsCodePointLimit, isVisibleAscii } from '../domain/text.ts';
 import type { AppendedRecord } from '../event-log/event-log.ts';
 import { decodeSubId, formatSubId, type SubIds } from '../ids/sub-id.ts';
+import type { UnitHasher } from '../ids/unit-hasher.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { ledgerRecordKind } from '../ledger/ledger-record.ts';
 import type { IdempotencyDigests, IdempotencyKeys, OriginalRequest } from '../sessions/idempotency-keys.ts';
@@ -34,6 +35,7 @@ import {
 export interface CreateSessionDeps {
   readonly clock: Clock;
   readonly subIds: SubIds;
+  readonly unitHasher: UnitHasher;
   readonly sessions: SessionStore;
   readonly ledger: Ledger;
   readonly devices: DeviceClassifier;
@@ -61,6 +63,7 @@ interface SessionRequest {
   readonly userAgent: string | undefined;
   /** JSON text of the metadata; null without metadata. */
   readonly metadata: string | null;
+  readonly unitId: string | undefined;
 }
 
 export interface CreatedSession {
@@ -119,6 +122,17 @@ export const createSession = defineOperation({
         accepts: (value: unknown) => isTextWithin(value, bounds.userAgentCharactersMax),
       },
       metadata: { schema: Type.Optional(metadataSchema), accepts: isMetadata },
+      unit_id: {
+        schema: Type.Optional(
+          Type.String({
+            maxLength: bounds.unitIdCharactersMax,
+            pattern: '^[!-~]+$',
+            description:
+              'Your own opaque id of the visitor, by which experiments recognize the visitor. Only a keyed hash of the id is stored.',
+          }),
+        ),
+        accepts: (value: unknown) => typeof value === 'string' && isVisibleAscii(value, bounds.unitIdCharactersMax),
+      },
     },
     examples: { session: { recorded: 'sessionRequest' } },
   },
@@ -130,12 +144,12 @@ export const createSession = defineOperation({
   createResponse: ({ session }: CreatedSession) => session,
   async handle(
     deps: CreateSessionDeps,
-    { referrer_tag: referrerTag, user_agent: userAgent, metadata },
+    { referrer_tag: referrerTag, user_agent: userAgent, metadata, unit_id: unitId },
     { caller, quotaReservation, idempotencyKey },
   ): Promise<Outcome<CreatedSession>> {
     const metadataJson = metadata === undefined ? null : JSON.stringify(metadata);
-    // The digest of a request depends on the names and the order of these members.
-    const request: SessionRequest = { referrerTag, userAgent, metadata: metadataJson };
+    // The digest of a request depends on the names and the order of these members. An undefined member does not change the digest.
+    const request: SessionRequest = { referrerTag, userAgent, metadata: metadataJson, unitId };
     let isRecorded = false;
     let digests: IdempotencyDigests | null = null;
     let tagReservation: ReferrerTagReservation | null = null;
@@ -244,9 +258,9 @@ function isExactNumber(value: unknown): boolean {
 
 /** Appends the record of a session to the ledger and stores the session. Returns null if the session store is full or the ledger refuses the record. */
 function addSession(
-  { clock, subIds, sessions, ledger, devices, sessionTtlMs }: CreateSessionDeps,
+  { clock, subIds, unitHasher, sessions, ledger, devices, sessionTtlMs }: CreateSessionDeps,
   caller: Caller,
-  { referrerTag, userAgent, metadata }: SessionRequest,
+  { referrerTag, userAgent, metadata, unitId }: SessionRequest,
   digests: IdempotencyDigests | null,
 ): { readonly view: SessionResponse; readonly record: AppendedRecord } | null {
   if (!sessions.tryMakeRoom()) return null;
@@ -262,7 +276,13 @@ function addSession(
     device,
     metadata,
   ] as const;
-  const appended = ledger.append(digests === null ? record : [...record, digests.key, digests.payload]);
+  const appended = ledger.append(
+    unitId !== undefined
+      ? [...record, digests?.key, digests?.payload, unitHasher.hash(caller.account, unitId)]
+      : digests === null
+        ? record
+        : [...record, digests.key, digests.payload],
+  );
   if (appended === null) return null;
   sessions.add(subId, caller);
   return { view: toSessionView(subId, caller, createdMs, referrerTag, sessionTtlMs), record: appended };

@@ -11,17 +11,27 @@ import { type Secret, SecretSet } from './secret-set.ts';
 /** Highest possible secret number. A token stores the number of its secret in one byte. */
 const secretNumberMax = 255;
 
+/** 32 bytes as hexadecimal digits. */
+const keySchema = Type.String({ pattern: '^[0-9a-f]{64}$' });
+
 const secretFileValidator = Compile(
   Type.Object({
     secrets: Type.Array(
-      Type.Object({
-        number: Type.Integer({ minimum: 1, maximum: secretNumberMax }),
-        hex: Type.String({ pattern: '^[0-9a-f]{64}$' }),
-      }),
+      Type.Object({ number: Type.Integer({ minimum: 1, maximum: secretNumberMax }), hex: keySchema }),
       { minItems: 1, maxItems: secretNumberMax },
     ),
+    unit_key: Type.Optional(keySchema),
   }),
 );
+
+/** Error codes of a secret file that the service can read, but not replace. */
+const readOnlyCodes: readonly unknown[] = ['EACCES', 'EPERM', 'EROFS', 'EBUSY'];
+
+/** Content of a secret file. `unitKey` is null if an earlier release created the file. */
+interface SecretFileContent {
+  readonly secrets: readonly Secret[];
+  readonly unitKey: Buffer | null;
+}
 
 /** Error for a missing or invalid secret file. */
 export class SecretFileError extends OperatorError {
@@ -29,8 +39,9 @@ export class SecretFileError extends OperatorError {
 }
 
 /**
- * Reads the secrets from the secret file (docs/contract.md#secrets). If the file is missing, creates it with one new secret. If the file is
- * missing but the ledger is not empty, throws `SecretFileError`, because new secrets would invalidate the IDs in the ledger.
+ * Reads the secrets from the secret file (docs/contract.md#secrets). If the file is missing, creates it with one new secret and a unit
+ * key. If the file is missing but the ledger is not empty, throws `SecretFileError`, because new secrets would invalidate the IDs in the
+ * ledger.
  */
 export function openOrCreateSecretFile(path: string, hasHistory: boolean): SecretSet {
   if (isMissing(path)) {
@@ -39,9 +50,10 @@ export function openOrCreateSecretFile(path: string, hasHistory: boolean): Secre
         `${path} is missing, but this data folder was used before: restore the secret file (see SVC_SECRET_FILE), or start with an empty data folder`,
       );
     }
-    writeSecretFile(path, [generateSecret(1)]);
+    writeSecretFile(path, { secrets: [generateSecret(1)], unitKey: randomBytes(32) });
   }
-  return new SecretSet(readSecrets(path));
+  const { secrets, unitKey } = readSecretFile(path);
+  return new SecretSet(secrets, unitKey);
 }
 
 /** Adds a new secret to an existing secret file atomically. Returns the number of the new secret. */
@@ -49,26 +61,52 @@ export function addSecret(path: string): number {
   if (isMissing(path)) {
     throw new SecretFileError(`${path} is missing; the first start of the service creates it (see SVC_SECRET_FILE)`);
   }
-  const secrets = readSecrets(path);
+  const { secrets, unitKey } = readSecretFile(path);
   const number = Math.max(...secrets.map((secret) => secret.number)) + 1;
   if (number > secretNumberMax) {
     throw new SecretFileError(`${path} contains secret number ${secretNumberMax}; no further secret can be added`);
   }
-  // If the path is a link, the file that it leads to is replaced, not the link.
-  writeSecretFile(realpathSync(path), [...secrets, generateSecret(number)]);
+  writeSecretFile(path, { secrets: [...secrets, generateSecret(number)], unitKey });
   return number;
 }
+
+/**
+ * Adds a new unit key to a secret file that an earlier release created, and returns the key. Throws `SecretFileError` if the file is
+ * read-only.
+ */
+export function addUnitKey(path: string): Buffer {
+  const { secrets } = readSecretFile(path);
+  const unitKey = randomBytes(32);
+  try {
+    writeSecretFile(path, { secrets, unitKey });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (!readOnlyCodes.includes(code)) throw error;
+    throw new SecretFileError(
+      `${path} has no unit_key, and this process may not replace the file (${code}): add ${unitKeyMember} to it`,
+      { cause: error },
+    );
+  }
+  return unitKey;
+}
+
+/** Member of the secret file with the unit key, for messages. */
+export const unitKeyMember = '"unit_key": "64 random lower-case hex digits"';
 
 function generateSecret(number: number): Secret {
   return { number, bytes: randomBytes(32) };
 }
 
-function writeSecretFile(path: string, secrets: readonly Secret[]): void {
-  const content = { secrets: secrets.map(({ number, bytes }) => ({ number, hex: bytes.toString('hex') })) };
-  writeFileDurably(path, `${JSON.stringify(content, null, 2)}\n`);
+/** Replaces the file that a path leads to. If the path is a link, replaces the file to which the link leads. */
+function writeSecretFile(path: string, { secrets, unitKey }: SecretFileContent): void {
+  const content = {
+    secrets: secrets.map(({ number, bytes }) => ({ number, hex: bytes.toString('hex') })),
+    unit_key: unitKey?.toString('hex'),
+  };
+  writeFileDurably(isMissing(path) ? path : realpathSync(path), `${JSON.stringify(content, null, 2)}\n`);
 }
 
-function readSecrets(path: string): Secret[] {
+function readSecretFile(path: string): SecretFileContent {
   const read = readRegularFile(path, bounds.secretFileBytesMax);
   if (!read.ok) throw new SecretFileError(`${path} ${read.problem} (see SVC_SECRET_FILE)`);
   let content: unknown;
@@ -79,12 +117,13 @@ function readSecrets(path: string): Secret[] {
   }
   if (!secretFileValidator.Check(content)) {
     throw new SecretFileError(
-      `${path} must contain {"secrets": [{"number": 1 to 255, "hex": 64 lower-case hex digits}, ...]}`,
+      `${path} must contain {"secrets": [{"number": 1 to 255, "hex": 64 lower-case hex digits}, ...], "unit_key": 64 lower-case hex digits}`,
     );
   }
   const secrets = content.secrets.map(({ number, hex }) => ({ number, bytes: Buffer.from(hex, 'hex') }));
   if (new Set(secrets.map((secret) => secret.number)).size !== secrets.length) {
     throw new SecretFileError(`${path} contains a secret number twice`);
   }
-  return secrets;
+  const { unit_key: unitKey } = content;
+  return { secrets, unitKey: unitKey === undefined ? null : Buffer.from(unitKey, 'hex') };
 }

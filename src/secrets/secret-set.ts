@@ -27,12 +27,15 @@ export type KeyPurpose =
 /** All secrets of a service (docs/contract.md#secrets). The newest secret signs new tokens, and all secrets can verify tokens. */
 export class SecretSet {
   readonly newest: Secret;
+  /** Key of `UnitHasher`, which never changes; null if an earlier release created the secret file. */
+  readonly unitKey: Buffer | null;
   readonly #secrets: ReadonlyMap<number, Secret>;
 
-  constructor(secrets: readonly Secret[]) {
+  constructor(secrets: readonly Secret[], unitKey: Buffer | null = null) {
     const newest = secrets.toSorted((one, other) => other.number - one.number)[0];
     if (newest === undefined) throw new Error('secret set is empty');
     this.newest = newest;
+    this.unitKey = unitKey;
     this.#secrets = new Map(secrets.map((secret) => [secret.number, secret]));
   }
 

@@ -18,7 +18,7 @@ import { decodeSubId, formatSubId, readSecretNumber, SubIds } from '../ids/sub-i
 import type { LedgerSubscriber } from '../ledger/ledger.ts';
 import { type LedgerRecord, ledgerRecordKind, parseLedgerRecord } from '../ledger/ledger-record.ts';
 import { RandomBytesPool } from '../secrets/random-pool.ts';
-import { SecretFileError } from '../secrets/secret-file.ts';
+import { addUnitKey, SecretFileError, unitKeyMember } from '../secrets/secret-file.ts';
 import type { SecretSet } from '../secrets/secret-set.ts';
 
 const acceptLedgerCommand = 'marketplace log repair --accept-missing-ledger --yes';
@@ -149,16 +149,18 @@ export function assertLedgerOfJournal(
   );
 }
 
-/** Remembers the highest account and key number in the replayed ledger records, and the last sub_id. */
+/** Remembers the highest account and key number in the replayed ledger records, the last sub_id, and whether a session has a unit. */
 export class LedgerWitness implements LedgerSubscriber {
   /** Requests no replay of records by their time; other subscribers do. */
   readonly replayStartTimeMs = Number.POSITIVE_INFINITY;
   readonly replayStartPosition: number;
   highestAccount = 0;
   highestKey = 0;
+  /** Whether a replayed session has the hash of a `unit_id`. */
+  hasUnits = false;
   #lastSub: Buffer | null = null;
 
-  /** @param knownPosition position of the last record whose account and key are known */
+  /** @param knownPosition position of the last record that needs no replay */
   constructor(knownPosition = 0) {
     this.replayStartPosition = knownPosition + 1;
   }
@@ -169,6 +171,7 @@ export class LedgerWitness implements LedgerSubscriber {
     this.highestKey = Math.max(this.highestKey, record[4]);
     this.#lastSub ??= Buffer.alloc(record[2].length);
     this.#lastSub.set(record[2]);
+    if (record[9] !== undefined) this.hasUnits = true;
   }
 
   /**
@@ -187,6 +190,24 @@ export class LedgerWitness implements LedgerSubscriber {
       `${secretFile} does not belong to the ledger, because ${problem}; put the current files back (see SVC_SECRET_FILE)`,
     );
   }
+}
+
+/**
+ * Returns the unit key of the secret file. Adds a key to the secret file of an earlier release. Throws `SecretFileError` if the secret file
+ * has lost its key, because every returning visitor would count as a new visitor.
+ */
+export function readOrAddUnitKey(
+  { unitKey }: SecretSet,
+  secretFile: string,
+  { inventory }: FolderEvidence,
+  { hasUnits }: Pick<LedgerWitness, 'hasUnits'>,
+): Buffer {
+  if (unitKey !== null) return unitKey;
+  if (inventory.hasUnitKey !== true && !hasUnits) return addUnitKey(secretFile);
+  throw new SecretFileError(
+    `${secretFile} has lost its unit_key, with which the service hashes ids of visitors: put the current file back; to ` +
+      `count every returning visitor as a new one, add ${unitKeyMember} to the file`,
+  );
 }
 
 /** Throws `DataMissingError` if sessions are live, but the journal has no log. Every start of the service creates a log. */

@@ -103,6 +103,7 @@ export class InventoryWriter {
       ...(this.#sealed.position > 0 && { sealed: this.#sealed }),
       journal: journal.listLogs(),
       keys: readKeyNumbers(),
+      hasUnitKey: true,
       ...(testClock !== null && { testClock: { advancedDays: testClock.advancedDays } }),
     };
   }

@@ -17,6 +17,7 @@ import { nodeFileSystem } from '../event-log/log-files.ts';
 import { deleteSegmentsBefore } from '../event-log/segment-files.ts';
 import type { KeyFileNumbers } from '../files/data-inventory.ts';
 import { dataPaths } from '../files/data-paths.ts';
+import { UnitHasher } from '../ids/unit-hasher.ts';
 import { FileJournal, type JournalProblem } from '../journal/file-journal.ts';
 import { type Ledger, openLedger } from '../ledger/ledger.ts';
 import { describeError } from '../logging/describe-error.ts';
@@ -36,6 +37,7 @@ import {
   type FolderEvidence,
   findKnownNumbersPosition,
   LedgerWitness,
+  readOrAddUnitKey,
 } from './check-data-folder.ts';
 import { InventoryWriter } from './inventory-writer.ts';
 import type { CleanupStack } from './lifecycle.ts';
@@ -93,7 +95,7 @@ export async function openStorage(options: ServiceOptions, deps: StorageDeps) {
   // The cleanup callbacks run in reverse order. The last inventory is written after ledger, journal and analytics are closed.
   let inventoryWriter: InventoryWriter | null = null;
   cleanup.addCleanupCallback(() => inventoryWriter?.close());
-  const { ledger, bookings } = await openRecoveredLedger(options, deps, sessionRecovery);
+  const { ledger, bookings, unitHasher } = await openRecoveredLedger(options, deps, sessionRecovery);
 
   assertJournalExists(evidence, sessions.size);
   const journal = await FileJournal.open({
@@ -126,6 +128,7 @@ export async function openStorage(options: ServiceOptions, deps: StorageDeps) {
   return {
     sessions,
     idempotencyKeys,
+    unitHasher,
     referrerTags,
     ledger,
     journal,
@@ -143,7 +146,9 @@ async function openRecoveredLedger(
   sessionRecovery: SessionRecovery,
 ) {
   const { clock, logger, onRestoreProgress } = options;
-  const witness = new LedgerWitness(findKnownNumbersPosition(evidence));
+  // Only the ledger can prove that a secret file without a unit key has lost it, if there is no inventory.
+  const knowsUnits = secrets.unitKey !== null || evidence.inventory.ledger !== undefined;
+  const witness = new LedgerWitness(knowsUnits ? findKnownNumbersPosition(evidence) : 0);
   const bookings = createLedgerBookings(options, catalogs);
   const ledger = await openLedger({
     folder: evidence.files.ledgerFolder,
@@ -158,6 +163,7 @@ async function openRecoveredLedger(
   cleanup.addCleanupCallback(() => snapshotWriter?.close());
   cleanup.addCleanupCallback(() => ledger.close());
   witness.assertSecretsMatch(secrets, options.secretFile);
+  const unitHasher = new UnitHasher(readOrAddUnitKey(secrets, options.secretFile, evidence, witness));
   assertLedgerEnd(evidence, ledger, options.durability);
   assertKeyFileIsCurrent(keyFilePath(options.dataDir), {
     account: witness.highestAccount,
@@ -173,7 +179,7 @@ async function openRecoveredLedger(
   for (const [day, counts] of [...sessionRecovery.sessionCountsByDay].sort(([one], [other]) => other - one)) {
     for (const [keyNumber, count] of counts) authenticator.restoreSessionCount(keyNumber, day, count);
   }
-  return { ledger, bookings };
+  return { ledger, bookings, unitHasher };
 }
 
 async function startAnalytics(

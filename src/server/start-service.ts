@@ -92,7 +92,7 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
     clickLimiter,
     metrics,
   });
-  const { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics, bookings } = storage;
+  const { sessions, idempotencyKeys, unitHasher, referrerTags, ledger, journal, analytics, bookings } = storage;
   const clockAdvance = testClock && createClockAdvance(options, cleanup, testClock, storage);
   startAbortSignal?.throwIfAborted();
 
@@ -149,6 +149,7 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
   const operationDeps: ApiOperationDeps = {
     ...offerDeps,
     idempotencyKeys,
+    unitHasher,
     referrerTags,
     journal,
     registry: options.registry,

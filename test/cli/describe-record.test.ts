@@ -21,11 +21,23 @@ test('describes the properties, device and event type of a record by name, and i
   const shown = { kind: 'offers_viewed', catalog_version: 'catalog-1' };
   const widget = { load: 5, wallMs: createdMs };
   const load = '0000000000000005';
+  const session = {
+    kind: 'session_created',
+    referrer_tag: 'tag-one',
+    key_number: 1,
+    device: 'unknown',
+    metadata: null,
+  };
   for (const [record, members] of [
     [
       sessionCreatedRecord(sub, { tag: 'hero', device: 2, metadata: '{"a":1}' }),
       { kind: 'session_created', referrer_tag: 'hero', key_number: 1, device: 'mobile', metadata: '{"a":1}' },
     ],
+    [
+      [...sessionCreatedRecord(sub), Buffer.alloc(16, 1), Buffer.alloc(16, 2)],
+      { ...session, idempotency_key: '01'.repeat(16), payload: '02'.repeat(16) },
+    ],
+    [[...sessionCreatedRecord(sub), null, null, Buffer.alloc(16, 3)], { ...session, unit: '03'.repeat(16) }],
     [offersViewedRecord(sub, ['one', 'two'], createdMs), { ...shown, offer_ids: ['one', 'two'] }],
     [
       offerClickedRecord(sub, 'one', { lender: 'Lender', valueMicros: 5, wallMs: createdMs }),

@@ -17,6 +17,7 @@ test('rotate adds a secret and retains the older secrets', async (t) => {
   const after = openOrCreateSecretFile(path, true);
   assert.deepEqual(after.secretVersions, [1, 2]);
   assert.equal(after.newest.number, 2);
+  assert.deepEqual(after.unitKey, before.unitKey);
   assert.deepEqual(after.deriveKey(1, 'sub-id'), before.deriveKey(1, 'sub-id'));
   assert.notDeepEqual(after.deriveKey(2, 'sub-id'), before.deriveKey(1, 'sub-id'));
   assert.equal(statSync(path).mode & 0o777, 0o600);

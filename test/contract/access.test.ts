@@ -48,6 +48,26 @@ describeEveryVertical('access', (door) => {
     };
   };
 
+  test('accepts a unit_id in both modes, does not return it, and rejects an invalid one', async () => {
+    for (const mode of ['live', 'test'] as const) {
+      const caller = door.caller({ mode });
+      const { status, text } = await caller.post('session', { referrer_tag: 'access', unit_id: 'visitor-17' });
+      assert.equal(status, 200);
+      assert.deepEqual(Object.keys(JSON.parse(text)), [
+        'sub_id',
+        'referrer_tag',
+        'created_at',
+        'expires_at',
+        'sandbox',
+      ]);
+      for (const unit_id of ['', 'visitor 17', 17, null]) {
+        const refused = await caller.post('session', { referrer_tag: 'access', unit_id });
+        assertError(refused, 'INVALID_REQUEST', 'unit_id');
+        assert.doesNotMatch(refused.text, /17/);
+      }
+    }
+  });
+
   test('a session of another account or mode returns the same 404 as a forged sub_id', async () => {
     const { owner, others } = createCallers();
     const subId = await owner.createSessionWithFields('private', fixture.complete);

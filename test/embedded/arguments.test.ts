@@ -237,6 +237,7 @@ const wrongArguments: readonly (readonly [param: string, call: Call])[] = [
   ['body', (partner) => partner.createSession('visits' as never)],
   ['user_agent', (partner) => partner.createSession({ referrer_tag: 'abc', user_agent: 5 as never })],
   ['metadata', (partner) => partner.createSession({ referrer_tag: 'abc', metadata: { big: 1n as never } })],
+  ['unit_id', (partner) => partner.createSession({ referrer_tag: 'abc', unit_id: 5 as never })],
   ['Idempotency-Key', (partner) => partner.createSession({ referrer_tag: 'abc' }, { idempotencyKey: 5 as never })],
   [
     'Idempotency-Key',

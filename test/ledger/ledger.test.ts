@@ -103,6 +103,28 @@ test('reads a session with an unknown device class from a later release', async 
   assert.equal((await readRecords(folder))[0]![5], 0);
 });
 
+test('reads sessions with and without a unit, and skips sessions with an invalid unit', async (t) => {
+  const [key, payload, unit] = [1, 2, 3].map((byte) => new Uint8Array(16).fill(byte));
+  const session = sessionCreatedRecord(sub);
+  const valid = [
+    session,
+    [...session, key, payload],
+    [...session, key, payload, unit],
+    [...session, undefined, undefined, unit],
+    [...session, undefined, undefined, unit, 'item of a later release'],
+  ];
+  const withoutUnit = [...session, undefined, undefined, undefined, 'item of a later release'];
+  const invalid = [new Uint8Array(15), new Uint8Array(17), 'text', 5, [unit]].map((value) => [
+    ...[...session, undefined, undefined],
+    value,
+  ]);
+  const folder = temporaryFolder(t);
+  await writeRecords(folder, ...valid, ...invalid, withoutUnit);
+  const plain = (records: readonly (readonly unknown[])[]) =>
+    records.map((record) => record.map((item) => (item instanceof Uint8Array ? [...item] : item)));
+  assert.deepEqual(plain(await readRecords(folder)), plain([...valid, withoutUnit]));
+});
+
 test('openLedger skips segments that are older than the replay start times of all subscribers', async (t) => {
   const folder = temporaryFolder(t);
   const laterMs = 1_000_000;

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { successOutcome } from '../../src/domain/outcome.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
 import { decodeSubId, formatSubId, SubIds } from '../../src/ids/sub-id.ts';
+import { UnitHasher } from '../../src/ids/unit-hasher.ts';
 import { deviceClasses } from '../../src/ledger/ledger-record.ts';
 import { type CreateSessionDeps, createSession } from '../../src/operations/create-session.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
@@ -16,6 +17,8 @@ import { liveTenant, secretSetOf, testTenant } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { openTemporaryLedger, type TemporaryLedger } from '../support/temporary-logs.ts';
 import { callOperation, keyNumber, openSessionStore, repairUntilDurable, sessionTtlMs, verdictOf } from './bench.ts';
+
+const unitHasher = new UnitHasher(Buffer.alloc(32, 7));
 
 /** A character with two UTF-16 code units and four UTF-8 bytes. */
 const astral = '💶';
@@ -38,6 +41,7 @@ class Bench {
     this.deps = {
       ...{ clock, subIds, sessions: this.sessions, referrerTags, ledger: ledger.log, sessionTtlMs },
       devices: new DeviceClassifier(100),
+      unitHasher,
       idempotencyKeys: new IdempotencyKeys({ clock, secrets, retentionMs: sessionTtlMs, keysMax: 3 }),
     };
   }
@@ -126,6 +130,26 @@ describe('createSession', () => {
     assert.deepEqual([deviceClasses[plain![5] as 0], plain![6]], ['unknown', null]);
   });
 
+  it('stores only the hash of a unit_id, as the last item of the session record', async (t) => {
+    const bench = await Bench.open(t);
+    const unitIds = ['!', 'visitor-1', '~'.repeat(64)];
+    for (const unit_id of unitIds) assert.equal(await bench.verdict({ referrer_tag, unit_id }), 'ok');
+    assert.equal(await bench.verdict({ referrer_tag, unit_id: 'visitor-1' }, { ...testTenant, account: 43 }), 'ok');
+    assert((await bench.createWithKey({ referrer_tag, unit_id: 'visitor-1' }, 'retry-1')).ok);
+    const records = await bench.ledger.records();
+    const hashes = unitIds.map((unitId) => unitHasher.hash(liveTenant.account, unitId));
+    const expected = [...hashes, unitHasher.hash(43, 'visitor-1'), hashes[1]!];
+    assert.deepEqual(
+      records.map((record) => Buffer.from(record[9] as Uint8Array)),
+      expected,
+    );
+    assert.deepEqual(
+      records.map((record) => record.slice(7, 9).map((item) => (item === null ? null : (item as Uint8Array).length))),
+      [...Array(4).fill([null, null]), [16, 16]],
+    );
+    assert.ok(records.every((record) => record.length === 10));
+  });
+
   it('createSession accepts valid requests, and ignores unknown properties', async (t) => {
     const bench = await Bench.open(t);
     for (const tag of ['abc', 'a'.repeat(64), '0_-', '___', '---', '123']) {
@@ -177,6 +201,29 @@ describe('createSession', () => {
     const notScalars = [null, 1, 'text', true, [], ['a'], { a: [] }, { a: {} }, { a: 'fine', b: { c: 1 } }];
     for (const metadata of [...tooLarge, ...inexact, ...notScalars]) {
       assert.equal(await bench.verdict({ referrer_tag, metadata }), 'INVALID_REQUEST metadata');
+    }
+    assert.deepEqual([bench.sessions.size, bench.ledger.log.lastAppendedPosition], [0, 0]);
+  });
+
+  it('rejects a unit_id that is not 1 to 64 visible ASCII characters', async (t) => {
+    const bench = await Bench.open(t);
+    const texts = [
+      '',
+      'x'.repeat(65),
+      'a b',
+      ' a',
+      'a\n',
+      '\na',
+      'a\tb',
+      'a\u0000',
+      'a\u007f',
+      'ä',
+      'a\u00a0',
+      astral,
+      '１',
+    ];
+    for (const unit_id of [...texts, 7, 0, null, true, ['a'], { a: 1 }]) {
+      assert.equal(await bench.verdict({ referrer_tag, unit_id }), 'INVALID_REQUEST unit_id');
     }
     assert.deepEqual([bench.sessions.size, bench.ledger.log.lastAppendedPosition], [0, 0]);
   });
@@ -333,6 +380,12 @@ describe('createSession with an Idempotency-Key', () => {
     assert.equal(await attempt(bench, 'retry-1'), 'created');
     assert.equal(await attempt(bench, 'retry-1', { referrer_tag: 'experiment-2' }), 'IDEMPOTENCY_MISMATCH');
     assert.equal(await attempt(bench, 'retry-1', { referrer_tag: 'No' }), 'INVALID_REFERRER_TAG');
+    assert.equal(await attempt(bench, 'retry-1', { referrer_tag, unit_id: 'u1' }), 'IDEMPOTENCY_MISMATCH');
+    assert.equal(await attempt(bench, 'retry-2', { referrer_tag, unit_id: 'u1' }), 'created');
+    assert.equal(await attempt(bench, 'retry-2', { referrer_tag, unit_id: 'u1' }), 'replayed');
+    for (const unit_id of ['u2', 'U1', undefined]) {
+      assert.equal(await attempt(bench, 'retry-2', { referrer_tag, unit_id }), 'IDEMPOTENCY_MISMATCH');
+    }
   });
 
   it('requests with the same Idempotency-Key create separate sessions if their accounts, verticals or modes differ', async (t) => {

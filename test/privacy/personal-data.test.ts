@@ -25,7 +25,7 @@ const texts = [
   'Idempotency-Key', 'unknown API key', 'malformed API key', 'basic credentials', 'field name', 'field value', 'unknown field value',
   'nested value', 'malformed JSON', 'wrong content type', 'content type itself', 'long body', 'invalid UTF-8', 'path', 'query name', 'query value', 'method',
   'header name', 'click session', 'click offer', 'click value', 'widget session', 'widget token', 'widget event', 'logo name', 'origin',
-  'payout', 'refused payout', 'confirmed session', 'refused tag', 'refused user agent', 'refused metadata', 'analytics tag', 'cursor', 'list of ids',
+  'payout', 'refused payout', 'confirmed session', 'refused tag', 'refused user agent', 'refused metadata', 'unit id', 'refused unit id', 'analytics tag', 'cursor', 'list of ids',
   'account', 'embedding origin', 'fault', 'crash', 'operator credentials', 'issued account', 'refused account', 'refused vertical', 'refused member',
   'allowed origin', 'refused origin', 'unknown account', 'payout of a file', 'refused payout of a file', 'session of a file',
 ] as const; // biome-ignore format: a list of words
@@ -233,6 +233,7 @@ async function driveEveryPath(
         referrer_tag: text('tag'),
         user_agent: `Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) ${text('user agent in a body')}`,
         metadata: { [text('metadata name')]: text('metadata value') },
+        unit_id: text('unit id'),
       },
       {
         'User-Agent': text('user agent header'),
@@ -359,6 +360,7 @@ async function driveEveryPath(
     ['session', { referrer_tag: `${text('refused tag')}!`, user_agent: [text('refused user agent')] }],
     ['session', { referrer_tag: 'abc', user_agent: text('refused user agent').repeat(200) }],
     ['session', { referrer_tag: 'abc', metadata: { a: { b: text('refused metadata') } } }],
+    ['session', { referrer_tag: 'abc', unit_id: `${text('refused unit id')} ` }],
     ['session', { referrer_tag: 'abc' }, { 'Idempotency-Key': `${text('Idempotency-Key')} é` }],
     ['session', { referrer_tag: 'another' }, { 'Idempotency-Key': text('Idempotency-Key') }],
   ] as [string, unknown, Record<string, string>?][]) {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import fs, { existsSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { openOrCreateSecretFile, SecretFileError } from '../../src/secrets/secret-file.ts';
+import { addSecret, addUnitKey, openOrCreateSecretFile, SecretFileError } from '../../src/secrets/secret-file.ts';
 import { SecretSet } from '../../src/secrets/secret-set.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -18,9 +19,11 @@ describe('openOrCreateSecretFile', () => {
     assert.equal(created.newest.bytes.length, 32);
     const other = openOrCreateSecretFile(join(path, '..', 'other.json'), false);
     assert.notDeepEqual(created.newest.bytes, other.newest.bytes);
+    assert.equal(created.unitKey?.length, 32);
+    assert.equal(new Set([created.unitKey, other.unitKey, created.newest.bytes].map(String)).size, 3);
     assert.deepEqual(readdirSync(join(path, '..')), ['other.json', 'secret.json']);
     const content = readFileSync(path, 'utf8');
-    assert.deepEqual(openOrCreateSecretFile(path, true).newest, created.newest);
+    assert.deepEqual(openOrCreateSecretFile(path, true), created);
     assert.equal(readFileSync(path, 'utf8'), content);
   });
 
@@ -41,6 +44,47 @@ describe('openOrCreateSecretFile', () => {
     assert.deepEqual(ring.newest, { number: 2, bytes: Buffer.alloc(32, 0xbb) });
   });
 
+  it('addUnitKey adds a unit key to the file of an earlier release, which addSecret retains', (t) => {
+    const path = pathFor(t);
+    const link = `${path}.link`;
+    symlinkSync(path, link);
+    writeFileSync(path, fileOf([2, hex('b')], [1, hex('a')]));
+    assert.equal(openOrCreateSecretFile(link, true).unitKey, null);
+    assert.equal(addSecret(link), 3);
+    assert.equal(openOrCreateSecretFile(link, true).unitKey, null);
+    const unitKey = addUnitKey(link);
+    assert.equal(addSecret(link), 4);
+    const secrets = openOrCreateSecretFile(path, true);
+    assert.deepEqual(secrets.unitKey, unitKey);
+    assert.deepEqual([...secrets.secretVersions].sort(), [1, 2, 3, 4]);
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+    assert.ok(lstatSync(link).isSymbolicLink());
+  });
+
+  it('addUnitKey names the missing member if the file cannot be replaced', (t) => {
+    const path = pathFor(t);
+    writeFileSync(path, fileOf([1, hex('a')]));
+    let code = '';
+    // The user of the tests may be root, who can replace every file.
+    t.mock.method(fs, 'renameSync', () => {
+      throw Object.assign(new Error(`${code}: rename`), { code });
+    });
+    syncBuiltinESMExports();
+    t.after(() => {
+      t.mock.restoreAll();
+      syncBuiltinESMExports();
+    });
+    for (code of ['EACCES', 'EROFS', 'EBUSY']) {
+      assert.throws(() => addUnitKey(path), {
+        name: 'SecretFileError',
+        message: new RegExp(`${code}.*add "unit_key"`),
+      });
+    }
+    code = 'ENOSPC';
+    assert.throws(() => addUnitKey(path), { code });
+    assert.equal(readFileSync(path, 'utf8'), fileOf([1, hex('a')]));
+  });
+
   for (const [what, content] of [
     ['no content', ''],
     ['no JSON', 'secret'],
@@ -51,6 +95,10 @@ describe('openOrCreateSecretFile', () => {
     ['a number of zero', fileOf([0, hex('a')])],
     ['a number above 255', fileOf([256, hex('a')])],
     ['a number twice', fileOf([1, hex('a')], [1, hex('b')])],
+    ...['', hex('A'), `${hex('a')}a`, null].map(
+      (unit_key) =>
+        [`the unit key ${unit_key}`, JSON.stringify({ secrets: [{ number: 1, hex: hex('b') }], unit_key })] as const,
+    ),
   ] as const) {
     it(`rejects a secret file with ${what}, and the error does not contain the secret`, (t) => {
       const path = pathFor(t);

@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -220,8 +230,8 @@ async function acceptLoss(folder: string, error: string, outcome: string): Promi
 }
 
 /** Starts the service, which must fail, and returns the error message. */
-function findStartError(folder: string): Promise<string> {
-  return open(folder, current.endMs).then(
+function findStartError(folder: string, nowMs = current.endMs): Promise<string> {
+  return open(folder, nowMs).then(
     async (marketplace) => {
       await marketplace.close();
       return assert.fail('the service started');
@@ -321,6 +331,90 @@ for (const [state, from, removed] of states) {
     });
   }
 }
+
+/** Removes the unit key from the secret file, as in the file of an earlier release. Returns the key. */
+function removeUnitKey(folder: string): unknown {
+  const path = join(folder, 'secrets.json');
+  const { unit_key, ...others } = JSON.parse(readFileSync(path, 'utf8'));
+  writeFileSync(path, JSON.stringify(others));
+  return unit_key;
+}
+
+/** Removes the unit key and what only this release writes into the inventory. */
+function makeFolderOfEarlierRelease(folder: string): void {
+  removeUnitKey(folder);
+  const path = join(folder, 'inventory.json');
+  const { hasUnitKey, ...others } = JSON.parse(readFileSync(path, 'utf8'));
+  assert.equal(hasUnitKey, true);
+  writeFileSync(path, JSON.stringify(others));
+}
+
+const hasLostUnitKey = /secrets\.json has lost its unit_key/;
+
+/** Creates a session with a unit in a copy of the current folder, and later a session without a unit. */
+async function writeFolderWithUnit(t: TestContext): Promise<{ folder: string; endMs: number }> {
+  const folder = copyFolder(t, current.folder);
+  const endMs = current.endMs + 8 * msPerDay;
+  await withService(folder, endMs - 7 * msPerDay, async (marketplace) => {
+    ok(await marketplace.partnerApi(current.keys[0]!).createSession({ referrer_tag: 'table', unit_id: 'visitor-1' }));
+  });
+  // Five days later, the record with the unit is not replayed for sessions and limits.
+  await withService(folder, endMs - 2 * msPerDay, (marketplace) => createVisit(marketplace, current.keys[0]!));
+  return { folder, endMs };
+}
+
+test('the first start after an upgrade adds a unit key to the secret file', async (t) => {
+  for (const removed of [[], ['inventory.json'], ['inventory.json', 'analytics.sqlite']]) {
+    const folder = copyFolder(t, current.folder);
+    makeFolderOfEarlierRelease(folder);
+    for (const name of removed) removeDatabase(folder, name);
+    await withService(folder, current.endMs, async (marketplace) => {
+      assert.deepEqual(await describeService(marketplace, current), { sessions: [6, 1], readiness: 'high' });
+    });
+    const unitKey = removeUnitKey(folder);
+    assert.match(String(unitKey), /^[0-9a-f]{64}$/);
+    // From now on, the inventory proves that the file had a key.
+    assert.match(await findStartError(folder), hasLostUnitKey);
+  }
+});
+
+test('refuses a secret file without its unit key if the inventory or the ledger proves that it had one', async (t) => {
+  const from = await writeFolderWithUnit(t);
+  for (const removed of [[], ['inventory.json'], ['inventory.json', 'analytics.sqlite']]) {
+    const folder = copyFolder(t, from.folder);
+    removeUnitKey(folder);
+    for (const name of removed) removeDatabase(folder, name);
+    assert.match(await findStartError(folder, from.endMs), hasLostUnitKey, `${removed}`);
+    const path = join(folder, 'secrets.json');
+    const content = JSON.parse(readFileSync(path, 'utf8'));
+    assert.equal(content.unit_key, undefined);
+    // The operator accepts the loss by a new key.
+    const unit_key = 'f'.repeat(64);
+    writeFileSync(path, JSON.stringify({ ...content, unit_key }));
+    await withService(folder, from.endMs, () => {});
+    assert.equal(removeUnitKey(folder), unit_key);
+  }
+});
+
+test('refuses a secret file whose unit key an earlier release has removed after units were used', async (t) => {
+  const folder = copyFolder(t, current.folder);
+  await withService(folder, current.endMs, async (marketplace) => {
+    ok(await marketplace.partnerApi(current.keys[0]!).createSession({ referrer_tag: 'table', unit_id: 'visitor-1' }));
+  });
+  makeFolderOfEarlierRelease(folder);
+  assert.match(await findStartError(folder), hasLostUnitKey);
+});
+
+test('a backup of a folder whose secret file has lost its unit key is refused', async (t) => {
+  const { folder, endMs } = await writeFolderWithUnit(t);
+  const target = join(folder, '..', 'backup');
+  assert.equal((await runMarketplace(['backup', target], { SVC_DATA_DIR: folder })).code, 0);
+  const unitKey = removeUnitKey(target);
+  assert.match(await findStartError(target, endMs), hasLostUnitKey);
+  const path = join(target, 'secrets.json');
+  writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), unit_key: unitKey }));
+  await withService(target, endMs, () => {});
+});
 
 test('after a crash, a start without the write-ahead log of the keys is refused', async (t) => {
   const folder = copyFolder(t, crashed.folder);

@@ -63,7 +63,7 @@ async function backUpDataFolder(targetFolder: string, output: { readonly json?: 
     (sum, log) => sum + logBytesOrZero(log),
     0,
   );
-  const { acceptedStart } = readDataInventory(dataDir).inventory.ledger ?? {};
+  const { ledger: { acceptedStart } = {}, hasUnitKey } = readDataInventory(dataDir).inventory;
   const progress = { total: bytes * readsPerCopy, unit: null };
   const { ledger, sealed } = await runWithProgress(output, progress, async (onBytesRead, signal) => {
     const options: CopyOptions = { signal, onBytesRead };
@@ -80,6 +80,7 @@ async function backUpDataFolder(targetFolder: string, output: { readonly json?: 
     ledger: { position: ledger.position, crc: ledger.crc, ...(acceptedStart !== undefined && { acceptedStart }) },
     ...(sealed !== null && { sealed: { position: sealed.position, crc: sealed.crc } }),
     keys: readKeyFileNumbers(keyFilePath(target)),
+    ...(hasUnitKey && { hasUnitKey }),
   };
   writeDataInventory(target, inventory, advancedDays);
   for (const [from, to] of [
