@@ -2,7 +2,7 @@ import type { CatalogSource } from './catalogs/parse-catalog.ts';
 import './embedded/assert-node-version.ts';
 import { isDate } from 'node:util/types';
 import { type Logger, pino } from 'pino';
-import type { IssuedKey, RevokeKeyResult } from './auth/api-key.ts';
+import type { ApiKeyScope, IssuedKey, RevokeKeyResult } from './auth/api-key.ts';
 import { assertRateLimits, type KeyLimitOverrides, type KeyLimits } from './auth/rate-limits.ts';
 import type { AllowedOrigin, AllowOriginResult, RemoveOriginResult } from './auth/web-origin.ts';
 import { bounds } from './bounds.ts';
@@ -83,6 +83,7 @@ export type {
   AllowedOrigin,
   AllowOriginResult,
   ApiKeyMode,
+  ApiKeyScope,
   CatalogReloadResult,
   CatalogSource,
   CertificateReload,
@@ -233,13 +234,14 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
     keys: {
       create: (properties) => {
         assertObject('the argument of keys.create', properties);
-        assertKnownOptionNames('', properties, ['account', 'vertical', 'mode', 'expiresAt', 'limits']);
+        assertKnownOptionNames('', properties, ['account', 'vertical', 'mode', 'scope', 'expiresAt', 'limits']);
         assertRateLimits(properties.limits ?? {});
         const { key, issued } = openService().keys.create(
           {
             accountName: properties.account,
             vertical: findVertical(properties.vertical),
             mode: properties.mode,
+            scope: properties.scope === undefined ? 'full' : properties.scope,
             expiresAtMs: expiryMsOf(properties.expiresAt),
             limits: toLimitOverrides(properties.limits),
           },

@@ -42,6 +42,8 @@ const limitedKeyCount = 5_000;
 /** Milliseconds from one request to the next: the shortest interval at which no API key exceeds its rate limit. */
 const authenticatorStepMs = bounds.rateLimitWindowMs / (bounds.requestsPerMinuteDefault * limitedKeyCount) + 1e-6;
 
+const operation = { limit: 'requests' } as const;
+
 const wallMs = 1_760_000_000_000;
 
 /** Low rate limits, so that each key reaches its limit after a few requests. The benchmark measures only rejected requests. */
@@ -58,6 +60,7 @@ function createAuthenticator(defaultLimits: KeyLimits) {
         account: 1,
         vertical: personalLoans.segment,
         mode: 'live',
+        scope: 'full',
         expiresAtMs: Number.POSITIVE_INFINITY,
         limits: defaultLimitOverrides,
       },
@@ -83,13 +86,13 @@ export const authenticatorBenchmarks: readonly MicroBenchmark[] = [
       items: headers,
       run: (header) => {
         forward(authenticatorStepMs);
-        return authenticator.admitRequest(header, personalLoans, 'requests').ok ? 1 : 0;
+        return authenticator.admitRequest(header, personalLoans, operation).ok ? 1 : 0;
       },
     };
   }),
   createPerItemBenchmark('auth/authenticator: reject a request, 5,000 keys over their limit', () => {
     const { authenticator, headers } = createAuthenticator(lowLimits);
-    const admit = (header: string) => authenticator.admitRequest(header, personalLoans, 'requests');
+    const admit = (header: string) => authenticator.admitRequest(header, personalLoans, operation);
     for (let taken = 0; taken < lowLimits.requestsPerMinute; taken++) headers.forEach(admit);
     return {
       items: headers,

@@ -26,7 +26,7 @@ import { addProbeToEnv, ProcessProbe } from './process-probe.ts';
 export function createApiKeys(dataDir: string, count: number, vertical: Vertical = personalLoans): string[] {
   const register = new KeyRegistry(keyFilePath(dataDir));
   const { keyPrefix } = vertical;
-  const wanted = { accountName: 'bench', vertical, mode: 'live', expiresAtMs: null } as const;
+  const wanted = { accountName: 'bench', vertical, mode: 'live', scope: 'full', expiresAtMs: null } as const;
   const { key, issued } = register.create({ ...wanted, limits: defaultLimitOverrides }, Date.now());
   register.close();
 

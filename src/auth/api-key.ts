@@ -6,11 +6,19 @@ import type { ApiKeyMode } from '../domain/mode.ts';
 import { isPrintable } from '../domain/text.ts';
 import { isValidLimitOverride, type KeyLimitOverrides } from './rate-limits.ts';
 
+/**
+ * Scopes of API keys (docs/contract.md#scopes). A key with the scope `full` may use every operation. A key with another scope may use only the
+ * operations that name this scope.
+ */
+export const apiKeyScopes = ['full', 'analytics'] as const;
+export type ApiKeyScope = (typeof apiKeyScopes)[number];
+
 export interface NewKey {
   /** Name of the account that owns the key. A new account name creates a new account. */
   readonly accountName: string;
   readonly vertical: { readonly segment: string; readonly keyPrefix: string };
   readonly mode: ApiKeyMode;
+  readonly scope: ApiKeyScope;
   /** Expiry time of the key in Unix milliseconds; null if the key never expires. */
   readonly expiresAtMs: number | null;
   readonly limits: KeyLimitOverrides;
@@ -26,6 +34,7 @@ export interface IssuedKey {
   /** URL path segment of the vertical for which the key was issued. */
   readonly vertical: string;
   readonly mode: ApiKeyMode;
+  readonly scope: ApiKeyScope;
   readonly createdAtMs: number;
   readonly expiresAtMs: number | null;
   readonly revokedAtMs: number | null;
@@ -49,10 +58,11 @@ export function validateNewKey(
   newKey: { readonly [Name in keyof NewKey]: unknown },
   nowMs: number,
 ): RequestParamName | null {
-  const { accountName, vertical, mode, expiresAtMs } = newKey;
+  const { accountName, vertical, mode, scope, expiresAtMs } = newKey;
   if (typeof accountName !== 'string' || !isValidAccountName(accountName)) return 'account';
   if (vertical === undefined) return 'vertical';
   if (mode !== 'live' && mode !== 'test') return 'mode';
+  if (!apiKeyScopes.includes(scope as ApiKeyScope)) return 'scope';
   // NaN is rejected, because SQLite would store NaN as NULL. A key whose expiry is NULL never expires.
   const expires = Number.isInteger(expiresAtMs) ? (expiresAtMs as number) : Number.NaN;
   if (expiresAtMs !== null && !(expires > nowMs && expires <= bounds.timestampMsMax)) return 'expires';
@@ -132,6 +142,7 @@ export interface ApiKey {
   /** URL path segment of the vertical for which the key is valid. */
   readonly vertical: string;
   readonly mode: ApiKeyMode;
+  readonly scope: ApiKeyScope;
   /** Expiry time of the key in Unix milliseconds; Infinity if the key never expires. */
   readonly expiresAtMs: number;
   readonly limits: KeyLimitOverrides;

@@ -2,7 +2,7 @@ import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ApiError, Failure } from '../domain/outcome.ts';
 import type { Vertical } from '../domain/vertical.ts';
-import type { ApiKey } from './api-key.ts';
+import type { ApiKey, ApiKeyScope } from './api-key.ts';
 import { hashApiKey, parseBearerKey } from './api-key.ts';
 import type { Caller } from './key-usage.ts';
 import { DailySessionCounter, KeyUsage, type QuotaReservation } from './key-usage.ts';
@@ -27,7 +27,7 @@ export interface AdmittedCaller {
 }
 
 export interface AuthRejection extends Failure {
-  /** Reason for the rejection: UNAUTHORIZED, VERTICAL_MISMATCH, or RATE_LIMIT_EXCEEDED with `retryAfterSeconds`. */
+  /** UNAUTHORIZED, VERTICAL_MISMATCH, INSUFFICIENT_SCOPE, or RATE_LIMIT_EXCEEDED with `retryAfterSeconds`. */
   readonly error: ApiError;
   /** Rate limit status of the key; null if the key is unknown or has expired. */
   readonly limitStatus: RateLimitStatus | null;
@@ -35,12 +35,20 @@ export interface AuthRejection extends Failure {
   readonly caller: { readonly account: number; readonly keyNumber: number } | null;
 }
 
+/** Access rules of an operation. */
+export interface OperationAccess {
+  /** Rate limits toward which requests count, in addition to the limit of requests. */
+  readonly limit: RateLimitGroup;
+  /** Scope that is sufficient for the operation, besides `full`; absent if only keys with the scope `full` may use the operation. */
+  readonly scope?: ApiKeyScope;
+}
+
 interface AuthenticatorOptions {
   readonly keyDirectory: Pick<SqliteKeyDirectory, 'findKeyByHash'>;
   readonly clock: Clock;
   /** Default rate limits, for keys without limits of their own. */
   readonly defaultLimits: KeyLimits;
-  readonly onRejected?: (reason: 'unauthorized' | 'vertical_mismatch' | RateLimitName) => void;
+  readonly onRejected?: (reason: 'unauthorized' | ForbiddenReason | RateLimitName) => void;
 }
 
 const unauthorizedRejection: AuthRejection = {
@@ -49,11 +57,15 @@ const unauthorizedRejection: AuthRejection = {
   limitStatus: null,
   caller: null,
 };
-const verticalMismatchError: ApiError = { code: 'VERTICAL_MISMATCH' };
+type ForbiddenReason = 'vertical_mismatch' | 'insufficient_scope';
+const forbiddenErrors: Readonly<Record<ForbiddenReason, ApiError>> = {
+  vertical_mismatch: { code: 'VERTICAL_MISMATCH' },
+  insufficient_scope: { code: 'INSUFFICIENT_SCOPE' },
+};
 
 /**
- * Checks first the API key, then the vertical, then the rate limits of a request (docs/contract.md#order-of-checks). The check is
- * synchronous, so that two concurrent requests cannot both use the last request that a limit allows.
+ * Checks first the API key, then its vertical, then its scope, then the rate limits of a request (docs/contract.md#order-of-checks). The
+ * check is synchronous, so that two concurrent requests cannot both use the last request that a limit allows.
  *
  * The authenticator's memory use is proportional to the number of API keys in use. Once a minute, requests delete the counters of idle API
  * keys, a few keys per request. Counts of sessions are deleted two days after the last session or the restart. These two days are measured
@@ -89,7 +101,7 @@ export class Authenticator {
   admitRequest(
     authorization: string,
     vertical: Vertical,
-    group: RateLimitGroup,
+    operation: OperationAccess,
     isRepeat?: (caller: Caller) => boolean,
   ): AdmittedCaller | AuthRejection {
     const keyText = parseBearerKey(authorization);
@@ -103,11 +115,14 @@ export class Authenticator {
     if (nowMs >= this.#nextCleanupMs) this.#deleteIdleKeyUsage(nowMs);
     const usage = this.#usageByKey.get(key.number) ?? this.#createKeyUsage(key, nowMs);
 
-    if (key.vertical !== vertical.segment) {
-      this.#options.onRejected?.('vertical_mismatch');
+    const { limit: group } = operation;
+    const isElsewhere = key.vertical !== vertical.segment;
+    if (isElsewhere || (key.scope !== 'full' && key.scope !== operation.scope)) {
+      const reason = isElsewhere ? 'vertical_mismatch' : 'insufficient_scope';
+      this.#options.onRejected?.(reason);
       return {
         ok: false,
-        error: verticalMismatchError,
+        error: forbiddenErrors[reason],
         limitStatus: usage.rateLimitStatus(group, nowMs, wallMs),
         caller: { account: key.account, keyNumber: key.number },
       };

@@ -75,6 +75,18 @@ const migrations = [
     INSERT INTO changes (account) VALUES (old.account);
   END;
 `,
+  `
+  -- Operations that a key may use. The scope of a key never changes.
+  ALTER TABLE keys ADD COLUMN scope TEXT NOT NULL DEFAULT 'full' CHECK (scope IN ('full', 'analytics'));
+
+  -- During an upgrade, a server of an earlier release may have the key file open. It does not know scopes, and would accept every key
+  -- whose hash it finds in changes.hash. So changes.hash is null for a key with another scope than full, and that server rejects the key.
+  ALTER TABLE changes ADD COLUMN scoped_hash BLOB;
+  CREATE TRIGGER scoped_key_changed AFTER INSERT ON changes
+  WHEN EXISTS (SELECT 1 FROM keys WHERE hash = new.hash AND scope <> 'full') BEGIN
+    UPDATE changes SET hash = NULL, scoped_hash = hash WHERE number = new.number;
+  END;
+`,
 ] as const;
 
 const schemaVersion = migrations.length;

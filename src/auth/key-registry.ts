@@ -30,15 +30,16 @@ export class KeyRegistry extends KeyFileWriter {
       .transaction(() => {
         this.database
           .prepare(
-            `INSERT INTO keys (id, account, vertical, mode, hash, created, expires,
+            `INSERT INTO keys (id, account, vertical, mode, scope, hash, created, expires,
                requests_per_minute, analytics_per_minute, sessions_per_day)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
           )
           .run(
             id,
             this.#findOrCreateAccount(newKey.accountName),
             newKey.vertical.segment,
             newKey.mode,
+            newKey.scope,
             Buffer.from(hashApiKey(key), 'latin1'),
             nowMs,
             newKey.expiresAtMs,
@@ -86,7 +87,7 @@ export class KeyRegistry extends KeyFileWriter {
 }
 
 const selectKeysSql = `
-  SELECT keys.number, id, account, accounts.name AS accountName, vertical, mode, created AS createdAtMs,
+  SELECT keys.number, id, account, accounts.name AS accountName, vertical, mode, scope, created AS createdAtMs,
     expires AS expiresAtMs, revoked AS revokedAtMs, ${keyLimitColumnsSql}
   FROM keys JOIN accounts ON accounts.number = keys.account`;
 
@@ -95,8 +96,8 @@ type KeyRow = Omit<IssuedKey, 'limits'> & KeyLimitOverrides;
 export type KeyVertical = NewKey['vertical'];
 
 /**
- * Parses the body of `POST /keys`. `account`, `vertical` and `mode` are required; the expiry and the limits are optional. Rejects unknown
- * members, so that a misspelt optional member is not ignored.
+ * Parses the body of `POST /keys`. `account`, `vertical` and `mode` are required; the scope, the expiry and the limits are optional.
+ * Rejects unknown members, so that a misspelt optional member is not ignored.
  */
 export function parseNewKey(body: unknown, verticals: readonly KeyVertical[], nowMs: number): Outcome<NewKey> {
   if (!isJsonObject(body)) return invalidRequest('body');
@@ -107,6 +108,7 @@ export function parseNewKey(body: unknown, verticals: readonly KeyVertical[], no
     accountName: body.account,
     vertical: verticals.find(({ segment }) => segment === body.vertical),
     mode: body.mode,
+    scope: body.scope === undefined ? 'full' : body.scope,
     expiresAtMs: parseExpiryMember(body.expires),
     limits: Object.fromEntries(apiKeyLimitNames.map(([name, param]) => [name, body[param] ?? null])),
   };
@@ -118,6 +120,7 @@ const memberNames: readonly string[] = [
   'account',
   'vertical',
   'mode',
+  'scope',
   'expires',
   ...apiKeyLimitNames.map(([, param]) => param),
 ];
@@ -135,6 +138,7 @@ export function toIssuedKeyJson(issued: IssuedKey, nowMs: number) {
     account: issued.accountName,
     vertical: issued.vertical,
     mode: issued.mode,
+    scope: issued.scope,
     state: getKeyState(issued, nowMs),
     created_at: formatIsoTimestampOrNull(issued.createdAtMs),
     expires_at: formatIsoTimestampOrNull(issued.expiresAtMs),

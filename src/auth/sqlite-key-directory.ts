@@ -53,9 +53,9 @@ export class SqliteKeyDirectory {
     try {
       this.#selectDataVersion = this.#database.prepare<[], number>('PRAGMA data_version').pluck();
       this.#selectChanges = this.#database.prepare<[number], ChangeRow>(
-        `SELECT changes.number AS change, changes.hash, changes.account AS originsAccount,
-           keys.number, keys.account, vertical, mode, expires, ${keyLimitColumnsSql}
-         FROM changes LEFT JOIN keys ON keys.hash = changes.hash AND revoked IS NULL
+        `SELECT changes.number AS change, coalesce(changes.hash, scoped_hash) AS hash, changes.account AS originsAccount,
+           keys.number, keys.account, vertical, mode, scope, expires, ${keyLimitColumnsSql}
+         FROM changes LEFT JOIN keys ON keys.hash = coalesce(changes.hash, scoped_hash) AND revoked IS NULL
          WHERE changes.number > ? ORDER BY changes.number LIMIT ${bounds.apiKeyChangesPerTurn}`,
       );
       const selectText = (sql: string) => this.#database.prepare<[number], string>(sql).pluck();
@@ -203,7 +203,9 @@ const noOrigins: readonly string[] = Object.freeze([]);
 
 function toApiKey(row: KeyRow): ApiKey {
   const { number, account, vertical, mode, expires, limits } = extractLimits(row);
-  return { number, account, vertical, mode, expiresAtMs: expires ?? Number.POSITIVE_INFINITY, limits };
+  // A string literal, because V8 compares literals faster than strings from SQLite.
+  const scope = row.scope === 'full' ? 'full' : 'analytics';
+  return { number, account, vertical, mode, scope, expiresAtMs: expires ?? Number.POSITIVE_INFINITY, limits };
 }
 
 /** Columns of the table `keys` for a changed key that is not revoked. */

@@ -124,7 +124,7 @@ export function parseAccountName(text: string): string {
 }
 
 /** Creates an option that allows only the listed values. For an invalid value, the error message suggests the nearest allowed value. */
-function createChoiceOption<Value>(
+export function createChoiceOption<Value>(
   flags: string,
   description: string,
   values: readonly Value[],

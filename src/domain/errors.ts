@@ -45,6 +45,7 @@ export const paramErrorTexts = {
   account: `must be the name of an account: 1 to ${bounds.accountNameCharactersMax} printable characters without spaces at either end. Only creating a key adds an account`,
   vertical: 'must be the path segment of a vertical of this service, such as personal-loans',
   mode: 'must be live or test',
+  scope: 'must be full or analytics',
   expires: 'must be a future date YYYY-MM-DD, an ISO 8601 timestamp with its offset, or null',
   requests_per_minute: `must be an integer from 1 to ${bounds.limitPerMinuteMax}, or null for the default`,
   analytics_per_minute: `must be an integer from 1 to ${bounds.limitPerMinuteMax}, or null for the default`,
@@ -104,6 +105,12 @@ export const errorTable = {
     status: 403,
     phrase: 'API key of another vertical',
     message: 'This API key belongs to another vertical. Use its own base path, or a key issued for this one.',
+  },
+  INSUFFICIENT_SCOPE: {
+    status: 403,
+    phrase: 'scope of API key does not allow operation',
+    message:
+      'The scope of this API key is analytics: the key can only read figures and referrer tags. Use a key with the scope full, or ask the operator for one.',
   },
   ORIGIN_NOT_ALLOWED: {
     status: 403,

@@ -1,4 +1,5 @@
 import type { BaseLogger } from 'pino';
+import type { ApiKeyScope } from '../auth/api-key.ts';
 import { assertRateLimits, type KeyLimits } from '../auth/rate-limits.ts';
 import { bounds } from '../bounds.ts';
 import { assertCatalogSources } from '../catalogs/assert-catalog-sources.ts';
@@ -47,6 +48,8 @@ export interface NewPartnerKey {
   /** Path segment of a configured vertical, such as `personal-loans`. */
   readonly vertical: string;
   readonly mode: ApiKeyMode;
+  /** Operations that the key can use (docs/contract.md#scopes). Default: `full`. */
+  readonly scope?: ApiKeyScope;
   /** Expiry of the key, which must be in the future. Default: never. */
   readonly expiresAt?: Date;
   readonly limits?: Partial<KeyLimits>;

@@ -181,7 +181,7 @@ export class PartnerApi {
     const admission = authenticator.admitRequest(
       this.#authorization,
       this.#vertical,
-      operation.limit,
+      operation,
       idempotencyKey === null ? undefined : (caller) => operation.isRepeat!(deps, caller, idempotencyKey),
     );
     if (!admission.ok) return toErrorResult(admission.error);

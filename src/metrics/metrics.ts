@@ -45,7 +45,7 @@ class RequestCounter {
 
 const rateLimitKinds = ['minute', 'analytics', 'day'] as const;
 const uncountedClickKinds = ['bot', 'not_get', 'not_navigation', 'prefetch'] as const;
-const unauthorizedKinds = ['unauthorized', 'vertical_mismatch'] as const;
+const unauthorizedKinds = ['unauthorized', 'vertical_mismatch', 'insufficient_scope'] as const;
 
 type AuthRefusal = (typeof rateLimitKinds)[number] | (typeof unauthorizedKinds)[number];
 

@@ -167,13 +167,14 @@ function findExamples(
   return Object.fromEntries(found);
 }
 
-function listErrorCodes({ parameters = {}, body, isRepeat, errors }: ApiOperation): readonly ErrorCode[] {
+function listErrorCodes({ parameters = {}, body, scope, isRepeat, errors }: ApiOperation): readonly ErrorCode[] {
   const members: RequestMembers = { ...parameters, ...body?.members };
   return [
     ...Object.values(members).flatMap(({ errorCode }) => errorCode ?? []),
     ...keyErrors,
     ...(body === undefined ? [] : bodyErrors),
     ...(isRepeat === undefined ? [] : (['IDEMPOTENCY_MISMATCH'] as const)),
+    ...(scope === undefined ? (['INSUFFICIENT_SCOPE'] as const) : []),
     ...errors,
   ];
 }

@@ -90,7 +90,7 @@ export function openApiDocument(
         apiKey: {
           type: 'http',
           scheme: 'bearer',
-          description: `A key of this vertical: \`${vertical.keyPrefix}live_\` for real visitors, \`${vertical.keyPrefix}test_\` for sandbox offers without revenue. Keep live keys on your server, never in a page.`,
+          description: `A key of this vertical: \`${vertical.keyPrefix}live_\` for real visitors, \`${vertical.keyPrefix}test_\` for sandbox offers without revenue. Keys with the scope \`analytics\` can only read figures: other operations respond with 403 \`INSUFFICIENT_SCOPE\`. Keep live keys on your server, never in a page.`,
         },
       },
     },
@@ -106,7 +106,7 @@ function introduction({ keyPrefix }: Vertical): string {
 
 Requests carry \`Authorization: Bearer ${keyPrefix}…\`: a \`${keyPrefix}live_\` key for real visitors, a \`${keyPrefix}test_\` key for sandbox offers without revenue. Bodies are JSON, times are ISO 8601 in UTC. Unknown parameters and members of a request are ignored, and responses may get new members, which clients must ignore.
 
-An error is \`{"error": CODE, "message": TEXT}\`, and never repeats parts of the request. A request is checked in this order: path and method, key, vertical, limits, size and type of the body, JSON, its members, the session, the pocket fields. An unknown path gets 404 \`NOT_FOUND\`; a head over ${bounds.requestHeadBytesMax / 1024} KiB gets 431, and a request that is not HTTP/1.1 gets 400 or 505, both without a body of this API. Every path allows \`OPTIONS\`, and \`HEAD\` where it allows \`GET\`, and lists its methods in \`Allow\`. The paths of the widget's script refuse \`OPTIONS\` for the same reasons as other requests.
+An error is \`{"error": CODE, "message": TEXT}\`, and never repeats parts of the request. A request is checked in this order: path and method, key, vertical, scope, limits, size and type of the body, JSON, its members, the session, the pocket fields. An unknown path gets 404 \`NOT_FOUND\`; a head over ${bounds.requestHeadBytesMax / 1024} KiB gets 431, and a request that is not HTTP/1.1 gets 400 or 505, both without a body of this API. Every path allows \`OPTIONS\`, and \`HEAD\` where it allows \`GET\`, and lists its methods in \`Allow\`. The paths of the widget's script refuse \`OPTIONS\` for the same reasons as other requests.
 
 Each key has limits. By default they are ${bounds.requestsPerMinuteDefault} requests in any 60 seconds, ${bounds.analyticsPerMinuteDefault} of them analytics queries, and ${bounds.sessionsPerDayDefault} sessions per UTC day. A refused request does not count.`;
 }

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
+import type { OperationAccess } from '../auth/authenticator.ts';
 import type { Caller, QuotaReservation } from '../auth/key-usage.ts';
-import type { RateLimitGroup } from '../auth/rate-limits.ts';
 import { bounds } from '../bounds.ts';
 import type { VerticalWithProduct } from '../catalogs/product.ts';
 import type { CancelSignal } from '../domain/async.ts';
@@ -31,15 +31,14 @@ interface RequestBody<Members extends RequestMembers> {
  * Definition of one operation of the API. The HTTP route, the embedded API, the validation of requests, the names that are not reported as
  * ignored, and the OpenAPI document follow from the definition.
  */
-export interface OperationDefinition<Deps, Parameters extends RequestMembers, Body extends RequestMembers, Result> {
+export interface OperationDefinition<Deps, Parameters extends RequestMembers, Body extends RequestMembers, Result>
+  extends OperationAccess {
   /** Name in the OpenAPI document, such as `createSession`. */
   readonly id: string;
   /** A path that allows GET also allows HEAD. */
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Path below `/v1/<vertical>`. A segment in braces is a path parameter, such as in `/experiments/{name}`. */
   readonly path: string;
-  /** Rate limits toward which requests count, in addition to the limit of requests. */
-  readonly limit: RateLimitGroup;
   readonly summary: string;
   readonly description: string;
   /** Path parameters and query parameters, in the order of their checks and of the OpenAPI document. */

@@ -18,6 +18,7 @@ export const listTags = defineOperation({
   method: 'GET',
   path: '/tags',
   limit: 'analytics',
+  scope: 'analytics',
   summary: 'List referrer tags',
   description: 'The tags of your sessions. Counts toward the limit of analytics queries.',
   parameters: {

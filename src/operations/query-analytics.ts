@@ -55,6 +55,7 @@ export const queryAnalytics = defineOperation({
   method: 'GET',
   path: '/analytics',
   limit: 'analytics',
+  scope: 'analytics',
   summary: 'Query analytics',
   description:
     'Sessions, views, clicks and revenue of a referrer tag or of a list of sessions, including every earlier response.',

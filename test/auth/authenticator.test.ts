@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { generateApiKey } from '../../src/auth/api-key.ts';
-import { type AdmittedCaller, Authenticator, type AuthRejection } from '../../src/auth/authenticator.ts';
+import {
+  type AdmittedCaller,
+  Authenticator,
+  type AuthRejection,
+  type OperationAccess,
+} from '../../src/auth/authenticator.ts';
 import type { RateLimitGroup } from '../../src/auth/rate-limits.ts';
 import { defaultKeyLimits } from '../../src/auth/rate-limits.ts';
 import { bounds } from '../../src/bounds.ts';
@@ -20,7 +25,7 @@ function openAuthWithKey(t: Parameters<typeof openAuth>[0], options: KeyOptions 
   const auth = openAuth(t, { clock });
   const { key, issued } = issueKey(auth.folder, options);
   const ask = (group: RateLimitGroup = 'requests', vertical = personalLoans) =>
-    auth.authenticator.admitRequest(`Bearer ${key}`, vertical, group);
+    auth.authenticator.admitRequest(`Bearer ${key}`, vertical, { limit: group });
   return { ...auth, key, issued, ask };
 }
 
@@ -57,7 +62,7 @@ test('rejects a missing, malformed or unknown API key, and returns no rate limit
     `Basic ${generateApiKey('svc_pl_', 'live')}`,
     `Bearer ${generateApiKey('svc_pl_', 'live')}`,
   ]) {
-    const answer = assertRejected(authenticator.admitRequest(header, personalLoans, 'requests'));
+    const answer = assertRejected(authenticator.admitRequest(header, personalLoans, { limit: 'requests' }));
     assert.deepEqual(answer, { ok: false, error: { code: 'UNAUTHORIZED' }, limitStatus: null, caller: null }, header);
   }
 });
@@ -76,7 +81,10 @@ test('rejects an unknown, revoked or expired key of another vertical with UNAUTH
   revokeKey(folder, revoked.issued.id);
   const expired = issueKey(folder, { vertical: otherVertical, expiresAtMs: noonMs }, noonMs - 1);
   for (const key of [generateApiKey('svc_bt_', 'live'), revoked.key, expired.key]) {
-    assert.equal(errorCode(authenticator.admitRequest(`Bearer ${key}`, personalLoans, 'requests')), 'UNAUTHORIZED');
+    assert.equal(
+      errorCode(authenticator.admitRequest(`Bearer ${key}`, personalLoans, { limit: 'requests' })),
+      'UNAUTHORIZED',
+    );
   }
 });
 
@@ -90,6 +98,29 @@ test('a request to a vertical for which its API key is not valid does not count 
   assertAdmitted(ask());
   assert.equal(errorCode(ask('requests', otherVertical)), 'VERTICAL_MISMATCH');
   assert.equal(errorCode(ask()), 'RATE_LIMIT_EXCEEDED');
+});
+
+test('rejects an analytics key for other operations before the rate limits, without counting the request', (t) => {
+  const limits = { requestsPerMinute: 2, sessionsPerDay: 1 };
+  const { authenticator, key } = openAuthWithKey(t, { scope: 'analytics', limits });
+  const figures = { limit: 'analytics', scope: 'analytics' } as const;
+  const ask = (operation: OperationAccess, vertical = personalLoans) =>
+    authenticator.admitRequest(`Bearer ${key}`, vertical, operation, () => assert.fail('reads an Idempotency-Key'));
+  const assertForbidden = (remaining: number) => {
+    for (const limit of ['requests', 'analytics', 'sessions'] as const) {
+      const { error, limitStatus, caller } = assertRejected(ask({ limit }));
+      assert.deepEqual([error.code, caller?.keyNumber], ['INSUFFICIENT_SCOPE', 1]);
+      assert.equal(limitStatus?.remaining, limit === 'sessions' ? Math.min(1, remaining) : remaining);
+    }
+  };
+  const query = () => authenticator.admitRequest(`Bearer ${key}`, personalLoans, figures);
+  assertForbidden(2);
+  assertAdmitted(query());
+  assertForbidden(1);
+  assertAdmitted(query());
+  assert.equal(errorCode(query()), 'RATE_LIMIT_EXCEEDED');
+  assertForbidden(0);
+  assert.equal(errorCode(ask({ limit: 'sessions' }, otherVertical)), 'VERTICAL_MISMATCH');
 });
 
 test('reports a reset time of 0 if no request of the last minute counts', (t) => {
@@ -107,7 +138,7 @@ test('a request with a repeated Idempotency-Key counts towards the limit per min
   const { authenticator, folder } = openAuth(t);
   const { key } = issueKey(folder, { limits: { requestsPerMinute: 3, sessionsPerDay: 1 } });
   const create = (isRepeat: boolean) =>
-    authenticator.admitRequest(`Bearer ${key}`, personalLoans, 'sessions', () => isRepeat);
+    authenticator.admitRequest(`Bearer ${key}`, personalLoans, { limit: 'sessions' }, () => isRepeat);
   assertAdmitted(create(false));
   assert.equal(errorCode(create(false)), 'RATE_LIMIT_EXCEEDED');
   for (let n = 0; n < 2; n++) {
@@ -123,7 +154,7 @@ test('counts the requests of each key separately', (t) => {
   assertAdmitted(ask());
   clock.advance(bounds.unknownApiKeyPollIntervalMs);
   const second = issueKey(folder, { limits: { requestsPerMinute: 1 } });
-  assertAdmitted(authenticator.admitRequest(`Bearer ${second.key}`, personalLoans, 'requests'));
+  assertAdmitted(authenticator.admitRequest(`Bearer ${second.key}`, personalLoans, { limit: 'requests' }));
 });
 
 test('the retry time of a rejected request is the time until the next request succeeds', (t) => {
@@ -199,7 +230,9 @@ test('deletes the request counts of idle API keys, but keeps their session count
   for (let n = 0; n < 5; n++) {
     const { key } = issueKey(folder, { account: `quiet ${n}` });
     clock.advance(bounds.unknownApiKeyPollIntervalMs);
-    assertAdmitted(authenticator.admitRequest(`Bearer ${key}`, personalLoans, n === 0 ? 'sessions' : 'requests'));
+    assertAdmitted(
+      authenticator.admitRequest(`Bearer ${key}`, personalLoans, { limit: n === 0 ? 'sessions' : 'requests' }),
+    );
   }
   assert.equal(authenticator.trackedKeyCount, 5);
   for (let n = 0; n < 4; n++) {
@@ -231,7 +264,7 @@ for (const restored of [false, true]) {
 test('keeps the session counts of idle API keys while the clock is wrong', (t) => {
   const { ask, authenticator, folder, clock } = openAuthWithKey(t);
   const { key } = issueKey(folder, { limits: { sessionsPerDay: 1 } });
-  const createSession = () => authenticator.admitRequest(`Bearer ${key}`, personalLoans, 'sessions');
+  const createSession = () => authenticator.admitRequest(`Bearer ${key}`, personalLoans, { limit: 'sessions' });
   authenticator.restoreSessionCount(100, daysSinceEpoch(noonMs), 1);
   assertAdmitted(createSession());
   clock.setWall(noonMs + 60 * msPerDay);
@@ -292,7 +325,7 @@ test('admits a random request if and only if all its rate limits allow the reque
           inMinute(requests) < limits.requestsPerMinute &&
           (!isQuery || inMinute(queries) < limits.analyticsPerMinute) &&
           (group !== 'sessions' || (sessions.get(today) ?? 0) < limits.sessionsPerDay);
-        const answer = authenticator.admitRequest(`Bearer ${key}`, personalLoans, group);
+        const answer = authenticator.admitRequest(`Bearer ${key}`, personalLoans, { limit: group });
         assert.equal(answer.ok, fits);
         if (!answer.ok) continue;
         requests.push(nowMs);
@@ -325,13 +358,13 @@ test('a rejected request of any group succeeds after the returned retry time', (
       const authenticator = new Authenticator({ keyDirectory, clock, defaultLimits: limits });
       for (const [group, stepMs] of events) {
         clock.advance(stepMs);
-        const answer = authenticator.admitRequest(`Bearer ${key}`, personalLoans, group);
+        const answer = authenticator.admitRequest(`Bearer ${key}`, personalLoans, { limit: group });
         if (answer.ok) continue;
         const waitSeconds = answer.error.retryAfterSeconds ?? 0;
         assert(waitSeconds >= 1);
         assert(Math.abs((answer.limitStatus?.resetEpochSeconds ?? 0) - clock.wallMs() / 1000 - waitSeconds) <= 1);
         clock.advance(waitSeconds * 1000);
-        assertAdmitted(authenticator.admitRequest(`Bearer ${key}`, personalLoans, group));
+        assertAdmitted(authenticator.admitRequest(`Bearer ${key}`, personalLoans, { limit: group }));
       }
     }),
   );
@@ -347,9 +380,9 @@ test('calls onRejected with the reason for each rejected request', (t) => {
     onRejected: (reason) => reasons.push(reason),
   });
   const { key } = issueKey(folder, { limits: { requestsPerMinute: 3, analyticsPerMinute: 1, sessionsPerDay: 1 } });
-  const ask = (group: RateLimitGroup) => authenticator.admitRequest(`Bearer ${key}`, personalLoans, group);
-  authenticator.admitRequest('', personalLoans, 'sessions');
-  authenticator.admitRequest('Bearer nobody', personalLoans, 'sessions');
+  const ask = (group: RateLimitGroup) => authenticator.admitRequest(`Bearer ${key}`, personalLoans, { limit: group });
+  authenticator.admitRequest('', personalLoans, { limit: 'sessions' });
+  authenticator.admitRequest('Bearer nobody', personalLoans, { limit: 'sessions' });
   clock.advance(bounds.unknownApiKeyPollIntervalMs);
   assertAdmitted(ask('analytics'));
   ask('analytics');
@@ -357,6 +390,10 @@ test('calls onRejected with the reason for each rejected request', (t) => {
   ask('sessions');
   assertAdmitted(ask('requests'));
   ask('requests');
-  authenticator.admitRequest(`Bearer ${key}`, otherVertical, 'requests');
-  assert.deepEqual(reasons, ['unauthorized', 'unauthorized', 'analytics', 'day', 'minute', 'vertical_mismatch']);
+  authenticator.admitRequest(`Bearer ${key}`, otherVertical, { limit: 'requests' });
+  const { key: reader } = issueKey(folder, { scope: 'analytics' });
+  clock.advance(bounds.unknownApiKeyPollIntervalMs);
+  authenticator.admitRequest(`Bearer ${reader}`, personalLoans, { limit: 'requests' });
+  const forbidden = ['vertical_mismatch', 'insufficient_scope'];
+  assert.deepEqual(reasons, ['unauthorized', 'unauthorized', 'analytics', 'day', 'minute', ...forbidden]);
 });

@@ -50,6 +50,45 @@ const version2 = `
   PRAGMA user_version = 2;
 `;
 
+/** Statements that version 3 added. */
+const version3 = `
+  CREATE TABLE changes (
+    number INTEGER PRIMARY KEY,
+    hash BLOB,
+    account INTEGER
+  ) STRICT;
+
+  INSERT INTO changes (hash) SELECT hash FROM keys ORDER BY number;
+  INSERT INTO changes (account) SELECT DISTINCT account FROM embed_origins;
+
+  CREATE TRIGGER key_added AFTER INSERT ON keys BEGIN
+    INSERT INTO changes (hash) VALUES (new.hash);
+  END;
+  CREATE TRIGGER key_changed AFTER UPDATE ON keys BEGIN
+    INSERT INTO changes (hash) SELECT old.hash UNION SELECT new.hash;
+  END;
+  CREATE TRIGGER key_deleted AFTER DELETE ON keys BEGIN
+    INSERT INTO changes (hash) VALUES (old.hash);
+  END;
+  CREATE TRIGGER origin_added AFTER INSERT ON embed_origins BEGIN
+    INSERT INTO changes (account) VALUES (new.account);
+  END;
+  CREATE TRIGGER origin_changed AFTER UPDATE ON embed_origins BEGIN
+    INSERT INTO changes (account) SELECT old.account UNION SELECT new.account;
+  END;
+  CREATE TRIGGER origin_deleted AFTER DELETE ON embed_origins BEGIN
+    INSERT INTO changes (account) VALUES (old.account);
+  END;
+
+  PRAGMA user_version = 3;
+`;
+
+/** Query with which a server of version 3 reads changed keys. */
+const version3Query = `
+  SELECT changes.number AS change, changes.hash, keys.number
+  FROM changes LEFT JOIN keys ON keys.hash = changes.hash AND revoked IS NULL
+  WHERE changes.number > ? ORDER BY changes.number`;
+
 const openProgram = fileURLToPath(new URL('programs/open-key-file.ts', import.meta.url));
 const lockProgram = fileURLToPath(new URL('programs/lock-a-while.ts', import.meta.url));
 
@@ -175,6 +214,45 @@ test('migrates a version 2 key file with its keys and origins, and applies later
   assert.deepEqual(directory.findOrigins(1), []);
 });
 
+test('a server of version 3 that has the key file open accepts new keys with the scope full, and no others', (t) => {
+  const { folder, key, database } = createVersion1(t);
+  t.after(() => database.close());
+  database.exec(version2);
+  database.exec(version3);
+  const select = database.prepare<[number], { change: number; hash: Buffer | null; number: number | null }>(
+    version3Query,
+  );
+  const accepted = new Set([hashApiKey(key)]);
+  let lastChange = select.all(0).at(-1)!.change;
+  const poll = () => {
+    for (const { change, hash, number } of select.all(lastChange)) {
+      lastChange = change;
+      if (number !== null) accepted.add(hash!.toString('latin1'));
+      else if (hash !== null) accepted.delete(hash.toString('latin1'));
+    }
+  };
+  const directory = openDirectory(t, folder);
+  const scopeOf = (text: string) => directory.findKeyByHash(hashApiKey(text))?.scope;
+  assert.equal(scopeOf(key), 'full');
+
+  const reader = issueKey(folder, { scope: 'analytics' });
+  const full = issueKey(folder);
+  poll();
+  directory.reloadKeyFile();
+  assert.deepEqual([scopeOf(reader.key), scopeOf(full.key)], ['analytics', 'full']);
+  assert.deepEqual([...accepted], [hashApiKey(key), hashApiKey(full.key)]);
+  // The server of version 3 can also create and revoke keys.
+  database.exec(
+    `INSERT INTO keys (id, account, vertical, mode, hash, created) VALUES ('new', 1, 'banking', 'live', zeroblob(32), 1)`,
+  );
+  database.prepare('UPDATE keys SET revoked = 1 WHERE id IN (?, ?)').run(reader.issued.id, full.issued.id);
+  poll();
+  directory.reloadKeyFile();
+  assert.deepEqual([scopeOf(reader.key), scopeOf(full.key)], [undefined, undefined]);
+  assert.equal(directory.findKeyByHash('\0'.repeat(32))?.scope, 'full');
+  assert.deepEqual([...accepted], [hashApiKey(key), '\0'.repeat(32)]);
+});
+
 test('opening a key file with the current schema version does not change the file', (t) => {
   const { folder, database } = createVersion1(t);
   openKeyFile(keyFilePath(folder), 100).close();
@@ -209,5 +287,5 @@ test('several processes can migrate the same key file concurrently', async (t) =
     await Promise.all(ends),
     children.map(() => [0, null]),
   );
-  assert.equal(schemaOf(folder)[0], 3);
+  assert.equal(schemaOf(folder)[0], 4);
 });

@@ -16,6 +16,7 @@ test('the list of keys does not contain the text of the keys', (t) => {
   const { key, issued } = issueKey(folder, {
     account: 'acme',
     mode: 'test',
+    scope: 'analytics',
     expiresAtMs: noonMs + 1,
     limits: { sessionsPerDay: 7 },
   });
@@ -31,6 +32,7 @@ test('the list of keys does not contain the text of the keys', (t) => {
       accountName: 'acme',
       vertical: 'personal-loans',
       mode: 'test',
+      scope: 'analytics',
       createdAtMs: noonMs,
       expiresAtMs: noonMs + 1,
       revokedAtMs: null,
@@ -80,6 +82,7 @@ const validKey = {
   accountName: 'acme',
   vertical: personalLoans,
   mode: 'live',
+  scope: 'full',
   expiresAtMs: null,
   limits: defaultLimitOverrides,
 } as const;
@@ -90,6 +93,7 @@ test('rejects a new key with an invalid property', (t) => {
   for (const member of [
     ...['', 'a\nb', ' a', 'a'.repeat(bounds.accountNameCharactersMax + 1), 5].map((accountName) => ({ accountName })),
     { mode: 'prod' },
+    ...['read', '', 'toString', null, undefined, ['full']].map((scope) => ({ scope })),
     ...[Number.NaN, bounds.timestampMsMax + 1, noonMs - 1, noonMs].map((expiresAtMs) => ({ expiresAtMs })),
     ...[0, 1.5, '5', bounds.limitPerMinuteMax + 1].map((requestsPerMinute) => ({ limits: { requestsPerMinute } })),
     { limits: { sessionsPerDay: bounds.limitPerDayMax + 1 } },

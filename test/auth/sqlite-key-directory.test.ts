@@ -20,6 +20,7 @@ test('finds a key by its hash, and returns nothing for an unknown or revoked key
     account: issued.account,
     vertical: 'personal-loans',
     mode: 'test',
+    scope: 'full',
     expiresAtMs: noonMs + 1,
     limits: { requestsPerMinute: 9, analyticsPerMinute: null, sessionsPerDay: null },
   });

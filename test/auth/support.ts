@@ -1,4 +1,5 @@
 import type { TestContext } from 'node:test';
+import type { ApiKeyScope } from '../../src/auth/api-key.ts';
 import { Authenticator } from '../../src/auth/authenticator.ts';
 import { EmbedOriginRegistry } from '../../src/auth/embed-origin-registry.ts';
 import { keyFilePath } from '../../src/auth/key-file.ts';
@@ -18,6 +19,7 @@ export interface KeyOptions {
   readonly account?: string;
   readonly vertical?: Pick<Vertical, 'segment' | 'keyPrefix'>;
   readonly mode?: ApiKeyMode;
+  readonly scope?: ApiKeyScope;
   readonly expiresAtMs?: number | null;
   readonly limits?: Partial<KeyLimitOverrides>;
 }
@@ -33,10 +35,10 @@ function changeKeys<Result>(folder: string, change: (registry: KeyRegistry) => R
 }
 
 export function issueKey(folder: string, options: KeyOptions = {}, nowMs = noonMs) {
-  const { account = 'acme', vertical = personalLoans, mode = 'live', expiresAtMs = null } = options;
+  const { account = 'acme', vertical = personalLoans, mode = 'live', scope = 'full', expiresAtMs = null } = options;
   const limits = { ...defaultLimitOverrides, ...options.limits };
   return changeKeys(folder, (registry) =>
-    registry.create({ accountName: account, vertical, mode, expiresAtMs, limits }, nowMs),
+    registry.create({ accountName: account, vertical, mode, scope, expiresAtMs, limits }, nowMs),
   );
 }
 

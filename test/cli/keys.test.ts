@@ -32,6 +32,7 @@ test('create --json prints the key and its properties', async (t) => {
     account: 'acme',
     vertical: 'personal-loans',
     mode: 'test',
+    scope: 'full',
     state: 'active',
     expires_at: '3000-01-01T00:00:00.000Z',
     revoked_at: null,
@@ -39,6 +40,25 @@ test('create --json prints the key and its properties', async (t) => {
     analytics_per_minute: 6,
     sessions_per_day: 5,
   });
+});
+
+test('create --scope analytics creates a read-only key, and list shows the scope of each key', async (t) => {
+  const { run } = marketplaceOnFreshFolder(t);
+  const reader = await run(...createAcme, '--scope', 'analytics');
+  assert.match(reader.stdout, keyPattern);
+  assert.match(reader.stderr, /for personal-loans with scope analytics;/);
+  assert.equal(JSON.parse((await run(...createAcme, '--scope', 'full', '--json')).stdout).scope, 'full');
+  const wrong = await run(...createAcme, '--scope', 'analytic');
+  assertFailed(wrong, 2, /'--scope <scope>'.*Allowed choices are full, analytics\. Did you mean analytics\?\n/);
+  const [head, first, second] = (await run('keys', 'list')).stdout.split('\n');
+  assert.match(head ?? '', / MODE +SCOPE +STATE /);
+  assert.match(first ?? '', / test +analytics +active /);
+  assert.match(second ?? '', / test +full +active /);
+  const listed: { scope: string }[] = JSON.parse((await run('keys', 'list', '--json')).stdout);
+  assert.deepEqual(
+    listed.map(({ scope }) => scope),
+    ['analytics', 'full'],
+  );
 });
 
 test('several processes can concurrently create keys and allow origins in a new folder', async (t) => {

@@ -17,10 +17,11 @@ describePersonalLoans(
         await caller.post('session', '{', { Origin: page }),
         await market.http.send({ path: `${caller.basePath}/nothing`, headers: { Origin: page } }),
         await caller.post('session', 'x'.repeat(70_000), { Origin: page }),
+        await door.caller({ scope: 'analytics' }).post('session', {}, { Origin: page }),
       ];
       assert.deepEqual(
         answers.map(({ status }) => status),
-        [200, 400, 401, 400, 404, 413],
+        [200, 400, 401, 400, 404, 413, 403],
       );
       for (const answer of answers) {
         assert.equal(answer.headers.get('access-control-allow-origin'), page);

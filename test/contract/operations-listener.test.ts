@@ -51,7 +51,7 @@ describeService('the operations listener', ({ running }) => {
       const { id, created_at: _, ...rest } = about;
       assert.match(id, /^key_[0-9a-f]{12}$/);
       assert.deepEqual(rest, {
-        ...{ account: 'acme', vertical: 'personal-loans', mode: 'test' },
+        ...{ account: 'acme', vertical: 'personal-loans', mode: 'test', scope: 'full' },
         ...{ state: 'active', expires_at: '3000-01-01T00:00:00.000Z', revoked_at: null },
         ...{ requests_per_minute: 7, analytics_per_minute: null, sessions_per_day: null },
       });
@@ -62,6 +62,15 @@ describeService('the operations listener', ({ running }) => {
       assert.deepEqual(assertOk(await ask('GET', `/keys/${id}`)), about);
       const all = (await ask('GET', '/keys')).text;
       assert.ok(!all.includes(key) && !/hash/.test(all));
+    });
+
+    test('creates an API key with the scope analytics', async () => {
+      const { key, ...about } = await issue({ scope: 'analytics' });
+      assert.equal(about.scope, 'analytics');
+      assert.deepEqual(await listed(about.id), about);
+      const reader = running().callerWithKey(fixture, key);
+      assertOk(await reader.get('tags', ''));
+      assertError(await reader.post('session', { referrer_tag: 'scope' }), 'INSUFFICIENT_SCOPE');
     });
 
     test('after an API key is revoked, the next request with the key is rejected', async () => {
@@ -83,6 +92,8 @@ describeService('the operations listener', ({ running }) => {
         ['account', ` ${echoMarker}`],
         ['vertical', 'mortgage'],
         ['mode', echoMarker],
+        ['scope', echoMarker],
+        ['scope', null],
         ['expires', new Date(running().clock.wallMs()).toISOString()],
         ['requests_per_minute', '5'],
         ['analytics_per_minute', bounds.limitPerMinuteMax + 1],

@@ -47,6 +47,18 @@ describePersonalLoans('order of checks:', (door) => {
     assertError(await here.post('session', tooLarge, asText), 'VERTICAL_MISMATCH');
   });
 
+  test('checks the vertical before the scope, and the scope before the rate limits and the body', async () => {
+    const { market } = door;
+    const wanted = { scope: 'analytics', limits: { requestsPerMinute: 1 } } as const;
+    const caller = door.caller(wanted);
+    assertOk(await caller.get('tags', ''));
+    assertError(await caller.get('tags', ''), 'RATE_LIMIT_EXCEEDED');
+    assertError(await caller.post('session', tooLarge, asText), 'INSUFFICIENT_SCOPE');
+    const [elsewhere] = allFixtures.filter(({ vertical }) => vertical !== fixture.vertical);
+    const { key } = market.issueKey(elsewhere as (typeof allFixtures)[0], wanted);
+    assertError(await market.callerWithKey(fixture, key).post('session', tooLarge, asText), 'VERTICAL_MISMATCH');
+  });
+
   test('checks the rate limits before the body and the query', async () => {
     const caller = door.caller({ limits: { requestsPerMinute: 1 } });
     await caller.createSession('order');

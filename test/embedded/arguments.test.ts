@@ -138,6 +138,8 @@ test('keys.create creates no key if an option is misspelled, or if the expiry or
   for (const options of [
     { expiresAt: new Date('garbage') },
     { expiresAt: new Date(0) },
+    { scope: 'read' as never },
+    { scope: null as never },
     { expiresAt: '2999-12-31' as never },
     { limits: { requestsPerMinute: 0 } },
     { limits: { analyticsPerMinute: 1_000_001 } },

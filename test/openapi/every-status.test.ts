@@ -86,6 +86,9 @@ async function beRefused(market: RunningMarketplace, caller: ApiCaller): Promise
     assert.equal((await http.send({ ...ask, method: 'DELETE' })).status, 405);
   }
   for (const ask of operations(stranger)) assert.equal((await http.send(ask)).status, 403);
+  const reader = market.caller(fixture, { scope: 'analytics' });
+  const forbidden = await Promise.all(operations(reader).map((ask) => http.send(ask)));
+  assert.equal(forbidden.filter(({ status }) => status === 403).length, 3);
   for (const path of ['/c', '/w', '/w/widget.js', '/w/offers', '/w/events']) {
     assert.equal((await http.send({ method: 'DELETE', path })).status, 405);
   }

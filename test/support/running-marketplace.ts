@@ -2,6 +2,7 @@ import { operatorTokenPath, readOperatorToken } from '../../src/auth/operator-to
 import { bounds } from '../../src/bounds.ts';
 import {
   type ApiKeyMode,
+  type ApiKeyScope,
   createMarketplace,
   type KeyLimits,
   type Marketplace,
@@ -15,13 +16,14 @@ import { temporaryFolder } from './temporary-folder.ts';
 import type { VerticalFixture } from './vertical-fixture.ts';
 import { allFixtures } from './vertical-fixtures.ts';
 
-/** Only the listener suite and `test/openapi/every-status.test.ts` run on node:http. */
+/** Only the listener suite, `test/openapi/every-status.test.ts` and `test/contract/scopes.test.ts` run on node:http. */
 export type Engine = 'uws' | 'node';
 
 export interface ApiKeyOptions {
   /** Account of the key. Default: a new account. */
   readonly account?: string;
   readonly mode?: ApiKeyMode;
+  readonly scope?: ApiKeyScope;
   readonly expiresAt?: Date;
   readonly limits?: Partial<KeyLimits>;
 }

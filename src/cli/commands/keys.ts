@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type IssuedKey, parseKeyExpiry } from '../../auth/api-key.ts';
+import { type ApiKeyScope, apiKeyScopes, type IssuedKey, parseKeyExpiry } from '../../auth/api-key.ts';
 import { keyFilePath } from '../../auth/key-file.ts';
 import { getKeyState, KeyRegistry, toIssuedKeyJson } from '../../auth/key-registry.ts';
 import { defaultLimitOverrides } from '../../auth/rate-limits.ts';
@@ -10,6 +10,7 @@ import { readDataDir } from '../../config/config.ts';
 import { assertKeyFileIsCurrent, findKnownKeyNumbers, readFolderEvidence } from '../../server/check-data-folder.ts';
 import {
   CommandLineError,
+  createChoiceOption,
   createCommandGroup,
   createIntegerParser,
   createModeOption,
@@ -23,7 +24,7 @@ import { type Column, formatRows, formatTimestamp, printJson, printNotice, print
 import { createKeysRepairCommand } from './keys-repair.ts';
 
 const keyJsonMembers =
-  'id, account, vertical, mode, state, created_at, expires_at, revoked_at, requests_per_minute, analytics_per_minute, sessions_per_day';
+  'id, account, vertical, mode, scope, state, created_at, expires_at, revoked_at, requests_per_minute, analytics_per_minute, sessions_per_day';
 
 function keysCreateCommand(registry: VerticalRegistry): Command {
   const command = defineCommand('create', {
@@ -32,6 +33,7 @@ function keysCreateCommand(registry: VerticalRegistry): Command {
     examples: [
       'marketplace keys create --account acme --vertical personal-loans --mode test',
       'marketplace keys create --account acme --vertical personal-loans --mode live --expires 2030-12-31 --requests-per-minute 2000',
+      'marketplace keys create --account acme --vertical personal-loans --mode live --scope analytics',
       'KEY=$(marketplace keys create --account acme --vertical personal-loans --mode test --raw)',
     ],
     json: `one object: key, ${keyJsonMembers}`,
@@ -44,6 +46,13 @@ function keysCreateCommand(registry: VerticalRegistry): Command {
     .addOption(createVerticalOption('vertical that the key is valid for', registry.verticals).makeOptionMandatory())
     .addOption(
       createModeOption('live: real users and revenue; test: synthetic offers, no revenue').makeOptionMandatory(),
+    )
+    .addOption(
+      createChoiceOption(
+        '--scope <scope>',
+        'full: all operations; analytics: only read figures and referrer tags',
+        apiKeyScopes,
+      ).default('full'),
     )
     .option(
       '--expires <when>',
@@ -134,6 +143,7 @@ function parseFutureExpiry(text: string): number {
 }
 
 interface CreateKeyOptions extends TenantOptions {
+  readonly scope: ApiKeyScope;
   /** Time, in milliseconds since the Unix epoch, from which the server rejects the key. */
   readonly expires?: number;
   readonly requestsPerMinute?: number;
@@ -143,7 +153,7 @@ interface CreateKeyOptions extends TenantOptions {
 }
 
 async function createAndPrintKey(options: CreateKeyOptions): Promise<void> {
-  const { account, vertical, mode, expires = null, raw, json, ...limits } = options;
+  const { account, vertical, mode, scope, expires = null, raw, json, ...limits } = options;
   const dataDir = readDataDir();
   const nowMs = createFolderClock(dataDir).wallMs();
   const path = keyFilePath(dataDir);
@@ -151,7 +161,7 @@ async function createAndPrintKey(options: CreateKeyOptions): Promise<void> {
   const evidence = readFolderEvidence(dataDir, { readonly: true });
   assertKeyFileIsCurrent(path, await findKnownKeyNumbers(evidence, { ledger: 'unknown' }));
   const isNewFile = !existsSync(path);
-  const newKey = { accountName: account, vertical, mode, expiresAtMs: expires };
+  const newKey = { accountName: account, vertical, mode, scope, expiresAtMs: expires };
   const { key, issued } = withKeyRegistry(new KeyRegistry(path), (registry) =>
     registry.create({ ...newKey, limits: { ...defaultLimitOverrides, ...limits } }, nowMs),
   );
@@ -166,7 +176,9 @@ async function createAndPrintKey(options: CreateKeyOptions): Promise<void> {
   if (raw) return;
   const expiry =
     issued.expiresAtMs === null ? 'it does not expire' : `it expires at ${formatTimestamp(issued.expiresAtMs)}`;
-  printNotice(`Created ${issued.id}, a ${issued.mode} key of ${issued.accountName} for ${issued.vertical}; ${expiry}.`);
+  printNotice(
+    `Created ${issued.id}, a ${issued.mode} key of ${issued.accountName} for ${issued.vertical} with scope ${issued.scope}; ${expiry}.`,
+  );
   printNotice('Store the key now: it is not shown again. A running server accepts it at once.');
 }
 
@@ -176,6 +188,7 @@ function keyColumns(nowMs: number): readonly Column<IssuedKey>[] {
     ['ACCOUNT', ({ accountName }) => accountName],
     ['VERTICAL', ({ vertical }) => vertical],
     ['MODE', ({ mode }) => mode],
+    ['SCOPE', ({ scope }) => scope],
     ['STATE', (key) => getKeyState(key, nowMs)],
     ['CREATED', ({ createdAtMs }) => formatTimestamp(createdAtMs)],
     ['EXPIRES', ({ expiresAtMs }) => formatTimestamp(expiresAtMs)],

@@ -266,7 +266,7 @@ async function reloadCatalogs(service: Service, logger: Logger, stopSignal: Abor
 function createFirstKeys(service: Service, dataDir: string): void {
   const create = (vertical: Vertical, mode: ApiKeyMode): string =>
     service.keys.create(
-      { accountName: 'demo', vertical, mode, expiresAtMs: null, limits: defaultLimitOverrides },
+      { accountName: 'demo', vertical, mode, scope: 'full', expiresAtMs: null, limits: defaultLimitOverrides },
       service.clock.wallMs(),
     ).key;
   let created: { readonly vertical: Vertical; readonly live: string; readonly test: string }[];

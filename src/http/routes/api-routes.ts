@@ -86,7 +86,7 @@ function createRoutes({ verticals, operations }: ApiRoutesDeps): PathTable<ApiRo
 /**
  * Creates the handler of the API, `/v1/<vertical>/<operation>`. The order of the checks (docs/contract.md#order-of-checks) is:
  *
- *     route -> key -> vertical -> limits -> body size, content type, JSON -> operation
+ *     route -> key -> vertical -> scope -> limits -> body size, content type, JSON -> operation
  */
 export function apiRoutes(deps: ApiRoutesDeps): RequestHandler {
   const { authenticator, cors } = deps;
@@ -116,7 +116,7 @@ export function apiRoutes(deps: ApiRoutesDeps): RequestHandler {
     const admission = authenticator.admitRequest(
       context.getRequestHeader('authorization'),
       vertical,
-      operation.limit,
+      operation,
       createRepeatCheck(operation, operationDeps, idempotencyKey),
     );
     context.caller = admission.caller;
