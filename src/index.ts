@@ -47,6 +47,7 @@ export type {
   TagsQuery,
   WidgetQuery,
 } from './embedded/partner-api.ts';
+export { assignArm } from './experiments/assign-arm.ts';
 export { DataMissingError, FolderMissingError } from './files/data-paths.ts';
 export { FolderInUseError } from './files/folder-lock.ts';
 export type { ReversalReason, UnbookedReason } from './ledger/ledger-record.ts';
