@@ -452,6 +452,8 @@ export const bounds = {
   splitMartingaleMax: 1_000,
   /** Maximum part of an arm's visitors that also saw other arms. */
   visitorsInSeveralArmsShareMax: 0.1,
+  /** Part of an arm's visitors that also saw other arms from which the results have a warning. */
+  visitorsInSeveralArmsShareWarned: 0.01,
   /** Maximum part of the sessions without `unit_id` if the unit is a visitor. */
   sessionsWithoutUnitShareMax: 0.05,
 

@@ -14,6 +14,8 @@ export const decisions = [
 export type Decision = (typeof decisions)[number];
 
 export interface DecisionInput {
+  /** If earlier sessions are still being counted. */
+  readonly isFilling: boolean;
   /** If the figures must not be used, for example because the split of the units is not the intended one. */
   readonly isInvalid: boolean;
   /** If the experiment was created after its first day. */
@@ -25,9 +27,10 @@ export interface DecisionInput {
 
 /** Decides about one arm in comparison with the control. */
 export function decideArm(
-  { isInvalid, isRetrospective, minEffect, looks }: DecisionInput,
+  { isFilling, isInvalid, isRetrospective, minEffect, looks }: DecisionInput,
   comparison: Comparison,
 ): Decision {
+  if (isFilling) return 'too_early';
   if (isInvalid) return 'invalid';
   if (isRetrospective) return 'exploratory';
   if (comparison.final !== null) return comparison.final.decision;

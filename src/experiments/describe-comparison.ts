@@ -1,9 +1,10 @@
+import { bounds } from '../bounds.ts';
 import type { ComparisonLook } from '../statistics/compare-arms.ts';
 import { describeInvalid } from './describe-invalid.ts';
 import { describeMissingData } from './describe-missing-data.ts';
 import type { ExperimentFindings } from './experiment-findings.ts';
 import type { FinalDecision } from './experiment-looks.ts';
-import { describeDifference, formatDay, formatPercent, formatUsd, isStillShown } from './wording.ts';
+import { describeDifference, formatCountOf, formatDay, formatPercent, formatUsd, isStillShown } from './wording.ts';
 
 const noSpread = 'all revenues of an arm are equal, so their spread is unknown';
 
@@ -20,10 +21,25 @@ export function describeCap({ capUsd }: ExperimentFindings): string {
   return capUsd === null ? '' : ` Revenue of a session above ${formatUsd(capUsd)} counts as ${formatUsd(capUsd)}.`;
 }
 
-/** Describes when to look again; for an experiment that is not over. */
-export function describeNextLooks({ plannedDay }: ExperimentFindings): string {
+/** Describes when to look again, for an experiment that is not over. `undecided` has the positions of the undecided arms in `findings.decisions`. */
+export function describeNextLooks(findings: ExperimentFindings, undecided: readonly number[]): string {
+  const { plannedDay } = findings;
   const planned = plannedDay === null ? '' : ` Planned day: ${formatDay(plannedDay)}.`;
-  return `You may look every day; the interval allows for it.${planned}`;
+  return `You may look every day; the interval allows for it.${planned}${describePlanning(findings, undecided)}`;
+}
+
+/** Describes when the smallest effect of interest is likely to be found; empty if that is unknown. */
+function describePlanning({ plannings, minEffect }: ExperimentFindings, undecided: readonly number[]): string {
+  const plans = undecided.flatMap((index) => plannings[index] ?? []);
+  const smallestEffect = Math.max(0, ...plans.map((plan) => plan.smallestEffect ?? 0));
+  if (smallestEffect > 0)
+    return ` By then, only a difference of at least ${formatPercent(smallestEffect, 'up')} is likely to be found.`;
+  const daysLeft = Math.max(0, ...plans.map((plan) => plan.daysLeft ?? 0));
+  if (daysLeft === 0) return '';
+  const effect = formatPercent(minEffect!);
+  return daysLeft > bounds.experimentDaysMax
+    ? ` At the present rate, a difference of ${effect} is not likely to be found within ${formatCountOf(bounds.experimentDaysMax, 'day')}.`
+    : ` A difference of ${effect} is likely to be found after about ${formatCountOf(daysLeft, 'more day')} at the present rate.`;
 }
 
 export const exploratoryWarning =
@@ -48,7 +64,7 @@ function describeDecision(findings: ExperimentFindings, index: number): string {
       return `${arm} earns the same as ${control} within ${formatPercent(minEffect!)}: ${range}.`;
     case 'undecided':
       if (range === null) return `No difference shown yet: ${noSpread}.`;
-      return `No difference shown yet: ${arm} earns ${range} than ${control}. ${describeNextLooks(findings)}`;
+      return `No difference shown yet: ${arm} earns ${range} than ${control}. ${describeNextLooks(findings, [index])}`;
     case 'no_decision':
       return describePlanOver(findings, arm, look);
   }

@@ -16,7 +16,8 @@ export function describeExperiment(findings: ExperimentFindings): string {
   const lead = describeLead(decision, arms[0]!.name);
   const untested =
     decisions.filter((arm) => arm === 'better').length > 1 ? ['The better arms are not compared with each other.'] : [];
-  const next = decisions.includes('undecided') ? [describeNextLooks(findings)] : [];
+  const undecided = decisions.flatMap((arm, index) => (arm === 'undecided' ? [index] : []));
+  const next = undecided.length > 0 ? [describeNextLooks(findings, undecided)] : [];
   return `${[...lead, ...clauses, ...untested, ...next].join(' ')}${describeCap(findings)}`;
 }
 

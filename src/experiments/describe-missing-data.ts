@@ -7,7 +7,10 @@ import { formatCountOf, formatDay, formatPercent } from './wording.ts';
 const errorProbability = 0.05;
 
 /** Describes the data that an experiment lacks for its first comparison, as one or two sentences without a final period. */
-export function describeMissingData({ unit, arms, firstMatureDay, looks }: ExperimentFindings): string {
+export function describeMissingData(findings: ExperimentFindings): string {
+  const { unit, arms, firstMatureDay, looks, fillProgress } = findings;
+  if (fillProgress !== null)
+    return `the earlier sessions are still being counted: ${formatPercent(fillProgress, 'down')}`;
   if (arms.every(({ matureUnits }) => matureUnits === 0)) {
     if (firstMatureDay === null) return 'the experiment has no sessions';
     return `no session is mature yet. The first sessions are mature on ${formatDay(firstMatureDay)}`;

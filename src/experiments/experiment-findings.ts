@@ -1,3 +1,4 @@
+import type { Planning } from '../statistics/planning.ts';
 import type { Decision } from './decide.ts';
 import type { ExperimentLooks } from './experiment-looks.ts';
 
@@ -30,6 +31,10 @@ export interface ExperimentFindings {
   readonly arms: readonly ArmFindings[];
   readonly decisions: readonly Decision[];
   readonly looks: ExperimentLooks;
+  /** Plans in the order of `decisions`; null where nothing can be planned. */
+  readonly plannings: readonly (Planning | null)[];
+  /** Share of the earlier sessions that are counted; null when all are counted. */
+  readonly fillProgress: number | null;
   readonly invalidReason: InvalidReason | null;
   readonly plannedDay: number | null;
   /** Day on which the first sessions are mature; null without sessions. */

@@ -94,6 +94,9 @@ export interface Experiment {
   readonly isDeleted: boolean;
 }
 
+export const experimentStates = ['running', 'maturing', 'final', 'closed'] as const;
+export type ExperimentState = (typeof experimentStates)[number];
+
 export interface ExperimentClosing extends ExperimentOutcome {
   /** Time of the closing, in Unix milliseconds. */
   readonly closedMs: number;
@@ -121,4 +124,20 @@ export function plannedDayOf(definition: ExperimentDefinition): number | null {
 /** Whether the experiment was created after its first day, so that its arms may have been chosen by their figures. */
 export function isRetrospective({ definition, createdMs }: Pick<Experiment, 'definition' | 'createdMs'>): boolean {
   return definition.startsOn < daysSinceEpoch(createdMs);
+}
+
+/** Returns the state of an experiment on a day. An experiment is also `running` before its first day. */
+export function experimentStateOn(
+  { definition, closing }: Pick<Experiment, 'definition' | 'closing'>,
+  today: number,
+): ExperimentState {
+  if (closing !== null) return 'closed';
+  const plannedDay = plannedDayOf(definition);
+  if (plannedDay === null || isRunningOn(definition, today)) return 'running';
+  return today <= plannedDay ? 'maturing' : 'final';
+}
+
+/** Whether the last cohort day of an experiment that is not closed is today or later. */
+function isRunningOn({ endsOn }: Pick<ExperimentDefinition, 'endsOn'>, today: number): boolean {
+  return endsOn === null || today <= endsOn;
 }

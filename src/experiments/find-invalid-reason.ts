@@ -19,10 +19,13 @@ export interface ValidityInput {
 export function findInvalidReason(input: ValidityInput): InvalidReason | null {
   const { splitLogMartingaleMax, arms, sessions, sessionsWithoutUnit } = input;
   if (splitLogMartingaleMax >= Math.log(bounds.splitMartingaleMax)) return { kind: 'split' };
-  const shareOf = ({ units, unitsInSeveralArms }: (typeof arms)[number]) =>
-    units === 0 ? 0 : unitsInSeveralArms / units;
-  const mixed = arms.find((arm) => shareOf(arm) > bounds.visitorsInSeveralArmsShareMax);
-  if (mixed !== undefined) return { kind: 'several arms', arm: mixed.name, share: shareOf(mixed) };
+  const mixed = arms.find((arm) => shareInSeveralArms(arm) > bounds.visitorsInSeveralArmsShareMax);
+  if (mixed !== undefined) return { kind: 'several arms', arm: mixed.name, share: shareInSeveralArms(mixed) };
   const withoutUnit = sessions === 0 ? 0 : sessionsWithoutUnit / sessions;
   return withoutUnit > bounds.sessionsWithoutUnitShareMax ? { kind: 'no unit', share: withoutUnit } : null;
+}
+
+/** Returns the part of the units of an arm that also had sessions in other arms. */
+export function shareInSeveralArms(arm: { readonly units: number; readonly unitsInSeveralArms: number }): number {
+  return arm.units === 0 ? 0 : arm.unitsInSeveralArms / arm.units;
 }

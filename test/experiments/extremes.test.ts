@@ -37,10 +37,10 @@ function sentenceAfter(days: readonly Day[], arms: number, { plannedDay, firstMa
       assert.ok(figures.every((figure) => figure === null || Number.isFinite(figure)));
     }
   }
-  const input = { isInvalid: false, isRetrospective: false, minEffect: 0.05, looks };
+  const input = { isFilling: false, isInvalid: false, isRetrospective: false, minEffect: 0.05, looks };
   return describeExperiment({
     ...{ unit: 'session', looks, invalidReason: null, minEffect: 0.05, capUsd: null },
-    ...{ plannedDay: plannedDay ?? null, firstMatureDay: firstMatureDay ?? null },
+    ...{ plannings: [], fillProgress: null, plannedDay: plannedDay ?? null, firstMatureDay: firstMatureDay ?? null },
     decisions: looks.comparisons.map((comparison) => decideArm(input, comparison)),
     arms: data.map(({ sums, matureDays }, index) => ({
       ...{ name: 'ABCDEFGHIJ'[index]!, weight: 1, units: sums.units, matureUnits: sums.units },

@@ -27,6 +27,8 @@ function findingsOf(
     unit: 'session',
     decisions,
     invalidReason: null,
+    plannings: [],
+    fillProgress: null,
     plannedDay: dayOf('2027-03-03'),
     firstMatureDay: null,
     minEffect: 0.05,
@@ -322,7 +324,19 @@ describe('numbers in sentences', () => {
       matureDays: fc.nat(500),
       unitsWithRevenue: fc.nat(40),
     });
-    const arm = fc.record({ counts, limits, state: fc.constantFrom(...allDecisions), hasLook: fc.boolean() });
+    const planning = fc.record({
+      unitsNeeded: fc.nat(1e6),
+      unitsLeft: fc.nat(1e6),
+      daysLeft: fc.option(fc.nat(2_000)),
+      smallestEffect: fc.option(fc.double({ min: 1e-6, max: 5, noNaN: true })),
+    });
+    const arm = fc.record({
+      counts,
+      limits,
+      planning: fc.option(planning),
+      state: fc.constantFrom(...allDecisions),
+      hasLook: fc.boolean(),
+    });
     fc.assert(
       fc.property(
         counts,
@@ -344,6 +358,7 @@ describe('numbers in sentences', () => {
                 matureUnits: Math.max(counts.matureUnits, counts.unitsWithRevenue),
               })),
               looks: { asOf: 20_000, isGateOpen: false, isPlanOver, comparisons },
+              plannings: others.map(({ planning }) => planning),
               invalidReason: { kind: 'split' },
             },
           );
