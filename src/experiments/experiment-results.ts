@@ -4,7 +4,7 @@ import { nullableSchema } from '../domain/nullable-schema.ts';
 import { decisions } from './decide.ts';
 import { experimentStates } from './experiment.ts';
 
-// Schemas of the results (docs/contract.md#experiment-results), in the form in which the API returns them and a closing stores them.
+// Schemas of the results (docs/contract.md#experiments), in the form in which the API returns them and a closing stores them.
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 const number = (description: string) => Type.Number({ description });
@@ -42,9 +42,7 @@ const armSchema = Type.Object(
     click_rate: number('`clicks` per view, not in percent; 0 without views.'),
     rev_attributed: number('Expected revenue of the clicks, in USD.'),
     rev_confirmed: number('Confirmed revenue of all sessions up to now, in USD, also if it came too late to count.'),
-    revenue_per_session: nullableSchema(
-      number('Revenue per mature session, in USD; `null` without mature sessions.'),
-    ),
+    revenue_per_session: nullableSchema(number('Revenue per mature session, in USD; `null` without mature sessions.')),
     interval: nullableSchema(
       Type.Object(
         { low: Type.Number(), high: Type.Number() },
@@ -57,9 +55,13 @@ const armSchema = Type.Object(
       { confirmed: Type.Number({ minimum: 0 }), reversed: Type.Number({ minimum: 0 }) },
       { description: 'Payouts and reversals of mature sessions that came too late to count, in USD.' },
     ),
-    units_in_several_arms: count('Units that also had sessions in other arms; all their sessions count in their first arm.'),
+    units_in_several_arms: count(
+      'Units that also had sessions in other arms; all their sessions count in their first arm.',
+    ),
     largest_payout_share: nullableSchema(
-      number('Share of the mature revenue that the unit with the largest revenue has, from 0 to 1; `null` without revenue.'),
+      number(
+        'Share of the mature revenue that the unit with the largest revenue has, from 0 to 1; `null` without revenue.',
+      ),
     ),
     early_read: nullableSchema(
       Type.Object(
@@ -117,10 +119,14 @@ const comparisonSchema = Type.Object(
       '`difference` in relation to the control, such as 0.27 for 27 % more; `null` also if the revenue of the control is too uncertain.',
     ),
     difference_today: nullableSchema(
-      number('Difference in USD with the payouts and reversals that came too late, without a decision; `null` without mature sessions.'),
+      number(
+        'Difference in USD with the payouts and reversals that came too late, without a decision; `null` without mature sessions.',
+      ),
     ),
     p_value: nullableSchema(
-      number('Smallest p value of the looks so far, corrected for all looks and arms; at most 0.05 exactly if an interval excluded 0.'),
+      number(
+        'Smallest p value of the looks so far, corrected for all looks and arms; at most 0.05 exactly if an interval excluded 0.',
+      ),
     ),
     decided_on: nullableSchema(date('Day of the first interval that excluded 0; `null` before.')),
     difference_then: intervalSchema('`difference` of that day; `null` before.'),
@@ -138,7 +144,9 @@ const splitCheckSchema = Type.Object(
     chi_square_p: nullableSchema(number('p value of a chi-square test, valid for one look; `null` without units.')),
     invalid: Type.Boolean({ description: 'Whether the units did not arrive in the intended split.' }),
     assignment_mismatches: nullableSchema(
-      count('Sessions with the tag of another arm than the one assigned to their visitor; `null` unless `assignment` is `hash`.'),
+      count(
+        'Sessions with the tag of another arm than the one assigned to their visitor; `null` unless `assignment` is `hash`.',
+      ),
     ),
   },
   { title: 'ExperimentSplitCheck', description: 'Check of the number of units of each arm.' },
@@ -164,7 +172,10 @@ const guardrailSchema = Type.Object(
     low: nullableSchema(number('Limits of the 99 % interval of the difference, which may be looked at every day.')),
     high: nullableSchema(number('See `low`.')),
     word: nullableSchema(
-      oneOf(['worse', 'no sign of harm'], 'Whether the interval shows harm; `null` with too few events for an interval.'),
+      oneOf(
+        ['worse', 'no sign of harm'],
+        'Whether the interval shows harm; `null` with too few events for an interval.',
+      ),
     ),
   },
   { title: 'ExperimentGuardrail' },

@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
 import { drawDay } from '../../bench/experiments/draw-days.ts';
 import { seededRandom } from '../../bench/population/random.ts';
 import { bounds } from '../../src/bounds.ts';
 import { assembleResults, resultsDayOf } from '../../src/experiments/assemble-results.ts';
 import type { Experiment } from '../../src/experiments/experiment.ts';
 import type { ArmDay, ExperimentFigures } from '../../src/experiments/experiment-figures.ts';
-import type { ResultsWithSeries } from '../../src/experiments/experiment-results.ts';
+import {
+  experimentResultsSchema,
+  type ResultsWithSeries,
+  seriesLookSchema,
+} from '../../src/experiments/experiment-results.ts';
 import { noUnits } from '../../src/statistics/arm-sums.ts';
 import { dayOf, experimentWith, figuresOf, type RawSession, startsOn } from './experiment-fixture.ts';
 
@@ -18,6 +24,9 @@ function sessionsOf(arm: number, days: number, count: number, usd: readonly numb
   ).flat();
 }
 
+const resultsValidator = Compile(experimentResultsSchema);
+const seriesValidator = Compile(Type.Array(seriesLookSchema));
+
 function assemble(
   experiment: Experiment,
   asOf: number,
@@ -25,6 +34,8 @@ function assemble(
   more: Partial<ExperimentFigures> = {},
 ): ResultsWithSeries {
   const assembled = assembleResults(experiment, figuresOf(experiment, asOf, sessions, more));
+  assert.ok(resultsValidator.Check(assembled.results), JSON.stringify(assembled.results));
+  assert.ok(seriesValidator.Check(assembled.series));
   // JSON turns NaN and infinite numbers into null.
   assert.deepEqual(JSON.parse(JSON.stringify(assembled)), assembled);
   return assembled;
@@ -204,7 +215,12 @@ describe('members of the results', () => {
     assert.ok(Math.abs(early.revenue_per_session - 4) < 1e-9 && early.low < 4 && early.high > 4);
     const cards = experimentWith(2, { revenueDays: 7 });
     assert.equal(assemble(cards, 107, sessions).results.arms[0]!.early_read, null);
-    assert.equal(assemble(experimentWith(2), 50, sessions).results.arms[0]!.early_read, null);
+    // The first week is complete 52 days after its last day.
+    for (const [asOf, isNull] of [
+      [57, true],
+      [58, false],
+    ] as const)
+      assert.equal(assemble(experimentWith(2), asOf, sessions).results.arms[0]!.early_read === null, isNull);
   });
 
   it('plan the units of a difference, until the plan is over', () => {
@@ -225,6 +241,9 @@ describe('members of the results', () => {
     ] as const) {
       assert.match(assemble(experimentWith(2, more), 90, sessions).results.sentence, sentence);
     }
+    const planned = assemble(experimentWith(2, { minEffectPercent: 5, endsOn: startsOn + 99 }), 90, sessions).results;
+    const smallest = planned.comparisons[0]!.planning!.smallest_effect_percent!;
+    assert.ok(planned.sentence.includes(` ${Math.ceil(smallest)} % `));
     const { planning } = assemble(experimentWith(2, { minEffectPercent: 20 }), 90, sessions).results.comparisons[0]!;
     assert.equal(planning!.units_per_arm, planning!.units_left + 1_500);
     const over = experimentWith(2, { minEffectPercent: 5, endsOn: startsOn + 29 });
