@@ -26,7 +26,7 @@ import {
   widgetEventTypes,
 } from '../../src/ledger/ledger-record.ts';
 
-interface ModelSession {
+export interface ModelSession {
   readonly sub: Uint8Array;
   readonly tenant: ReturnType<typeof decodeSubId>;
   /** Day of the creation. */
@@ -35,6 +35,8 @@ interface ModelSession {
   readonly tag: string;
   readonly device: number;
   readonly metadata: string | null;
+  /** Hash of the unit_id as hexadecimal digits; null without one. */
+  readonly unit: string | null;
   lastEventMs: number;
   views: number;
   readonly shown: Set<string>;
@@ -42,6 +44,19 @@ interface ModelSession {
   readonly clicks: Map<string, ModelClick>;
   /** Payouts and reversals by kind, offer and txid. */
   readonly transactions: Map<string, Transaction>;
+  /** Changes of the confirmed revenue, in ledger order. */
+  readonly revenueChanges: RevenueChange[];
+}
+
+/** A payout, revenue that a click confirmed itself, or a reversal of one of them. */
+export interface RevenueChange {
+  /** Identifies the payout, which a reversal has too. */
+  readonly payout: string;
+  /** Negative for a reversal. */
+  readonly micros: number;
+  readonly occurredMs: number;
+  /** Time at which the service accepted the change. */
+  readonly acceptedMs: number;
 }
 
 interface ModelClick {
@@ -84,16 +99,17 @@ export class AnalyticsModel {
     const day = daysSinceEpoch(tenant.createdMs);
     this.#asOfMs = record[1];
     this.totals.records++;
-    if (day < this.#retainedFromDay) {
-      this.totals.sealedSession++;
-    } else if (isExperimentRecord(record)) {
+    if (isExperimentRecord(record)) {
       return;
+    } else if (day < this.#retainedFromDay) {
+      this.totals.sealedSession++;
     } else if (record[0] === 1) {
       if (session !== undefined) this.totals.repeatedSession++;
       else {
-        const [, wallMs, sub, tag, , device, metadata] = record;
+        const [, wallMs, sub, tag, , device, metadata, , , unit] = record;
         this.#sessions.set(id, {
           ...{ sub: Uint8Array.from(sub), tenant, day, position, tag, device, metadata, lastEventMs: wallMs, views: 0 },
+          ...{ unit: unit === undefined ? null : Buffer.from(unit).toString('hex'), revenueChanges: [] },
           ...{ shown: new Set(), widgetEvents: [], clicks: new Map(), transactions: new Map() },
         });
       }
@@ -149,8 +165,11 @@ export class AnalyticsModel {
         click.isBooked = true;
         click.micros = mode === 'test' ? 0 : micros;
         click.atMs = atMs;
-        if (confirms === true && confirmedMicros(session, offer) === 0)
+        if (confirms === true && confirmedMicros(session, offer) === 0) {
           click.ownMicros = Math.min(click.micros, 100_000_000_000 - confirmedMicros(session));
+          const change = { payout: offer, micros: click.ownMicros, occurredMs: atMs, acceptedMs: atMs };
+          session.revenueChanges.push(change);
+        }
       }
       session.clicks.set(offer, click);
     } else if (record[0] === 6) {
@@ -221,6 +240,11 @@ export class AnalyticsModel {
       ...this.#coverage(query),
       nextAfterPosition: remaining.length > page.length ? page.at(-1)!.position : null,
     };
+  }
+
+  /** All sessions in ledger order. */
+  get sessions(): ModelSession[] {
+    return [...this.#sessions.values()];
   }
 
   /** Returns the figures of every tag of a tenant, in alphabetical order. */
@@ -329,6 +353,11 @@ function confirm(
           : confirmedMicros(session, offer);
   if (micros > limit) return 'unsound';
   transactions.set(key, { kind, offer, micros, occurredMs, reason });
+  session.revenueChanges.push({
+    payout: reason === undefined ? `${offer} ${txid}` : offer,
+    micros: kind === 4 ? micros : -micros,
+    ...{ occurredMs, acceptedMs: wallMs },
+  });
   session.clicks.set(offer, click);
   return 'accepted';
 }

@@ -4,7 +4,9 @@ import type { ExperimentDefinition } from '../../src/experiments/experiment.ts';
 import { subIdByteLength } from '../../src/ids/sub-id.ts';
 import type {
   DeviceClass,
+  ExperimentClosedRecord,
   ExperimentDefinedRecord,
+  ExperimentDeletedRecord,
   OfferClickedRecord,
   OffersViewedRecord,
   RevenueConfirmedRecord,
@@ -47,9 +49,18 @@ export function sessionCreatedRecord(
     tag = 'tag-one',
     device = 0,
     metadata = null as string | null,
-  }: { tag?: string; device?: DeviceClass; metadata?: string | null } = {},
+    unit,
+  }: { tag?: string; device?: DeviceClass; metadata?: string | null; unit?: string | null } = {},
 ): SessionCreatedRecord {
-  return [1, sub.readUIntBE(0, 6), sub, tag, 1, device, metadata];
+  const record = [1, sub.readUIntBE(0, 6), sub, tag, 1, device, metadata] as const;
+  return unit ? [...record, undefined, undefined, unitHash(unit)] : record;
+}
+
+/** Returns 16 bytes that differ for different names of units. */
+function unitHash(name: string): Buffer {
+  const bytes = Buffer.alloc(16);
+  bytes.write(name);
+  return bytes;
 }
 
 /** Returns the record of a definition. `sub` contains the tenant and the time. */
@@ -79,6 +90,17 @@ const sampleDefinition: Omit<ExperimentDefinition, 'startsOn'> = {
   revenueDays: 45,
   graceDays: 7,
 };
+
+/** Returns the record that closes an experiment. */
+export function experimentClosedRecord(sub: Buffer, name: string): ExperimentClosedRecord {
+  const outcome = { outcome: 'no_decision', arm: null, note: null, results: {} };
+  return [8, sub.readUIntBE(0, 6), sub, name, 1, JSON.stringify(outcome)];
+}
+
+/** Returns the record that hides an experiment. */
+export function experimentDeletedRecord(sub: Buffer, name: string): ExperimentDeletedRecord {
+  return [9, sub.readUIntBE(0, 6), sub, name, 1];
+}
 
 /** Returns the record of a view, by default one second after the creation of the session. */
 export function offersViewedRecord(
