@@ -5,7 +5,7 @@ INSTALLED := node_modules/.package-lock.json
 MATCH_TESTS := test/matching/match-reference.test.ts test/matching/match-mutants.test.ts test/verticals/fairness.test.ts
 BENCH_TESTS := $(shell find test/bench -name '*.test.ts' | sort)
 # The tests of the benchmarks that run in `make test`: units without processes, and one run of every scenario's preparation.
-QUICK_BENCH_TESTS := $(addprefix test/bench/,check/baseline.test.ts population/borrower.test.ts \
+QUICK_BENCH_TESTS := $(addprefix test/bench/,check/baseline.test.ts demo-history/write-demo-history.test.ts population/borrower.test.ts \
   report/report.test.ts scenarios/scenarios.test.ts)
 TESTS := $(filter-out test/matching/match-mutants.test.ts test/openapi/generated-clients.test.ts $(filter-out $(QUICK_BENCH_TESTS),$(BENCH_TESTS)), \
   $(shell find test -name '*.test.ts' | sort))
@@ -86,6 +86,10 @@ demo: $(INSTALLED) $(WIDGET) ## send a few dozen borrowers through a running ser
 demo-page: $(INSTALLED) ## start landing pages for all verticals on 127.0.0.1:3000, with the server of `run`; PORT=n changes the port
 	@$(WITH_NODE) node bin/with-demo-key.ts demo-page $(addprefix --vertical ,personal-loans credit-cards mortgage banking find-advisor) \
 	  --origin http://127.0.0.1:$${PORT:-3000} --origin http://localhost:$${PORT:-3000} -- node examples/landing-page/main.ts
+
+.PHONY: demo-history
+demo-history: $(INSTALLED) $(WIDGET) ## write a new data folder, DIR=demo-history, with 90 days of invented data and experiments with known effects
+	@$(WITH_NODE) node bench/demo-history/main.ts $(DIR)
 
 bench: $(INSTALLED) $(WIDGET) ## measure the figures of bench/README.md
 	@$(WITH_NODE) node bench/main.ts

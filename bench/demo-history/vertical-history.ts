@@ -1,0 +1,281 @@
+import { bounds } from '../../src/bounds.ts';
+import { toClickRecordItems } from '../../src/clicks/click-decision.ts';
+import { dayStartMs, daysSinceEpoch, msPerDay } from '../../src/domain/calendar.ts';
+import type { Vertical } from '../../src/domain/vertical.ts';
+import type { ExperimentDefinition } from '../../src/experiments/experiment.ts';
+import type { SubIds } from '../../src/ids/sub-id.ts';
+import type { UnitHasher } from '../../src/ids/unit-hasher.ts';
+import {
+  type DeviceClass,
+  deviceClasses,
+  type LedgerRecord,
+  type OfferClickedRecord,
+  type RevenueConfirmedRecord,
+  type RevenueReversedRecord,
+  reversalReasons,
+  type WidgetEventType,
+  widgetEventTypes,
+  widgetIdLength,
+} from '../../src/ledger/ledger-record.ts';
+import {
+  chance,
+  drawStandardNormal,
+  pickRandomByWeight,
+  type Random,
+  seededRandom,
+  type WeightedTable,
+  wholeNumber,
+} from '../population/random.ts';
+import { type DemoArm, type DemoExperiment, demoExperiments } from './demo-experiments.ts';
+import { type DemoOffer, listDemoOffers } from './demo-offers.ts';
+import type { DemoRecords } from './demo-records.ts';
+
+const msPerSecond = 1_000;
+const msPerHour = 3_600_000;
+
+/** Factors of the number of sessions, from Thursday (the day of 1970-01-01) to Wednesday. The mean is 1. */
+const weekdayFactors = [1.05, 0.95, 0.8, 0.85, 1.15, 1.1, 1.1];
+/** Days on which fewer visitors complete the form: Saturday and Sunday, as indexes in `weekdayFactors`. */
+const weekend = [2, 3];
+const weekendFactor = 0.9;
+
+const clickRevenueDays = 7;
+const graceDays = 7;
+
+const botShare = 0.02;
+const devices: WeightedTable<DeviceClass> = [
+  [2, 62],
+  [1, 30],
+  [3, 6],
+  [0, 2],
+];
+const campaigns: WeightedTable<string> = (['search', 'social', 'email'] as const).map((campaign, at) => [
+  JSON.stringify({ campaign }),
+  [50, 30, 20][at]!,
+]);
+
+/** Share of the sessions of visitors who came before, and the number of recent visitors who come again. */
+const returningShare = 0.3;
+const recentVisitors = 400;
+
+const offersShown = 5;
+const secondClickShare = 0.15;
+const widgetShare = 0.4;
+const widgetErrorShare = 0.01;
+
+/** Share of the clicks on personal loans that a lender confirms; the expected revenue of a click is the mean payout times this share. */
+const confirmedShare = 0.1;
+/** Standard deviation of the logarithm of a payout, in verticals without flat payouts. */
+const payoutSigma = 0.5;
+const reversedShare = 0.04;
+/** Share of the payouts that occur too late to count in an experiment. */
+const lateShare = 0.03;
+
+export interface VerticalHistoryOptions {
+  readonly vertical: Vertical;
+  readonly account: number;
+  readonly keyNumber: number;
+  readonly subIds: SubIds;
+  readonly unitHasher: UnitHasher;
+  readonly records: DemoRecords;
+}
+
+interface Visitor {
+  /** The partner's id of the visitor; null if the unit of the experiment is a session. */
+  readonly unitId: string | null;
+  readonly arm: DemoArm;
+}
+
+/** Simulates the visitors and lenders of one vertical. The same days always have the same events; only ids differ. */
+export class VerticalHistory {
+  readonly #options: VerticalHistoryOptions;
+  readonly #offersByBand: readonly (readonly DemoOffer[])[];
+  readonly #randoms: ReadonlyMap<DemoExperiment, Random>;
+  readonly #recentVisitors: Visitor[] = [];
+  /** Last number of a visitor, a widget load, a widget event or a payout. */
+  #counter = 0;
+
+  constructor(options: VerticalHistoryOptions) {
+    this.#options = options;
+    this.#offersByBand = listDemoOffers(options.vertical);
+    this.#randoms = new Map(
+      demoExperiments.map((experiment, at) => [experiment, seededRandom(options.vertical.number * 100 + at)]),
+    );
+  }
+
+  /** Adds the definitions of the experiments, before the sessions of the first day. */
+  addDefinitions(startsOn: number, endsOn: number): void {
+    const { vertical, account, keyNumber, subIds } = this.#options;
+    const definedMs = dayStartMs(startsOn);
+    for (const { name, arms, unit, hasEnd, minEffectPercent, hypothesis } of demoExperiments) {
+      const definition: ExperimentDefinition = {
+        arms: arms.map(({ tag, label }) => ({ referrerTag: tag, weight: 1 / arms.length, label })),
+        control: arms[0].tag,
+        unit,
+        assignment: 'own',
+        startsOn,
+        endsOn: hasEnd ? endsOn : null,
+        minEffectPercent,
+        capMicros: null,
+        hypothesis,
+        dimensions: ['campaign'],
+        revenueDays: vertical.clicksConfirmRevenue ? clickRevenueDays : bounds.maturedDays,
+        graceDays,
+      };
+      const sub = Buffer.from(subIds.toBytes(subIds.createSubId(definedMs, account, vertical.number, 'live')));
+      this.#add([7, definedMs, sub, name, keyNumber, JSON.stringify(definition)]);
+    }
+  }
+
+  /** Adds the sessions of a day and everything that follows from them. Returns the number of sessions. */
+  addDay(day: number): number {
+    let added = 0;
+    for (const [experiment, random] of this.#randoms) {
+      const { confirmedByClick, confirmedByLender } = experiment.sessionsPerDay;
+      const mean = this.#options.vertical.clicksConfirmRevenue ? confirmedByClick : confirmedByLender;
+      const count = Math.round(mean * weekdayFactors[day % 7]!);
+      for (let number = 0; number < count; number++) this.#addSession(experiment, random, day);
+      added += count;
+    }
+    return added;
+  }
+
+  #addSession(experiment: DemoExperiment, random: Random, day: number): void {
+    // The mean of two uniform numbers makes noon busier than the night.
+    const createdMs = dayStartMs(day) + Math.floor(((random() + random()) / 2) * (msPerDay - msPerHour));
+    const { unitId, arm } = this.#drawVisitor(experiment, random);
+    const { vertical, account, keyNumber, subIds, unitHasher } = this.#options;
+    const sub = Buffer.from(subIds.toBytes(subIds.createSubId(createdMs, account, vertical.number, 'live')));
+    const isBot = chance(random, botShare);
+    const device = isBot ? (deviceClasses.indexOf('bot') as DeviceClass) : pickRandomByWeight(random, devices);
+    const session = [1, createdMs, sub, arm.tag, keyNumber, device, pickRandomByWeight(random, campaigns)] as const;
+    this.#add(unitId === null ? session : [...session, undefined, undefined, unitHasher.hash(account, unitId)]);
+    const completesForm = arm.completesForm * (weekend.includes(day % 7) ? weekendFactor : 1);
+    if (!isBot && chance(random, completesForm)) this.#addView(sub, arm, random, createdMs);
+  }
+
+  #drawVisitor({ arms, unit }: DemoExperiment, random: Random): Visitor {
+    const drawArm = () => arms[chance(random, arms[0].drawn) ? 0 : 1];
+    if (unit === 'session') return { unitId: null, arm: drawArm() };
+    if (this.#recentVisitors.length === recentVisitors && chance(random, returningShare)) {
+      return this.#recentVisitors[wholeNumber(random, 0, recentVisitors - 1)]!;
+    }
+    const visitor = { unitId: `visitor-${++this.#counter}`, arm: drawArm() };
+    this.#recentVisitors.push(visitor);
+    if (this.#recentVisitors.length > recentVisitors) this.#recentVisitors.shift();
+    return visitor;
+  }
+
+  #addView(sub: Buffer, arm: DemoArm, random: Random, createdMs: number): void {
+    const viewedMs = createdMs + wholeNumber(random, 20, 240) * msPerSecond;
+    const offers = this.#offersByBand[wholeNumber(random, 0, this.#offersByBand.length - 1)]!;
+    const first = wholeNumber(random, 0, offers.length - offersShown);
+    const shown = offers.slice(first, first + offersShown);
+    const isWidget = chance(random, widgetShare);
+    const view = [2, viewedMs, sub, shown[0]!.catalogVersion, shown.map(({ id }) => id)] as const;
+    const load = this.#nextWidgetId();
+    this.#add(isWidget ? [...view, load, false] : view);
+    const clicked = chance(random, arm.clicksOffer) ? drawClickedOffers(random, shown) : [];
+    for (const [at, offer] of clicked.entries()) {
+      this.#addClick(sub, offer, random, viewedMs + wholeNumber(random, 10 + 60 * at, 60 + 60 * at) * msPerSecond);
+    }
+    if (isWidget) this.#addWidgetEvents(sub, load, shown, clicked.length > 0, random, viewedMs);
+  }
+
+  #addWidgetEvents(
+    sub: Buffer,
+    load: Buffer,
+    [first]: readonly DemoOffer[],
+    hasClick: boolean,
+    random: Random,
+    viewedMs: number,
+  ): void {
+    const types: WidgetEventType[] = ['widget_loaded', 'offers_rendered', 'offer_impression'];
+    if (hasClick) types.push('offer_click');
+    if (chance(random, widgetErrorShare)) types.push('widget_error');
+    this.#add([
+      6,
+      viewedMs + 130 * msPerSecond,
+      sub,
+      load,
+      Buffer.concat(types.map(() => this.#nextWidgetId())),
+      types.map((type) => widgetEventTypes.indexOf(type)),
+      types.map((type) => (type.startsWith('offer_') ? first!.id : null)),
+    ]);
+  }
+
+  #addClick(sub: Buffer, offer: DemoOffer, random: Random, clickedMs: number): void {
+    const { catalogVersion, id, lenderName, clickValueMicros, flatPayoutMicros } = offer;
+    const confirmsRevenue = this.#options.vertical.clicksConfirmRevenue === true;
+    const decision = { hasValue: true, isBooked: confirmsRevenue || undefined, unbookedReason: null, confirmsRevenue };
+    const items = toClickRecordItems(decision, flatPayoutMicros);
+    this.#add([3, clickedMs, sub, catalogVersion, id, lenderName, clickValueMicros, ...items] as OfferClickedRecord);
+    if (confirmsRevenue) {
+      if (chance(random, reversedShare)) this.#addClickReversal(sub, offer, random, clickedMs);
+      return;
+    }
+    const share = flatPayoutMicros === null ? confirmedShare : clickValueMicros / flatPayoutMicros;
+    if (chance(random, share)) this.#addPayout(sub, offer, random, clickedMs);
+  }
+
+  /** Adds a payout, and sometimes its reversal. The lender sends both in its weekly files. */
+  #addPayout(sub: Buffer, offer: DemoOffer, random: Random, clickedMs: number): void {
+    const { id, lenderName, clickValueMicros, flatPayoutMicros } = offer;
+    const factor = Math.exp(payoutSigma * drawStandardNormal(random) - payoutSigma ** 2 / 2);
+    const amountMicros = flatPayoutMicros ?? toWholeCents((clickValueMicros / confirmedShare) * factor);
+    const days = chance(random, lateShare) ? wholeNumber(random, 46, 60) : wholeNumber(random, 10, 35);
+    const occurredMs = clickedMs + days * msPerDay;
+    const booking = [sub, id, lenderName, this.#nextTxid(), amountMicros] as const;
+    const confirmed = [4, acceptanceMs(occurredMs), ...booking, occurredMs, clickedMs, clickValueMicros] as const;
+    const record: RevenueConfirmedRecord = flatPayoutMicros === null ? confirmed : [...confirmed, flatPayoutMicros];
+    this.#add(record);
+    if (!chance(random, reversedShare)) return;
+    const reversedMs = occurredMs + wholeNumber(random, 8, 20) * msPerDay;
+    this.#add([5, acceptanceMs(reversedMs), ...booking, reversedMs]);
+  }
+
+  /** Adds a reversal of revenue that a click confirmed. */
+  #addClickReversal(sub: Buffer, offer: DemoOffer, random: Random, clickedMs: number): void {
+    const { id, lenderName, clickValueMicros } = offer;
+    const occurredMs = clickedMs + wholeNumber(random, 1, 5) * msPerDay;
+    const booking = [sub, id, lenderName, this.#nextTxid(), clickValueMicros, occurredMs] as const;
+    const reason = reversalReasons.indexOf(chance(random, 0.5) ? 'duplicate' : 'out_of_area');
+    const record: RevenueReversedRecord = [5, occurredMs + msPerDay, ...booking, reason];
+    this.#add(record);
+  }
+
+  #add(record: LedgerRecord): void {
+    this.#options.records.add(record);
+  }
+
+  #nextWidgetId(): Buffer {
+    const bytes = Buffer.alloc(widgetIdLength);
+    bytes.writeUInt32BE(++this.#counter, widgetIdLength - 4);
+    return bytes;
+  }
+
+  #nextTxid(): string {
+    return `demo-${this.#options.vertical.number}-${++this.#counter}`;
+  }
+}
+
+/** Draws one or two of the shown offers. Offers at the top of the list are clicked more often. */
+function drawClickedOffers(random: Random, shown: readonly DemoOffer[]): DemoOffer[] {
+  const first = Math.floor(random() ** 2 * shown.length);
+  const clicked = [shown[first]!];
+  if (chance(random, secondClickShare)) clicked.push(shown[(first + 1) % shown.length]!);
+  return clicked;
+}
+
+const tuesday = 5;
+const processingDays = 4;
+
+/** Returns the time of the lender's first weekly file, on a Tuesday at 9:00 UTC, at least four days after the payout. */
+function acceptanceMs(occurredMs: number): number {
+  const earliest = daysSinceEpoch(occurredMs) + processingDays + 1;
+  return dayStartMs(earliest + ((tuesday - (earliest % 7) + 7) % 7)) + 9 * msPerHour;
+}
+
+function toWholeCents(micros: number): number {
+  return Math.round(micros / 10_000) * 10_000;
+}
