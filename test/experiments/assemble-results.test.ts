@@ -259,7 +259,12 @@ describe('members of the results', () => {
         ...(index % 3 === 0 ? more : {}),
         visitor: `${arm} ${Math.floor(index / (arm + 1))}`,
       }));
-    const sessions = [...visitors(0, { clicks: 0, errors: 3, reversals: 1 }), ...visitors(1, { clicks: 3, views: 0 })];
+    const sessions = [
+      ...visitors(0, { clicks: 0, errors: 3, reversals: 1 }),
+      ...visitors(1, { clicks: 3, views: 0 }),
+      // Reversals of sessions that are not mature do not count.
+      ...sessionsOf(1, 1, 900, []).map((session) => ({ ...session, ...figures, day: 80, reversals: 1 })),
+    ];
     const wordsOf = (control: string) => {
       const { results } = assemble(experimentWith(2, { unit: 'visitor', control }), 90, sessions);
       return Object.fromEntries(results.guardrails.map(({ name, word }) => [name, word]));
