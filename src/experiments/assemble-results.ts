@@ -1,7 +1,7 @@
 import { bounds } from '../bounds.ts';
 import { daysSinceEpoch, formatIsoDate } from '../domain/calendar.ts';
 import { microsToUsd } from '../domain/money.ts';
-import { type CappedRevenue, capRevenue, largestPayoutShare, type UnitRevenue } from '../statistics/capped-revenue.ts';
+import { largestPayoutShare } from '../statistics/capped-revenue.ts';
 import { compareArms } from '../statistics/compare-arms.ts';
 import { intervalOfMean } from '../statistics/mean-interval.ts';
 import { type Planning, planUnits } from '../statistics/planning.ts';
@@ -9,6 +9,7 @@ import { splitChiSquareP } from '../statistics/split-check.ts';
 import { type ArmEstimate, estimateArms } from '../statistics/variance-floor.ts';
 import { type ArmTotals, sumArmDays } from './arm-totals.ts';
 import { compareGuardrails } from './compare-guardrails.ts';
+import { type Concentration, measureConcentration } from './concentration.ts';
 import { decideArm, decideExperiment } from './decide.ts';
 import { describeClosing } from './describe-closing.ts';
 import { describeComparison } from './describe-comparison.ts';
@@ -41,12 +42,13 @@ interface Arm extends ExperimentArm {
   readonly name: string;
   readonly days: readonly ArmDay[];
   readonly ages: readonly RevenueAge[];
-  readonly unitsWithRevenue: readonly UnitRevenue[];
   /** Totals of all closed days, and of the mature days. */
   readonly all: ArmTotals;
   readonly mature: ArmTotals;
   readonly matureDays: number;
   readonly estimate: ArmEstimate;
+  /** Largest revenue of a mature unit, in micro-dollars. */
+  readonly largestMicros: number;
 }
 
 /** Last day of the results of an experiment: the last closed day, or that before the closing. */
@@ -58,25 +60,34 @@ export function resultsDayOf({ closing }: Pick<Experiment, 'closing'>, today: nu
  * Computes the results of an experiment from its figures up to `figures.asOf`, which is `resultsDayOf` the day of the request. The results
  * of a closed experiment are those stored at its closing.
  */
-export function assembleResults(experiment: Experiment, figures: ExperimentFigures): ResultsWithSeries {
+export function assembleResults(
+  experiment: Experiment,
+  figures: ExperimentFigures,
+  concentration: Concentration = measureConcentration(experiment.definition, figures),
+): ResultsWithSeries {
   const taken = takeLooks(experiment.definition, figures);
   const { series } = taken;
   const { closing } = experiment;
-  if (closing === null) return { results: assembleOpenResults(experiment, figures, taken), series };
+  if (closing === null) return { results: assembleOpenResults(experiment, figures, concentration, taken), series };
   const stored = closing.results as ExperimentResults;
   const sentence = describeClosing(experiment.definition, closing, stored);
   return { results: { ...stored, state: 'closed', sentence }, series };
 }
 
-function assembleOpenResults(experiment: Experiment, figures: ExperimentFigures, taken: LooksTaken): ExperimentResults {
+function assembleOpenResults(
+  experiment: Experiment,
+  figures: ExperimentFigures,
+  concentration: Concentration,
+  taken: LooksTaken,
+): ExperimentResults {
   const { name, definition } = experiment;
   const { asOf, fillProgress, leftOut } = figures;
-  const arms = collectArms(definition, figures);
+  const arms = collectArms(definition, figures, concentration);
   const splitLogMartingaleMax = maxSplitLogMartingale(definition, figures.days);
   const findings = findAll(experiment, figures, taken, arms, splitLogMartingaleMax);
   const compared = orderArms(definition).map((index) => arms[index]!);
   const [control, ...others] = compared as [Arm, ...Arm[]];
-  const capped = taken.looks.isGateOpen ? capRevenue(compared.map(toRevenues)) : null;
+  const capped = compareCapped(definition, taken, concentration);
   const mismatches = arms.reduce((sum, { all }) => sum + all.assignmentMismatches, 0);
   return {
     name,
@@ -93,7 +104,7 @@ function assembleOpenResults(experiment: Experiment, figures: ExperimentFigures,
     left_out: { bots: leftOut.bots, outside_dates: leftOut.outsideDates, no_unit: leftOut.noUnit },
     arms: arms.map((arm) => toArmResults(definition, asOf, arm)),
     comparisons: others.map((arm, index) =>
-      toComparisonResults(findings, index, { arm, control, capped: compareCapped(taken, capped, index) }),
+      toComparisonResults(findings, index, { arm, control, capped: capped[index]! }),
     ),
     split_check: {
       log_martingale: splitLogMartingaleMax,
@@ -108,11 +119,14 @@ function assembleOpenResults(experiment: Experiment, figures: ExperimentFigures,
 }
 
 /** Collects the figures of each arm, in the order of the definition. */
-function collectArms(definition: ExperimentDefinition, figures: ExperimentFigures): Arm[] {
+function collectArms(
+  definition: ExperimentDefinition,
+  figures: ExperimentFigures,
+  { largestMicros }: Concentration,
+): Arm[] {
   const lastMatureDay = lastMatureCohortDay(definition, figures.asOf);
   const days = Map.groupBy(figures.days, ({ arm }) => arm);
   const ages = Map.groupBy(figures.ages, ({ arm }) => arm);
-  const unitsWithRevenue = Map.groupBy(figures.unitsWithRevenue, ({ arm }) => arm);
   const collected = definition.arms.map((arm, index) => {
     const own = days.get(index) ?? [];
     const mature = own.filter(({ day }) => day <= lastMatureDay);
@@ -121,7 +135,7 @@ function collectArms(definition: ExperimentDefinition, figures: ExperimentFigure
       name: arm.label ?? arm.referrerTag,
       days: own,
       ages: ages.get(index) ?? [],
-      unitsWithRevenue: unitsWithRevenue.get(index) ?? [],
+      largestMicros: largestMicros[index]!,
       all: sumArmDays(own),
       mature: sumArmDays(mature),
       matureDays: mature.filter(({ sums }) => sums.sessions > 0).length,
@@ -214,7 +228,6 @@ function planArms(
 
 function toArmResults(definition: ExperimentDefinition, asOf: number, arm: Arm): ArmResults {
   const { referrerTag, label, weight, all, mature, estimate } = arm;
-  const largestMicros = arm.unitsWithRevenue.reduce((most, { revenueMicros }) => Math.max(most, revenueMicros), 0);
   const early = predictRevenue(definition, asOf, arm.days, arm.ages);
   return {
     referrer_tag: referrerTag,
@@ -238,7 +251,7 @@ function toArmResults(definition: ExperimentDefinition, asOf: number, arm: Arm):
       reversed: microsToUsd(mature.afterReversedMicros),
     },
     units_in_several_arms: all.unitsInSeveralArms,
-    largest_payout_share: largestPayoutShare(largestMicros, mature.sums.revenueMicros),
+    largest_payout_share: largestPayoutShare(arm.largestMicros, mature.sums.revenueMicros),
     early_read: early && { revenue_per_session: early.value, low: early.low, high: early.high },
   };
 }
@@ -278,20 +291,18 @@ function revenuePerSessionToday({ mature }: Arm): number | null {
   return microsToUsd(sums.revenueMicros + afterConfirmedMicros - afterReversedMicros) / sums.sessions;
 }
 
-function toRevenues({ mature, unitsWithRevenue }: Arm) {
-  return { sums: mature.sums, unitsWithRevenue };
-}
-
-/** Compares an arm with the control by capped revenue, in the same way as by revenue. */
+/** Compares each arm with the control by capped revenue, in the same way as by revenue. */
 function compareCapped(
+  definition: ExperimentDefinition,
   { plan, looks }: LooksTaken,
-  capped: CappedRevenue | null,
-  index: number,
-): CappedDifference | null {
-  if (capped === null) return null;
-  const [control, ...others] = estimateArms(capped.arms);
-  const look = compareArms(others[index]!, control!, plan.rule, looks.isPlanOver);
-  return look && { ...look.difference, cap: microsToUsd(capped.capMicros), share_cut: capped.shareCut };
+  { capped }: Concentration,
+): (CappedDifference | null)[] {
+  if (capped === null || !looks.isGateOpen) return looks.comparisons.map(() => null);
+  const [control, ...others] = estimateArms(orderArms(definition).map((index) => capped.arms[index]!));
+  return others.map((arm) => {
+    const look = compareArms(arm, control!, plan.rule, looks.isPlanOver);
+    return look && { ...look.difference, cap: microsToUsd(capped.capMicros), share_cut: capped.shareCut };
+  });
 }
 
 function warnOfSeveralArms({ name, all }: Arm): string[] {

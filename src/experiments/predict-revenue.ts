@@ -38,7 +38,7 @@ export function predictRevenue(
   }
   for (const { day, ageWeeks, revenueMicros } of ages) {
     const byAge = cohorts[weekOf(day)]?.revenueMicrosByAge;
-    if (byAge !== undefined && true) byAge[ageWeeks]! += revenueMicros;
+    if (byAge !== undefined && ageWeeks < byAge.length) byAge[ageWeeks]! += revenueMicros;
   }
   return readEarly(input);
 }
