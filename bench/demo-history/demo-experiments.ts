@@ -5,7 +5,7 @@ import type { ExperimentDefinition } from '../../src/experiments/experiment.ts';
 export interface DemoArm {
   readonly tag: string;
   readonly label: string;
-  /** Probability that a session gets this arm; it differs from the weight if the split is broken. */
+  /** Probability that a session gets this arm; it differs from the weight if the split is broken. Ignored if the unit is the visitor. */
   readonly drawn: number;
   /** Probability that a visitor completes the form and sees offers. */
   readonly completesForm: number;
@@ -13,7 +13,7 @@ export interface DemoArm {
   readonly clicksOffer: number;
 }
 
-/** An experiment of the demo history. The first arm is the control. */
+/** An experiment of the demo history. The first arm is the control. If the unit is the visitor, the hash of the visitor assigns the arm. */
 export interface DemoExperiment extends Pick<ExperimentDefinition, 'unit' | 'minEffectPercent' | 'hypothesis'> {
   readonly name: string;
   readonly arms: readonly [DemoArm, DemoArm];

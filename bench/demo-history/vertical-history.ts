@@ -2,6 +2,7 @@ import { bounds } from '../../src/bounds.ts';
 import { toClickRecordItems } from '../../src/clicks/click-decision.ts';
 import { dayStartMs, daysSinceEpoch, msPerDay } from '../../src/domain/calendar.ts';
 import type { Vertical } from '../../src/domain/vertical.ts';
+import { assignArm } from '../../src/experiments/assign-arm.ts';
 import type { ExperimentDefinition } from '../../src/experiments/experiment.ts';
 import type { SubIds } from '../../src/ids/sub-id.ts';
 import type { UnitHasher } from '../../src/ids/unit-hasher.ts';
@@ -112,7 +113,7 @@ export class VerticalHistory {
         arms: arms.map(({ tag, label }) => ({ referrerTag: tag, weight: 1 / arms.length, label })),
         control: arms[0].tag,
         unit,
-        assignment: 'own',
+        assignment: unit === 'visitor' ? 'hash' : 'own',
         startsOn,
         endsOn: hasEnd ? endsOn : null,
         minEffectPercent,
@@ -154,13 +155,18 @@ export class VerticalHistory {
     if (!isBot && chance(random, completesForm)) this.#addView(sub, arm, random, createdMs);
   }
 
-  #drawVisitor({ arms, unit }: DemoExperiment, random: Random): Visitor {
-    const drawArm = () => arms[chance(random, arms[0].drawn) ? 0 : 1];
-    if (unit === 'session') return { unitId: null, arm: drawArm() };
+  #drawVisitor({ name, arms, unit }: DemoExperiment, random: Random): Visitor {
+    if (unit === 'session') return { unitId: null, arm: arms[chance(random, arms[0].drawn) ? 0 : 1] };
     if (this.#recentVisitors.length === recentVisitors && chance(random, returningShare)) {
       return this.#recentVisitors[wholeNumber(random, 0, recentVisitors - 1)]!;
     }
-    const visitor = { unitId: `visitor-${++this.#counter}`, arm: drawArm() };
+    const unitId = `visitor-${++this.#counter}`;
+    const { arm } = assignArm(
+      name,
+      unitId,
+      arms.map((each) => ({ arm: each, weight: 1 / arms.length })),
+    );
+    const visitor = { unitId, arm };
     this.#recentVisitors.push(visitor);
     if (this.#recentVisitors.length > recentVisitors) this.#recentVisitors.shift();
     return visitor;
