@@ -1,7 +1,13 @@
 import { daysSinceEpoch, msPerDay } from '../../src/domain/calendar.ts';
 import { squareCents } from '../../src/domain/money.ts';
 import type { ExperimentDefinition } from '../../src/experiments/experiment.ts';
-import type { ArmDay, EventSums, ExperimentFigures, RevenueAge } from '../../src/experiments/experiment-figures.ts';
+import type {
+  ArmDay,
+  EventSums,
+  ExperimentFigures,
+  LeftOutSessions,
+  RevenueAge,
+} from '../../src/experiments/experiment-figures.ts';
 import { decodeSubId, type SubIdParts } from '../../src/ids/sub-id.ts';
 import {
   deviceClasses,
@@ -9,7 +15,7 @@ import {
   isExperimentRecord,
   type LedgerRecord,
 } from '../../src/ledger/ledger-record.ts';
-import { AnalyticsModel, type ModelSession } from './analytics-model.ts';
+import { AnalyticsModel, type ModelSession, type RevenueChange } from './analytics-model.ts';
 
 interface ModelExperiment {
   readonly name: string;
@@ -70,8 +76,7 @@ export class ExperimentModel {
 
   figures(experiment: ModelExperiment, asOf: number): ExperimentFigures {
     const { definition } = experiment;
-    const { arms, unit, revenueDays, graceDays } = definition;
-    const candidates = this.#candidates(experiment).filter(({ day }) => day <= asOf);
+    const { arms, revenueDays, graceDays } = definition;
     const units = this.#units(experiment);
     const rows = arms.map(() => new Map<number, Figures>());
     const ages = new Map<string, RevenueAge>();
@@ -97,30 +102,44 @@ export class ExperimentModel {
       if (revenueMicros > 0) unitsWithRevenue.push({ arm, revenueMicros, sessions: mature.length });
     }
     const days = rows.flatMap((ofArm, arm) => [...ofArm].map(([day, figures]) => toArmDay(arm, day, figures)));
-    const ofDates = candidates.filter((session) => isInDates(session, definition));
-    const isBot = ({ device }: ModelSession) => deviceClasses[device] === 'bot';
     return {
       asOf,
       fillProgress: null,
       days: days.sort((a, b) => a.day - b.day || a.arm - b.arm),
       ages: [...ages.values()],
       unitsWithRevenue,
-      leftOut: {
-        bots: ofDates.filter(isBot).length,
-        outsideDates: candidates.length - ofDates.length,
-        noUnit: unit === 'session' ? 0 : ofDates.filter((session) => !isBot(session) && session.unit === null).length,
-      },
+      leftOut: this.#leftOut(experiment, asOf),
     };
   }
 
-  /** Returns the sessions with tags of an experiment that the experiment may count, in ledger order. */
-  #candidates({ tenant, definition, ...experiment }: ModelExperiment): ModelSession[] {
-    const { createdMs, createdPosition, retainedFromDay, closedPosition } = experiment;
-    const isRetrospective = definition.startsOn < daysSinceEpoch(createdMs);
+  #leftOut(experiment: ModelExperiment, asOf: number): LeftOutSessions {
+    const { definition } = experiment;
+    const until = ({ day }: ModelSession) => day <= asOf;
+    const sessions = this.#sessions(experiment).filter(until);
+    const counted = this.#countedSessions(experiment).filter(until);
+    return {
+      bots: sessions.filter((session) => isInDates(session, definition) && isBot(session)).length,
+      outsideDates: sessions.filter((session) => !isInDates(session, definition)).length,
+      noUnit: definition.unit === 'session' ? 0 : counted.filter((session) => session.unit === null).length,
+    };
+  }
+
+  /** Returns all sessions with tags of an experiment, in ledger order. */
+  #sessions({ tenant, definition }: ModelExperiment): ModelSession[] {
     return this.analytics.sessions.filter(
       (session) =>
-        isSameTenant(session.tenant, tenant) &&
-        definition.arms.some(({ referrerTag }) => referrerTag === session.tag) &&
+        isSameTenant(session.tenant, tenant) && definition.arms.some(({ referrerTag }) => referrerTag === session.tag),
+    );
+  }
+
+  /** Returns the sessions that an experiment counts if they have a unit, in ledger order. */
+  #countedSessions(experiment: ModelExperiment): ModelSession[] {
+    const { definition, createdMs, createdPosition, retainedFromDay, closedPosition } = experiment;
+    const isRetrospective = definition.startsOn < daysSinceEpoch(createdMs);
+    return this.#sessions(experiment).filter(
+      (session) =>
+        isInDates(session, definition) &&
+        !isBot(session) &&
         session.position < closedPosition &&
         (session.position > createdPosition || (isRetrospective && session.day >= retainedFromDay)),
     );
@@ -129,11 +148,8 @@ export class ExperimentModel {
   /** Returns the units of an experiment with their sessions in ledger order. The first session decides about the arm. */
   #units(experiment: ModelExperiment): { arm: number; sessions: ModelSession[] }[] {
     const { definition } = experiment;
-    const sessions = this.#candidates(experiment).filter(
-      (session) =>
-        isInDates(session, definition) &&
-        deviceClasses[session.device] !== 'bot' &&
-        (definition.unit === 'session' || session.unit !== null),
+    const sessions = this.#countedSessions(experiment).filter(
+      ({ unit }) => definition.unit === 'session' || unit !== null,
     );
     const unitOf = ({ position, unit }: ModelSession) => (definition.unit === 'session' ? position : unit);
     return [...Map.groupBy(sessions, unitOf).values()].map((ofUnit) => ({
@@ -145,6 +161,10 @@ export class ExperimentModel {
 
 function isSameTenant(a: SubIdParts, b: SubIdParts): boolean {
   return a.account === b.account && a.vertical === b.vertical && a.mode === b.mode;
+}
+
+function isBot({ device }: ModelSession): boolean {
+  return deviceClasses[device] === 'bot';
 }
 
 function isInDates({ day }: ModelSession, { startsOn, endsOn }: ExperimentDefinition): boolean {
@@ -172,13 +192,18 @@ function frozenMicros(changes: readonly { readonly micros: number }[], { capMicr
   return Math.min(micros, capMicros ?? micros);
 }
 
-/** Returns how each change changed the frozen revenue, with the age at which it was accepted. */
+/** Returns by how much the frozen revenue grew in each week, counted from the cohort day. */
 function agesOf(session: ModelSession, definition: ExperimentDefinition) {
+  const weekOf = ({ acceptedMs }: RevenueChange) =>
+    Math.max(0, Math.floor((daysSinceEpoch(acceptedMs) - session.day) / 7));
   const { counted } = freeze(session, definition);
-  return counted.map(({ acceptedMs }, index) => ({
-    ageWeeks: Math.max(0, Math.floor((daysSinceEpoch(acceptedMs) - session.day) / 7)),
-    micros: frozenMicros(counted.slice(0, index + 1), definition) - frozenMicros(counted.slice(0, index), definition),
-  }));
+  const untilWeek = (week: number) =>
+    frozenMicros(
+      counted.filter((change) => weekOf(change) <= week),
+      definition,
+    );
+  const weeks = new Set(counted.map(weekOf));
+  return [...weeks].map((ageWeeks) => ({ ageWeeks, micros: untilWeek(ageWeeks) - untilWeek(ageWeeks - 1) }));
 }
 
 /** Returns the figures of some sessions of one unit. */
@@ -190,6 +215,7 @@ function figuresOf(sessions: readonly ModelSession[], definition: ExperimentDefi
   const isPayout = ({ micros }: { micros: number }) => micros > 0;
   const isReversal = ({ micros }: { micros: number }) => micros < 0;
   const payouts = counted.filter(isPayout).length;
+  const reversed = sum(frozen.map((each) => new Set(each.counted.filter(isReversal).map(({ payout }) => payout)).size));
   const ofEvents = (name: EventName, events: number, base: number) => ({
     [`${name}Count`]: events,
     [`${name}Squared`]: events ** 2,
@@ -214,7 +240,7 @@ function figuresOf(sessions: readonly ModelSession[], definition: ExperimentDefi
     ...ofEvents('clicks', clicks.length, sessions.length),
     ...ofEvents('inputs', sessions.filter(({ views }) => views > 0).length, sessions.length),
     ...ofEvents('errors', errors.length, sessions.length),
-    ...ofEvents('reversals', counted.filter(isReversal).length, payouts),
+    ...ofEvents('reversals', reversed, payouts),
     payouts,
     payoutsSquared: payouts ** 2,
     unitsInSeveralArms: 0,
