@@ -15,6 +15,20 @@ import { readExamplePayoutUsd } from '../test/support/example-payout.ts';
 import { sampleBorrowers } from '../test/support/sample-borrowers.ts';
 
 const tag = 'hero-short-form';
+const experimentName = 'short-form';
+const experimentRequest = {
+  arms: [
+    { referrer_tag: 'hero-long-form', weight: 0.5, label: 'Long form' },
+    { referrer_tag: tag, weight: 0.5, label: 'Short form' },
+  ],
+  control: 'hero-long-form',
+  unit: 'session',
+  starts_on: '2026-11-30',
+  ends_on: '2027-01-10',
+  min_effect_percent: 10,
+  hypothesis: 'Fewer questions on the first page earn more per session.',
+  dimensions: ['variant'],
+};
 const sessionRequest = {
   referrer_tag: tag,
   user_agent:
@@ -117,7 +131,20 @@ async function recordPartnerFlow(
     dailyCsv: await live.fetchText('analytics', dailyQuery, 'text/csv'),
     rowsCsv: await live.fetchText('analytics', { ...filter, granularity: 'row' }, 'text/csv'),
     tags: await live.get('tags', {}),
+    experimentRequest,
+    experiment: await live.send('PUT', `experiments/${experimentName}`, experimentRequest),
+    experiments: await live.get('experiments', {}),
+    experimentArm: await recordArm(live),
+    deletedExperiment: await live.send('DELETE', `experiments/${experimentName}`),
   });
+}
+
+/** Defines an experiment whose visitors are assigned by hash. Returns the arm of a visitor. */
+async function recordArm(caller: ApiCaller): Promise<unknown> {
+  const arms = ['rates-first', 'form-first'].map((referrer_tag) => ({ referrer_tag, weight: 0.5 }));
+  const visitors = { arms, control: 'form-first', unit: 'visitor', assignment: 'hash', starts_on: '2026-11-30' };
+  await caller.send('PUT', 'experiments/first-page', visitors);
+  return caller.get('experiments/first-page/arm', { unit_id: 'visitor-1' });
 }
 
 interface SessionMembers {
@@ -143,8 +170,13 @@ class ApiCaller {
     this.#clock = clock;
   }
 
-  async post<Body>(operation: string, body: unknown): Promise<Body> {
-    const request = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
+  post<Body>(operation: string, body: unknown): Promise<Body> {
+    return this.send('POST', operation, body);
+  }
+
+  async send<Body>(method: 'POST' | 'PUT' | 'DELETE', operation: string, body?: unknown): Promise<Body> {
+    const content = { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
+    const request = { method, ...(body !== undefined && content) };
     return JSON.parse(await this.#send(`${this.#baseUrl}/${operation}`, request)) as Body;
   }
 

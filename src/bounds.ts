@@ -434,14 +434,23 @@ export const bounds = {
   experimentDimensionsMax: 3,
   /** Maximum number of characters of an arm's label, of a hypothesis, and of a note. */
   experimentTextCharactersMax: 500,
-  /** Maximum number of days that an experiment can start after its creation, or last. */
+  /** Maximum number of days from the creation of an experiment to its first day, before or after it, and from the first to the last day. */
   experimentDaysMax: 730,
+  /** Largest `min_effect_percent`: ten times the control's mean. */
+  experimentEffectPercentMax: 1_000,
+  /** Maximum number of queued changes of experiments; further changes get 503. */
+  experimentChangesQueuedMax: 64,
+  /** Maximum number of cached experiments whose arms are assigned. A definition has a few kB. */
+  assignedExperimentsCachedMax: 1_000,
   /** Maximum deviation of the sum of all weights from 1. */
   weightSumTolerance: 1e-9,
   /** Maximum number of the latest looks that a series has for each arm. */
   experimentSeriesLooksMax: 400,
   /** Maximum number of days that the service can wait for late confirmations before the revenue of a session is final. */
   confirmationGraceDaysMax: 45,
+  confirmationGraceDaysDefault: 7,
+  /** Days after the day of a session in which its revenue counts in an experiment, if clicks confirm their own revenue; else `maturedDays`. */
+  clickRevenueDays: 7,
   /** Minimum number of mature cohort days of each arm, so that every weekday counts twice before the first comparison. */
   matureDaysMin: 14,
   /** Minimum number of units with revenue for a prediction from revenue that is not final. */
@@ -562,6 +571,14 @@ export const bounds = {
   aggregatorCloseTimeoutMs: 5_000,
 } as const;
 
+// The longest definition of an experiment fits into a log record, even if every character is escaped as 6 bytes.
+assert(
+  (bounds.experimentTextCharactersMax * (bounds.experimentArmsMax + 1) +
+    bounds.metadataCharactersMax * bounds.experimentDimensionsMax) *
+    6 +
+    4_096 <
+    bounds.logRecordBytesMax,
+);
 // The longest session metadata fits into a log record, even if every character is escaped as 6 bytes.
 assert(bounds.metadataKeysMax * 2 * bounds.metadataCharactersMax * 6 + 1_024 < bounds.logRecordBytesMax);
 // The JSON text that is hashed to compare two requests can contain the longest session metadata and the longest user agent. JSON inside a

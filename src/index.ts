@@ -40,6 +40,9 @@ export type { ConditionalField, FieldRoles, PocketField, Vertical } from './doma
 export type {
   AnalyticsPageQuery,
   AnalyticsQuery,
+  ExperimentInput,
+  ExperimentName,
+  ExperimentsQuery,
   MarketplaceQuery,
   PartnerApi,
   PartnerApiError as ApiError,
@@ -66,6 +69,11 @@ export type {
 export type { ConfirmationOutcome, ConfirmationResult, ConfirmationsResponse } from './operations/confirm-revenue.ts';
 export type { SessionResponse } from './operations/create-session.ts';
 export type { WidgetEmbedResponse } from './operations/embed-widget.ts';
+export type {
+  ExperimentArmResponse,
+  ExperimentResponse,
+  ExperimentsResponse,
+} from './operations/experiment-schemas.ts';
 export type { MarketplaceResponse } from './operations/get-marketplace.ts';
 export type { InputsResponse } from './operations/submit-inputs.ts';
 export { TestClockMismatchError } from './server/folder-clock.ts';

@@ -17,6 +17,7 @@ export type QueryName =
   | 'listTags'
   | 'listNumberedTags'
   | 'findExperiment'
+  | 'checkDefinition'
   | 'listExperiments'
   | 'findPayoutStates'
   | 'getTotals'

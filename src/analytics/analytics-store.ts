@@ -3,7 +3,7 @@ import type { LogCursor } from '../event-log/log-scanner.ts';
 import { openAnalyticsDatabase, recordCountColumns } from './analytics-database.ts';
 import { readDailyAnalytics, readSummary } from './cohort-reader.ts';
 import type { CounterArchive } from './counter-archive.ts';
-import { findExperiment, listExperiments } from './experiment-table.ts';
+import { checkDefinition, findExperiment, listExperiments } from './experiment-table.ts';
 import { LedgerProjection } from './ledger-projection.ts';
 import { emptyRecordCounts, type RecordCounts, recordCountNames } from './projection-state.ts';
 import { readSessionRows } from './rows-reader.ts';
@@ -32,6 +32,7 @@ export class AnalyticsStore {
   readonly listTags = this.#createQuery(readTags);
   readonly listNumberedTags = this.#createQuery(readNumberedTags);
   readonly findExperiment = this.#createQuery(findExperiment);
+  readonly checkDefinition = this.#createQuery(checkDefinition);
   readonly listExperiments = this.#createQuery(listExperiments);
 
   /**

@@ -19,6 +19,8 @@ export interface Analytics {
   listTags(query: TagsQuery, signal?: CancelSignal | null): Promise<TagsPage>;
   /** Returns an experiment, also a deleted one; null if the tenant has none with the name. */
   findExperiment(query: ExperimentQuery, signal?: CancelSignal | null): Promise<Experiment | null>;
+  /** Returns what decides whether an experiment can be defined with the arms of the query. */
+  checkDefinition(query: DefinitionQuery, signal?: CancelSignal | null): Promise<DefinitionCheck>;
   /** Returns a page of experiments in alphabetical order, without the deleted ones. */
   listExperiments(query: ExperimentsQuery, signal?: CancelSignal | null): Promise<ExperimentsPage>;
   /** Position of the last ledger record that is included in the figures. */
@@ -75,6 +77,24 @@ export interface TagsQuery extends AnalyticsTenant {
 
 export interface ExperimentQuery extends AnalyticsTenant {
   readonly name: string;
+}
+
+export interface DefinitionQuery extends ExperimentQuery {
+  /** Referrer tags of the arms of the new definition. */
+  readonly tags: readonly string[];
+  /** Day number of the current day (UTC). */
+  readonly today: number;
+}
+
+export interface DefinitionCheck {
+  /** The experiment as it is, also a deleted one; null if the tenant has none with the name. */
+  readonly experiment: Experiment | null;
+  /** Whether a session with the tag of one of its arms was created after the first definition of the experiment. */
+  readonly hasSessions: boolean;
+  /** Number of all experiments of the tenant, also of deleted ones. */
+  readonly experimentCount: number;
+  /** Whether another running experiment of the tenant, even if deleted, has an arm with one of the tags of the query. */
+  readonly isTagInUse: boolean;
 }
 
 /** Selects up to `limit` experiments that follow `afterName` in alphabetical order; all names follow the empty text. */

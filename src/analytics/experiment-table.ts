@@ -1,3 +1,4 @@
+import { daysSinceEpoch } from '../domain/calendar.ts';
 import {
   type Experiment,
   type ExperimentDefinition,
@@ -7,7 +8,14 @@ import {
 } from '../experiments/experiment.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import { type ExperimentRecord, ledgerRecordKind } from '../ledger/ledger-record.ts';
-import type { AnalyticsTenant, ExperimentQuery, ExperimentsPage, ExperimentsQuery } from './analytics.ts';
+import type {
+  AnalyticsTenant,
+  DefinitionCheck,
+  DefinitionQuery,
+  ExperimentQuery,
+  ExperimentsPage,
+  ExperimentsQuery,
+} from './analytics.ts';
 import type { SqlDatabase } from './sql-database.ts';
 
 interface ExperimentRow {
@@ -67,6 +75,52 @@ export function applyExperimentRecord(database: SqlDatabase, position: number, r
 export function findExperiment(database: SqlDatabase, { name, ...tenant }: ExperimentQuery): Experiment | null {
   const row = database.object<ExperimentRow>(`${selectSql} AND name = ?`, [...tenantColumns(tenant), name]);
   return row === null ? null : toExperiment(row);
+}
+
+/** Returns what decides whether an experiment can be defined with these arms (docs/contract.md#changes-of-experiments). */
+export function checkDefinition(database: SqlDatabase, query: DefinitionQuery): DefinitionCheck {
+  const { name, tags, today } = query;
+  const tenant = tenantColumns(query);
+  const whereSql = 'WHERE account = ? AND vertical = ? AND test = ?';
+  const experiment = findExperiment(database, query);
+  return {
+    experiment,
+    hasSessions: experiment !== null && hasSessionsAfterCreation(database, query, experiment),
+    experimentCount: database.value<number>(`SELECT count(*) FROM experiment ${whereSql}`, tenant)!,
+    isTagInUse:
+      database.value(
+        `SELECT 1 FROM experiment, json_each(definition, '$.arms') AS arm
+          ${whereSql} AND name <> ? AND outcome IS NULL AND ifnull(definition ->> 'endsOn' >= ?, 1)
+            AND arm.value ->> 'referrerTag' IN (SELECT value FROM json_each(?))`,
+        [...tenant, name, today, JSON.stringify(tags)],
+      ) !== null,
+  };
+}
+
+/**
+ * Whether a session with the tag of an arm was created after the first definition of the experiment. Sessions of later days are found in the
+ * daily counters, which are never deleted.
+ */
+function hasSessionsAfterCreation(
+  database: SqlDatabase,
+  query: ExperimentQuery,
+  { definition, createdMs }: Experiment,
+): boolean {
+  const columns = [...tenantColumns(query), JSON.stringify(definition.arms.map(({ referrerTag }) => referrerTag))];
+  const createdDay = daysSinceEpoch(createdMs);
+  const tagsSql = `SELECT number FROM referrer_tag
+    WHERE account = ? AND vertical = ? AND test = ? AND tag IN (SELECT value FROM json_each(?))`;
+  const positionSql = 'SELECT position FROM experiment WHERE account = ? AND vertical = ? AND test = ? AND name = ?';
+  return (
+    database.value(`SELECT 1 FROM day_counter WHERE tag_number IN (${tagsSql}) AND day > ?`, [
+      ...columns,
+      createdDay,
+    ]) !== null ||
+    database.value(
+      `SELECT 1 FROM cohort_piece WHERE day = ? AND tag_number IN (${tagsSql}) AND last_position > (${positionSql})`,
+      [createdDay, ...columns, ...tenantColumns(query), query.name],
+    ) !== null
+  );
 }
 
 /** Returns a page of the experiments of a tenant that are not deleted, in alphabetical order. */

@@ -1,7 +1,7 @@
 import type { Analytics } from './analytics.ts';
 import { openAnalyticsDatabaseReadOnly } from './analytics-database.ts';
 import { readDailyAnalytics, readSummary } from './cohort-reader.ts';
-import { findExperiment, listExperiments } from './experiment-table.ts';
+import { checkDefinition, findExperiment, listExperiments } from './experiment-table.ts';
 import { readSessionRows } from './rows-reader.ts';
 import type { SqlDatabase } from './sql-database.ts';
 import { countTags, readTags } from './tags-reader.ts';
@@ -17,6 +17,7 @@ export class ReadOnlyAnalytics implements Analytics {
   readonly listSessions = this.#createQuery(readSessionRows);
   readonly listTags = this.#createQuery(readTags);
   readonly findExperiment = this.#createQuery(findExperiment);
+  readonly checkDefinition = this.#createQuery(checkDefinition);
   readonly listExperiments = this.#createQuery(listExperiments);
   readonly countReferrerTags = this.#createQuery(countTags);
 

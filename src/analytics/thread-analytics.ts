@@ -114,6 +114,9 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
   readonly findExperiment: Analytics['findExperiment'] = (query, signal) =>
     this.#query({ name: 'findExperiment', parameter: query }, { signal });
 
+  readonly checkDefinition: Analytics['checkDefinition'] = (query, signal) =>
+    this.#query({ name: 'checkDefinition', parameter: query }, { signal });
+
   readonly listExperiments: Analytics['listExperiments'] = (query, signal) =>
     this.#query({ name: 'listExperiments', parameter: query }, { signal });
 

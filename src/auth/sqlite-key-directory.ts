@@ -94,6 +94,11 @@ export class SqliteKeyDirectory {
     };
   }
 
+  /** Returns the ID of a key, also of a revoked one; null if the key is unknown or the key file cannot be read. */
+  findKeyId(keyNumber: number): string | null {
+    return cachedName(keyNumber, this.#keyIdCache, this.#selectKeyId) ?? null;
+  }
+
   /**
    * Returns the allowed origins of an account in a fixed order without duplicates; empty for an unknown account. Returns the same array
    * until the account's origins change, so that callers can use the array as a cache key.

@@ -141,6 +141,7 @@ function parseConfig(env: Env, machine: MachineResources, sessionsMaxByHeap: num
     maxSessions: integer('SVC_MAX_SESSIONS', 1, bounds.sessionLimitMax) ?? sessionsMaxByHeap,
     sessionTtlMs: milliseconds('SVC_SESSION_TTL_SECONDS', 1, sessionTtlMs / 1000, sessionTtlMs),
     maxReferrerTags: integer('SVC_LIMIT_REFERRER_TAGS', 1, bounds.referrerTagLimitMax),
+    confirmationGraceDays: integer('SVC_CONFIRMATION_GRACE_DAYS', 0, bounds.confirmationGraceDaysMax),
     limits: {
       requestsPerMinute: integer('SVC_LIMIT_REQUESTS_PER_MINUTE', 1, bounds.limitPerMinuteMax),
       analyticsPerMinute: integer('SVC_LIMIT_ANALYTICS_PER_MINUTE', 1, bounds.limitPerMinuteMax),

@@ -83,6 +83,11 @@ export interface ServiceSettings {
   readonly maxReferrerTags?: number | undefined;
   /** Session lifetime in milliseconds. The default is four hours, which is also the maximum. */
   readonly sessionTtlMs?: number | undefined;
+  /**
+   * Number of days after the last day of revenue, 0 to 45, in which the service may receive a confirmation that counts in an experiment
+   * (docs/contract.md#experiments). Only new experiments use a changed value. Default: 7.
+   */
+  readonly confirmationGraceDays?: number | undefined;
   /** Default rate limits, for keys that have no limits of their own. */
   readonly limits?: { readonly [Name in keyof KeyLimits]?: number | undefined } | undefined;
   /** Origins that may call the API from a browser. Default: none. */
@@ -144,6 +149,7 @@ export function resolveSettings(settings: ServiceSettings, workingFolder: string
     maxSessions: settings.maxSessions ?? bounds.embeddedSessionLimitDefault,
     maxReferrerTags: settings.maxReferrerTags ?? bounds.referrerTagLimitDefault,
     sessionTtlMs: settings.sessionTtlMs ?? bounds.sessionTtlMs,
+    confirmationGraceDays: settings.confirmationGraceDays ?? bounds.confirmationGraceDaysDefault,
     limits: applyLimitOverrides(settings.limits ?? {}, defaultKeyLimits),
     corsOrigins: settings.corsOrigins ?? [],
     testClock: settings.testClock ?? false,

@@ -35,7 +35,22 @@ export const paramErrorTexts = {
   granularity: 'must be summary, daily or row',
   limit: `must be an integer from 1 to ${bounds.analyticsPageItemsMax}, and needs granularity=daily or granularity=row in an analytics query`,
   cursor:
-    'must be the unaltered next_cursor of the page before, sent with the same filters, dates and granularity (daily or row), or of the page of tags before',
+    'must be the unaltered next_cursor of the page before, sent with the same filters, dates and granularity (daily or row), or of the page of tags or experiments before',
+
+  // Experiments
+  name: 'must be a string of 3 to 64 lower-case letters, digits, underscores or hyphens',
+  arms: `must be an array of ${bounds.experimentArmsMin} to ${bounds.experimentArmsMax} arms, which are objects with a referrer_tag of their own and a weight`,
+  weight: 'must be a number above 0 in each arm, and the weights of all arms must add up to 1',
+  label: `must be a string of at most ${bounds.experimentTextCharactersMax} characters, or null`,
+  control: 'is required, and must be the referrer_tag of one of the arms',
+  unit: 'is required, and must be session or visitor',
+  assignment: 'must be own or hash; hash needs unit visitor',
+  starts_on: `is required, and must be a calendar date YYYY-MM-DD, at most ${bounds.experimentDaysMax} days before or after the creation of the experiment`,
+  ends_on: `must be a calendar date YYYY-MM-DD, from ${bounds.matureDaysMin - 1} to ${bounds.experimentDaysMax} days after starts_on, or null`,
+  min_effect_percent: `must be a number above 0 of at most ${bounds.experimentEffectPercentMax}, or null`,
+  cap_usd: `must be a number above 0 of at most ${bounds.confirmedRevenueUsdMax} with at most six decimals, or null`,
+  hypothesis: `must be a string of at most ${bounds.experimentTextCharactersMax} characters, or null`,
+  dimensions: `must be an array of at most ${bounds.experimentDimensionsMax} different metadata names of 1 to ${bounds.metadataCharactersMax} characters, none of which is the name of a pocket field`,
 
   // Widgets
   load: 'must be the id of a widget load: 16 lower-case hexadecimal digits',
@@ -133,7 +148,7 @@ export const errorTable = {
   NOT_FOUND: {
     status: 404,
     phrase: 'unknown path',
-    message: 'Unknown path. Compare the path with the API reference.',
+    message: 'Unknown path, or unknown name of an experiment. Compare the path with the API reference.',
   },
   METHOD_NOT_ALLOWED: {
     status: 405,

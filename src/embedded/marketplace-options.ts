@@ -151,6 +151,7 @@ const optionChecks: OptionChecks<MarketplaceOptions> = {
   maxSessions: integer(1, bounds.sessionLimitMax),
   maxReferrerTags: integer(1, bounds.referrerTagLimitMax),
   sessionTtlMs: integer(1, bounds.sessionTtlMs),
+  confirmationGraceDays: integer(0, bounds.confirmationGraceDaysMax),
   limits(name, value) {
     if (!value) return;
     assertObject(name, value);

@@ -26,11 +26,20 @@ import {
 } from '../operations/api-operation.ts';
 import type { ApiOperationDeps } from '../operations/api-operations.ts';
 import { type CreateSessionBody, createSession, type SessionResponse } from '../operations/create-session.ts';
+import { defineExperiment } from '../operations/define-experiment.ts';
+import { deleteExperiment } from '../operations/delete-experiment.ts';
 import type { WidgetEmbedResponse } from '../operations/embed-widget.ts';
+import type {
+  ExperimentArmResponse,
+  ExperimentResponse,
+  ExperimentsResponse,
+} from '../operations/experiment-schemas.ts';
+import { getExperimentArm } from '../operations/get-experiment-arm.ts';
 import { getMarketplace, type MarketplaceResponse } from '../operations/get-marketplace.ts';
 import { listIgnoredNames } from '../operations/ignored-names.ts';
 import { listTags } from '../operations/list-tags.ts';
 import { type AnalyticsResponse, queryAnalytics } from '../operations/query-analytics.ts';
+import { getExperiment, listExperiments } from '../operations/read-experiments.ts';
 import type { ParameterTexts } from '../operations/request-members.ts';
 import { type InputsResponse, submitInputs } from '../operations/submit-inputs.ts';
 
@@ -70,6 +79,15 @@ export interface AnalyticsPageQuery<Granularity extends 'daily' | 'row'> extends
 
 /** Parameters of GET /tags. */
 export type TagsQuery = Partial<InputOf<typeof listTags>>;
+
+/** Parameters of GET /experiments. */
+export type ExperimentsQuery = Partial<InputOf<typeof listExperiments>>;
+
+/** Name of an experiment, and members of the body of PUT /experiments/{name}. */
+export type ExperimentInput = InputOf<typeof defineExperiment>;
+
+/** Name of an experiment. */
+export type ExperimentName = InputOf<typeof getExperiment>;
 
 interface PartnerApiDeps {
   readonly authenticator: Authenticator;
@@ -155,6 +173,31 @@ export class PartnerApi {
   /** GET /tags (docs/contract.md#tags). Returns one page of the referrer tags that have sessions, with their figures. */
   listTags(query: TagsQuery = {}): Promise<PartnerApiResult<TagsResponse>> {
     return this.#run(listTags, query);
+  }
+
+  /** GET /experiments (docs/contract.md#experiments). Returns one page of the experiments that are not deleted. */
+  listExperiments(query: ExperimentsQuery = {}): Promise<PartnerApiResult<ExperimentsResponse>> {
+    return this.#run(listExperiments, query);
+  }
+
+  /** GET /experiments/{name} (docs/contract.md#experiments). */
+  getExperiment(experiment: ExperimentName): Promise<PartnerApiResult<ExperimentResponse>> {
+    return this.#run(getExperiment, experiment);
+  }
+
+  /** PUT /experiments/{name} (docs/contract.md#definition-of-an-experiment). Creates or changes an experiment. */
+  defineExperiment(experiment: ExperimentInput): Promise<PartnerApiResult<ExperimentResponse>> {
+    return this.#run(defineExperiment, experiment);
+  }
+
+  /** GET /experiments/{name}/arm (docs/contract.md#assignment-by-hash). Assigns a visitor to an arm of an experiment with `assignment: 'hash'`. */
+  getExperimentArm(visitor: InputOf<typeof getExperimentArm>): Promise<PartnerApiResult<ExperimentArmResponse>> {
+    return this.#run(getExperimentArm, visitor);
+  }
+
+  /** DELETE /experiments/{name} (docs/contract.md#deleted-experiments). Hides an experiment from the list. */
+  deleteExperiment(experiment: ExperimentName): Promise<PartnerApiResult<ExperimentResponse>> {
+    return this.#run(deleteExperiment, experiment);
   }
 
   /**

@@ -138,6 +138,6 @@ export function experimentStateOn(
 }
 
 /** Whether the last cohort day of an experiment that is not closed is today or later. */
-function isRunningOn({ endsOn }: Pick<ExperimentDefinition, 'endsOn'>, today: number): boolean {
+export function isRunningOn({ endsOn }: Pick<ExperimentDefinition, 'endsOn'>, today: number): boolean {
   return endsOn === null || today <= endsOn;
 }

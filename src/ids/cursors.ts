@@ -128,25 +128,25 @@ function encodePageQuery(granularity: PagedGranularity, query: PageQuery): Buffe
 }
 
 /**
- * Issues and verifies the cursors of pages of referrer tags (docs/contract.md#tags). The body is the last tag of the page, and the query is
- * the tenant:
+ * Issues and verifies the cursors of pages of referrer tags (docs/contract.md#tags) or of experiments (docs/contract.md#experiments), whose
+ * names match the pattern of tags. The body is the last tag or name of the page, and the query is the tenant:
  *
  *     account (4), vertical << 1 | test (1)
  *
  * A cursor contains a tag and no row number, because a rebuild of the analytics store may change row numbers.
  */
-export class TagCursors {
+export class NameCursors {
   readonly #signer: CursorSigner;
 
-  constructor(secrets: SecretSet) {
-    this.#signer = new CursorSigner(secrets, 'tag-cursor', tagCharactersMax, tenantBytes);
+  constructor(secrets: SecretSet, purpose: 'tag-cursor' | 'experiment-cursor') {
+    this.#signer = new CursorSigner(secrets, purpose, tagCharactersMax, tenantBytes);
   }
 
-  createCursor(tenant: CursorTenant, lastTag: string): string {
-    return this.#signer.createCursor(Buffer.from(lastTag, 'latin1'), encodeTenant(tenant));
+  createCursor(tenant: CursorTenant, lastName: string): string {
+    return this.#signer.createCursor(Buffer.from(lastName, 'latin1'), encodeTenant(tenant));
   }
 
-  /** Returns the last tag of the previous page, or null if this service did not issue the cursor for this tenant. */
+  /** Returns the last name of the previous page, or null if this service did not issue the cursor for this tenant. */
   verify(tenant: CursorTenant, text: string): string | null {
     return this.#signer.verify(text, encodeTenant(tenant))?.toString('latin1') ?? null;
   }

@@ -9,6 +9,7 @@ import {
   isoDateSchema,
   metadataValueSchema,
   nonNegativeIntegerSchema,
+  pageEndProperties,
   referrerTagSchema,
   subIdSchema,
   timestampSchema,
@@ -170,11 +171,6 @@ export const rowSchema = Type.Object(
   },
   { title: 'Row' },
 );
-
-const pageEndProperties = {
-  has_more: Type.Boolean({ description: 'Whether there is a next page.' }),
-  next_cursor: nullableSchema(Type.String({ description: 'The `cursor` of the next page; `null` at the end.' })),
-};
 
 /** Returns the schema of one page of a response with `granularity=daily` or `granularity=row` (docs/contract.md#pages). */
 function analyticsPageSchema<const Granularity extends 'daily' | 'row', Item extends TSchema>(

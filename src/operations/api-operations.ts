@@ -1,11 +1,26 @@
 import type { ApiOperation } from './api-operation.ts';
 import { createSession } from './create-session.ts';
+import { defineExperiment } from './define-experiment.ts';
+import { deleteExperiment } from './delete-experiment.ts';
+import { getExperimentArm } from './get-experiment-arm.ts';
 import { getMarketplace } from './get-marketplace.ts';
 import { listTags } from './list-tags.ts';
 import { queryAnalytics } from './query-analytics.ts';
+import { getExperiment, listExperiments } from './read-experiments.ts';
 import { submitInputs } from './submit-inputs.ts';
 
-const operations = [createSession, submitInputs, getMarketplace, queryAnalytics, listTags] as const;
+const operations = [
+  createSession,
+  submitInputs,
+  getMarketplace,
+  queryAnalytics,
+  listTags,
+  listExperiments,
+  getExperiment,
+  defineExperiment,
+  deleteExperiment,
+  getExperimentArm,
+] as const;
 
 /** All operations of the API, in the order of the OpenAPI document. */
 export const apiOperations: readonly ApiOperation[] = operations;

@@ -12,7 +12,7 @@ import {
   successOutcome,
 } from '../domain/outcome.ts';
 import type { Tenant } from '../domain/tenant.ts';
-import { exceedsCodePointLimit, isVisibleAscii } from '../domain/text.ts';
+import { exceedsCodePointLimit } from '../domain/text.ts';
 import type { AppendedRecord } from '../event-log/event-log.ts';
 import { decodeSubId, formatSubId, type SubIds } from '../ids/sub-id.ts';
 import type { UnitHasher } from '../ids/unit-hasher.ts';
@@ -24,6 +24,7 @@ import type { SessionStore } from '../sessions/session-store.ts';
 import type { DeviceClassifier } from '../user-agents/device-classifier.ts';
 import { defineOperation, type InputOf, isIdempotencyKey } from './api-operation.ts';
 import { awaitDurableRecord } from './await-durable.ts';
+import { unitIdMember } from './request-members.ts';
 import {
   ignoredParametersProperty,
   referrerTagSchema,
@@ -122,17 +123,7 @@ export const createSession = defineOperation({
         accepts: (value: unknown) => isTextWithin(value, bounds.userAgentCharactersMax),
       },
       metadata: { schema: Type.Optional(metadataSchema), accepts: isMetadata },
-      unit_id: {
-        schema: Type.Optional(
-          Type.String({
-            maxLength: bounds.unitIdCharactersMax,
-            pattern: '^[!-~]+$',
-            description:
-              'Your own opaque id of the visitor, by which experiments recognize the visitor. Only a keyed hash of the id is stored.',
-          }),
-        ),
-        accepts: (value: unknown) => typeof value === 'string' && isVisibleAscii(value, bounds.unitIdCharactersMax),
-      },
+      unit_id: { ...unitIdMember, schema: Type.Optional(unitIdMember.schema) },
     },
     examples: { session: { recorded: 'sessionRequest' } },
   },

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { Analytics } from '../analytics/analytics.ts';
 import { invalidRequest, type Outcome } from '../domain/outcome.ts';
-import type { TagCursors } from '../ids/cursors.ts';
+import type { NameCursors } from '../ids/cursors.ts';
 import { toTagView } from './analytics-responses.ts';
 import { type TagsResponse, tagsSchema } from './analytics-schemas.ts';
 import { defineOperation } from './api-operation.ts';
@@ -9,7 +9,7 @@ import { pageLimitSchema, refuseIfUnavailable } from './query-analytics.ts';
 
 export interface ListTagsDeps {
   readonly analytics: Pick<Analytics, 'listTags'>;
-  readonly tagCursors: TagCursors;
+  readonly tagCursors: NameCursors;
 }
 
 /** GET /tags (docs/contract.md#tags): returns a page of the caller's referrer tags in alphabetical order, with their figures. */

@@ -1,10 +1,12 @@
 import Type, { IsOptional, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { bounds } from '../bounds.ts';
 import type { VerticalWithProduct } from '../catalogs/product.ts';
 import { isJsonObject } from '../domain/assert-options.ts';
 import type { ErrorCode, RequestParamName } from '../domain/errors.ts';
 import { type Failure, failureOutcome, invalidRequest, type Outcome, successOutcome } from '../domain/outcome.ts';
 import { parseCount } from '../domain/query-string.ts';
+import { isVisibleAscii } from '../domain/text.ts';
 import type { Vertical } from '../domain/vertical.ts';
 import { subIdSchema, type ValueOf } from './schema-parts.ts';
 
@@ -47,6 +49,18 @@ export const sessionMember = {
   description: 'The session.',
   schema: subIdSchema,
   accepts: (value: unknown) => typeof value === 'string',
+};
+
+/** The member `unit_id`. */
+export const unitIdMember = {
+  description: 'Your own opaque id of the visitor.',
+  schema: Type.String({
+    maxLength: bounds.unitIdCharactersMax,
+    pattern: '^[!-~]+$',
+    description:
+      'Your own opaque id of the visitor, by which experiments recognize the visitor. Only a keyed hash of the id is stored.',
+  }),
+  accepts: (value: unknown) => typeof value === 'string' && isVisibleAscii(value, bounds.unitIdCharactersMax),
 };
 
 /** A member with the functions that are derived from its schema. */

@@ -1,5 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { bounds } from '../bounds.ts';
+import { nullableSchema } from '../domain/nullable-schema.ts';
 import { subIdTextLength } from '../ids/sub-id.ts';
 import { widgetLoadIdPattern } from '../widgets/widget-beacon.ts';
 
@@ -52,11 +53,10 @@ export const widgetLoadIdSchema = Type.String({
   description: 'The id of one load of the widget.',
 });
 
-/** Schema of a referrer tag. `isReferrerTag` must accept the same values as this schema. */
-export const referrerTagSchema = Type.String({
-  pattern: '^[a-z0-9_-]{3,64}$',
-  description: 'The tag under which the session is counted, chosen by the caller.',
-});
+/** Schema of a referrer tag or of a name with the same pattern. `isReferrerTag` must accept the same values as this schema. */
+export const tagSchema = (description: string) => Type.String({ pattern: '^[a-z0-9_-]{3,64}$', description });
+
+export const referrerTagSchema = tagSchema('The tag under which the session is counted, chosen by the caller.');
 
 /**
  * Schema of an object with any names and values of one schema. Uses `additionalProperties`, because many code generators ignore the
@@ -66,6 +66,12 @@ export const dictionarySchema = <Value extends TSchema>(values: Value, descripti
   Type.Unsafe<Readonly<Record<string, Static<Value>>>>({ type: 'object', additionalProperties: values, description });
 
 export const metadataValueSchema = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]);
+
+/** Members at the end of a page of a list. */
+export const pageEndProperties = {
+  has_more: Type.Boolean({ description: 'Whether there is a next page.' }),
+  next_cursor: nullableSchema(Type.String({ description: 'The `cursor` of the next page; `null` at the end.' })),
+};
 
 /** Member `ignored` of a response, so that developers notice misspelt names (docs/contract.md#ignored-names). */
 export type IgnoredParameters = ValueOf<Type.TObject<typeof ignoredParametersProperty>>;

@@ -22,6 +22,7 @@ export type KeyPurpose =
   | 'idempotency'
   | 'cursor'
   | 'tag-cursor'
+  | 'experiment-cursor'
   | 'widget';
 
 /** All secrets of a service (docs/contract.md#secrets). The newest secret signs new tokens, and all secrets can verify tokens. */

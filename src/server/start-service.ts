@@ -13,7 +13,7 @@ import { publicRouteNames } from '../http/routes/routing.ts';
 import { docsRoutes, logoRoute } from '../http/routes/static-routes.ts';
 import { widgetRoutes } from '../http/routes/widget-routes.ts';
 import { ClickIds, ClickTokenCipher } from '../ids/click-tokens.ts';
-import { PageCursors, TagCursors } from '../ids/cursors.ts';
+import { NameCursors, PageCursors } from '../ids/cursors.ts';
 import { SubIds } from '../ids/sub-id.ts';
 import { WidgetTokens } from '../ids/widget-token.ts';
 import { registerGauges } from '../metrics/gauges.ts';
@@ -23,6 +23,7 @@ import { loadDocsAssets, prepareDocsFiles } from '../openapi/docs-files.ts';
 import { type ApiOperationDeps, apiOperations } from '../operations/api-operations.ts';
 import { createOfferUrls } from '../operations/click-url.ts';
 import { confirmRevenue } from '../operations/confirm-revenue.ts';
+import { ExperimentChanges } from '../operations/experiment-changes.ts';
 import { followClick } from '../operations/follow-click.ts';
 import { PendingFieldChanges } from '../operations/submit-inputs.ts';
 import { RandomBytesPool } from '../secrets/random-pool.ts';
@@ -156,7 +157,11 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
     pendingChanges: new PendingFieldChanges(),
     analytics,
     pageCursors: new PageCursors(secrets),
-    tagCursors: new TagCursors(secrets),
+    tagCursors: new NameCursors(secrets, 'tag-cursor'),
+    experimentCursors: new NameCursors(secrets, 'experiment-cursor'),
+    experimentChanges: new ExperimentChanges(),
+    confirmationGraceDays: options.confirmationGraceDays,
+    findKeyId: (keyNumber) => keyDirectory.findKeyId(keyNumber),
     widgetUrl: urls.widget,
   };
   const clickIds = new ClickIds(secrets, random);

@@ -35,8 +35,8 @@ logging: bounds domain http/engines
 matching: bounds domain
 metrics: bounds domain ledger
 openapi: bounds catalogs config domain http/routes ids ledger matching operations widgets
-operations: analytics auth bounds budgets catalogs clicks confirmations domain event-log ids journal ledger matching
-  secrets sessions statistics user-agents widgets
+operations: analytics auth bounds budgets catalogs clicks confirmations domain event-log experiments ids journal ledger
+  matching secrets sessions statistics user-agents widgets
 secrets: bounds domain files
 sessions: bounds domain ids ledger matching secrets
 statistics: bounds domain

@@ -14,6 +14,11 @@ const scopeByOperation: Readonly<Record<string, 'full' | 'analytics'>> = {
   getMarketplace: 'full',
   queryAnalytics: 'analytics',
   listTags: 'analytics',
+  listExperiments: 'analytics',
+  getExperiment: 'analytics',
+  getExperimentArm: 'analytics',
+  defineExperiment: 'full',
+  deleteExperiment: 'full',
 };
 
 /** Queries of figures that return a result for the tag `scope`. */

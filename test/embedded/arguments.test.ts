@@ -42,6 +42,7 @@ const wrongOptions: readonly (readonly [name: string, options: Partial<Marketpla
   ['matcherThreads', { matcherThreads: 257 }],
   ['maxSessions', { maxSessions: 0 }],
   ['maxReferrerTags', { maxReferrerTags: 1_000_001 }],
+  ['confirmationGraceDays', { confirmationGraceDays: 46 }],
   ['maxSessions', { maxSessions: Number.NaN }],
   ['sessionTtlMs', { sessionTtlMs: 0.5 }],
   ['sessionTtlMs', { sessionTtlMs: 4 * 60 * 60 * 1000 + 1 }],
@@ -112,7 +113,7 @@ const misnamed: readonly (readonly [message: string, options: unknown])[] = [
   ],
   ['unknown option urls.clicks; did you mean urls.click?', { dataDir: '/secret/folder', urls: { clicks: '' } }],
   [
-    'unknown option a\\u000ab; the options are dataDir, secretFile, listen, urls, catalogs, matcherThreads, durability, retentionDays, maxSessions, maxReferrerTags, sessionTtlMs, limits, corsOrigins, testClock, logger, clock',
+    'unknown option a\\u000ab; the options are dataDir, secretFile, listen, urls, catalogs, matcherThreads, durability, retentionDays, maxSessions, maxReferrerTags, sessionTtlMs, confirmationGraceDays, limits, corsOrigins, testClock, logger, clock',
     { 'a\nb': 1 },
   ],
 ];

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
 import { type ClickIdPayload, ClickIds, ClickTokenCipher } from '../../src/ids/click-tokens.ts';
-import { PageCursors, type PagePosition, TagCursors } from '../../src/ids/cursors.ts';
+import { NameCursors, PageCursors, type PagePosition } from '../../src/ids/cursors.ts';
 import { TokenSigner } from '../../src/ids/signed-token.ts';
 import { decodeSubId, SubIds } from '../../src/ids/sub-id.ts';
 import { WidgetTokens } from '../../src/ids/widget-token.ts';
@@ -121,15 +121,18 @@ const kinds: readonly TokenKind[] = [
   {
     name: 'tag cursor',
     create: (secrets) => {
-      const cursors = new TagCursors(secrets);
+      const cursors = new NameCursors(secrets, 'tag-cursor');
       return {
         issue: () => cursors.createCursor(tagTenant, 'tag-one'),
         verify: (text) => cursors.verify(tagTenant, text),
         verifyInOtherContexts: [
-          { ...tagTenant, account: 43 },
-          { ...tagTenant, vertical: 2 },
-          { ...tagTenant, mode: 'test' as const },
-        ].map((other) => (text: string) => cursors.verify(other, text)),
+          ...[
+            { ...tagTenant, account: 43 },
+            { ...tagTenant, vertical: 2 },
+            { ...tagTenant, mode: 'test' as const },
+          ].map((other) => (text: string) => cursors.verify(other, text)),
+          (text) => new NameCursors(secrets, 'experiment-cursor').verify(tagTenant, text),
+        ],
       };
     },
     payload: 'tag-one',

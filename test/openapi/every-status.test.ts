@@ -57,6 +57,12 @@ async function returnEveryStatus(t: TestContext, engine: Engine): Promise<void> 
   );
 }
 
+const experiment = {
+  arms: ['one-arm', 'two-arm'].map((tag) => ({ referrer_tag: tag, weight: 0.5 })),
+  control: 'one-arm',
+  unit: 'session',
+  starts_on: '2026-05-20',
+};
 const report = { load: widgetLoadId(1), events: [{ event_id: 'one', type: 'widget_loaded' }] };
 
 /** Sends requests that succeed. Returns the sub_id of a session. */
@@ -66,6 +72,17 @@ async function walkThrough({ http }: RunningMarketplace, caller: ApiCaller): Pro
   assert.equal((await caller.click(offers[0]!.click_url)).status, 302);
   await caller.summary({ referrer_tag: 'walk-through' });
   assert.equal((await caller.get('tags', {})).status, 200);
+  assert.equal((await caller.send('PUT', 'experiments/walk-through', experiment)).status, 200);
+  const byHash = {
+    ...experiment,
+    arms: experiment.arms.map((arm) => ({ ...arm, referrer_tag: `hash-${arm.referrer_tag}` })),
+  };
+  const visitors = { ...byHash, control: 'hash-one-arm', unit: 'visitor', assignment: 'hash' };
+  assert.equal((await caller.send('PUT', 'experiments/by-hash', visitors)).status, 200);
+  for (const path of ['experiments', 'experiments/walk-through', 'experiments/by-hash/arm?unit_id=1']) {
+    assert.equal((await caller.send('GET', path)).status, 200);
+  }
+  assert.equal((await caller.send('DELETE', 'experiments/walk-through')).status, 200);
   const { src, token } = await caller.getEmbedCode(subId, 'js');
   const widget = new WidgetCaller(http, subId, token);
   await widget.offers(widgetLoadId(1));
@@ -83,12 +100,12 @@ async function beRefused(market: RunningMarketplace, caller: ApiCaller): Promise
   const stranger = market.callerWithKey(fixture, market.issueKey(equipmentLeasesFixture).key);
   for (const ask of operations(caller)) {
     assert.equal((await http.send({ ...ask, headers: {} })).status, 401);
-    assert.equal((await http.send({ ...ask, method: 'DELETE' })).status, 405);
+    assert.equal((await http.send({ ...ask, method: 'PATCH' })).status, 405);
   }
   for (const ask of operations(stranger)) assert.equal((await http.send(ask)).status, 403);
   const reader = market.caller(fixture, { scope: 'analytics' });
   const forbidden = await Promise.all(operations(reader).map((ask) => http.send(ask)));
-  assert.equal(forbidden.filter(({ status }) => status === 403).length, 3);
+  assert.equal(forbidden.filter(({ status }) => status === 403).length, 5);
   for (const path of ['/c', '/w', '/w/widget.js', '/w/offers', '/w/events']) {
     assert.equal((await http.send({ method: 'DELETE', path })).status, 405);
   }
@@ -103,6 +120,21 @@ async function beRefused(market: RunningMarketplace, caller: ApiCaller): Promise
     assert.equal((await caller.post(operation, {}, { 'Content-Type': 'text/plain' })).status, 415);
     assert.equal((await caller.post(operation, [])).status, 400);
   }
+  for (const [status, body, headers] of [
+    [413, large, {}],
+    [415, '{}', { 'Content-Type': 'text/plain' }],
+    [400, '{}', {}],
+  ] as const) {
+    const answer = await caller.send('PUT', 'experiments/refused', body, headers);
+    assert.equal(answer.status, status);
+  }
+  for (const method of ['GET', 'DELETE'] as const) {
+    assert.equal((await caller.send(method, 'experiments/refused')).status, 404);
+    assert.equal((await caller.send(method, 'experiments/Refused')).status, 400);
+  }
+  assert.equal((await caller.send('GET', 'experiments/refused/arm?unit_id=1')).status, 404);
+  assert.equal((await caller.send('GET', 'experiments/refused/arm')).status, 400);
+  assert.equal((await caller.send('GET', 'experiments?cursor=x')).status, 400);
   assert.equal((await caller.post('session', {})).status, 400);
   assert.equal((await caller.get('analytics', { referrer_tag: 'No tag' })).status, 400);
   const { sub_id: empty } = await caller.createSession('refused');
@@ -206,7 +238,15 @@ async function askWhileNothingIsCounted(market: RunningMarketplace, caller: ApiC
   store.exec('BEGIN IMMEDIATE');
   try {
     await caller.createSession('not-counted');
-    const queries = [caller.get('analytics', { referrer_tag: 'not-counted' }), caller.get('tags', {})];
+    const queries = [
+      caller.get('analytics', { referrer_tag: 'not-counted' }),
+      caller.get('tags', {}),
+      caller.send('PUT', 'experiments/not-counted', experiment),
+      caller.send('GET', 'experiments/not-counted'),
+      caller.send('GET', 'experiments'),
+      caller.send('GET', 'experiments/not-counted/arm?unit_id=1'),
+      caller.send('DELETE', 'experiments/not-counted'),
+    ];
     for (const { status } of await Promise.all(queries)) assert.equal(status, 503);
   } finally {
     store.close();
@@ -250,6 +290,11 @@ function operations({ basePath, key }: ApiCaller): readonly HttpRequest[] {
     { path: `${basePath}/marketplace`, headers: reading },
     { path: `${basePath}/analytics`, headers: reading },
     { path: `${basePath}/tags`, headers: reading },
+    { path: `${basePath}/experiments`, headers: reading },
+    { path: `${basePath}/experiments/any-test`, headers: reading },
+    { path: `${basePath}/experiments/any-test/arm`, headers: reading },
+    { method: 'PUT', path: `${basePath}/experiments/any-test`, headers, body: '{}' },
+    { method: 'DELETE', path: `${basePath}/experiments/any-test`, headers: reading },
   ];
 }
 

@@ -108,10 +108,16 @@ function queryText(query: Query): string {
 }
 
 /** Sends a string or bytes as the body without changes, and any other value as JSON. */
-function sendBody(http: HttpClient, path: string, body: unknown, headers: Headers): Promise<HttpResponse> {
+function sendBody(
+  http: HttpClient,
+  path: string,
+  body: unknown,
+  headers: Headers,
+  method: 'POST' | 'PUT' = 'POST',
+): Promise<HttpResponse> {
   const raw = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
   const length = { 'Content-Length': String(Buffer.byteLength(raw)) };
-  return http.send({ method: 'POST', path, headers: { ...length, ...headers }, body: raw });
+  return http.send({ method, path, headers: { ...length, ...headers }, body: raw });
 }
 
 /** Calls one vertical with one API key. `post` and `get` return any response; the other methods assert status 200. */
@@ -146,6 +152,21 @@ export class ApiCaller {
       path: `${this.basePath}/${operation}?${text}`,
       headers: { Authorization: `Bearer ${this.key}`, ...headers },
     });
+  }
+
+  /** Sends a request to a path below the base path, with a body as in `post`. */
+  send(method: 'GET' | 'DELETE', path: string): Promise<HttpResponse>;
+  send(method: 'POST' | 'PUT', path: string, body: unknown, headers?: Headers): Promise<HttpResponse>;
+  send(
+    method: 'GET' | 'DELETE' | 'POST' | 'PUT',
+    path: string,
+    body?: unknown,
+    headers: Headers = {},
+  ): Promise<HttpResponse> {
+    const target = `${this.basePath}/${path}`;
+    const ours = { Authorization: `Bearer ${this.key}` };
+    if (method === 'GET' || method === 'DELETE') return this.http.send({ method, path: target, headers: ours });
+    return sendBody(this.http, target, body, { ...ours, 'Content-Type': 'application/json', ...headers }, method);
   }
 
   async createSession(tag: string, more: Readonly<Record<string, unknown>> = {}): Promise<SessionResponse> {

@@ -3,6 +3,7 @@ import type {
   CohortMetrics,
   DailyAnalyticsResult,
   DayMetrics,
+  DefinitionCheck,
   ExperimentsPage,
   SessionRowsPage,
   SessionRowsQuery,
@@ -82,6 +83,10 @@ export class CannedAnalytics implements Analytics {
 
   async findExperiment(): Promise<null> {
     return null;
+  }
+
+  async checkDefinition(): Promise<DefinitionCheck> {
+    return { experiment: null, hasSessions: false, experimentCount: 0, isTagInUse: false };
   }
 
   async listExperiments(): Promise<ExperimentsPage> {

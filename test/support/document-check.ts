@@ -34,8 +34,6 @@ export function checkErrorOfInvalidRequest(answer: HttpResponse): void {
  * checks the requests of browsers. Other browser tests are about the pages, and some of them replace responses.
  */
 export function checkAgainstDocuments(asked: HttpRequest, answer: HttpResponse): void {
-  // A vertical that the service does not serve has no document.
-  if (answer.status === 404 && answer.text.startsWith('{"error":"NOT_FOUND"')) return;
   const segment = /^\/v1\/([^/?]+)\//.exec(asked.path)?.[1];
   documentCheckFor(segment ?? findSegmentOfSession(asked.path) ?? personalLoans.segment)?.check(asked, answer);
 }
@@ -113,21 +111,30 @@ class DocumentCheck {
     const address = mark < 0 ? asked.path : asked.path.slice(0, mark);
     const query = mark < 0 ? '' : asked.path.slice(mark + 1);
     const path = address.startsWith(`${this.#basePath}/`) ? address.slice(this.#basePath.length) : address;
-    const item = this.document.paths[path];
+    const template = findPathTemplate(Object.keys(this.document.paths), path);
+    const item = template === undefined ? undefined : this.document.paths[template];
     // The operations exist only below the base path, and the paths for browsers only at the root.
-    if (item === undefined || (path === address) !== (item.servers !== undefined)) return;
+    if (template === undefined || item === undefined || (path === address) !== (item.servers !== undefined)) return;
+    // A service may not serve all verticals with a document.
+    const wanted = method === 'HEAD' ? 'get' : method.toLowerCase();
+    const [verb, operation] =
+      operationsOf(item).find(([name]) => name === wanted) ?? (operationsOf(item)[0] as [string, OpenApiOperation]);
+    if (isUnknownPath(answer) && !this.documentedResponses.includes(`${operation.operationId} 404 NOT_FOUND`)) return;
     if (method === 'OPTIONS' && (answer.status === 204 || !isForAllowedOrigins(item))) {
       assert.deepEqual([answer.status, answer.text], [204, '']);
       assertAllow(answer, item);
       return;
     }
-    const wanted = method === 'HEAD' ? 'get' : method.toLowerCase();
-    const [verb, operation] =
-      operationsOf(item).find(([name]) => name === wanted) ?? (operationsOf(item)[0] as [string, OpenApiOperation]);
-    const where = ['paths', path, verb, 'responses'];
+    if (answer.status === 405) {
+      assertAllow(answer, item);
+      for (const [name, each] of operationsOf(item)) {
+        this.#checkResponse(each, ['paths', template, name, 'responses'], asked, answer);
+      }
+      return;
+    }
+    const where = ['paths', template, verb, 'responses'];
     this.#checkResponse(operation, where, asked, answer);
-    if (answer.status === 405) assertAllow(answer, item);
-    if (answer.status < 300) this.#checkRequest(operation, ['paths', path, verb], asked, query);
+    if (answer.status < 300) this.#checkRequest(operation, ['paths', template, verb], asked, query);
   }
 
   #checkResponse(
@@ -190,6 +197,7 @@ class DocumentCheck {
     const headers = new Map(Object.entries(asked.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
     for (const [place, parameter] of (operation.parameters ?? []).entries()) {
       const { name, schema, required = false, explode } = parameter;
+      if (parameter.in === 'path') continue;
       const text = parameter.in === 'query' ? sent.get(name) : (headers.get(name.toLowerCase()) ?? null);
       const what = `the parameter ${name} of ${operation.operationId}`;
       assert.ok(text !== null || !required, `${what} is missing, but the request was accepted`);
@@ -238,11 +246,21 @@ function rejectUnknownMembers(value: unknown): unknown {
   return isObjectSchema && copy.additionalProperties === undefined ? { ...copy, additionalProperties: false } : copy;
 }
 
-function operationsOf({ get, post }: PathItem): readonly (readonly [string, OpenApiOperation])[] {
-  return [
-    ...(get === undefined ? [] : [['get', get] as const]),
-    ...(post === undefined ? [] : [['post', post] as const]),
-  ];
+/** Returns the path of the document that matches a path, in which segments in braces match any segment. */
+function findPathTemplate(templates: readonly string[], path: string): string | undefined {
+  if (templates.includes(path)) return path;
+  return templates.find((template) => new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path));
+}
+
+function isUnknownPath({ status, text }: HttpResponse): boolean {
+  return status === 404 && text.startsWith('{"error":"NOT_FOUND"');
+}
+
+function operationsOf(item: PathItem): readonly (readonly [string, OpenApiOperation])[] {
+  return (['get', 'post', 'put', 'delete'] as const).flatMap((verb) => {
+    const operation = item[verb];
+    return operation === undefined ? [] : [[verb, operation] as const];
+  });
 }
 
 /** Whether only pages of allowed origins get responses, including responses to OPTIONS. */
@@ -265,7 +283,7 @@ function errorCodesOf(status: string, { content }: OpenApiResponse): readonly st
 }
 
 function assertAllow({ headers }: HttpResponse, item: PathItem): void {
-  const methods = operationsOf(item).flatMap(([verb]) => (verb === 'get' ? ['GET', 'HEAD'] : ['POST']));
+  const methods = operationsOf(item).flatMap(([verb]) => (verb === 'get' ? ['GET', 'HEAD'] : [verb.toUpperCase()]));
   const allow = (headers.get('allow') ?? '').split(', ');
   assert.deepEqual(allow.sort(), [...methods, 'OPTIONS'].sort());
 }

@@ -91,6 +91,7 @@ function settingValues(
     SVC_LIMIT_ANALYTICS_PER_MINUTE: config.limits.analyticsPerMinute,
     SVC_LIMIT_SESSIONS_PER_DAY: config.limits.sessionsPerDay,
     SVC_LIMIT_REFERRER_TAGS: config.maxReferrerTags,
+    SVC_CONFIRMATION_GRACE_DAYS: config.confirmationGraceDays,
     SVC_CORS_ORIGINS: config.corsOrigins,
     SVC_TEST_CLOCK: config.testClock ? 'on' : 'off',
     SVC_LOG_LEVEL: config.logLevel,

@@ -1,0 +1,106 @@
+import { LRUCache } from 'lru-cache';
+import type { Analytics } from '../analytics/analytics.ts';
+import { AnalyticsUnavailableError } from '../analytics/analytics.ts';
+import type { Caller } from '../auth/key-usage.ts';
+import { bounds } from '../bounds.ts';
+import { type CancelSignal, SerialQueue } from '../domain/async.ts';
+import type { Clock } from '../domain/clock.ts';
+import { failureOutcomeWithCode, type Outcome, serviceUnavailable } from '../domain/outcome.ts';
+import type { Tenant } from '../domain/tenant.ts';
+import type { ExperimentDefinition } from '../experiments/experiment.ts';
+import type { SubIds } from '../ids/sub-id.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { ExperimentRecord } from '../ledger/ledger-record.ts';
+import { awaitDurableRecord } from './await-durable.ts';
+import type { FindKeyId } from './experiment-view.ts';
+
+/** Components of every operation that returns an experiment. */
+export interface ExperimentDeps {
+  readonly clock: Clock;
+  readonly analytics: Pick<Analytics, 'findExperiment'>;
+  readonly findKeyId: FindKeyId;
+}
+
+export interface ChangeExperimentDeps extends ExperimentDeps {
+  readonly subIds: SubIds;
+  readonly ledger: Ledger;
+  readonly experimentChanges: ExperimentChanges;
+}
+
+/** Returns the key of a tenant in queries of the analytics. */
+export function toAnalyticsTenant({ account, vertical, mode }: Tenant) {
+  return { account, vertical: vertical.number, mode };
+}
+
+/**
+ * Serializes the changes of experiments, so that a change reads all earlier changes before its own record is appended. Caches definitions, so
+ * that the assignment of an arm needs no query for each page view; a change deletes its experiment from the cache.
+ */
+export class ExperimentChanges {
+  readonly #queue = new SerialQueue(bounds.experimentChangesQueuedMax);
+  readonly #definitions = new LRUCache<string, ExperimentDefinition>({ max: bounds.assignedExperimentsCachedMax });
+  #recordCount = 0;
+
+  /**
+   * Runs a change after all earlier changes. Returns SERVICE_UNAVAILABLE if the queue is full, the request has ended, or the ledger or the
+   * analytics are unavailable.
+   */
+  async runChange<Result>(
+    ledger: Pick<Ledger, 'healthy'>,
+    signal: CancelSignal | null,
+    change: () => Promise<Outcome<Result>>,
+  ): Promise<Outcome<Result>> {
+    const unavailable = serviceUnavailable(bounds.retryAfterSeconds);
+    try {
+      // While the ledger is unhealthy, the analytics may not include a change that was appended but is not durable.
+      const outcome = await this.#queue.run(async () => (ledger.healthy ? change() : unavailable), signal);
+      return outcome ?? unavailable;
+    } catch (error) {
+      if (error instanceof AnalyticsUnavailableError) return unavailable;
+      throw error;
+    }
+  }
+
+  /** Appends a record of a change, and waits until it is durable. */
+  async appendRecord(ledger: Ledger, tenant: Tenant, record: ExperimentRecord): Promise<Outcome<null>> {
+    const appended = ledger.append(record);
+    if (appended === null) return serviceUnavailable(bounds.retryAfterSeconds);
+    this.#recordCount++;
+    this.#definitions.delete(cacheKey(tenant, record[3]));
+    return awaitDurableRecord(ledger, appended);
+  }
+
+  /** Returns the definition of an experiment from the cache, or queries it; null if there is no such experiment. */
+  async findDefinition(
+    analytics: ExperimentDeps['analytics'],
+    tenant: Tenant,
+    name: string,
+    signal: CancelSignal | null,
+  ): Promise<ExperimentDefinition | null> {
+    const key = cacheKey(tenant, name);
+    const cached = this.#definitions.get(key);
+    if (cached !== undefined) return cached;
+    const recordCount = this.#recordCount;
+    const experiment = await analytics.findExperiment({ ...toAnalyticsTenant(tenant), name }, signal);
+    if (experiment === null) return null;
+    // A change during the query may be missing in its result.
+    if (recordCount === this.#recordCount) this.#definitions.set(key, experiment.definition);
+    return experiment.definition;
+  }
+}
+
+function cacheKey({ account, vertical, mode }: Tenant, name: string): string {
+  return `${account} ${vertical.number} ${mode} ${name}`;
+}
+
+/** Returns the first items of a record that `caller` appends. The record's `sub` identifies no session, but contains the tenant. */
+export function describeChange(subIds: SubIds, caller: Caller, name: string, nowMs: number) {
+  const { account, vertical, mode, keyNumber } = caller;
+  const sub = subIds.toBytes(subIds.createSubId(nowMs, account, vertical.number, mode));
+  return [nowMs, sub, name, keyNumber] as const;
+}
+
+/** Error of an unknown experiment, which is the same as for an unknown path. */
+export function experimentNotFound() {
+  return failureOutcomeWithCode('NOT_FOUND');
+}
