@@ -1,9 +1,7 @@
-import { bounds } from '../../src/bounds.ts';
 import { toClickRecordItems } from '../../src/clicks/click-decision.ts';
 import { dayStartMs, daysSinceEpoch, msPerDay } from '../../src/domain/calendar.ts';
 import type { Vertical } from '../../src/domain/vertical.ts';
 import { assignArm } from '../../src/experiments/assign-arm.ts';
-import type { ExperimentDefinition } from '../../src/experiments/experiment.ts';
 import type { SubIds } from '../../src/ids/sub-id.ts';
 import type { UnitHasher } from '../../src/ids/unit-hasher.ts';
 import {
@@ -39,9 +37,6 @@ const weekdayFactors = [1.05, 0.95, 0.8, 0.85, 1.15, 1.1, 1.1];
 /** Days on which fewer visitors complete the form: Saturday and Sunday, as indexes in `weekdayFactors`. */
 const weekend = [2, 3];
 const weekendFactor = 0.9;
-
-const clickRevenueDays = 7;
-const graceDays = 7;
 
 const botShare = 0.02;
 const devices: WeightedTable<DeviceClass> = [
@@ -102,30 +97,6 @@ export class VerticalHistory {
     this.#randoms = new Map(
       demoExperiments.map((experiment, at) => [experiment, seededRandom(options.vertical.number * 100 + at)]),
     );
-  }
-
-  /** Adds the definitions of the experiments, before the sessions of the first day. */
-  addDefinitions(startsOn: number, endsOn: number): void {
-    const { vertical, account, keyNumber, subIds } = this.#options;
-    const definedMs = dayStartMs(startsOn);
-    for (const { name, arms, unit, hasEnd, minEffectPercent, hypothesis } of demoExperiments) {
-      const definition: ExperimentDefinition = {
-        arms: arms.map(({ tag, label }) => ({ referrerTag: tag, weight: 1 / arms.length, label })),
-        control: arms[0].tag,
-        unit,
-        assignment: unit === 'visitor' ? 'hash' : 'own',
-        startsOn,
-        endsOn: hasEnd ? endsOn : null,
-        minEffectPercent,
-        capMicros: null,
-        hypothesis,
-        dimensions: ['campaign'],
-        revenueDays: vertical.clicksConfirmRevenue ? clickRevenueDays : bounds.maturedDays,
-        graceDays,
-      };
-      const sub = Buffer.from(subIds.toBytes(subIds.createSubId(definedMs, account, vertical.number, 'live')));
-      this.#add([7, definedMs, sub, name, keyNumber, JSON.stringify(definition)]);
-    }
   }
 
   /** Adds the sessions of a day and everything that follows from them. Returns the number of sessions. */

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LedgerFollower } from '../../src/analytics/ledger-follower.ts';
-import { dayStartMs } from '../../src/domain/calendar.ts';
+import { dayStartMs, formatIsoDate } from '../../src/domain/calendar.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import type { Vertical } from '../../src/domain/vertical.ts';
 import { type FileEventLog, openEventLog } from '../../src/event-log/file-event-log.ts';
@@ -11,10 +11,11 @@ import { dataPaths } from '../../src/files/data-paths.ts';
 import { lockFolder } from '../../src/files/folder-lock.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import { UnitHasher } from '../../src/ids/unit-hasher.ts';
-import { createMarketplace } from '../../src/index.ts';
+import { createMarketplace, type ExperimentInput } from '../../src/index.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { openOrCreateSecretFile } from '../../src/secrets/secret-file.ts';
+import { type DemoExperiment, demoExperiments } from './demo-experiments.ts';
 import { DemoRecords } from './demo-records.ts';
 import { VerticalHistory } from './vertical-history.ts';
 
@@ -63,7 +64,7 @@ export async function writeDemoHistory(options: DemoHistoryOptions): Promise<Dem
 async function writeNewFolder(options: DemoHistoryOptions): Promise<DemoHistory> {
   const { dataDir, verticals, lastDay, onProgress, signal } = options;
   const firstDay = lastDay - historyDays + 1;
-  const keys = await createFolderAndKeys(dataDir, verticals, firstDay);
+  const keys = await createFolder(dataDir, verticals, firstDay, lastDay);
   const lock = lockFolder(dataDir);
   try {
     const { ledgerFolder } = dataPaths(dataDir);
@@ -74,7 +75,6 @@ async function writeNewFolder(options: DemoHistoryOptions): Promise<DemoHistory>
       ({ vertical, issued }) =>
         new VerticalHistory({ vertical, account: issued.account, keyNumber: issued.number, records, ...ids }),
     );
-    for (const history of histories) history.addDefinitions(firstDay, lastDay + daysToEnd);
     let sessions = 0;
     const log = await openEventLog<LedgerRecord>({ folder: ledgerFolder, durability: 'fsync' });
     try {
@@ -94,25 +94,46 @@ async function writeNewFolder(options: DemoHistoryOptions): Promise<DemoHistory>
   }
 }
 
-/** Creates the folder as the first start of a service on its first day would, and one live key for each vertical. */
-async function createFolderAndKeys(dataDir: string, verticals: readonly Vertical[], firstDay: number) {
+/** Creates the folder with a service whose clock shows the first day, and in each vertical a live key and the experiments. */
+async function createFolder(dataDir: string, verticals: readonly Vertical[], firstDay: number, lastDay: number) {
   const clock = { wallMs: () => dayStartMs(firstDay), monotonicMs: () => systemClock.monotonicMs() };
-  const marketplace = await createMarketplace({
-    dataDir,
-    testClock: true,
-    clock,
-    matcherThreads: 0,
-    urls: { click: 'https://go.example' },
-  });
+  const urls = { click: 'https://go.example' };
+  const marketplace = await createMarketplace({ dataDir, testClock: true, clock, matcherThreads: 0, urls });
   try {
-    return verticals.map((vertical) => {
+    const keys = [];
+    for (const vertical of verticals) {
       const { key, id } = marketplace.keys.create({ account, vertical: vertical.segment, mode: 'live' });
       const issued = marketplace.keys.list().find((each) => each.id === id)!;
-      return { vertical, key, issued };
-    });
+      keys.push({ vertical, key, issued });
+      for (const experiment of demoExperiments) {
+        const definition = toDefinition(experiment, firstDay, lastDay + daysToEnd);
+        const defined = await marketplace.partnerApi(key, vertical.segment).defineExperiment(definition);
+        if (!defined.ok) throw new Error(`experiment ${experiment.name}: ${defined.error.message}`);
+      }
+    }
+    return keys;
   } finally {
     await marketplace.close();
   }
+}
+
+function toDefinition(
+  { name, arms, unit, minEffectPercent, hypothesis, hasEnd }: DemoExperiment,
+  startsOn: number,
+  endsOn: number,
+): ExperimentInput {
+  return {
+    name,
+    arms: arms.map(({ tag, label }) => ({ referrer_tag: tag, weight: 1 / arms.length, label })),
+    control: arms[0].tag,
+    unit,
+    assignment: unit === 'visitor' ? 'hash' : 'own',
+    starts_on: formatIsoDate(startsOn),
+    ends_on: hasEnd ? formatIsoDate(endsOn) : null,
+    min_effect_percent: minEffectPercent,
+    hypothesis,
+    dimensions: ['campaign'],
+  };
 }
 
 async function appendRecords(log: FileEventLog<LedgerRecord>, records: readonly LedgerRecord[]): Promise<void> {

@@ -59,6 +59,11 @@ test('a server with a test clock serves the demo history and no other server doe
       tags.map(({ referrer_tag }) => referrer_tag),
       expected,
     );
+    const { data: experiments } = ok(await partner.listExperiments());
+    assert.deepEqual(
+      experiments.map(({ name, state, retrospective }) => [name, state, retrospective]),
+      demoExperiments.map(({ name }) => [name, 'running', false]).sort(),
+    );
     for (const tag of tags) {
       assert.equal(tag.first_session_at.slice(0, 10), formatIsoDate(lastDay - historyDays + 1));
       assert.equal(tag.last_session_at.slice(0, 10), formatIsoDate(lastDay));
