@@ -550,6 +550,8 @@ export const bounds = {
   cohortRowSessionsMax: 30,
   /** Maximum number of sessions beyond the retention period that the aggregator thread deletes in one transaction. */
   sessionsPrunedPerTransaction: 500,
+  /** Maximum number of earlier sessions of a new experiment that the aggregator thread counts in one transaction. */
+  sessionsFilledPerTransaction: 500,
   /** Maximum number of referrer tags of all tenants in one reply of the aggregator thread, so that a reply takes only milliseconds. */
   numberedTagsPerPage: 5_000,
   /** A checkpoint starts when the write-ahead log of the analytics store has this number of pages of 4 KiB. */

@@ -16,7 +16,8 @@ type PendingQuery = Extract<MessageToAggregator, { readonly kind: 'query' }>;
  *
  * In the state `waiting`, the aggregator collects many groups of records for one transaction. The main thread sends `wake` messages only in
  * the state `sleeping`. A pending query makes the aggregator apply the next batch immediately. After each batch, the aggregator deletes
- * some rows of sessions beyond the retention period. Until all these rows are deleted, the aggregator neither waits nor sleeps.
+ * some rows of sessions beyond the retention period, and counts some earlier sessions of new experiments. Until this work is done, the
+ * aggregator neither waits nor sleeps.
  */
 export class Aggregator {
   readonly #port: MessagePort;
@@ -65,7 +66,7 @@ export class Aggregator {
     const lagRecords = this.#progress.durablePosition - this.#follower.appliedPosition;
     const isUrgent =
       lagRecords >= bounds.projectionBatchRecordsMax || (lagRecords > 0 && this.#pendingQueries.length > 0);
-    if (isUrgent || this.#follower.hasRowsToPrune) {
+    if (isUrgent || this.#follower.hasRowsToPrune || this.#follower.hasSessionsToFill) {
       if (this.#batchTimer !== null) clearTimeout(this.#batchTimer);
       this.#batchTimer = null;
       // Between batches, `setImmediate` lets the aggregator handle messages of the main thread.
@@ -89,6 +90,7 @@ export class Aggregator {
       else this.#pendingQueries.push(query);
     }
     if (this.#follower.hasRowsToPrune) this.#follower.pruneRows();
+    if (this.#follower.hasSessionsToFill) this.#follower.fillExperiments();
     this.#scheduleNextBatch();
   }
 

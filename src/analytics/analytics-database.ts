@@ -1,24 +1,26 @@
 import { rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
+import { largeUnitSumNames, unitSumNames } from '../experiments/unit-sums.ts';
 import { createPrivateFile } from '../files/durable-files.ts';
 import { unbookedReasons, widgetEventTypes } from '../ledger/ledger-record.ts';
 import { recordCountNames } from './projection-state.ts';
-import { SqlDatabase } from './sql-database.ts';
+import { SqlDatabase, toColumnName } from './sql-database.ts';
 
 /**
  * Version of the tables and the counting rules. Increment this version whenever the tables or the counting rules change. A store with a
  * different version is deleted and rebuilt from the ledger and the archive.
  */
-const schemaVersion = 9;
+const schemaVersion = 10;
 
 /** Names of the columns that count clicks without revenue, in the order of `unbookedReasons`. */
 export const unbookedClickColumns = unbookedReasons.map((reason) => `unbooked_${reason}`);
 
 /** Names of the columns of the table `progress` that store the record totals, in the order of `recordCountNames`. */
-export const recordCountColumns = recordCountNames.map((name) =>
-  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-);
+export const recordCountColumns = recordCountNames.map(toColumnName);
+
+/** Names of the columns of the table `experiment_day` that store sums over units. */
+export const unitSumColumns = [...unitSumNames, ...largeUnitSumNames].map(toColumnName);
 
 /**
  * Tables of the analytics store. All data can be computed from the ledger and the archived counters. Figures are grouped by cohort: the UTC
@@ -40,11 +42,22 @@ export const recordCountColumns = recordCountNames.map((name) =>
  * - `day_counter`: `revenue_sessions` counts the sessions with confirmed revenue. `revenue_sessions`, `first_session_ms` and
  *   `last_session_ms` (creation times) are null for days that an earlier release archived without them.
  * - `payout`: amounts that a lender owes for a click, by `txid` (docs/contract.md#confirmations). The reversal columns are null until the
- *   payout is reversed.
+ *   payout is reversed. `funded_ms` and `reversed_ms` are the lender's times; `..._accepted_ms` are the times of the ledger records.
  * - `click_reversal`: reversals of revenue that a click confirmed itself, by their own `txid`. `reason` is an index in `reversalReasons`.
  * - `ledger_segment`: ledger segments with session creations, and the latest cohort day of these sessions.
  * - `experiment`: `definition` and `outcome` are JSON texts of ledger records; `outcome` is null until the experiment is closed. `position`,
  *   `closed_position` and `changed_position` are the ledger positions of the first definition, of the closing and of the last change.
+ * - `experiment_arm`: experiments of each referrer tag, with the index of its arm, also for tags without sessions.
+ * - `session_unit`: hash of the visitor of each session that has one. An experiment that is created later needs it.
+ * - `experiment_fill`: progress of counting the sessions that were created before the experiment, in the order of day, tag number and
+ *   position: all sessions up to that position are counted. `day` is null when all sessions are counted. It is -1 while the sums of an
+ *   earlier definition are deleted. `counted_position` is the ledger position of the definition by which sessions are counted.
+ * - `experiment_day`: sums over units by arm and cohort day (`ArmDay`). `no_unit` counts the sessions without the hash that they need.
+ * - `experiment_age`: frozen revenue by arm, cohort day and age (`RevenueAge`).
+ * - `experiment_unit`: visitors of an experiment. `arm` is the arm of the visitor's session at `first_position`, the lowest position of its
+ *   sessions. `days` are its figures by day (`encodeUnitDays`), which are needed when a later session changes its sums.
+ * - `experiment_revenue`: sessions or visitors with frozen revenue. `unit` is the position of the session, or the hash of the visitor, which
+ *   has a row for each of its days.
  * - `shown`: numbers of the shown offers as LEB128 varints, in the order in which the offers were first shown; null without offers.
  * - `widget_events`: event counts as LEB128 varints, in the order of `widgetEventTypes`; null without events. Daily widget counts are in a
  *   separate table, because most sessions have no widget events.
@@ -76,6 +89,43 @@ const createTablesSql = `
     UNIQUE (account, vertical, test, name)
   ) STRICT;
 
+  CREATE TABLE experiment_arm (
+    account INTEGER NOT NULL, vertical INTEGER NOT NULL, test INTEGER NOT NULL, tag TEXT NOT NULL,
+    experiment INTEGER NOT NULL, arm INTEGER NOT NULL,
+    PRIMARY KEY (account, vertical, test, tag, experiment)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE session_unit (session INTEGER PRIMARY KEY, unit BLOB NOT NULL) STRICT;
+
+  CREATE TABLE experiment_fill (
+    experiment INTEGER PRIMARY KEY, counted_position INTEGER NOT NULL,
+    day INTEGER, tag_number INTEGER NOT NULL, position INTEGER NOT NULL
+  ) STRICT;
+
+  CREATE TABLE experiment_day (
+    experiment INTEGER NOT NULL, day INTEGER NOT NULL, arm INTEGER NOT NULL, no_unit INTEGER NOT NULL,
+    ${unitSumColumns.map((column) => `${column} INTEGER NOT NULL`).join(', ')},
+    PRIMARY KEY (experiment, day, arm)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE experiment_age (
+    experiment INTEGER NOT NULL, day INTEGER NOT NULL, arm INTEGER NOT NULL, age_weeks INTEGER NOT NULL,
+    revenue_micros INTEGER NOT NULL,
+    PRIMARY KEY (experiment, day, arm, age_weeks)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE experiment_unit (
+    experiment INTEGER NOT NULL, unit BLOB NOT NULL, arm INTEGER NOT NULL, first_position INTEGER NOT NULL,
+    days BLOB NOT NULL,
+    PRIMARY KEY (experiment, unit)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE experiment_revenue (
+    experiment INTEGER NOT NULL, unit ANY NOT NULL, day INTEGER NOT NULL, arm INTEGER NOT NULL,
+    revenue_micros INTEGER NOT NULL, sessions INTEGER NOT NULL,
+    PRIMARY KEY (experiment, unit, day)
+  ) STRICT, WITHOUT ROWID;
+
   CREATE TABLE offer (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE) STRICT;
 
   CREATE TABLE lender (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
@@ -103,13 +153,15 @@ const createTablesSql = `
 
   CREATE TABLE payout (
     session INTEGER NOT NULL, offer INTEGER NOT NULL, txid TEXT NOT NULL,
-    funded_micros INTEGER NOT NULL, funded_ms INTEGER NOT NULL, reversed_micros INTEGER, reversed_ms INTEGER,
+    funded_micros INTEGER NOT NULL, funded_ms INTEGER NOT NULL, funded_accepted_ms INTEGER NOT NULL,
+    reversed_micros INTEGER, reversed_ms INTEGER, reversed_accepted_ms INTEGER,
     PRIMARY KEY (session, offer, txid)
   ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE click_reversal (
     session INTEGER NOT NULL, offer INTEGER NOT NULL, txid TEXT NOT NULL,
     reversed_micros INTEGER NOT NULL, reversed_ms INTEGER NOT NULL, reason INTEGER NOT NULL,
+    reversed_accepted_ms INTEGER NOT NULL,
     PRIMARY KEY (session, offer, txid)
   ) STRICT, WITHOUT ROWID;
 

@@ -3,6 +3,8 @@ import type { LogCursor } from '../event-log/log-scanner.ts';
 import { openAnalyticsDatabase, recordCountColumns } from './analytics-database.ts';
 import { readDailyAnalytics, readSummary } from './cohort-reader.ts';
 import type { CounterArchive } from './counter-archive.ts';
+import { readExperimentFigures } from './experiment-figures-reader.ts';
+import { ExperimentFill } from './experiment-fill.ts';
 import { checkDefinition, findExperiment, listExperiments } from './experiment-table.ts';
 import { LedgerProjection } from './ledger-projection.ts';
 import { emptyRecordCounts, type RecordCounts, recordCountNames } from './projection-state.ts';
@@ -25,6 +27,7 @@ export class AnalyticsStore {
   readonly #database: SqlDatabase;
   readonly #state: SqliteProjectionState;
   readonly retention: StoreRetention;
+  readonly fill: ExperimentFill;
   #cursor: LogCursor | null;
   readonly getSummary = this.#createQuery(readSummary);
   readonly listDailyAnalytics = this.#createQuery(readDailyAnalytics);
@@ -34,6 +37,7 @@ export class AnalyticsStore {
   readonly findExperiment = this.#createQuery(findExperiment);
   readonly checkDefinition = this.#createQuery(checkDefinition);
   readonly listExperiments = this.#createQuery(listExperiments);
+  readonly readExperimentFigures = this.#createQuery(readExperimentFigures);
 
   /**
    * Opens or creates the analytics store. Copies the archived counters into the store unless the store already includes all archived days.
@@ -43,6 +47,7 @@ export class AnalyticsStore {
     this.#database = openAnalyticsDatabase(file);
     try {
       this.#state = new SqliteProjectionState(this.#database);
+      this.fill = new ExperimentFill(this.#database, this.#state);
       this.retention = new StoreRetention(this.#database, archive, this.#state);
       this.retention.restoreArchivedCounters();
       const cursorSql = 'SELECT position, segment, "offset", crc FROM progress';

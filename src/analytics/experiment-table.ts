@@ -140,7 +140,7 @@ export function listExperiments(
   };
 }
 
-function tenantColumns({ account, vertical, mode }: AnalyticsTenant): [number, number, 0 | 1] {
+export function tenantColumns({ account, vertical, mode }: AnalyticsTenant): [number, number, 0 | 1] {
   return [account, vertical, mode === 'test' ? 1 : 0];
 }
 

@@ -81,6 +81,16 @@ export class LedgerFollower {
     this.#closeOnError(() => this.#store.retention.pruneRows());
   }
 
+  /** Whether sessions are not counted in their experiment yet. */
+  get hasSessionsToFill(): boolean {
+    return this.#store.fill.isRunning;
+  }
+
+  /** Counts a limited number of sessions that were created before their experiment. */
+  fillExperiments(): void {
+    this.#closeOnError(() => this.#store.fill.countSlice());
+  }
+
   execute<Name extends QueryName>({ name, parameter }: AggregatorQuery<Name>): QueryResult<Name> {
     const store: QueryExecutors = this.#store;
     return this.#closeOnError(() => store[name](parameter));

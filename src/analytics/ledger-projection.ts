@@ -1,7 +1,6 @@
 import { bounds } from '../bounds.ts';
 import { classifyClick, isWithinAttributionWindow } from '../clicks/click-rules.ts';
 import {
-  applyConfirmationToPayout,
   type Confirmation,
   checkConfirmation,
   type PayoutState,
@@ -71,7 +70,7 @@ export class LedgerProjection {
     }
     this.lastWallMs = record[1];
     if (isExperimentRecord(record)) {
-      if (!this.#state.applyExperimentRecord(position, record)) this.totals.unsoundExperiments++;
+      if (!this.#state.experiments.applyRecord(position, record)) this.totals.unsoundExperiments++;
       return;
     }
     const key = toSubIdSortKey(record[2]);
@@ -89,6 +88,7 @@ export class LedgerProjection {
       this.totals.unknownSession++;
       return;
     }
+    this.#state.experiments.beforeChange(session);
     switch (record[0]) {
       case ledgerRecordKind.offersViewed:
         this.#applyOffersViewed(session, record);
@@ -110,7 +110,7 @@ export class LedgerProjection {
     position: number,
     segment: number,
     key: SubIdSortKey,
-    [, wallMs, sub, tag, , device, metadata]: SessionCreatedRecord,
+    [, wallMs, sub, tag, , device, metadata, , , unit]: SessionCreatedRecord,
   ): void {
     const { account, vertical, mode, createdMs } = decodeSubId(sub);
     const isTest = mode === 'test';
@@ -129,6 +129,7 @@ export class LedgerProjection {
       revenueMicros: 0,
     };
     this.#state.addSession(session, segment, metadata);
+    this.#state.experiments.addSession(session, unit ?? null);
     const changes = this.#state.counters.changesOfDay(session);
     changes.sessions++;
     changes.firstSessionMs = Math.min(createdMs, changes.firstSessionMs ?? createdMs);
@@ -212,7 +213,7 @@ export class LedgerProjection {
   /** Applies a confirmation or a reversal. If the ledger lost the click record, counts the click from the data in the confirmation. */
   #applyConfirmation(session: SessionState, record: RevenueConfirmedRecord | RevenueReversedRecord): void {
     const confirmation = toConfirmation(record);
-    const { offerId, txid, reason, amountMicros, occurredMs } = confirmation;
+    const { offerId, txid, status, reason, amountMicros, occurredMs } = confirmation;
     const offer = this.#state.offers.find(offerId);
     if (offer === null) {
       this.totals.unsoundConfirmations++;
@@ -232,12 +233,10 @@ export class LedgerProjection {
       click = this.#countClick(session, offer, { lenderName: record[4], clickedMs, payoutMicros });
       this.#bookClick(session, click, { clickedMs, valueMicros, confirmsRevenue: false });
     }
-    if (reason === null) {
-      const payout = applyConfirmationToPayout(confirmation, payoutState.payout);
-      this.#state.savePayout(position, offer, txid, payout);
-    } else {
-      this.#state.addClickReversal(position, offer, txid, { amountMicros, occurredMs, reason });
-    }
+    const transaction = { amountMicros, occurredMs, acceptedMs: record[1] };
+    if (reason !== null) this.#state.addClickReversal(position, offer, txid, { ...transaction, reason });
+    else if (status === 'funded') this.#state.addPayout(position, offer, txid, transaction);
+    else this.#state.addPayoutReversal(position, offer, txid, transaction);
     this.#addConfirmedRevenue(session, click, revenueDeltaMicros(confirmation));
     this.#state.saveClick(click);
     this.#saveSession(session, record[1]);

@@ -1,4 +1,4 @@
-import type { ClickReversal, ConfirmedPayout } from '../confirmations/confirmation.ts';
+import type { ClickReversal, ConfirmedPayout, PayoutTransaction } from '../confirmations/confirmation.ts';
 import { msPerDay } from '../domain/calendar.ts';
 import { subIdByteLength } from '../ids/sub-id.ts';
 import type { ExperimentRecord } from '../ledger/ledger-record.ts';
@@ -95,6 +95,11 @@ export interface CountedClick {
   readonly payoutMicros: number | null;
 }
 
+/** A payout or its reversal, with the time of its ledger record in Unix milliseconds. */
+export interface AcceptedTransaction extends PayoutTransaction {
+  readonly acceptedMs: number;
+}
+
 /** Numbers of the offer ids or of the lender names. */
 export interface NumberedNames {
   find(name: string): number | null;
@@ -118,19 +123,27 @@ export interface ProjectionState {
   /** Stores a new or changed click. Later changes of the object are not stored until the next call. */
   saveClick(click: CountedClick): void;
   findPayout(session: number, offer: number, txid: string): ConfirmedPayout | null;
-  savePayout(session: number, offer: number, txid: string, payout: ConfirmedPayout): void;
+  addPayout(session: number, offer: number, txid: string, funded: AcceptedTransaction): void;
+  /** Adds the reversal of a payout that is not reversed yet. */
+  addPayoutReversal(session: number, offer: number, txid: string, reversal: AcceptedTransaction): void;
   /** Whether a click has a payout, with any txid, even if the payout is reversed. */
   isFunded(session: number, offer: number): boolean;
   findClickReversal(session: number, offer: number, txid: string): ClickReversal | null;
-  addClickReversal(session: number, offer: number, txid: string, reversal: ClickReversal): void;
+  addClickReversal(session: number, offer: number, txid: string, reversal: ClickReversal & AcceptedTransaction): void;
 
   /** Returns the number of a referrer tag of a tenant (docs/contract.md#tenants). Adds the tag if it is new. */
   assignTagNumber(account: number, vertical: number, isTest: boolean, tag: string): number;
   readonly offers: NumberedNames;
   readonly lenders: NumberedNames;
 
-  /** Applies a record of an experiment. Returns false if the record is invalid, or changes a closed experiment. */
-  applyExperimentRecord(position: number, record: ExperimentRecord): boolean;
+  readonly experiments: {
+    /** Applies a record of an experiment. Returns false if the record is invalid, or changes a closed experiment. */
+    applyRecord(position: number, record: ExperimentRecord): boolean;
+    /** Must be called for each new session. `unit` is the hash of the visitor. */
+    addSession(session: SessionState, unit: Uint8Array | null): void;
+    /** Must be called before a record changes a session. */
+    beforeChange(session: SessionState): void;
+  };
 
   readonly counters: {
     /** Returns the changes of the batch to the counters of the session's tag, cohort day and device class. The caller adds to them. */

@@ -121,6 +121,11 @@ export class RowWriter {
   }
 }
 
+/** Converts a name such as `recordCount` to the name of a column, such as `record_count`. */
+export function toColumnName(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
 /** Returns the assignments of an `ON CONFLICT DO UPDATE SET` clause that adds the new values to the stored values. */
 export function createIncrementSql(columns: readonly string[]): string {
   return columns.map((column) => `${column} = ${column} + excluded.${column}`).join(', ');

@@ -6,12 +6,13 @@ import { daysSinceEpoch } from '../domain/calendar.ts';
 import { getOrAdd } from '../domain/get-or-add.ts';
 import type { LogCursor } from '../event-log/log-scanner.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
-import { type ExperimentRecord, reversalReasons } from '../ledger/ledger-record.ts';
+import { reversalReasons } from '../ledger/ledger-record.ts';
 import { recordCountColumns } from './analytics-database.ts';
 import { DailyCounters } from './daily-counters.ts';
-import { applyExperimentRecord } from './experiment-table.ts';
+import { ExperimentSums } from './experiment-sums.ts';
 import { type LedgerProjection, readPayoutState } from './ledger-projection.ts';
 import {
+  type AcceptedTransaction,
   type CountedClick,
   type NumberedNames,
   type ProjectionState,
@@ -20,6 +21,7 @@ import {
   type SubIdSortKey,
   toSubIdSortKey,
 } from './projection-state.ts';
+import { readSessionActivity } from './session-activity.ts';
 import {
   createIncrementSql,
   decodeVarints,
@@ -101,6 +103,7 @@ const unknownPayoutState: PayoutStateWithLender = {
 export class SqliteProjectionState implements ProjectionState {
   readonly #database: SqlDatabase;
   readonly counters: DailyCounters;
+  readonly experiments: ExperimentSums;
   readonly #tags: NumberTable;
   readonly offers: NumberTable;
   readonly lenders: NumberTable;
@@ -123,6 +126,10 @@ export class SqliteProjectionState implements ProjectionState {
   constructor(database: SqlDatabase) {
     this.#database = database;
     this.counters = new DailyCounters(database);
+    this.experiments = new ExperimentSums(database, (session) => {
+      if (session.clickedOffers.length > 0) this.#clickWriter.flush();
+      return readSessionActivity(database, session);
+    });
     this.#tags = new NumberTable(database, 'referrer_tag', ['account', 'vertical', 'test', 'tag']);
     this.offers = new NumberTable(database, 'offer', ['id']);
     this.lenders = new NumberTable(database, 'lender', ['name']);
@@ -230,10 +237,19 @@ export class SqliteProjectionState implements ProjectionState {
     return { funded, reversed: { amountMicros: reversedMicros, occurredMs: reversedMs } };
   }
 
-  savePayout(session: number, offer: number, txid: string, { funded, reversed }: ConfirmedPayout): void {
-    const { amountMicros = null, occurredMs = null } = reversed ?? {};
-    const row = [session, offer, txid, funded.amountMicros, funded.occurredMs, amountMicros, occurredMs];
-    this.#database.run('INSERT OR REPLACE INTO payout VALUES (?, ?, ?, ?, ?, ?, ?)', row);
+  addPayout(session: number, offer: number, txid: string, funded: AcceptedTransaction): void {
+    const { amountMicros, occurredMs, acceptedMs } = funded;
+    const row = [session, offer, txid, amountMicros, occurredMs, acceptedMs];
+    this.#database.run('INSERT INTO payout VALUES (?, ?, ?, ?, ?, ?, NULL, NULL, NULL)', row);
+  }
+
+  addPayoutReversal(session: number, offer: number, txid: string, reversal: AcceptedTransaction): void {
+    const { amountMicros, occurredMs, acceptedMs } = reversal;
+    this.#database.run(
+      `UPDATE payout SET reversed_micros = ?, reversed_ms = ?, reversed_accepted_ms = ?
+        WHERE session = ? AND offer = ? AND txid = ?`,
+      [amountMicros, occurredMs, acceptedMs, session, offer, txid],
+    );
   }
 
   isFunded(session: number, offer: number): boolean {
@@ -250,19 +266,15 @@ export class SqliteProjectionState implements ProjectionState {
     return row === null ? null : { ...row, reason: reversalReasons[row.reason]! };
   }
 
-  addClickReversal(session: number, offer: number, txid: string, reversal: ClickReversal): void {
-    const { amountMicros, occurredMs, reason } = reversal;
-    const row = [session, offer, txid, amountMicros, occurredMs, reversalReasons.indexOf(reason)];
-    this.#database.run('INSERT INTO click_reversal VALUES (?, ?, ?, ?, ?, ?)', row);
+  addClickReversal(session: number, offer: number, txid: string, reversal: ClickReversal & AcceptedTransaction): void {
+    const { amountMicros, occurredMs, acceptedMs, reason } = reversal;
+    const row = [session, offer, txid, amountMicros, occurredMs, reversalReasons.indexOf(reason), acceptedMs];
+    this.#database.run('INSERT INTO click_reversal VALUES (?, ?, ?, ?, ?, ?, ?)', row);
   }
 
   assignTagNumber(account: number, vertical: number, isTest: boolean, tag: string): number {
     const columns = [account, vertical, isTest ? 1 : 0, tag];
     return this.#tags.findOrInsert(columns.join(' '), columns);
-  }
-
-  applyExperimentRecord(position: number, record: ExperimentRecord): boolean {
-    return applyExperimentRecord(this.#database, position, record);
   }
 
   /** Returns the payout states according to the ledger records that are already applied. Sessions before `firstRetainedSubId` are unknown. */
@@ -286,6 +298,7 @@ export class SqliteProjectionState implements ProjectionState {
     this.#metadataWriter.flush();
     this.#clickWriter.flush();
     this.counters.writeChanges();
+    this.experiments.writeChanges();
     for (const [first, lastDay] of this.#lastCohortDayBySegment) {
       this.#database.run(
         'INSERT INTO ledger_segment VALUES (?, ?) ON CONFLICT DO UPDATE SET last_day = max(last_day, excluded.last_day)',

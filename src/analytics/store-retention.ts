@@ -153,6 +153,7 @@ export class StoreRetention {
     );
     for (const [, position, clicks] of sessions) {
       database.run('DELETE FROM session_metadata WHERE session = ?', [position]);
+      database.run('DELETE FROM session_unit WHERE session = ?', [position]);
       if (clicks === 0) continue;
       database.run('DELETE FROM click WHERE session = ?', [position]);
       database.run('DELETE FROM payout WHERE session = ?', [position]);

@@ -21,9 +21,9 @@ export interface ExperimentFigures {
 
 /** Sessions with tags of the experiment that are in no arm. */
 export interface LeftOutSessions {
-  /** Sessions of bots, created on a day of the experiment. */
+  /** Sessions of bots, created on a day of the experiment, also before its definition and after its closing. */
   readonly bots: number;
-  /** Sessions created before `startsOn`, or after `endsOn`. */
+  /** Sessions of all devices, created before `startsOn`, or after `endsOn`. */
   readonly outsideDates: number;
   /** Sessions without `unit_id`; 0 if the unit is a session. */
   readonly noUnit: number;
@@ -53,7 +53,7 @@ export interface ArmDay {
   readonly inputs: EventSums;
   /** Widget events of type `widget_error`, in relation to sessions. */
   readonly errors: EventSums;
-  /** Reversals that count, in relation to payouts that count. */
+  /** Payouts that count and have a reversal that counts, in relation to payouts that count. */
   readonly reversals: EventSums;
   /** Number of payouts that count, and the sum over units of the squared number. */
   readonly payouts: number;

@@ -4,25 +4,46 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { AggregatorWorkerData } from '../../src/analytics/aggregator-protocol.ts';
+import { AnalyticsStore } from '../../src/analytics/analytics-store.ts';
+import { CounterArchive } from '../../src/analytics/counter-archive.ts';
 import { AggregatorProgress } from '../../src/analytics/shared-progress.ts';
 import { ThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
 import { bounds } from '../../src/bounds.ts';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
 import { dataPaths } from '../../src/files/data-paths.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
-import { offerClickedRecord, offersViewedRecord, sessionCreatedRecord, subIdBytes } from '../support/ledger-records.ts';
+import {
+  experimentDefinedRecord,
+  offerClickedRecord,
+  offersViewedRecord,
+  sessionCreatedRecord,
+  subIdBytes,
+} from '../support/ledger-records.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { AnalyticsModel } from './analytics-model.ts';
-import { byTag, noon } from './sample-query.ts';
+import { ProjectedStore } from './projected-store.ts';
+import { byTag, noon, today } from './sample-query.ts';
 
 const sessions = 9_000;
+
+const experimentSub = subIdBytes({ createdMs: noon, serial: 0 });
+/** One experiment counts its sessions as they come; the other is created after them. */
+const experiments = [
+  experimentDefinedRecord(experimentSub, 'early', { startsOn: today - 1, unit: 'session' }),
+  experimentDefinedRecord(experimentSub, 'late', { startsOn: today - 1, unit: 'visitor' }),
+] as const;
 
 /** Views and clicks follow thousands of records after the creation of their session, in another batch. */
 function* ledger(): Generator<LedgerRecord, void> {
   const sub = (serial: number) => subIdBytes({ createdMs: noon + serial, serial });
+  yield experiments[0];
   for (let serial = 0; serial < sessions + 6_000; serial++) {
     if (serial < sessions)
-      yield sessionCreatedRecord(sub(serial), { tag: `tag-${serial % 3}`, device: (serial % 5) as 0 });
+      yield sessionCreatedRecord(sub(serial), {
+        tag: ['tag-one', 'tag-two', 'tag-three'][serial % 3]!,
+        device: (serial % 5) as 0,
+        unit: `visitor-${serial % 4_000}`,
+      });
     const viewed = serial - 3_000;
     if (viewed >= 0 && viewed < sessions) yield offersViewedRecord(sub(viewed), [`offer-${viewed % 7}`, 'offer-x']);
     const clicked = serial - 6_000;
@@ -30,6 +51,7 @@ function* ledger(): Generator<LedgerRecord, void> {
     if (clicked >= 0 && clicked % 6 === 0) yield offerClickedRecord(sub(clicked), 'offer-x');
     if (clicked >= 0 && clicked % 4 === 0) yield offerClickedRecord(sub(clicked), `offer-${clicked % 7}`);
   }
+  yield experiments[1];
 }
 
 // Killed processes: test/crash.
@@ -48,9 +70,11 @@ test('counts every record once, even if the aggregator thread is terminated at a
   await log.close();
   assert(records > 3 * bounds.projectionBatchRecordsMax);
 
+  const openStore = () => new AnalyticsStore(files.analyticsStoreFile, new CounterArchive(files.archiveFolder));
   const progress = new AggregatorProgress();
   let terminations = 0;
-  while (progress.appliedPosition < records) {
+  let isFilling = false;
+  while (progress.appliedPosition < records || isFilling) {
     // Limits the work, so that a fast thread cannot finish before it is terminated.
     progress.durablePosition = Math.min(records, progress.appliedPosition + Math.ceil(records / 8));
     const workerData: AggregatorWorkerData = { files, progress: progress.buffer };
@@ -58,21 +82,36 @@ test('counts every record once, even if the aggregator thread is terminated at a
     const exited = once(worker, 'exit');
     const position = progress.appliedPosition;
     // The thread id is -1 if the thread exited by itself, which is an error.
-    while (progress.appliedPosition <= position && worker.threadId !== -1) await pause(1);
+    if (position === records) await once(worker, 'message');
+    else while (progress.appliedPosition <= position && worker.threadId !== -1) await pause(1);
     assert.notEqual(worker.threadId, -1);
-    await pause(Math.random() * 30);
+    await pause(Math.random() * 60);
     await worker.terminate();
     await exited;
     terminations++;
+    const store = openStore();
+    isFilling = store.fill.isRunning;
+    store.close();
   }
-  assert(terminations >= 8);
+  assert(terminations >= 9);
+
+  const expected = new ProjectedStore();
+  t.after(() => expected.close());
+  expected.apply(...ledger());
+  while (expected.store.fill.isRunning) expected.store.fill.countSlice();
+  const store = openStore();
+  for (const [, , , name] of experiments) {
+    const query = { account: 1, vertical: 1, mode: 'live', name, asOf: today } as const;
+    assert.deepEqual(store.readExperimentFigures(query), expected.store.readExperimentFigures(query));
+  }
+  store.close();
 
   const analytics = await ThreadAnalytics.start({
     files,
     log: { durablePosition: records, lastAppendedPosition: records, healthy: true },
   });
   t.after(() => analytics.close());
-  for (const referrerTag of ['tag-0', 'tag-1', 'tag-2']) {
+  for (const referrerTag of ['tag-one', 'tag-two', 'tag-three']) {
     const query = { ...byTag, referrerTag };
     assert.deepEqual(await analytics.getSummary(query), model.summary(query));
   }

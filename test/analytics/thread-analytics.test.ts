@@ -217,7 +217,7 @@ describe('ThreadAnalytics', () => {
     await first.close();
     // Damages pages that are read when a view looks up its session, not when the store is opened.
     const bytes = readFileSync(analyticsStoreFile);
-    bytes.fill(0xa5, Math.floor(bytes.length * 0.4), Math.floor(bytes.length * 0.6));
+    bytes.fill(0xa5, Math.floor(bytes.length * 0.5), Math.floor(bytes.length * 0.7));
     writeFileSync(analyticsStoreFile, bytes);
     const crashed = Promise.withResolvers<Error>();
     const recovered = Promise.withResolvers<void>();

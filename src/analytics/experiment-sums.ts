@@ -1,0 +1,133 @@
+import {
+  frozenRevenue,
+  type SessionActivity,
+  type SessionFigures,
+  sessionFigures,
+} from '../experiments/session-figures.ts';
+import type { ExperimentRecord } from '../ledger/ledger-record.ts';
+import { type CountedArm, CountedExperiments } from './counted-experiments.ts';
+import { ExperimentSumChanges } from './experiment-sum-changes.ts';
+import { ExperimentVisitors } from './experiment-visitors.ts';
+import type { SessionState } from './projection-state.ts';
+import { RowWriter, type SqlDatabase } from './sql-database.ts';
+
+interface ChangedSession {
+  session: SessionState;
+  /** Arms in which the session counts. */
+  readonly arms: readonly CountedArm[];
+  /** Hash of the visitor; null without one, or if no experiment needs it. */
+  readonly unit: Uint8Array | null;
+  /** Figures before the change, by index of `arms`; null for a session that is not counted yet. */
+  readonly before: readonly SessionFigures[] | null;
+}
+
+/**
+ * Maintains the sums of experiments in the store. Before a session changes, its figures are noted; at the end of the batch, the sums change
+ * by the difference between its present figures and those. So no figure depends on the order of records, or on the kind of a change.
+ */
+export class ExperimentSums {
+  readonly #database: SqlDatabase;
+  readonly #readActivity: (session: SessionState) => SessionActivity;
+  readonly experiments: CountedExperiments;
+  readonly #sums: ExperimentSumChanges;
+  readonly #visitors: ExperimentVisitors;
+  readonly #unitWriter: RowWriter;
+  readonly #revenueWriter: RowWriter;
+  /** Sessions that the batch has changed, by position. */
+  readonly #changed = new Map<number, ChangedSession>();
+
+  constructor(database: SqlDatabase, readActivity: (session: SessionState) => SessionActivity) {
+    this.#database = database;
+    this.#readActivity = readActivity;
+    this.experiments = new CountedExperiments(database);
+    this.#sums = new ExperimentSumChanges(database);
+    this.#visitors = new ExperimentVisitors(database, this.#sums);
+    this.#unitWriter = new RowWriter(database, 'session_unit', ['session', 'unit']);
+    this.#revenueWriter = new RowWriter(
+      database,
+      'experiment_revenue',
+      ['experiment', 'unit', 'day', 'arm', 'revenue_micros', 'sessions'],
+      'ON CONFLICT DO UPDATE SET revenue_micros = excluded.revenue_micros',
+    );
+  }
+
+  /** Must be called for each new session. `unit` is the hash of the visitor. */
+  addSession(session: SessionState, unit: Uint8Array | null): void {
+    const copy = unit === null ? null : Buffer.from(unit);
+    if (copy !== null) this.#unitWriter.add([session.position, copy]);
+    const arms = this.experiments.findArms(session);
+    if (arms.length > 0) this.#changed.set(session.position, { session, arms, unit: copy, before: null });
+  }
+
+  /** Must be called before each change of a session. */
+  beforeChange(session: SessionState): void {
+    const arms = this.experiments.findArms(session);
+    if (arms.length === 0) return;
+    const changed = this.#changed.get(session.position);
+    if (changed !== undefined) {
+      // A session that an earlier record did not change may have been read again.
+      changed.session = session;
+      return;
+    }
+    const activity = this.#readActivity(session);
+    const before = arms.map(({ experiment }) => sessionFigures(activity, experiment.definition));
+    this.#changed.set(session.position, { session, arms, unit: this.#readUnit(session, arms), before });
+  }
+
+  /** Counts a session that was created before its experiment. */
+  countEarlierSession(session: SessionState, arm: CountedArm): void {
+    this.#changed.set(session.position, { session, arms: [arm], unit: this.#readUnit(session, [arm]), before: null });
+  }
+
+  /** Applies a record of an experiment. Returns false if the record is invalid, or changes a closed experiment. */
+  applyRecord(position: number, record: ExperimentRecord): boolean {
+    // The sessions so far are counted by the definitions so far.
+    this.writeChanges();
+    return this.experiments.applyRecord(position, record);
+  }
+
+  /** Writes the changes of the batch to the tables. */
+  writeChanges(): void {
+    this.#unitWriter.flush();
+    if (this.#changed.size === 0) return;
+    for (const { session, arms, unit, before } of this.#changed.values()) {
+      const activity = this.#readActivity(session);
+      for (const [index, arm] of arms.entries()) {
+        const after = sessionFigures(activity, arm.experiment.definition);
+        this.#changeFigures(session, arm, unit, activity.day, before?.[index] ?? null, after);
+      }
+    }
+    this.#changed.clear();
+    this.#revenueWriter.flush();
+    this.#visitors.write();
+    this.#sums.write();
+  }
+
+  #changeFigures(
+    { position }: SessionState,
+    { experiment: { number: experiment, definition }, arm }: CountedArm,
+    unit: Uint8Array | null,
+    day: number,
+    before: SessionFigures | null,
+    after: SessionFigures,
+  ): void {
+    if (definition.unit === 'visitor') {
+      if (unit !== null) this.#visitors.changeSession({ experiment, unit, arm, position, day, before, after });
+      else if (before === null) this.#sums.addSessionsWithoutUnit({ experiment, day, arm }, 1);
+      return;
+    }
+    const arms = 1 << arm;
+    if (before !== null) this.#sums.addUnit(experiment, arm, [{ day, arms, figures: before }], -1);
+    this.#sums.addUnit(experiment, arm, [{ day, arms, figures: after }], 1);
+    const revenueMicros = frozenRevenue(after);
+    if (revenueMicros > 0) this.#revenueWriter.add([experiment, position, day, arm, revenueMicros, 1]);
+    else if (before !== null && frozenRevenue(before) > 0) {
+      this.#database.run('DELETE FROM experiment_revenue WHERE experiment = ? AND unit = ?', [experiment, position]);
+    }
+  }
+
+  #readUnit({ position }: SessionState, arms: readonly CountedArm[]): Uint8Array | null {
+    if (arms.every(({ experiment }) => experiment.definition.unit === 'session')) return null;
+    return this.#database.value<Buffer>('SELECT unit FROM session_unit WHERE session = ?', [position]);
+  }
+}

@@ -1,0 +1,184 @@
+import {
+  addFigures,
+  frozenRevenue,
+  noSessions,
+  type SessionFigures,
+  sessionFigureNames,
+} from '../experiments/session-figures.ts';
+import type { UnitDay } from '../experiments/unit-sums.ts';
+import type { ExperimentSumChanges } from './experiment-sum-changes.ts';
+import { decodeVarints, encodeVarints, RowWriter, type SqlDatabase } from './sql-database.ts';
+
+interface Visitor {
+  readonly experiment: number;
+  readonly unit: Buffer;
+  arm: number;
+  /** Lowest ledger position of the visitor's sessions; `arm` is the arm of this session. */
+  firstPosition: number;
+  /** Days with sessions, in ascending order. */
+  readonly days: UnitDay[];
+  /** Whether the table `experiment_revenue` contains the visitor. */
+  readonly hadRevenue: boolean;
+}
+
+/** Change of the figures of one session of a visitor. */
+export interface VisitorSessionChange {
+  readonly experiment: number;
+  readonly unit: Uint8Array;
+  /** Arm with the referrer tag of the session. */
+  readonly arm: number;
+  readonly position: number;
+  readonly day: number;
+  /** Figures that are counted so far; null for a new session. */
+  readonly before: SessionFigures | null;
+  readonly after: SessionFigures;
+}
+
+/** Visitors of experiments: applies the changes of a batch to their sessions, and writes the visitors and the changes of the sums. */
+export class ExperimentVisitors {
+  readonly #database: SqlDatabase;
+  readonly #sums: ExperimentSumChanges;
+  readonly #changed = new Map<string, Visitor>();
+  readonly #visitorWriter: RowWriter;
+  readonly #revenueWriter: RowWriter;
+
+  constructor(database: SqlDatabase, sums: ExperimentSumChanges) {
+    this.#database = database;
+    this.#sums = sums;
+    this.#visitorWriter = new RowWriter(
+      database,
+      'experiment_unit',
+      ['experiment', 'unit', 'arm', 'first_position', 'days'],
+      'ON CONFLICT DO UPDATE SET arm = excluded.arm, first_position = excluded.first_position, days = excluded.days',
+    );
+    const revenueColumns = ['experiment', 'unit', 'day', 'arm', 'revenue_micros', 'sessions'];
+    this.#revenueWriter = new RowWriter(database, 'experiment_revenue', revenueColumns);
+  }
+
+  changeSession({ experiment, unit, arm, position, day, before, after }: VisitorSessionChange): void {
+    const visitor = this.#findVisitor(experiment, unit);
+    const unitDay = findOrInsertDay(visitor.days, day);
+    if (before !== null) addFigures(unitDay.figures, before, -1);
+    addFigures(unitDay.figures, after, 1);
+    unitDay.arms |= 1 << arm;
+    // The order in which sessions are counted does not matter: the session with the lowest position decides.
+    if (position >= visitor.firstPosition) return;
+    visitor.arm = arm;
+    visitor.firstPosition = position;
+  }
+
+  /** Writes the changed visitors, and adds their changes to the sums. */
+  write(): void {
+    const visitors = [...this.#changed.values()];
+    this.#changed.clear();
+    for (const { experiment, unit, arm, firstPosition, days, hadRevenue } of visitors) {
+      this.#sums.addUnit(experiment, arm, days, 1);
+      this.#visitorWriter.add([experiment, unit, arm, firstPosition, encodeUnitDays(days, arm)]);
+      if (hadRevenue) {
+        this.#database.run('DELETE FROM experiment_revenue WHERE experiment = ? AND unit = ?', [experiment, unit]);
+      }
+      if (!hasRevenue(days)) continue;
+      for (const { day, figures } of days) {
+        this.#revenueWriter.add([experiment, unit, day, arm, frozenRevenue(figures), figures.sessions]);
+      }
+    }
+    this.#visitorWriter.flush();
+    this.#revenueWriter.flush();
+  }
+
+  /** Returns a visitor that the batch has changed, or reads a visitor and removes its figures from the sums until `write` adds them again. */
+  #findVisitor(experiment: number, unit: Uint8Array): Visitor {
+    const hash = Buffer.from(unit);
+    const key = `${experiment} ${hash.toString('latin1')}`;
+    const changed = this.#changed.get(key);
+    if (changed !== undefined) return changed;
+    const row = this.#database.row<[arm: number, firstPosition: number, days: Uint8Array]>(
+      'SELECT arm, first_position, days FROM experiment_unit WHERE experiment = ? AND unit = ?',
+      [experiment, hash],
+    );
+    const [arm, firstPosition] = row ?? [0, Number.POSITIVE_INFINITY];
+    const days = row === null ? [] : decodeUnitDays(row[2], arm);
+    if (row !== null) this.#sums.addUnit(experiment, arm, days, -1);
+    const visitor = { experiment, unit: hash, arm, firstPosition, days, hadRevenue: hasRevenue(days) };
+    this.#changed.set(key, visitor);
+    return visitor;
+  }
+}
+
+function hasRevenue(days: readonly UnitDay[]): boolean {
+  return days.some(({ figures }) => frozenRevenue(figures) > 0);
+}
+
+function findOrInsertDay(days: UnitDay[], day: number): UnitDay {
+  let index = days.length;
+  while (index > 0 && days[index - 1]!.day >= day) index--;
+  if (days[index]?.day === day) return days[index]!;
+  const unitDay = { day, arms: 0, figures: { ...noSessions } };
+  days.splice(index, 0, unitDay);
+  return unitDay;
+}
+
+/** Flags of the members that follow the day; the flag of a figure is its index in `sessionFigureNames`, plus 2. */
+const hasOtherArms = 1;
+const hasWeeks = 2;
+
+/**
+ * Encodes the days of a visitor as varints. Each day has: the day, flags of the members that are present, and these members: the arms if they
+ * are not only the arm of the visitor, the number of weeks and the revenue of each, and the figures that are not 0 (`sessions` minus 1).
+ * A visitor with one session and one view has 6 bytes.
+ */
+function encodeUnitDays(days: readonly UnitDay[], arm: number): Uint8Array {
+  const numbers: number[] = [];
+  for (const { day, arms, figures } of days) {
+    let flags = 0;
+    const members: number[] = [];
+    if (arms !== 1 << arm) {
+      flags |= hasOtherArms;
+      members.push(arms);
+    }
+    const weeks = figures.revenueMicrosByWeek;
+    if (weeks.length > 0) {
+      flags |= hasWeeks;
+      members.push(weeks.length, ...Array.from(weeks, (micros) => toUnsigned(micros ?? 0)));
+    }
+    for (const [index, name] of sessionFigureNames.entries()) {
+      const value = figures[name] - (name === 'sessions' ? 1 : 0);
+      if (value === 0) continue;
+      flags |= 4 << index;
+      members.push(value);
+    }
+    numbers.push(day, flags, ...members);
+  }
+  return encodeVarints(numbers)!;
+}
+
+function decodeUnitDays(bytes: Uint8Array, arm: number): UnitDay[] {
+  const numbers = decodeVarints(bytes);
+  const days: UnitDay[] = [];
+  for (let at = 0; at < numbers.length; ) {
+    const day = numbers[at++]!;
+    const flags = numbers[at++]!;
+    const arms = (flags & hasOtherArms) === 0 ? 1 << arm : numbers[at++]!;
+    const figures = { ...noSessions };
+    if ((flags & hasWeeks) !== 0) {
+      const count = numbers[at++]!;
+      figures.revenueMicrosByWeek = numbers.slice(at, at + count).map(toSigned);
+      at += count;
+    }
+    for (const [index, name] of sessionFigureNames.entries()) {
+      const value = (flags & (4 << index)) === 0 ? 0 : numbers[at++]!;
+      figures[name] = value + (name === 'sessions' ? 1 : 0);
+    }
+    days.push({ day, arms, figures });
+  }
+  return days;
+}
+
+/** Maps 0, -1, 1, -2, ... to 0, 1, 2, 3, ..., because varints have no sign. */
+function toUnsigned(value: number): number {
+  return value < 0 ? -2 * value - 1 : 2 * value;
+}
+
+function toSigned(value: number): number {
+  return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+}
