@@ -159,6 +159,7 @@ async function buildAnalyticsStore(
       signal.throwIfAborted();
       await nextTurn();
     }
+    while (follower.hasSessionsToFill) follower.fillExperiments();
   } finally {
     follower.close();
   }

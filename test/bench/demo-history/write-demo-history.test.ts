@@ -4,11 +4,14 @@ import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { demoExperiments, trueEffect } from '../../../bench/demo-history/demo-experiments.ts';
 import { type DemoHistory, historyDays, writeDemoHistory } from '../../../bench/demo-history/write-demo-history.ts';
+import { AnalyticsStore } from '../../../src/analytics/analytics-store.ts';
+import { CounterArchive } from '../../../src/analytics/counter-archive.ts';
 import { LedgerFollower } from '../../../src/analytics/ledger-follower.ts';
 import { emptyRecordCounts } from '../../../src/analytics/projection-state.ts';
 import { dayStartMs, formatIsoDate, parseIsoDate } from '../../../src/domain/calendar.ts';
+import { assembleResults } from '../../../src/experiments/assemble-results.ts';
 import { dataPaths } from '../../../src/files/data-paths.ts';
-import { creditCards, findAdvisor } from '../../../src/index.ts';
+import { builtInVerticals } from '../../../src/verticals/built-in-verticals.ts';
 import { ok, startEmbedded } from '../../embedded/embedded-marketplace.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -20,8 +23,7 @@ let shares = 0;
 
 const options = {
   dataDir,
-  // One vertical in which clicks confirm their own revenue, and one in which lenders confirm it.
-  verticals: [creditCards, findAdvisor],
+  verticals: builtInVerticals.verticals,
   lastDay,
   onProgress: (share: number) => {
     shares += share;
@@ -45,6 +47,23 @@ test('the analytics count every record of the demo history', () => {
   const { records: _, ...none } = emptyRecordCounts;
   assert.deepEqual(skipped, none);
   follower.close();
+});
+
+test('the experiments of every vertical have the decisions that follow from their true effects', () => {
+  const { analyticsStoreFile, archiveFolder } = dataPaths(dataDir);
+  const store = new AnalyticsStore(analyticsStoreFile, new CounterArchive(archiveFolder));
+  for (const { number, segment } of options.verticals) {
+    for (const { name, decision } of demoExperiments) {
+      const query = { account: 1, vertical: number, mode: 'live', name, asOf: lastDay } as const;
+      const { experiment, figures } = store.readExperimentFigures(query)!;
+      const { results } = assembleResults(experiment, figures);
+      assert.equal(results.decision, decision, `${segment}: ${results.sentence}`);
+      assert.equal(results.fill_progress, null);
+      assert.equal(results.split_check.assignment_mismatches, experiment.definition.assignment === 'hash' ? 0 : null);
+      assert.ok(results.left_out.bots > 0);
+    }
+  }
+  store.close();
 });
 
 test('a server with a test clock serves the demo history and no other server does', async (t) => {
