@@ -8,7 +8,10 @@ import { CounterArchive } from '../../src/analytics/counter-archive.ts';
 import { LedgerFollower } from '../../src/analytics/ledger-follower.ts';
 import { bounds } from '../../src/bounds.ts';
 import { daysSinceEpoch } from '../../src/domain/calendar.ts';
+import { assembleResults } from '../../src/experiments/assemble-results.ts';
+import type { ResultsWithSeries } from '../../src/experiments/experiment-results.ts';
 import { dataPaths } from '../../src/files/data-paths.ts';
+import { experimentDefinedRecord, subIdBytes } from '../../test/support/ledger-records.ts';
 import { ProgressPrinter } from '../bench-part.ts';
 import {
   createSampleSubId,
@@ -19,8 +22,8 @@ import {
 
 const usage = `Usage: bin/with-node node bench/analytics/main.ts [options]
 
-Builds an analytics store from a generated ledger, measures queries and deletes the store. 30 % of the sessions have one common
-referrer tag, and the others one of 1,000 tags.
+Builds an analytics store from a generated ledger, measures queries and deletes the store. 30 % of the sessions have each of two large
+referrer tags, which are the arms of an experiment, and the others one of 1,000 tags.
 
   --sessions N       number of sessions in the store; default 1000000
   --questions N      number of runs of each query; default 300
@@ -28,7 +31,9 @@ referrer tag, and the others one of 1,000 tags.
   --help             prints this text
 `;
 
-const largeTag = 'large-tag';
+const largeTags = ['large-tag', 'other-large-tag'] as const;
+const [largeTag] = largeTags;
+const experimentName = 'large-tags';
 const otherTagCount = 1_000;
 
 const { values: options } = parseArgs({
@@ -47,12 +52,17 @@ else {
     sessions: Number(options.sessions),
     days: 200,
     // Multiplies the session number by the prime 7,919, so that successive sessions get distant tag numbers.
-    tagOf: (serial) => (serial % 10 < 3 ? largeTag : `tag-${(serial * 7_919) % otherTagCount}`),
+    tagOf: (serial) => largeTags[Math.floor((serial % 10) / 3)] ?? `tag-${(serial * 7_919) % otherTagCount}`,
     sessionsPerView: 4,
     sessionsPerClick: 8,
+    sessionsPerPayout: 64,
     // 3,000 sessions are created between a session and its view, so that the session record and the view record are in different batches.
     delaySessions: 3_000,
     metadata: '{"campaign":"spring","page":"landing-1","bid":1.25}',
+    firstRecord: experimentDefinedRecord(subIdBytes({ createdMs: getLedgerStartTime, serial: 0 }), experimentName, {
+      arms: largeTags.map((referrerTag) => ({ referrerTag, weight: 0.5, label: null })),
+      control: largeTag,
+    }),
   };
   try {
     await buildStore(folder, ledger);
@@ -74,6 +84,7 @@ async function buildStore(folder: string, ledger: SampleLedger): Promise<void> {
     follower.applyBatch(records);
     progress.printProgress(`applied ${follower.appliedPosition} of ${records} records`);
   }
+  while (follower.hasSessionsToFill) follower.fillExperiments();
   const ms = performance.now() - startedMs;
   follower.close();
   const bytes = statSync(files.analyticsStoreFile).size;
@@ -105,6 +116,7 @@ function runQueries(folder: string, ledger: SampleLedger, runs: number): void {
     ['page of rows, large tag', () => store.listSessions(page(whole, random(store.appliedPosition)))],
     ['page of rows, smaller tag', () => store.listSessions(page(smaller(), random(store.appliedPosition)))],
     ['page of rows of 500 ids', () => store.listSessions(page(ids(), 0))],
+    ['results of an experiment', () => readResults(store, today - 1)],
   ];
   for (const [name, query] of kinds) {
     const times: number[] = [];
@@ -122,6 +134,13 @@ function runQueries(folder: string, ledger: SampleLedger, runs: number): void {
   }
   store.close();
   console.log(`resident memory ${Math.round(process.memoryUsage.rss() / 1e6)} MB`);
+}
+
+/** Computes the results of the experiment whose arms are the large tags, as the aggregator thread does. */
+function readResults(store: AnalyticsStore, asOf: number): ResultsWithSeries {
+  const query = { account: 1, vertical: 1, mode: 'live', name: experimentName, asOf } as const;
+  const { experiment, figures } = store.readExperimentFigures(query)!;
+  return assembleResults(experiment, figures);
 }
 
 function formatQuantiles(values: number[]): string {

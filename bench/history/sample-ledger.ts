@@ -3,6 +3,7 @@ import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import {
   offerClickedRecord,
   offersViewedRecord,
+  revenueConfirmedRecord,
   sessionCreatedRecord,
   subIdBytes,
 } from '../../test/support/ledger-records.ts';
@@ -20,9 +21,13 @@ export interface SampleLedger {
   /** The borrower sees five offers in one of `sessionsPerView` sessions, and clicks an offer in one of `sessionsPerClick` sessions. */
   readonly sessionsPerView: number;
   readonly sessionsPerClick: number;
-  /** Delay from a session to its view, and from the view to the click, as the number of sessions that are created in between. */
+  /** A lender pays for one of `sessionsPerPayout` sessions, which must be a multiple of `sessionsPerClick`; absent if lenders pay nothing. */
+  readonly sessionsPerPayout?: number;
+  /** Delay from a session to its view, from the view to the click, and to the payout, as the number of sessions created in between. */
   readonly delaySessions: number;
   readonly metadata: string | null;
+  /** Record that precedes all sessions, such as the definition of an experiment. */
+  readonly firstRecord?: LedgerRecord;
 }
 
 /**
@@ -43,22 +48,29 @@ export function createSampleSubId({ sessions, days }: SampleLedger, serial: numb
 
 /** Writes the ledger and returns the number of records. */
 export async function writeSampleLedger(folder: string, content: SampleLedger): Promise<number> {
-  const { sessions, tagOf, sessionsPerView, sessionsPerClick, delaySessions, metadata } = content;
+  const { sessions, tagOf, sessionsPerView, sessionsPerClick, delaySessions, metadata, firstRecord } = content;
+  const { sessionsPerPayout = Number.POSITIVE_INFINITY } = content;
   const log = await openEventLog({ folder, durability: 'write' });
   const write = async (record: LedgerRecord) => {
     // Waits for each 500th record to become durable, so that the number of pending records stays below the limit of the log.
     if (log.lastAppendedPosition % 500 === 0) await log.append(record)!.durable;
     else log.appendWithoutWaiting(record);
   };
-  for (let serial = 0; serial < sessions + 2 * delaySessions; serial++) {
+  if (firstRecord !== undefined) await write(firstRecord);
+  for (let serial = 0; serial < sessions + 3 * delaySessions; serial++) {
     if (serial < sessions)
       await write(sessionCreatedRecord(createSampleSubId(content, serial), { tag: tagOf(serial), metadata }));
     const viewed = serial - delaySessions;
     if (viewed >= 0 && viewed < sessions && viewed % sessionsPerView === 0)
       await write(offersViewedRecord(createSampleSubId(content, viewed), offersShownTo(viewed)));
     const clicked = viewed - delaySessions;
-    if (clicked >= 0 && clicked % sessionsPerClick === 0)
+    if (clicked >= 0 && clicked < sessions && clicked % sessionsPerClick === 0)
       await write(offerClickedRecord(createSampleSubId(content, clicked), offersShownTo(clicked)[clicked % 5]!));
+    const paid = clicked - delaySessions;
+    if (paid >= 0 && paid % sessionsPerPayout === 0) {
+      const payout = { txid: `tx-${paid}`, micros: 20_000_000 + (paid % 9_973) * 10_000 };
+      await write(revenueConfirmedRecord(createSampleSubId(content, paid), offersShownTo(paid)[paid % 5]!, payout));
+    }
   }
   const records = log.lastAppendedPosition;
   await log.close();
