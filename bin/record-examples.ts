@@ -1,6 +1,6 @@
 /**
  * Records requests of a partner and the responses of a real service, as examples for the OpenAPI document. The clock is fixed and random
- * values are replaced, so that each run records the same examples.
+ * values are replaced, so that each run records the same examples. Only the results of an experiment are simulated.
  */
 
 import { createHash } from 'node:crypto';
@@ -10,9 +10,12 @@ import { join } from 'node:path';
 import type { Vertical } from '../src/domain/vertical.ts';
 import { createMarketplace } from '../src/index.ts';
 import { placeholderUrls, type RecordedExamples } from '../src/openapi/recorded-examples.ts';
+import { renderCsv } from '../src/operations/csv-table.ts';
+import { getExperimentResults } from '../src/operations/get-experiment-results.ts';
 import { builtInVerticals } from '../src/verticals/built-in-verticals.ts';
 import { readExamplePayoutUsd } from '../test/support/example-payout.ts';
 import { sampleBorrowers } from '../test/support/sample-borrowers.ts';
+import { simulateResults } from './simulate-results.ts';
 
 const tag = 'hero-short-form';
 const experimentName = 'short-form';
@@ -29,6 +32,7 @@ const experimentRequest = {
   hypothesis: 'Fewer questions on the first page earn more per session.',
   dimensions: ['variant'],
 };
+const experimentResults = simulateResults(experimentName, experimentRequest.arms);
 const sessionRequest = {
   referrer_tag: tag,
   user_agent:
@@ -135,6 +139,8 @@ async function recordPartnerFlow(
     experiment: await live.send('PUT', `experiments/${experimentName}`, experimentRequest),
     experiments: await live.get('experiments', {}),
     experimentArm: await recordArm(live),
+    experimentResults,
+    experimentResultsCsv: renderCsv(getExperimentResults.createCsvPage!(experimentResults)!),
     deletedExperiment: await live.send('DELETE', `experiments/${experimentName}`),
   });
 }

@@ -455,6 +455,8 @@ export const bounds = {
   matureDaysMin: 14,
   /** Minimum number of units with revenue for a prediction from revenue that is not final. */
   earlyReadUnitsMin: 50,
+  /** Maximum number of experiments whose concentration of revenue is cached; each takes about 2 kB. */
+  concentrationsCachedMax: 1_000,
   /** Minimum number of units with revenue of all arms for a comparison with capped revenue. */
   cappedUnitsMin: 200,
   /** Value of the test martingale from which the split of the units is not the intended one; an intended split reaches it in 0.1 %. */

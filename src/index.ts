@@ -42,6 +42,7 @@ export type {
   AnalyticsQuery,
   ExperimentInput,
   ExperimentName,
+  ExperimentResultsQuery,
   ExperimentsQuery,
   MarketplaceQuery,
   PartnerApi,
@@ -74,6 +75,7 @@ export type {
   ExperimentResponse,
   ExperimentsResponse,
 } from './operations/experiment-schemas.ts';
+export type { ExperimentResultsResponse } from './operations/get-experiment-results.ts';
 export type { MarketplaceResponse } from './operations/get-marketplace.ts';
 export type { InputsResponse } from './operations/submit-inputs.ts';
 export { TestClockMismatchError } from './server/folder-clock.ts';

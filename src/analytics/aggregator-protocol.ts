@@ -19,6 +19,7 @@ export type QueryName =
   | 'findExperiment'
   | 'checkDefinition'
   | 'listExperiments'
+  | 'getExperimentResults'
   | 'findPayoutStates'
   | 'getTotals'
   | 'applyRetention';

@@ -5,6 +5,7 @@ import { readDailyAnalytics, readSummary } from './cohort-reader.ts';
 import type { CounterArchive } from './counter-archive.ts';
 import { readExperimentFigures } from './experiment-figures-reader.ts';
 import { ExperimentFill } from './experiment-fill.ts';
+import { createResultsReader } from './experiment-results-reader.ts';
 import { checkDefinition, findExperiment, listExperiments } from './experiment-table.ts';
 import { LedgerProjection } from './ledger-projection.ts';
 import { emptyRecordCounts, type RecordCounts, recordCountNames } from './projection-state.ts';
@@ -38,6 +39,7 @@ export class AnalyticsStore {
   readonly checkDefinition = this.#createQuery(checkDefinition);
   readonly listExperiments = this.#createQuery(listExperiments);
   readonly readExperimentFigures = this.#createQuery(readExperimentFigures);
+  readonly getExperimentResults = this.#createQuery(createResultsReader());
 
   /**
    * Opens or creates the analytics store. Copies the archived counters into the store unless the store already includes all archived days.

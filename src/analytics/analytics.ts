@@ -1,6 +1,7 @@
 import type { CancelSignal } from '../domain/async.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
 import type { Experiment } from '../experiments/experiment.ts';
+import type { ExperimentResults } from '../experiments/experiment-results.ts';
 
 /**
  * Query interface of the analytics (docs/contract.md#cohorts). A query result includes every ledger record that was appended before the
@@ -23,6 +24,8 @@ export interface Analytics {
   checkDefinition(query: DefinitionQuery, signal?: CancelSignal | null): Promise<DefinitionCheck>;
   /** Returns a page of experiments in alphabetical order, without the deleted ones. */
   listExperiments(query: ExperimentsQuery, signal?: CancelSignal | null): Promise<ExperimentsPage>;
+  /** Returns the results of an experiment, also of a deleted one, or null if the tenant has no experiment with the name. */
+  getExperimentResults(query: ExperimentResultsQuery, signal?: CancelSignal | null): Promise<ExperimentResults | null>;
   /** Position of the last ledger record that is included in the figures. */
   readonly appliedPosition: number;
   readonly healthy: boolean;
@@ -95,6 +98,13 @@ export interface DefinitionCheck {
   readonly experimentCount: number;
   /** Whether another running experiment of the tenant, even if deleted, has an arm with one of the tags of the query. */
   readonly isTagInUse: boolean;
+}
+
+export interface ExperimentResultsQuery extends ExperimentQuery {
+  /** Day number of the current day (UTC). */
+  readonly today: number;
+  /** Whether the results have the member `series`. */
+  readonly withSeries: boolean;
 }
 
 /** Selects up to `limit` experiments that follow `afterName` in alphabetical order; all names follow the empty text. */

@@ -1,6 +1,7 @@
 import type { Analytics } from './analytics.ts';
 import { openAnalyticsDatabaseReadOnly } from './analytics-database.ts';
 import { readDailyAnalytics, readSummary } from './cohort-reader.ts';
+import { createResultsReader } from './experiment-results-reader.ts';
 import { checkDefinition, findExperiment, listExperiments } from './experiment-table.ts';
 import { readSessionRows } from './rows-reader.ts';
 import type { SqlDatabase } from './sql-database.ts';
@@ -19,6 +20,7 @@ export class ReadOnlyAnalytics implements Analytics {
   readonly findExperiment = this.#createQuery(findExperiment);
   readonly checkDefinition = this.#createQuery(checkDefinition);
   readonly listExperiments = this.#createQuery(listExperiments);
+  readonly getExperimentResults = this.#createQuery(createResultsReader());
   readonly countReferrerTags = this.#createQuery(countTags);
 
   /** Opens the file. Throws `StoreVersionMismatchError` or an SQLite error. */

@@ -120,6 +120,9 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
   readonly listExperiments: Analytics['listExperiments'] = (query, signal) =>
     this.#query({ name: 'listExperiments', parameter: query }, { signal });
 
+  readonly getExperimentResults: Analytics['getExperimentResults'] = (query, signal) =>
+    this.#query({ name: 'getExperimentResults', parameter: query }, { signal });
+
   readonly findPayoutStates: PayoutStateReader['findPayoutStates'] = (keys, signal) => {
     // Copies only the properties of `PayoutKey`, because an object in `keys` may have further properties, which the thread does not need.
     const parameter = keys.map(({ sub, offerId, txid }) => ({ sub, offerId, txid }));

@@ -51,6 +51,7 @@ export const paramErrorTexts = {
   cap_usd: `must be a number above 0 of at most ${bounds.confirmedRevenueUsdMax} with at most six decimals, or null`,
   hypothesis: `must be a string of at most ${bounds.experimentTextCharactersMax} characters, or null`,
   dimensions: `must be an array of at most ${bounds.experimentDimensionsMax} different metadata names of 1 to ${bounds.metadataCharactersMax} characters, none of which is the name of a pocket field`,
+  series: 'must be true or false',
 
   // Widgets
   load: 'must be the id of a widget load: 16 lower-case hexadecimal digits',

@@ -35,6 +35,7 @@ import type {
   ExperimentsResponse,
 } from '../operations/experiment-schemas.ts';
 import { getExperimentArm } from '../operations/get-experiment-arm.ts';
+import { type ExperimentResultsResponse, getExperimentResults } from '../operations/get-experiment-results.ts';
 import { getMarketplace, type MarketplaceResponse } from '../operations/get-marketplace.ts';
 import { listIgnoredNames } from '../operations/ignored-names.ts';
 import { listTags } from '../operations/list-tags.ts';
@@ -88,6 +89,9 @@ export type ExperimentInput = InputOf<typeof defineExperiment>;
 
 /** Name of an experiment. */
 export type ExperimentName = InputOf<typeof getExperiment>;
+
+/** Name of an experiment, and parameters of GET /experiments/{name}/results. */
+export type ExperimentResultsQuery = ExperimentName & Partial<InputOf<typeof getExperimentResults>>;
 
 interface PartnerApiDeps {
   readonly authenticator: Authenticator;
@@ -188,6 +192,11 @@ export class PartnerApi {
   /** PUT /experiments/{name} (docs/contract.md#definition-of-an-experiment). Creates or changes an experiment. */
   defineExperiment(experiment: ExperimentInput): Promise<PartnerApiResult<ExperimentResponse>> {
     return this.#run(defineExperiment, experiment);
+  }
+
+  /** GET /experiments/{name}/results (docs/contract.md#results). Compares the arms of an experiment. */
+  getExperimentResults(query: ExperimentResultsQuery): Promise<PartnerApiResult<ExperimentResultsResponse>> {
+    return this.#run(getExperimentResults, query);
   }
 
   /** GET /experiments/{name}/arm (docs/contract.md#assignment-by-hash). Assigns a visitor to an arm of an experiment with `assignment: 'hash'`. */

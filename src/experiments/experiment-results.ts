@@ -25,8 +25,8 @@ function intervalSchema(description: string) {
   );
 }
 
-export type ArmResults = Static<typeof armSchema>;
-const armSchema = Type.Object(
+export type ArmResults = Static<typeof armResultsSchema>;
+export const armResultsSchema = Type.Object(
   {
     referrer_tag: armTag,
     label: nullableSchema(text('Label of the arm; `null` without one.')),
@@ -107,7 +107,7 @@ const planningSchema = Type.Object(
 );
 
 export type ComparisonResults = Static<typeof comparisonSchema>;
-const comparisonSchema = Type.Object(
+export const comparisonSchema = Type.Object(
   {
     arm: armTag,
     decision,
@@ -181,42 +181,6 @@ const guardrailSchema = Type.Object(
   { title: 'ExperimentGuardrail' },
 );
 
-export type ExperimentResults = Static<typeof experimentResultsSchema>;
-export const experimentResultsSchema = Type.Object(
-  {
-    name: text('Name of the experiment.'),
-    state: oneOf(experimentStates, 'State of the experiment today.'),
-    decision,
-    sentence: text('What the figures show, in English. Claims no more than the figures allow.'),
-    as_of: date('Last day of the results: yesterday (UTC), or the day before the closing.'),
-    planned_day: nullableSchema(
-      date('Day on which all sessions are mature and the last look is taken; `null` without `ends_on`.'),
-    ),
-    retrospective: Type.Boolean({ description: 'Whether the experiment was created after its first day.' }),
-    unit: oneOf(['session', 'visitor'], 'What is counted as independent.'),
-    control: text('Referrer tag of the arm with which the others are compared.'),
-    fill_progress: nullableSchema(
-      number(
-        'Share of the sessions before the creation of the experiment that are counted, from 0 to 1. Until it is `null`, nothing is compared.',
-      ),
-    ),
-    warnings: list(Type.String(), 'Sentences about problems of the data.'),
-    left_out: Type.Object(
-      {
-        bots: count('Sessions whose user agent declares a bot.'),
-        outside_dates: count('Sessions before `starts_on` or after `ends_on`.'),
-        no_unit: count('Sessions without `unit_id`, if the unit is a visitor.'),
-      },
-      { description: 'Sessions with the tags of the arms that are in no arm.' },
-    ),
-    arms: list(armSchema, 'The arms as defined.'),
-    comparisons: list(comparisonSchema, 'Comparison of each arm with the control.'),
-    split_check: splitCheckSchema,
-    guardrails: list(guardrailSchema, 'Ratios that may show harm, for each arm other than the control.'),
-  },
-  { title: 'ExperimentResults' },
-);
-
 export type SeriesLook = Static<typeof seriesLookSchema>;
 export const seriesLookSchema = Type.Object(
   {
@@ -231,7 +195,47 @@ export const seriesLookSchema = Type.Object(
   { title: 'ExperimentLook' },
 );
 
+export type ExperimentResults = Static<typeof experimentResultsSchema>;
+export const experimentResultsSchema = Type.Object({
+  name: text('Name of the experiment.'),
+  state: oneOf(experimentStates, 'State of the experiment today.'),
+  decision,
+  sentence: text('What the figures show, in English. Claims no more than the figures allow.'),
+  as_of: date('Last day of the results: yesterday (UTC), or the day before the closing.'),
+  planned_day: nullableSchema(
+    date('Day on which all sessions are mature and the last look is taken; `null` without `ends_on`.'),
+  ),
+  retrospective: Type.Boolean({ description: 'Whether the experiment was created after its first day.' }),
+  unit: oneOf(['session', 'visitor'], 'What is counted as independent.'),
+  control: text('Referrer tag of the arm with which the others are compared.'),
+  fill_progress: nullableSchema(
+    number(
+      'Share of the sessions before the creation of the experiment that are counted, from 0 to 1. Until it is `null`, nothing is compared.',
+    ),
+  ),
+  warnings: list(Type.String(), 'Sentences about problems of the data.'),
+  left_out: Type.Object(
+    {
+      bots: count('Sessions whose user agent declares a bot.'),
+      outside_dates: count('Sessions before `starts_on` or after `ends_on`.'),
+      no_unit: count('Sessions without `unit_id`, if the unit is a visitor.'),
+    },
+    { description: 'Sessions with the tags of the arms that are in no arm.' },
+  ),
+  arms: list(armResultsSchema, 'The arms as defined.'),
+  comparisons: list(comparisonSchema, 'Comparison of each arm with the control.'),
+  split_check: splitCheckSchema,
+  guardrails: list(guardrailSchema, 'Ratios that may show harm, for each arm other than the control.'),
+  series: Type.Optional(
+    list(
+      seriesLookSchema,
+      `With \`series=true\`: the looks of the last ${bounds.experimentSeriesLooksMax} days, in the order of days, then arms.`,
+    ),
+  ),
+});
+
 export interface ResultsWithSeries {
+  /** Without the member `series`. */
   readonly results: ExperimentResults;
   /** In the order of days, then arms; at most `bounds.experimentSeriesLooksMax` latest looks of each arm. */
   readonly series: readonly SeriesLook[];

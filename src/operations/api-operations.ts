@@ -3,6 +3,7 @@ import { createSession } from './create-session.ts';
 import { defineExperiment } from './define-experiment.ts';
 import { deleteExperiment } from './delete-experiment.ts';
 import { getExperimentArm } from './get-experiment-arm.ts';
+import { getExperimentResults } from './get-experiment-results.ts';
 import { getMarketplace } from './get-marketplace.ts';
 import { listTags } from './list-tags.ts';
 import { queryAnalytics } from './query-analytics.ts';
@@ -20,6 +21,7 @@ const operations = [
   defineExperiment,
   deleteExperiment,
   getExperimentArm,
+  getExperimentResults,
 ] as const;
 
 /** All operations of the API, in the order of the OpenAPI document. */

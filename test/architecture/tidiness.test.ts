@@ -8,8 +8,7 @@ const tests = sourceFiles('test');
 
 test('every source file is imported or started by another file', () => {
   for (const [files, entry] of [
-    // No operation uses experiments yet.
-    [sources, /^src\/(index|cli\/main|web\/widget\/main|(statistics|experiments)\/.*)\.ts$/],
+    [sources, /^src\/(index|cli\/main|web\/widget\/main)\.ts$/],
     // Servers preload the programs of test/cli/programs and the registration of a vertical by name.
     [
       [...sources, ...sourceFiles('bench'), ...tests],

@@ -62,6 +62,11 @@ test('the --json output of every command has the properties that the help of the
   }
   await check('analytics tags');
   await check('tags', forAcme);
+  const arms = ['hero-short', 'hero-long'].map((referrer_tag) => ({ referrer_tag, weight: 0.5 }));
+  const definition = { arms, control: 'hero-long', unit: 'session', starts_on: '2026-01-01' } as const;
+  ok(await partner.defineExperiment({ name: 'hero-test', ...definition }));
+  ok(await partner.getExperiment({ name: 'hero-test' }));
+  await check('experiments results', ['hero-test', ...forAcme]);
   await check('secret rotate');
   await check('log inspect', [], { absent: ['error'] });
   await check('backup', [`${folder}-copy`]);

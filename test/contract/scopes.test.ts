@@ -17,6 +17,7 @@ const scopeByOperation: Readonly<Record<string, 'full' | 'analytics'>> = {
   listExperiments: 'analytics',
   getExperiment: 'analytics',
   getExperimentArm: 'analytics',
+  getExperimentResults: 'analytics',
   defineExperiment: 'full',
   deleteExperiment: 'full',
 };

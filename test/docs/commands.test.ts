@@ -109,6 +109,17 @@ async function writeReaderFiles(folder: string): Promise<void> {
     const { key } = marketplace.keys.create({ account: 'acme', vertical: 'personal-loans', mode: 'live' });
     marketplace.origins.allow('acme', 'https://shop.example.com');
     const partner = marketplace.partnerApi(key);
+    const arms = ['hero-long-form', 'hero-short-form'].map((referrer_tag) => ({ referrer_tag, weight: 0.5 }));
+    const starts_on = new Date().toISOString().slice(0, 10);
+    ok(
+      await partner.defineExperiment({
+        name: 'hero-test',
+        arms,
+        control: 'hero-long-form',
+        unit: 'session',
+        starts_on,
+      }),
+    );
     const { sub_id } = ok(await partner.createSession({ referrer_tag: 'hero-short-form' }));
     ok(await partner.submitInputs({ sub_id, fields: personalLoansFixture.complete }));
     const { offers } = ok(await partner.getMarketplace({ sub_id }));

@@ -3,7 +3,7 @@ import type { ArmDay, EventSums, ExperimentFigures } from '../../src/experiments
 
 export const dayOf = (date: string) => Date.parse(date) / 86_400_000;
 
-/** First day of the experiments: 1 January 2027. Days of sessions count from this day, which is 0. */
+/** First day of the experiments by default: 1 January 2027. Days of sessions count from the first day, which is 0. */
 export const startsOn = dayOf('2027-01-01');
 
 /** An experiment with the arms a (control), b, ... of equal weight, whose revenue is final after 53 days. */
@@ -105,14 +105,14 @@ function combine<Figures extends object>(figures: Figures, other: Figures, sign:
   return Object.fromEntries(entries) as Figures;
 }
 
-/** Computes the figures up to the day `asOf`, which counts from `startsOn`, of sessions that are in the arms of their visitors. */
+/** Computes the figures up to the day `asOf`, which counts from the first day, of sessions that are in the arms of their visitors. */
 export function figuresOf(
   { definition }: Experiment,
   asOf: number,
   sessions: readonly RawSession[],
   more: Partial<ExperimentFigures> = {},
 ): ExperimentFigures {
-  const { revenueDays, graceDays } = definition;
+  const { startsOn, revenueDays, graceDays } = definition;
   const units = Map.groupBy(sessions, (session) => session.visitor ?? session);
   const rows = new Map<string, ArmDay>();
   const unitsWithRevenue: ExperimentFigures['unitsWithRevenue'][number][] = [];

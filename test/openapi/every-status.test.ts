@@ -79,8 +79,8 @@ async function walkThrough({ http }: RunningMarketplace, caller: ApiCaller): Pro
   };
   const visitors = { ...byHash, control: 'hash-one-arm', unit: 'visitor', assignment: 'hash' };
   assert.equal((await caller.send('PUT', 'experiments/by-hash', visitors)).status, 200);
-  for (const path of ['experiments', 'experiments/walk-through', 'experiments/by-hash/arm?unit_id=1']) {
-    assert.equal((await caller.send('GET', path)).status, 200);
+  for (const path of ['', '/walk-through', '/walk-through/results?series=true', '/by-hash/arm?unit_id=1']) {
+    assert.equal((await caller.send('GET', `experiments${path}`)).status, 200);
   }
   assert.equal((await caller.send('DELETE', 'experiments/walk-through')).status, 200);
   const { src, token } = await caller.getEmbedCode(subId, 'js');
@@ -133,6 +133,8 @@ async function beRefused(market: RunningMarketplace, caller: ApiCaller): Promise
     assert.equal((await caller.send(method, 'experiments/Refused')).status, 400);
   }
   assert.equal((await caller.send('GET', 'experiments/refused/arm?unit_id=1')).status, 404);
+  assert.equal((await caller.send('GET', 'experiments/refused/results')).status, 404);
+  assert.equal((await caller.send('GET', 'experiments/refused/results?series=1')).status, 400);
   assert.equal((await caller.send('GET', 'experiments/refused/arm')).status, 400);
   assert.equal((await caller.send('GET', 'experiments?cursor=x')).status, 400);
   assert.equal((await caller.post('session', {})).status, 400);
@@ -243,6 +245,7 @@ async function askWhileNothingIsCounted(market: RunningMarketplace, caller: ApiC
       caller.get('tags', {}),
       caller.send('PUT', 'experiments/not-counted', experiment),
       caller.send('GET', 'experiments/not-counted'),
+      caller.send('GET', 'experiments/not-counted/results'),
       caller.send('GET', 'experiments'),
       caller.send('GET', 'experiments/not-counted/arm?unit_id=1'),
       caller.send('DELETE', 'experiments/not-counted'),
@@ -293,6 +296,7 @@ function operations({ basePath, key }: ApiCaller): readonly HttpRequest[] {
     { path: `${basePath}/experiments`, headers: reading },
     { path: `${basePath}/experiments/any-test`, headers: reading },
     { path: `${basePath}/experiments/any-test/arm`, headers: reading },
+    { path: `${basePath}/experiments/any-test/results`, headers: reading },
     { method: 'PUT', path: `${basePath}/experiments/any-test`, headers, body: '{}' },
     { method: 'DELETE', path: `${basePath}/experiments/any-test`, headers: reading },
   ];

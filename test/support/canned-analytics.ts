@@ -89,6 +89,10 @@ export class CannedAnalytics implements Analytics {
     return { experiment: null, hasSessions: false, experimentCount: 0, isTagInUse: false };
   }
 
+  async getExperimentResults(): Promise<null> {
+    return null;
+  }
+
   async listExperiments(): Promise<ExperimentsPage> {
     return { experiments: [], nextAfterName: null };
   }

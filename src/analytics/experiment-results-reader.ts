@@ -1,0 +1,34 @@
+import { LRUCache } from 'lru-cache';
+import { bounds } from '../bounds.ts';
+import { assembleResults, resultsDayOf } from '../experiments/assemble-results.ts';
+import { type Concentration, measureConcentration } from '../experiments/concentration.ts';
+import type { ExperimentResults } from '../experiments/experiment-results.ts';
+import type { ExperimentResultsQuery } from './analytics.ts';
+import { readExperimentFigures } from './experiment-figures-reader.ts';
+import { findExperiment } from './experiment-table.ts';
+import type { SqlDatabase } from './sql-database.ts';
+
+type ReadResults = (database: SqlDatabase, query: ExperimentResultsQuery) => ExperimentResults | null;
+
+/**
+ * Creates the query of the results of an experiment. The query returns null if the tenant has no experiment with the name. It caches the
+ * concentration of the mature revenue, because reading all units with revenue takes longer than everything else.
+ */
+export function createResultsReader(): ReadResults {
+  const concentrations = new LRUCache<string, Concentration>({ max: bounds.concentrationsCachedMax });
+  return (database, { today, withSeries, ...query }) => {
+    const experiment = findExperiment(database, query);
+    if (experiment === null) return null;
+    const { definition, closing } = experiment;
+    const asOf = resultsDayOf(experiment, today);
+    // The mature revenue of a day never changes, but a definition can be replaced before its first session.
+    const key = JSON.stringify([query, asOf, definition]);
+    const cached = concentrations.get(key) ?? null;
+    const withUnits = cached === null && closing === null;
+    const { figures } = readExperimentFigures(database, { ...query, asOf, withUnits })!;
+    const concentration = cached ?? measureConcentration(definition, figures);
+    if (withUnits && figures.fillProgress === null) concentrations.set(key, concentration);
+    const { results, series } = assembleResults(experiment, figures, concentration);
+    return withSeries ? { ...results, series: [...series] } : results;
+  };
+}

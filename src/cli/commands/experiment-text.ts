@@ -1,0 +1,104 @@
+import { Help } from 'commander';
+import { escapeInvisibleCharacters } from '../../domain/text.ts';
+import type { ExperimentResultsResponse } from '../../operations/get-experiment-results.ts';
+import { type Column, formatRows } from '../output.ts';
+
+type ArmResults = ExperimentResultsResponse['arms'][number];
+type ComparisonResults = ExperimentResultsResponse['comparisons'][number];
+
+/** Width of a terminal without a known width. */
+const lineWidth = 80;
+
+/** Formats results for a terminal: the sentence, a table of the arms, a table of the comparisons, and what to look at. */
+export function formatResults(results: ExperimentResultsResponse): string {
+  const { arms, comparisons, control, unit } = results;
+  const nameOf = (tag: string) => displayName(arms.find(({ referrer_tag }) => referrer_tag === tag)!);
+  const planned = results.planned_day === null ? '' : `, planned day ${results.planned_day}`;
+  const armColumns: Column<ArmResults>[] = [
+    ['SESSIONS', (arm) => arm.sessions],
+    ...(unit === 'visitor' ? [['VISITORS', (arm) => arm.units] satisfies Column<ArmResults>] : []),
+    ['MATURE', (arm) => arm.mature_units],
+    ['WITH REVENUE', (arm) => arm.units_with_revenue],
+    ['USD/SESSION', (arm) => formatNumber(arm.revenue_per_session)],
+  ];
+  const comparisonColumns: Column<ComparisonResults>[] = [
+    ['DECISION', (comparison) => comparison.decision],
+    ['USD/SESSION', ({ difference }) => formatNumber(difference?.value ?? null, '+')],
+    ['INTERVAL', ({ difference }) => (difference === null ? '-' : formatInterval(difference.low, difference.high))],
+    [
+      'PERCENT',
+      ({ relative }) => (relative === null ? '-' : `${formatSign(relative.value)}${(relative.value * 100).toFixed(1)}`),
+    ],
+    ['P VALUE', (comparison) => formatNumber(comparison.p_value)],
+  ];
+  return [
+    wrap(`${results.name}: ${results.decision} (${results.state}, results up to ${results.as_of} UTC${planned})`),
+    wrap(results.sentence),
+    `${formatArmRows(armColumns, arms, (arm) => `${arm.referrer_tag === control ? '* ' : '  '}${displayName(arm)}`)}\n* control`,
+    formatArmRows(comparisonColumns, comparisons, ({ arm }) => nameOf(arm)),
+    ['Look at:', ...listProblems(results, nameOf).map((problem) => wrap(`- ${problem}`).replaceAll('\n', '\n  '))].join(
+      '\n',
+    ),
+  ].join('\n\n');
+}
+
+/** Formats rows with the name of the arm in a last column, whose cells are shortened to the rest of the line. */
+function formatArmRows<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  nameOf: (row: Row) => string,
+): string {
+  const used = columns.reduce(
+    (sum, [heading, cell]) => sum + 2 + Math.max(heading.length, ...rows.map((row) => String(cell(row)).length)),
+    0,
+  );
+  return formatRows([...columns, ['ARM', (row) => shorten(nameOf(row), lineWidth - used)]], rows);
+}
+
+function displayName({ label, referrer_tag: tag }: ArmResults): string {
+  return label === null || label === tag ? tag : escapeInvisibleCharacters(`${label} (${tag})`);
+}
+
+/** Shortens a text in the middle, because the tags of an experiment often differ at the end only. */
+function shorten(text: string, lengthMax: number): string {
+  const characters = [...text];
+  if (characters.length <= lengthMax) return text;
+  const kept = lengthMax - '...'.length;
+  return `${characters.slice(0, Math.ceil(kept / 2)).join('')}...${characters.slice(-Math.floor(kept / 2)).join('')}`;
+}
+
+function listProblems(
+  { warnings, split_check: split, guardrails }: ExperimentResultsResponse,
+  nameOf: (tag: string) => string,
+): string[] {
+  const problems = [...warnings];
+  if (split.invalid) problems.push('The arms did not get the intended numbers of units.');
+  if (split.assignment_mismatches !== null && split.assignment_mismatches > 0)
+    problems.push(
+      `${split.assignment_mismatches} sessions have the tag of another arm than the one assigned to their visitor.`,
+    );
+  for (const { arm, name, control, value, low, high, word } of guardrails) {
+    if (word === 'worse')
+      problems.push(
+        `${name} of ${nameOf(arm)} is worse: ${formatNumber(value)}, and ${formatNumber(control)} in the control (difference ${formatInterval(low!, high!)}).`,
+      );
+  }
+  return problems.length > 0 ? problems : ['nothing: the split is as intended, and no guardrail is worse'];
+}
+
+function formatInterval(low: number, high: number): string {
+  return `${formatNumber(low)} to ${formatNumber(high)}`;
+}
+
+/** Formats a number with four decimals, because arms may differ by less than a cent per session; null as `-`. */
+function formatNumber(value: number | null, sign: '+' | '' = ''): string {
+  return value === null ? '-' : `${sign === '' ? '' : formatSign(value)}${value.toFixed(4)}`;
+}
+
+function formatSign(value: number): string {
+  return value > 0 ? '+' : '';
+}
+
+function wrap(text: string): string {
+  return new Help().boxWrap(escapeInvisibleCharacters(text), lineWidth);
+}
