@@ -11,7 +11,7 @@ import { SqlDatabase, toColumnName } from './sql-database.ts';
  * Version of the tables and the counting rules. Increment this version whenever the tables or the counting rules change. A store with a
  * different version is deleted and rebuilt from the ledger and the archive.
  */
-const schemaVersion = 10;
+const schemaVersion = 11;
 
 /** Names of the columns that count clicks without revenue, in the order of `unbookedReasons`. */
 export const unbookedClickColumns = unbookedReasons.map((reason) => `unbooked_${reason}`);
@@ -51,7 +51,8 @@ export const unitSumColumns = [...unitSumNames, ...largeUnitSumNames].map(toColu
  * - `session_unit`: hash of the visitor of each session that has one. An experiment that is created later needs it.
  * - `experiment_fill`: progress of counting the sessions that were created before the experiment, in the order of day, tag number and
  *   position: all sessions up to that position are counted. `day` is null when all sessions are counted. It is -1 while the sums of an
- *   earlier definition are deleted. `counted_position` is the ledger position of the definition by which sessions are counted.
+ *   earlier definition are deleted. `defined_position` and `counted_position` are the ledger positions of the last definition, and of the last
+ *   one that changed which sessions count, or how.
  * - `experiment_day`: sums over units by arm and cohort day (`ArmDay`). `no_unit` counts the sessions without the hash that they need.
  * - `experiment_age`: frozen revenue by arm, cohort day and age (`RevenueAge`).
  * - `experiment_unit`: visitors of an experiment. `arm` is the arm of the visitor's session at `first_position`, the lowest position of its
@@ -98,7 +99,7 @@ const createTablesSql = `
   CREATE TABLE session_unit (session INTEGER PRIMARY KEY, unit BLOB NOT NULL) STRICT;
 
   CREATE TABLE experiment_fill (
-    experiment INTEGER PRIMARY KEY, counted_position INTEGER NOT NULL,
+    experiment INTEGER PRIMARY KEY, defined_position INTEGER NOT NULL, counted_position INTEGER NOT NULL,
     day INTEGER, tag_number INTEGER NOT NULL, position INTEGER NOT NULL
   ) STRICT;
 
@@ -116,7 +117,7 @@ const createTablesSql = `
 
   CREATE TABLE experiment_unit (
     experiment INTEGER NOT NULL, unit BLOB NOT NULL, arm INTEGER NOT NULL, first_position INTEGER NOT NULL,
-    days BLOB NOT NULL,
+    first_day INTEGER NOT NULL, last_day INTEGER NOT NULL, days BLOB NOT NULL,
     PRIMARY KEY (experiment, unit)
   ) STRICT, WITHOUT ROWID;
 

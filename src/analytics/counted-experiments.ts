@@ -4,6 +4,7 @@ import { daysSinceEpoch } from '../domain/calendar.ts';
 import { type ExperimentDefinition, isRetrospective } from '../experiments/experiment.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import { deviceClasses, type ExperimentRecord, ledgerRecordKind } from '../ledger/ledger-record.ts';
+import type { ArchivedExperiment } from './experiment-archive-record.ts';
 import { applyExperimentRecord } from './experiment-table.ts';
 import type { SessionState } from './projection-state.ts';
 import type { SqlDatabase } from './sql-database.ts';
@@ -34,7 +35,21 @@ export interface FillCursor {
 /** Cursor of an experiment whose sums by an earlier definition are not deleted yet. No session is counted. */
 export const deletingCursor: FillCursor = { day: -1, tagNumber: 0, position: 0 };
 
-type TenantColumns = readonly [account: number, vertical: number, test: 0 | 1];
+const startCursor: FillCursor = { day: 0, tagNumber: 0, position: 0 };
+
+type ExperimentKey = ArchivedExperiment[1];
+
+interface DefinitionPositions {
+  readonly definedPosition: number;
+  readonly countedPosition: number;
+}
+
+interface StoredDefinition extends DefinitionPositions {
+  readonly number: number;
+  readonly definition: ExperimentDefinition;
+  /** Position of the last applied ledger record of each kind; 0 without one. */
+  readonly appliedPositions: Record<ExperimentRecord[0], number>;
+}
 
 type ExperimentColumns = [
   number: number,
@@ -42,6 +57,12 @@ type ExperimentColumns = [
   createdMs: number,
   position: number,
   closedPosition: number | null,
+];
+
+type DefinitionColumns = [
+  number: number,
+  definition: string,
+  ...positions: [defined: number | null, counted: number | null, closed: number | null, deleted: number | null],
 ];
 
 const experimentColumnsSql = 'number, definition, created_ms, position, closed_position';
@@ -83,36 +104,101 @@ export class CountedExperiments {
   /** Applies a record of an experiment. Returns false if the record is invalid, or changes a closed experiment. */
   applyRecord(position: number, record: ExperimentRecord): boolean {
     const { account, vertical, mode } = decodeSubId(record[2]);
-    const tenant: TenantColumns = [account, vertical, mode === 'test' ? 1 : 0];
-    const selectSql = 'SELECT definition FROM experiment WHERE account = ? AND vertical = ? AND test = ? AND name = ?';
-    const before = this.#database.value<string>(selectSql, [...tenant, record[3]]);
+    const key: ExperimentKey = [account, vertical, mode === 'test' ? 1 : 0, record[3]];
+    const isDefinition = record[0] === ledgerRecordKind.experimentDefined;
+    const before = this.#findDefinition(key);
+    // The archive may have contained the change.
+    if (before !== null && position <= before.appliedPositions[record[0]]) return true;
     if (!applyExperimentRecord(this.#database, position, record)) return false;
     this.#armsByTag.clear();
-    if (record[0] === ledgerRecordKind.experimentDefined) {
-      const numberSql = selectSql.replace('definition', 'number');
-      const number = this.#database.value<number>(numberSql, [...tenant, record[3]])!;
-      this.#applyDefinition(tenant, number, before === null ? null : JSON.parse(before), position);
-    }
+    if (isDefinition) this.#applyDefinition(key, before, position);
     return true;
   }
 
   /** Stores the arms of a new or changed definition. If a change affects which sessions count, or how, counts all sessions again. */
-  #applyDefinition(tenant: TenantColumns, number: number, before: ExperimentDefinition | null, position: number): void {
+  #applyDefinition(key: ExperimentKey, before: StoredDefinition | null, position: number): void {
+    const { number } = this.#findDefinition(key)!;
     const { definition, isRetrospective } = this.findExperiment(number);
-    if (before !== null && describeCounting(before) === describeCounting(definition)) return;
-    const tagSql = 'account = ? AND vertical = ? AND test = ? AND tag = ? AND experiment = ?';
-    for (const { referrerTag } of before?.arms ?? []) {
-      this.#database.run(`DELETE FROM experiment_arm WHERE ${tagSql}`, [...tenant, referrerTag, number]);
-    }
-    for (const [arm, { referrerTag }] of definition.arms.entries()) {
-      this.#database.run('INSERT OR IGNORE INTO experiment_arm VALUES (?, ?, ?, ?, ?, ?)', [
-        ...[...tenant, referrerTag],
-        ...[number, arm],
-      ]);
-    }
-    this.#database.run('INSERT OR REPLACE INTO experiment_fill VALUES (?, ?, NULL, 0, 0)', [number, position]);
+    const isSame = before !== null && describeCounting(before.definition) === describeCounting(definition);
+    const countedPosition = isSame ? before.countedPosition : position;
+    this.#storeArms(key, number, before, definition, { definedPosition: position, countedPosition });
+    if (isSame) return;
     if (before !== null) this.saveFill(number, deletingCursor);
-    else if (isRetrospective) this.saveFill(number, { day: 0, tagNumber: 0, position: 0 });
+    else if (isRetrospective) this.saveFill(number, startCursor);
+  }
+
+  /**
+   * Restores an experiment from the archive. Returns its number, or null if the archived figures are not those of its present definition, so
+   * that they must be ignored.
+   */
+  restoreExperiment([, key, [json, ...positions], closing, deleted]: ArchivedExperiment): number | null {
+    const [createdMs, position, definedPosition, countedPosition] = positions;
+    const before = this.#findDefinition(key);
+    if (before === null || definedPosition > before.definedPosition) {
+      this.#database.run(
+        `INSERT INTO experiment (account, vertical, test, name, definition, created_ms, position, changed_position, deleted)
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)
+          ON CONFLICT DO UPDATE SET definition = excluded.definition, changed_position = excluded.changed_position`,
+        [...key, json, createdMs, position, definedPosition],
+      );
+    }
+    const { number, definition } = this.#findDefinition(key)!;
+    this.#armsByTag.clear();
+    if (before === null || countedPosition > before.countedPosition) {
+      this.#storeArms(key, number, before, definition, { definedPosition, countedPosition });
+      for (const table of ['experiment_day', 'experiment_age', 'experiment_unit', 'experiment_revenue']) {
+        this.#database.run(`DELETE FROM ${table} WHERE experiment = ?`, [number]);
+      }
+      // The store may contain sessions of days that are not archived.
+      this.saveFill(number, startCursor);
+    }
+    if (closing) {
+      this.#database.run(
+        `UPDATE experiment SET outcome = ?, closed_ms = ?, closed_by = ?, closed_position = ?,
+          changed_position = max(changed_position, ?) WHERE number = ?`,
+        [...closing, closing[3], number],
+      );
+    }
+    if (deleted === 1) this.#database.run('UPDATE experiment SET deleted = 1 WHERE number = ?', [number]);
+    return countedPosition < (before?.countedPosition ?? 0) ? null : number;
+  }
+
+  #storeArms(
+    [account, vertical, test]: ExperimentKey,
+    number: number,
+    before: StoredDefinition | null,
+    { arms }: ExperimentDefinition,
+    { definedPosition, countedPosition }: DefinitionPositions,
+  ): void {
+    const tagSql = 'account = ? AND vertical = ? AND test = ? AND tag = ? AND experiment = ?';
+    for (const { referrerTag } of before?.definition.arms ?? []) {
+      this.#database.run(`DELETE FROM experiment_arm WHERE ${tagSql}`, [account, vertical, test, referrerTag, number]);
+    }
+    for (const [arm, { referrerTag }] of arms.entries()) {
+      const row = [account, vertical, test, referrerTag, number, arm];
+      this.#database.run('INSERT OR IGNORE INTO experiment_arm VALUES (?, ?, ?, ?, ?, ?)', row);
+    }
+    this.#database.run(
+      `INSERT INTO experiment_fill VALUES (?, ?, ?, NULL, 0, 0) ON CONFLICT DO UPDATE
+        SET defined_position = excluded.defined_position, counted_position = excluded.counted_position`,
+      [number, definedPosition, countedPosition],
+    );
+  }
+
+  #findDefinition(key: ExperimentKey): StoredDefinition | null {
+    const row = this.#database.row<DefinitionColumns>(
+      `SELECT number, definition, defined_position, counted_position, closed_position, iif(deleted, changed_position, NULL)
+        FROM experiment LEFT JOIN experiment_fill ON experiment = number
+        WHERE account = ? AND vertical = ? AND test = ? AND name = ?`,
+      key,
+    );
+    if (row === null) return null;
+    const [number, json, definedPosition, countedPosition, closedPosition, deletedPosition] = row;
+    return {
+      ...{ number, definition: JSON.parse(json) as ExperimentDefinition },
+      ...{ definedPosition: definedPosition ?? 0, countedPosition: countedPosition ?? 0 },
+      appliedPositions: { 7: definedPosition ?? 0, 8: closedPosition ?? 0, 9: deletedPosition ?? 0 },
+    };
   }
 
   /** The next experiment whose earlier sessions are to be counted, and the last counted session; null if there is none. */

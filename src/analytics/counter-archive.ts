@@ -6,16 +6,27 @@ import { writeSegment } from '../event-log/segment-files.ts';
 import { LogDamagedError } from '../event-log/segment-reader.ts';
 import type { LogEnd } from '../files/data-inventory.ts';
 import { isCount } from '../ledger/ledger-record.ts';
+import {
+  type ExperimentArchiveRecord,
+  experimentArchiveKind,
+  isExperimentArchiveRecord,
+} from './experiment-archive-record.ts';
 
 /**
  * A record of the archive. Each segment of the archive, except an end segment, contains these records:
  *
- *     header; per referrer tag: its name, its day counters, its lender counters; footer
+ *     header; per referrer tag: its name, its day counters, its lender counters; experiments (`ExperimentArchiveRecord`); footer
  *
  * A record is a msgpack array whose first element is the kind of the record. Archive records and ledger records have different kind
  * numbers. A later release may add elements only at the end of a record.
  */
-export type ArchiveRecord = ArchiveHeader | ArchivedTagKey | ArchivedDay | ArchivedLenderCounters | ArchiveFooter;
+export type ArchiveRecord =
+  | ArchiveHeader
+  | ArchivedTagKey
+  | ArchivedDay
+  | ArchivedLenderCounters
+  | ExperimentArchiveRecord
+  | ArchiveFooter;
 
 export const archiveRecordKind = { header: 11, tag: 12, day: 13, lender: 14, footer: 15 } as const;
 
@@ -87,7 +98,7 @@ function isArchiveRecord(value: readonly unknown[]): value is ArchiveRecord {
       return isCount(day) && typeof name === 'string' && isCount(clicks) && isCount(confirmedMicros);
     }
     default:
-      return value[0] === archiveRecordKind.footer;
+      return value[0] === archiveRecordKind.footer || isExperimentArchiveRecord(value);
   }
 }
 
@@ -99,8 +110,11 @@ function isInt64(digits: string): boolean {
   return /^\d{1,19}$/.test(digits) && BigInt(digits) < 2n ** 63n;
 }
 
-/** Counters of a range of days, grouped by referrer tag. The counters of each tag follow a record that names the tag. */
-export type ArchivedCounters = Iterable<ArchivedTagKey | ArchivedDay | ArchivedLenderCounters>;
+/**
+ * Counters of a range of days, grouped by referrer tag, and then by experiment. The counters of each tag or experiment follow a record that
+ * names it.
+ */
+export type ArchivedCounters = Iterable<Exclude<ArchiveRecord, ArchiveHeader | ArchiveFooter>>;
 
 /**
  * Archive of the daily counters of days whose sessions and ledger records have been deleted. All figures can be computed from the archive
@@ -241,6 +255,7 @@ class ArchiveRecordOrder {
   #fromDay = 0;
   #untilDay = 0;
   #hasTag = false;
+  #hasExperiment = false;
   /** True between the header and the footer of an archive segment. */
   isOpen = false;
 
@@ -251,17 +266,30 @@ class ArchiveRecordOrder {
         [, , this.#fromDay, this.#untilDay] = record;
         this.isOpen = true;
         this.#hasTag = false;
+        this.#hasExperiment = false;
         return this.#untilDay > this.#fromDay;
       case archiveRecordKind.tag:
         this.#hasTag = true;
         return true;
       case archiveRecordKind.day:
       case archiveRecordKind.lender:
-        return this.#hasTag && record[1][0] >= this.#fromDay && record[1][0] < this.#untilDay;
+        return this.#hasTag && this.#isArchivedDay(record[1][0]);
+      case experimentArchiveKind.experiment:
+        this.#hasExperiment = true;
+        return true;
+      case experimentArchiveKind.day:
+      case experimentArchiveKind.age:
+      case experimentArchiveKind.visitor:
+      case experimentArchiveKind.sessionRevenue:
+        return this.#hasExperiment && this.#isArchivedDay(record[1][0]);
       case archiveRecordKind.footer:
         this.isOpen = false;
         return true;
     }
+  }
+
+  #isArchivedDay(day: number): boolean {
+    return day >= this.#fromDay && day < this.#untilDay;
   }
 }
 

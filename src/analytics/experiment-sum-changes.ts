@@ -50,12 +50,20 @@ export class ExperimentSumChanges {
   addUnit(experiment: number, arm: number, days: readonly UnitDay[], sign: 1 | -1): void {
     for (const [index, contribution] of unitContributions(days).entries()) {
       const { day, figures } = days[index]!;
-      const { sums, revenueMicrosByWeek } = this.#changeOf({ experiment, day, arm });
-      addUnitSums(sums, contribution, sign);
-      for (const [week, micros] of figures.revenueMicrosByWeek.entries()) {
-        revenueMicrosByWeek[week] = (revenueMicrosByWeek[week] ?? 0) + sign * micros;
-      }
+      const key = { experiment, day, arm };
+      addUnitSums(this.#changeOf(key).sums, contribution, sign);
+      for (const [week, micros] of figures.revenueMicrosByWeek.entries())
+        this.addRevenueOfWeek(key, week, sign * micros);
     }
+  }
+
+  addSums(key: ArmDayKey, sums: UnitSums): void {
+    addUnitSums(this.#changeOf(key).sums, sums, 1);
+  }
+
+  addRevenueOfWeek(key: ArmDayKey, week: number, micros: number): void {
+    const { revenueMicrosByWeek } = this.#changeOf(key);
+    revenueMicrosByWeek[week] = (revenueMicrosByWeek[week] ?? 0) + micros;
   }
 
   addSessionsWithoutUnit(key: ArmDayKey, sessions: number): void {

@@ -6,6 +6,7 @@ import {
 } from '../experiments/session-figures.ts';
 import type { ExperimentRecord } from '../ledger/ledger-record.ts';
 import { type CountedArm, CountedExperiments } from './counted-experiments.ts';
+import { ExperimentArchive } from './experiment-archive.ts';
 import { ExperimentSumChanges } from './experiment-sum-changes.ts';
 import { ExperimentVisitors } from './experiment-visitors.ts';
 import type { SessionState } from './projection-state.ts';
@@ -29,6 +30,7 @@ export class ExperimentSums {
   readonly #database: SqlDatabase;
   readonly #readActivity: (session: SessionState) => SessionActivity;
   readonly experiments: CountedExperiments;
+  readonly archive: ExperimentArchive;
   readonly #sums: ExperimentSumChanges;
   readonly #visitors: ExperimentVisitors;
   readonly #unitWriter: RowWriter;
@@ -42,6 +44,7 @@ export class ExperimentSums {
     this.experiments = new CountedExperiments(database);
     this.#sums = new ExperimentSumChanges(database);
     this.#visitors = new ExperimentVisitors(database, this.#sums);
+    this.archive = new ExperimentArchive(database, this.experiments, this.#sums, this.#visitors);
     this.#unitWriter = new RowWriter(database, 'session_unit', ['session', 'unit']);
     this.#revenueWriter = new RowWriter(
       database,

@@ -1,3 +1,4 @@
+import { bounds } from '../bounds.ts';
 import {
   addFigures,
   frozenRevenue,
@@ -6,6 +7,7 @@ import {
   sessionFigureNames,
 } from '../experiments/session-figures.ts';
 import type { UnitDay } from '../experiments/unit-sums.ts';
+import { type ArchivedVisitor, experimentArchiveKind } from './experiment-archive-record.ts';
 import type { ExperimentSumChanges } from './experiment-sum-changes.ts';
 import { decodeVarints, encodeVarints, RowWriter, type SqlDatabase } from './sql-database.ts';
 
@@ -34,6 +36,9 @@ export interface VisitorSessionChange {
   readonly after: SessionFigures;
 }
 
+type VisitorColumns = [arm: number, firstPosition: number, firstDay: number, days: Uint8Array];
+const visitorColumnsSql = 'arm, first_position, first_day, days';
+
 /** Visitors of experiments: applies the changes of a batch to their sessions, and writes the visitors and the changes of the sums. */
 export class ExperimentVisitors {
   readonly #database: SqlDatabase;
@@ -48,8 +53,9 @@ export class ExperimentVisitors {
     this.#visitorWriter = new RowWriter(
       database,
       'experiment_unit',
-      ['experiment', 'unit', 'arm', 'first_position', 'days'],
-      'ON CONFLICT DO UPDATE SET arm = excluded.arm, first_position = excluded.first_position, days = excluded.days',
+      ['experiment', 'unit', 'arm', 'first_position', 'first_day', 'last_day', 'days'],
+      `ON CONFLICT DO UPDATE SET arm = excluded.arm, first_position = excluded.first_position, first_day = excluded.first_day,
+        last_day = excluded.last_day, days = excluded.days`,
     );
     const revenueColumns = ['experiment', 'unit', 'day', 'arm', 'revenue_micros', 'sessions'];
     this.#revenueWriter = new RowWriter(database, 'experiment_revenue', revenueColumns);
@@ -61,10 +67,48 @@ export class ExperimentVisitors {
     if (before !== null) addFigures(unitDay.figures, before, -1);
     addFigures(unitDay.figures, after, 1);
     unitDay.arms |= 1 << arm;
-    // The order in which sessions are counted does not matter: the session with the lowest position decides.
-    if (position >= visitor.firstPosition) return;
-    visitor.arm = arm;
-    visitor.firstPosition = position;
+    decideArm(visitor, arm, position);
+  }
+
+  /** Yields the days from `fromDay` (inclusive) to `untilDay` (exclusive) of the visitors of an experiment. */
+  *readArchivedDays(experiment: number, fromDay: number, untilDay: number): Generator<ArchivedVisitor, void> {
+    const rows = this.#database.iterateRows<[unit: Buffer, ...VisitorColumns]>(
+      `SELECT unit, ${visitorColumnsSql} FROM experiment_unit WHERE experiment = ? AND first_day < ? AND last_day >= ?`,
+      [experiment, untilDay, fromDay],
+    );
+    for (const [unit, arm, firstPosition, firstDay, encoded] of rows) {
+      const days = decodeUnitDays(encoded, arm, firstDay).filter(({ day }) => day >= fromDay && day < untilDay);
+      if (days.length === 0) continue;
+      const encodedDays = encodeUnitDays(days, arm);
+      yield [experimentArchiveKind.visitor, [days[0]!.day, arm, firstPosition], unit, encodedDays];
+    }
+  }
+
+  /** Adds archived days to a visitor, who must not have these days yet. */
+  restoreDays(experiment: number, [, [firstDay, arm, firstPosition], unit, encoded]: ArchivedVisitor): void {
+    const visitor = this.#findVisitor(experiment, unit);
+    for (const { day, arms, figures } of decodeUnitDays(encoded, arm, firstDay)) {
+      const unitDay = findOrInsertDay(visitor.days, day);
+      unitDay.arms |= arms;
+      addFigures(unitDay.figures, figures, 1);
+    }
+    decideArm(visitor, arm, firstPosition);
+    // Bounds the memory that a large archive takes.
+    if (this.#changed.size >= bounds.projectionBatchRecordsMax) this.write();
+  }
+
+  /** Removes the days before `untilDay` of all visitors. */
+  removeDaysBefore(untilDay: number): void {
+    const rows = this.#database.rows<[experiment: number, unit: Buffer]>(
+      'SELECT experiment, unit FROM experiment_unit WHERE first_day < ?',
+      [untilDay],
+    );
+    for (const [experiment, unit] of rows) {
+      const { days } = this.#findVisitor(experiment, unit);
+      days.splice(0, days.filter(({ day }) => day < untilDay).length);
+      if (this.#changed.size >= bounds.projectionBatchRecordsMax) this.write();
+    }
+    this.write();
   }
 
   /** Writes the changed visitors, and adds their changes to the sums. */
@@ -72,11 +116,17 @@ export class ExperimentVisitors {
     const visitors = [...this.#changed.values()];
     this.#changed.clear();
     for (const { experiment, unit, arm, firstPosition, days, hadRevenue } of visitors) {
-      this.#sums.addUnit(experiment, arm, days, 1);
-      this.#visitorWriter.add([experiment, unit, arm, firstPosition, encodeUnitDays(days, arm)]);
       if (hadRevenue) {
         this.#database.run('DELETE FROM experiment_revenue WHERE experiment = ? AND unit = ?', [experiment, unit]);
       }
+      const [first, last] = [days[0], days.at(-1)];
+      if (first === undefined || last === undefined) {
+        this.#database.run('DELETE FROM experiment_unit WHERE experiment = ? AND unit = ?', [experiment, unit]);
+        continue;
+      }
+      this.#sums.addUnit(experiment, arm, days, 1);
+      const encoded = encodeUnitDays(days, arm);
+      this.#visitorWriter.add([experiment, unit, arm, firstPosition, first.day, last.day, encoded]);
       if (!hasRevenue(days)) continue;
       for (const { day, figures } of days) {
         this.#revenueWriter.add([experiment, unit, day, arm, frozenRevenue(figures), figures.sessions]);
@@ -92,17 +142,24 @@ export class ExperimentVisitors {
     const key = `${experiment} ${hash.toString('latin1')}`;
     const changed = this.#changed.get(key);
     if (changed !== undefined) return changed;
-    const row = this.#database.row<[arm: number, firstPosition: number, days: Uint8Array]>(
-      'SELECT arm, first_position, days FROM experiment_unit WHERE experiment = ? AND unit = ?',
+    const row = this.#database.row<VisitorColumns>(
+      `SELECT ${visitorColumnsSql} FROM experiment_unit WHERE experiment = ? AND unit = ?`,
       [experiment, hash],
     );
-    const [arm, firstPosition] = row ?? [0, Number.POSITIVE_INFINITY];
-    const days = row === null ? [] : decodeUnitDays(row[2], arm);
+    const [arm, firstPosition, firstDay] = row ?? [0, Number.POSITIVE_INFINITY, 0];
+    const days = row === null ? [] : decodeUnitDays(row[3], arm, firstDay);
     if (row !== null) this.#sums.addUnit(experiment, arm, days, -1);
     const visitor = { experiment, unit: hash, arm, firstPosition, days, hadRevenue: hasRevenue(days) };
     this.#changed.set(key, visitor);
     return visitor;
   }
+}
+
+/** The order in which sessions are counted does not matter: the session with the lowest position decides about the arm. */
+function decideArm(visitor: Visitor, arm: number, position: number): void {
+  if (position >= visitor.firstPosition) return;
+  visitor.arm = arm;
+  visitor.firstPosition = position;
 }
 
 function hasRevenue(days: readonly UnitDay[]): boolean {
@@ -123,12 +180,13 @@ const hasOtherArms = 1;
 const hasWeeks = 2;
 
 /**
- * Encodes the days of a visitor as varints. Each day has: the day, flags of the members that are present, and these members: the arms if they
+ * Encodes the days of a visitor as varints. Each day has: the number of days since the previous one (0 for the first), flags of the members that are present, and these members: the arms if they
  * are not only the arm of the visitor, the number of weeks and the revenue of each, and the figures that are not 0 (`sessions` minus 1).
- * A visitor with one session and one view has 6 bytes.
+ * A visitor with one session and one view has 4 bytes.
  */
 function encodeUnitDays(days: readonly UnitDay[], arm: number): Uint8Array {
   const numbers: number[] = [];
+  let previousDay = days[0]!.day;
   for (const { day, arms, figures } of days) {
     let flags = 0;
     const members: number[] = [];
@@ -147,16 +205,18 @@ function encodeUnitDays(days: readonly UnitDay[], arm: number): Uint8Array {
       flags |= 4 << index;
       members.push(value);
     }
-    numbers.push(day, flags, ...members);
+    numbers.push(day - previousDay, flags, ...members);
+    previousDay = day;
   }
   return encodeVarints(numbers)!;
 }
 
-function decodeUnitDays(bytes: Uint8Array, arm: number): UnitDay[] {
+function decodeUnitDays(bytes: Uint8Array, arm: number, firstDay: number): UnitDay[] {
   const numbers = decodeVarints(bytes);
   const days: UnitDay[] = [];
+  let day = firstDay;
   for (let at = 0; at < numbers.length; ) {
-    const day = numbers[at++]!;
+    day += numbers[at++]!;
     const flags = numbers[at++]!;
     const arms = (flags & hasOtherArms) === 0 ? 1 << arm : numbers[at++]!;
     const figures = { ...noSessions };

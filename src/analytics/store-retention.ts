@@ -1,7 +1,7 @@
 import { bounds } from '../bounds.ts';
 import type { LogCursor } from '../event-log/log-scanner.ts';
 import type { LogEnd } from '../files/data-inventory.ts';
-import { ArchiveWriteError, type CounterArchive } from './counter-archive.ts';
+import { type ArchivedCounters, ArchiveWriteError, type CounterArchive } from './counter-archive.ts';
 import { type SubIdSortKey, smallestSubIdOfDay } from './projection-state.ts';
 import type { SqlDatabase } from './sql-database.ts';
 import type { SqliteProjectionState } from './sqlite-projection-state.ts';
@@ -65,7 +65,8 @@ export class StoreRetention {
     const { firstRetainedDay } = this.#archive;
     if (firstRetainedDay <= this.#firstRetainedDay) return;
     this.#database.write(() => {
-      this.#state.counters.restoreArchivedDays(firstRetainedDay, this.#archive.readAll(), this.#state);
+      const records = this.#state.experiments.archive.restore(firstRetainedDay, this.#archive.readAll());
+      this.#state.counters.restoreArchivedDays(firstRetainedDay, records, this.#state);
       this.#setFirstRetainedDay(firstRetainedDay);
     });
   }
@@ -93,13 +94,22 @@ export class StoreRetention {
 
   #archiveDays(request: RetentionRequest, cursor: LogCursor): void {
     // If archive segments were lost, their counters are archived again, because the store still has the counters.
-    const untilDay = Math.max(this.#computeFirstRetainedDay(request), this.#firstRetainedDay);
+    // While earlier sessions are counted in an experiment, the figures of all its days may still change.
+    const isFilling = this.#state.experiments.experiments.nextFill !== null;
+    const untilDay = Math.max(isFilling ? 0 : this.#computeFirstRetainedDay(request), this.#firstRetainedDay);
     const fromDay = this.#archive.firstRetainedDay;
     if (untilDay <= fromDay) return;
     const { wallMs } = request;
     const ledgerStartPosition = this.#firstSegmentSinceDay(untilDay, cursor);
-    this.#archive.append({ wallMs, untilDay, ledgerStartPosition }, this.#state.counters.readDays(fromDay, untilDay));
+    const counters = this.#readCounters(fromDay, untilDay, ledgerStartPosition);
+    this.#archive.append({ wallMs, untilDay, ledgerStartPosition }, counters);
     this.#database.write(() => this.#setFirstRetainedDay(untilDay));
+  }
+
+  *#readCounters(fromDay: number, untilDay: number, ledgerStartPosition: number): ArchivedCounters {
+    yield* this.#state.counters.readDays(fromDay, untilDay);
+    const deleted = { fromPosition: this.#archive.ledgerStartPosition, untilPosition: ledgerStartPosition };
+    yield* this.#state.experiments.archive.read({ fromDay, untilDay }, deleted);
   }
 
   /**

@@ -121,6 +121,7 @@ describe('counter archive', () => {
   });
 
   it('rejects an archive with invalid records', () => {
+    const experiment = [16, [1, 1, 0, 'x'], ['{}', 1, 1, 1, 1]] as const;
     for (const [what, records] of [
       ['a negative counter', [[14, [1, 'x', -1, 0]]]],
       ['an unknown kind', [[99]]],
@@ -134,6 +135,16 @@ describe('counter archive', () => {
       ['a negative event count', [counters(9)[0], [13, [9, 0, 1, 1, 1, 1, 1, '0'], [1, -1]]]],
       ['a counter without a tag', [[14, [9, 'x', 1, 0]]]],
       ['a counter of another day', counters(10)],
+      ['an experiment without a definition', [[16, [1, 1, 0, 'x']]]],
+      ['an experiment without positions', [[16, [1, 1, 0, 'x'], ['{}', 1]]]],
+      ['an invalid closing', [[16, [1, 1, 0, 'x'], ['{}', 1, 1, 1, 1], ['{}', 1, 1]]]],
+      ['figures without an experiment', [[18, [9, 0, 0, 1]]]],
+      ['figures of another day', [experiment, [18, [10, 0, 0, 1]]]],
+      ['too few sums', [experiment, [17, [9, 0, 0], [1], ['1', '1']]]],
+      ['a large sum that is a number', [experiment, [17, [9, 0, 0], Array(29).fill(1), [1, 1]]]],
+      ['a negative age', [experiment, [18, [9, 0, -1, 1]]]],
+      ['a visitor with a short hash', [experiment, [19, [9, 0, 1], Buffer.alloc(8), Buffer.alloc(2)]]],
+      ['revenue without a session', [experiment, [20, [9, 0, null, 1]]]],
     ] as const) {
       rmSync(folder, { recursive: true, force: true });
       assert.throws(() => append(10, 1, records as unknown as ArchiveRecord[]), LogDamagedError, what);

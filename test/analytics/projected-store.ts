@@ -15,9 +15,14 @@ export class ProjectedStore {
 
   /** Applies the records as one batch. */
   apply(...records: readonly unknown[]): void {
+    this.applyIn(1, ...records);
+  }
+
+  /** Applies the records of a ledger segment as one batch. `segment` is the first position of the segment. */
+  applyIn(segment: number, ...records: readonly unknown[]): void {
     this.store.applyBatch((batch) => {
-      for (const record of records) batch.applyRecord(++this.#position, record, 1);
-      return { position: this.#position, segment: 1, offset: this.#position, crc: 0 };
+      for (const record of records) batch.applyRecord(++this.#position, record, segment);
+      return { position: this.#position, segment, offset: this.#position, crc: 0 };
     });
   }
 
@@ -27,8 +32,9 @@ export class ProjectedStore {
     this.store = this.#open();
   }
 
-  /** Deletes the store and creates a new one, which has only the archived counters. */
-  rebuild(): void {
+  /** Deletes the store and creates a new one, which has only the archived counters. Later records follow the position `afterPosition`. */
+  rebuild(afterPosition = this.#position): void {
+    this.#position = afterPosition;
     this.store.close();
     deleteAnalyticsDatabase(this.file);
     this.store = this.#open();

@@ -1,0 +1,210 @@
+import { largeUnitSumNames, type UnitSums, unitSumNames } from '../experiments/unit-sums.ts';
+import { unitSumColumns } from './analytics-database.ts';
+import type { CountedExperiments } from './counted-experiments.ts';
+import type { ArchiveRecord } from './counter-archive.ts';
+import {
+  type ArchivedExperiment,
+  type ArchivedExperimentAge,
+  type ArchivedExperimentDay,
+  type ArchivedSessionRevenue,
+  type ExperimentArchiveRecord,
+  experimentArchiveKind,
+} from './experiment-archive-record.ts';
+import type { ExperimentSumChanges } from './experiment-sum-changes.ts';
+import type { ExperimentVisitors } from './experiment-visitors.ts';
+import type { SqlDatabase } from './sql-database.ts';
+
+interface DayRange {
+  readonly fromDay: number;
+  /** Exclusive. */
+  readonly untilDay: number;
+}
+
+/** Ledger records that are going to be deleted. */
+interface DeletedRecords {
+  readonly fromPosition: number;
+  /** Exclusive. */
+  readonly untilPosition: number;
+}
+
+interface ExperimentRow {
+  readonly number: number;
+  readonly account: number;
+  readonly vertical: number;
+  readonly test: 0 | 1;
+  readonly name: string;
+  readonly createdMs: number;
+  readonly position: number;
+  readonly changedPosition: number;
+  readonly definedPosition: number;
+  readonly countedPosition: number;
+  readonly closedPosition: number | null;
+  readonly deleted: 0 | 1;
+}
+
+const selectExperimentsSql = `
+  SELECT number, account, vertical, test, name, created_ms AS createdMs, experiment.position, changed_position AS changedPosition,
+    defined_position AS definedPosition, counted_position AS countedPosition, closed_position AS closedPosition, deleted
+  FROM experiment JOIN experiment_fill ON experiment = number ORDER BY number`;
+
+const largeSumColumns = unitSumColumns.slice(unitSumNames.length);
+const smallSumColumns = unitSumColumns.slice(0, unitSumNames.length);
+const inDaysSql = 'WHERE experiment = ? AND day >= ? AND day < ?';
+const selectSumsSql = `
+  SELECT ${smallSumColumns.join(', ')}, ${largeSumColumns.map((column) => `CAST(${column} AS TEXT)`).join(', ')}
+  FROM experiment_day WHERE experiment = ? AND day = ? AND arm = ?`;
+
+/** Reads the experiments to archive, and restores archived experiments. */
+export class ExperimentArchive {
+  readonly #database: SqlDatabase;
+  readonly #experiments: CountedExperiments;
+  readonly #sums: ExperimentSumChanges;
+  readonly #visitors: ExperimentVisitors;
+
+  constructor(
+    database: SqlDatabase,
+    experiments: CountedExperiments,
+    sums: ExperimentSumChanges,
+    visitors: ExperimentVisitors,
+  ) {
+    this.#database = database;
+    this.#experiments = experiments;
+    this.#sums = sums;
+    this.#visitors = visitors;
+  }
+
+  /** Yields the figures of a range of days, and every definition, closing and deletion whose ledger record is going to be deleted. */
+  *read(days: DayRange, deleted: DeletedRecords): Generator<ExperimentArchiveRecord, void> {
+    for (const experiment of this.#database.objects<ExperimentRow>(selectExperimentsSql)) {
+      const range = [experiment.number, days.fromDay, days.untilDay];
+      const hasDays = this.#database.value(`SELECT 1 FROM experiment_day ${inDaysSql}`, range) !== null;
+      const record = this.#toArchivedExperiment(experiment, deleted);
+      const isDefinitionDeleted = [experiment.position, experiment.definedPosition].some((position) =>
+        isDeleted(position, deleted),
+      );
+      if (!hasDays && !isDefinitionDeleted && record.length === 3) continue;
+      yield record;
+      if (hasDays) yield* this.#readFigures(experiment.number, days);
+    }
+  }
+
+  #toArchivedExperiment(experiment: ExperimentRow, deletedRecords: DeletedRecords): ArchivedExperiment {
+    const { number, account, vertical, test, name, createdMs, position, definedPosition, countedPosition } = experiment;
+    const json = this.#database.value<string>('SELECT definition FROM experiment WHERE number = ?', [number])!;
+    const key = [account, vertical, test, name] as const;
+    const definition = [json, createdMs, position, definedPosition, countedPosition] as const;
+    const isClosingDeleted = isDeleted(experiment.closedPosition, deletedRecords);
+    const isHidden = experiment.deleted === 1 && isDeleted(experiment.changedPosition, deletedRecords);
+    if (!isClosingDeleted && !isHidden) return [experimentArchiveKind.experiment, key, definition];
+    const closing = isClosingDeleted
+      ? this.#database.row<[outcome: string, closedMs: number, closedBy: number, closedPosition: number]>(
+          'SELECT outcome, closed_ms, closed_by, closed_position FROM experiment WHERE number = ?',
+          [number],
+        )
+      : null;
+    return [experimentArchiveKind.experiment, key, definition, closing, isHidden ? 1 : 0];
+  }
+
+  *#readFigures(number: number, { fromDay, untilDay }: DayRange): Generator<ExperimentArchiveRecord, void> {
+    const isOfVisitors = this.#experiments.findExperiment(number).definition.unit === 'visitor';
+    const range = [number, fromDay, untilDay];
+    const days = this.#database.rows<ArchivedExperimentDay[1]>(
+      `SELECT day, arm, no_unit FROM experiment_day ${inDaysSql}`,
+      range,
+    );
+    for (const key of days) {
+      const [day, arm, sessionsWithoutUnit] = key;
+      if (isOfVisitors) {
+        if (sessionsWithoutUnit > 0) yield [experimentArchiveKind.day, key];
+        continue;
+      }
+      const row = this.#database.row<(number | string)[]>(selectSumsSql, [number, day, arm])!;
+      const sums = row.slice(0, unitSumNames.length) as number[];
+      yield [experimentArchiveKind.day, key, sums, row.slice(unitSumNames.length) as string[]];
+    }
+    if (isOfVisitors) {
+      yield* this.#visitors.readArchivedDays(number, fromDay, untilDay);
+      return;
+    }
+    const ages = this.#database.rows<ArchivedExperimentAge[1]>(
+      `SELECT day, arm, age_weeks, revenue_micros FROM experiment_age ${inDaysSql}`,
+      range,
+    );
+    for (const age of ages) yield [experimentArchiveKind.age, age];
+    const revenues = this.#database.iterateRows<ArchivedSessionRevenue[1]>(
+      `SELECT day, arm, unit, revenue_micros FROM experiment_revenue ${inDaysSql}`,
+      range,
+    );
+    for (const revenue of revenues) yield [experimentArchiveKind.sessionRevenue, revenue];
+  }
+
+  /**
+   * Replaces the figures of all days before `untilDay` with the archived figures, and restores archived definitions. Yields the other records
+   * of the archive. The caller must open a transaction first.
+   */
+  *restore(untilDay: number, archived: Iterable<ArchiveRecord>): Generator<ArchiveRecord, void> {
+    this.#visitors.removeDaysBefore(untilDay);
+    this.#sums.write();
+    for (const table of ['experiment_day', 'experiment_age', 'experiment_revenue']) {
+      this.#database.run(`DELETE FROM ${table} WHERE day < ?`, [untilDay]);
+    }
+    let experiment: number | null = null;
+    for (const record of archived) {
+      if (record[0] === experimentArchiveKind.experiment) {
+        this.#write();
+        experiment = this.#experiments.restoreExperiment(record);
+      } else if (record[0] === experimentArchiveKind.visitor) {
+        if (experiment !== null) this.#visitors.restoreDays(experiment, record);
+      } else if (isFigure(record)) {
+        if (experiment !== null) this.#restoreFigure(experiment, record);
+      } else {
+        yield record;
+      }
+    }
+    this.#write();
+  }
+
+  #write(): void {
+    this.#visitors.write();
+    this.#sums.write();
+  }
+
+  #restoreFigure(experiment: number, record: ArchivedFigure): void {
+    const [day, arm] = record[1];
+    const key = { experiment, day, arm };
+    switch (record[0]) {
+      case experimentArchiveKind.day: {
+        const [, [, , sessionsWithoutUnit], sums, largeSums] = record;
+        this.#sums.addSessionsWithoutUnit(key, sessionsWithoutUnit);
+        if (sums !== undefined && largeSums !== undefined) this.#sums.addSums(key, toUnitSums(sums, largeSums));
+        break;
+      }
+      case experimentArchiveKind.age:
+        this.#sums.addRevenueOfWeek(key, record[1][2], record[1][3]);
+        break;
+      case experimentArchiveKind.sessionRevenue: {
+        const [, , position, micros] = record[1];
+        const row = [experiment, position, day, arm, micros];
+        this.#database.run('INSERT INTO experiment_revenue VALUES (?, ?, ?, ?, ?, 1)', row);
+      }
+    }
+  }
+}
+
+type ArchivedFigure = ArchivedExperimentDay | ArchivedExperimentAge | ArchivedSessionRevenue;
+
+function isFigure(record: ArchiveRecord): record is ArchivedFigure {
+  const { day, age, sessionRevenue } = experimentArchiveKind;
+  return record[0] === day || record[0] === age || record[0] === sessionRevenue;
+}
+
+function isDeleted(position: number | null, { fromPosition, untilPosition }: DeletedRecords): boolean {
+  return position !== null && position >= fromPosition && position < untilPosition;
+}
+
+function toUnitSums(sums: readonly number[], largeSums: readonly string[]): UnitSums {
+  return Object.fromEntries([
+    ...unitSumNames.map((name, index) => [name, sums[index]!]),
+    ...largeUnitSumNames.map((name, index) => [name, BigInt(largeSums[index]!)]),
+  ]) as UnitSums;
+}

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { copyFileSync } from 'node:fs';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { msPerDay } from '../../src/domain/calendar.ts';
+import type { ExperimentDefinition } from '../../src/experiments/experiment.ts';
+import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
+import {
+  experimentClosedRecord,
+  experimentDefinedRecord,
+  experimentDeletedRecord,
+  offerClickedRecord,
+  offersViewedRecord,
+  revenueConfirmedRecord,
+  revenueReversedRecord,
+  sessionCreatedRecord,
+  subIdBytes,
+} from '../support/ledger-records.ts';
+import { ProjectedStore } from './projected-store.ts';
+import { noon, today } from './sample-query.ts';
+
+const days = 9;
+const firstDay = today - days + 1;
+const sub = subIdBytes({ createdMs: noon - (days - 1) * msPerDay, serial: 0 });
+const define = (changes: Partial<ExperimentDefinition> = {}) =>
+  experimentDefinedRecord(sub, 'hero', { startsOn: firstDay - 1, revenueDays: 7, ...changes });
+
+/** Returns the records of sessions of three days and their events. Visitors return on other days, some of them to another arm. */
+function recordsOfDays(part: 0 | 1 | 2): LedgerRecord[] {
+  return Array.from({ length: 90 }, (_, index): LedgerRecord[] => {
+    const serial = part * 90 + index + 1;
+    const session = subIdBytes({ createdMs: noon - (days - 1 - Math.floor((serial - 1) / 30)) * msPerDay, serial });
+    const unit = serial % 11 === 0 ? null : `visitor-${serial % 31}`;
+    const tag = serial % 3 === 0 ? 'tag-two' : 'tag-one';
+    return [
+      sessionCreatedRecord(session, { tag, unit }),
+      offersViewedRecord(session, ['a']),
+      offerClickedRecord(session, 'a'),
+      ...(serial % 4 === 0 ? [revenueConfirmedRecord(session, 'a', { micros: 1_000_000 * serial })] : []),
+      ...(serial % 8 === 0 ? [revenueReversedRecord(session, 'a', { micros: 500_000 })] : []),
+    ];
+  }).flat();
+}
+
+describe('archive of experiments', () => {
+  let projected: ProjectedStore;
+
+  beforeEach(() => {
+    projected = new ProjectedStore();
+  });
+  afterEach(() => projected.close());
+
+  const read = () =>
+    projected.store.readExperimentFigures({ account: 1, vertical: 1, mode: 'live', name: 'hero', asOf: today + 60 });
+  const fill = () => {
+    while (projected.store.fill.isRunning) projected.store.fill.countSlice();
+  };
+  const retainFrom = (day: number) => {
+    const request = { today, retentionDays: today - day, wallMs: noon };
+    assert.deepEqual(projected.store.applyRetention(request).archived, true);
+    assert.equal(projected.archive.firstRetainedDay, day);
+    while (projected.store.retention.hasRowsToPrune) projected.store.retention.pruneRows();
+  };
+
+  /** Three ledger segments of three days each. The first one starts with the definition, and the second one ends with a change of it. */
+  const createSegments = (changes: Partial<ExperimentDefinition>, end: readonly LedgerRecord[] = []) => {
+    const parts = [
+      [define({ ...changes, capMicros: 1 }), ...recordsOfDays(0)],
+      [...recordsOfDays(1), define(changes)],
+      [...recordsOfDays(2), ...end],
+    ];
+    let first = 1;
+    return parts.map((records) => {
+      const segment = { first, records };
+      first += records.length;
+      return segment;
+    });
+  };
+
+  for (const unit of ['session', 'visitor'] as const) {
+    for (const [name, keptSegments] of [
+      ['the whole ledger', 3],
+      ['the ledger without the segments of deleted sessions', 1],
+    ] as const) {
+      it(`keeps the figures after the deletion of sessions and a rebuild from ${name}, with ${unit}s as units`, () => {
+        const segments = createSegments({ unit });
+        for (const { first, records } of segments) {
+          projected.applyIn(first, ...records);
+          fill();
+        }
+        const before = read();
+        assert.ok(before!.figures.days.length > days);
+        // Two archive segments. Visitors of the first return on days of the second.
+        retainFrom(firstDay + 3);
+        retainFrom(firstDay + 6);
+        assert.equal(projected.archive.ledgerStartPosition, segments[2]!.first);
+        assert.deepEqual(read(), before);
+        const kept = segments.slice(-keptSegments);
+        projected.rebuild(kept[0]!.first - 1);
+        for (const { first, records } of kept) {
+          projected.applyIn(first, ...records);
+          fill();
+        }
+        assert.deepEqual(read(), before);
+      });
+    }
+
+    it(`replaces archived days in a store that is older than the archive, with ${unit}s as units`, () => {
+      const segments = createSegments({ unit });
+      for (const { first, records } of segments) projected.applyIn(first, ...records);
+      fill();
+      const before = read();
+      const copy = `${projected.file}.copy`;
+      projected.store.close();
+      copyFileSync(projected.file, copy);
+      projected.reopen();
+      retainFrom(firstDay + 4);
+      projected.store.close();
+      copyFileSync(copy, projected.file);
+      projected.reopen();
+      fill();
+      assert.deepEqual(read(), before);
+    });
+  }
+
+  it('restores an experiment in a store that is older than its definition', () => {
+    const sessions = [0, 1, 2].flatMap((part) => recordsOfDays(part as 0));
+    projected.apply(...sessions);
+    const copy = `${projected.file}.copy`;
+    projected.store.close();
+    copyFileSync(projected.file, copy);
+    projected.reopen();
+    projected.apply(define());
+    fill();
+    const before = read();
+    retainFrom(firstDay + 4);
+    projected.store.close();
+    copyFileSync(copy, projected.file);
+    projected.reopen();
+    fill();
+    assert.deepEqual(read(), before);
+  });
+
+  it('restores the definition of an experiment that has no archived days', () => {
+    const segments = createSegments({ startsOn: firstDay + 7 });
+    for (const { first, records } of segments) projected.applyIn(first, ...records);
+    fill();
+    const before = read();
+    retainFrom(firstDay + 6);
+    projected.rebuild(segments[2]!.first - 1);
+    projected.applyIn(segments[2]!.first, ...segments[2]!.records);
+    fill();
+    assert.deepEqual(read(), before);
+  });
+
+  it('restores the closing and the deletion of an experiment after their ledger records are deleted', () => {
+    const segments = createSegments({ endsOn: firstDay + 2 });
+    const [first, second, third] = segments;
+    projected.applyIn(first!.first, ...first!.records);
+    fill();
+    projected.applyIn(
+      second!.first,
+      ...second!.records,
+      experimentClosedRecord(sub, 'hero'),
+      experimentDeletedRecord(sub, 'hero'),
+    );
+    projected.applyIn(third!.first + 2, ...third!.records);
+    fill();
+    const before = read();
+    assert.deepEqual([before!.experiment.closing?.outcome, before!.experiment.isDeleted], ['no_decision', true]);
+    retainFrom(firstDay + 6);
+    projected.rebuild(third!.first + 1);
+    projected.applyIn(third!.first + 2, ...third!.records);
+    fill();
+    assert.deepEqual(read(), before);
+  });
+
+  it('archives no days while earlier sessions are counted', () => {
+    const segments = createSegments({});
+    for (const { first, records } of segments) projected.applyIn(first, ...records);
+    const request = { today, retentionDays: 3, wallMs: noon };
+    projected.store.applyRetention(request);
+    assert.equal(projected.archive.firstRetainedDay, 0);
+    fill();
+    projected.store.applyRetention(request);
+    assert.equal(projected.archive.firstRetainedDay, today - 3);
+  });
+});
