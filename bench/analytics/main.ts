@@ -33,7 +33,8 @@ referrer tags, which are the arms of an experiment, and the others one of 1,000 
 
 const largeTags = ['large-tag', 'other-large-tag'] as const;
 const [largeTag] = largeTags;
-const experimentName = 'large-tags';
+/** The experiment whose arms are the large tags. */
+const experiment = { account: 1, vertical: 1, mode: 'live', name: 'large-tags' } as const;
 const otherTagCount = 1_000;
 
 const { values: options } = parseArgs({
@@ -59,7 +60,7 @@ else {
     // 3,000 sessions are created between a session and its view, so that the session record and the view record are in different batches.
     delaySessions: 3_000,
     metadata: '{"campaign":"spring","page":"landing-1","bid":1.25}',
-    firstRecord: experimentDefinedRecord(subIdBytes({ createdMs: getLedgerStartTime, serial: 0 }), experimentName, {
+    firstRecord: experimentDefinedRecord(subIdBytes({ createdMs: getLedgerStartTime, serial: 0 }), experiment.name, {
       arms: largeTags.map((referrerTag) => ({ referrerTag, weight: 0.5, label: null })),
       control: largeTag,
     }),
@@ -116,7 +117,8 @@ function runQueries(folder: string, ledger: SampleLedger, runs: number): void {
     ['page of rows, large tag', () => store.listSessions(page(whole, random(store.appliedPosition)))],
     ['page of rows, smaller tag', () => store.listSessions(page(smaller(), random(store.appliedPosition)))],
     ['page of rows of 500 ids', () => store.listSessions(page(ids(), 0))],
-    ['results of an experiment', () => readResults(store, today - 1)],
+    ['results of an experiment', () => store.getExperimentResults({ ...experiment, today, withSeries: false })],
+    ['first results of a day', () => readFirstResults(store, today - 1)],
   ];
   for (const [name, query] of kinds) {
     const times: number[] = [];
@@ -136,11 +138,10 @@ function runQueries(folder: string, ledger: SampleLedger, runs: number): void {
   console.log(`resident memory ${Math.round(process.memoryUsage.rss() / 1e6)} MB`);
 }
 
-/** Computes the results of the experiment whose arms are the large tags, as the aggregator thread does. */
-function readResults(store: AnalyticsStore, asOf: number): ResultsWithSeries {
-  const query = { account: 1, vertical: 1, mode: 'live', name: experimentName, asOf } as const;
-  const { experiment, figures } = store.readExperimentFigures(query)!;
-  return assembleResults(experiment, figures);
+/** Computes the results of the experiment as the first query of a day does, which also reads every unit with revenue. */
+function readFirstResults(store: AnalyticsStore, asOf: number): ResultsWithSeries {
+  const found = store.readExperimentFigures({ ...experiment, asOf })!;
+  return assembleResults(found.experiment, found.figures);
 }
 
 function formatQuantiles(values: number[]): string {
