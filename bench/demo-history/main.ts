@@ -48,6 +48,10 @@ ${formatTable(['EXPERIMENT', 'CONTROL', 'OTHER ARM', 'SESSIONS IN OTHER ARM', 'T
 
 ${formatTable(['VERTICAL', 'LIVE KEY'], keyRows)}
 
-Start a server: SVC_TEST_CLOCK=on SVC_DATA_DIR=${dataDir} make run
+Start a server:
+  SVC_TEST_CLOCK=on SVC_DATA_DIR=${dataDir} make run
+
+Compare the results of an experiment with its true effect:
+  curl -sS http://127.0.0.1:8080/v1/${keys[0]!.vertical.segment}/experiments/${demoExperiments[0]!.name}/results -H 'Authorization: Bearer ${keys[0]!.key}'
 `;
 }
