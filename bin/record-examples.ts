@@ -132,6 +132,8 @@ async function recordPartnerFlow(
     summary: await live.get('analytics', filter),
     daily: await live.get('analytics', dailyQuery),
     rows: await live.get('analytics', { ...filter, granularity: 'row' }),
+    offerFigures: await live.get('analytics', { ...filter, granularity: 'offer' }),
+    offerFiguresCsv: await live.fetchText('analytics', { ...filter, granularity: 'offer' }, 'text/csv'),
     dailyCsv: await live.fetchText('analytics', dailyQuery, 'text/csv'),
     rowsCsv: await live.fetchText('analytics', { ...filter, granularity: 'row' }, 'text/csv'),
     tags: await live.get('tags', {}),

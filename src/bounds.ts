@@ -544,6 +544,8 @@ export const bounds = {
    * waits. With a maximum of 250 ms, a session needs 32.6 us of CPU time under load; with 20 ms, a session needs 35.3 us.
    */
   projectionLingerMs: 250,
+  /** Number of positions of an offer that analytics distinguish; the last one includes all later positions. */
+  offerPositionsMax: 20,
   /** Maximum number of names (tags, offers, lenders) whose row IDs the aggregator thread caches. */
   projectionNameCacheEntriesMax: 20_000,
   /** Maximum number of sessions whose row IDs the aggregator thread caches. */
@@ -595,6 +597,9 @@ assert(
 // long.
 assert(bounds.subIdListMax * (68 + 3) + 4_096 <= bounds.requestHeadBytesMax);
 assert(bounds.offersShownDefault <= bounds.offersShownMax);
+assert(bounds.offersShownMax <= bounds.offerPositionsMax);
+// An archive record contains the day, the id and the first position of an offer, and its counts.
+assert(bounds.offerPositionsMax + 3 <= bounds.logRecordItemsMax);
 // A click token consists of 42 bytes, encoded in base64url. A ranking is stored in 32-bit words with two offer indices each, so the number
 // of ranked offers must be even.
 assert(Math.ceil(((30 + bounds.catalogVersionCharacters) * 4) / 3) <= bounds.clickTokenCharactersMax);

@@ -62,6 +62,8 @@ export type {
   AnalyticsSummary,
   DailyAnalytics,
   DailyFigures,
+  OfferAnalytics,
+  OfferFigures,
   SessionFigures,
   SessionRowsResponse,
   TagFigures,

@@ -14,6 +14,7 @@ export type QueryName =
   | 'getSummary'
   | 'listDailyAnalytics'
   | 'listSessions'
+  | 'listOffers'
   | 'listTags'
   | 'listNumberedTags'
   | 'findExperiment'

@@ -11,7 +11,7 @@ import { SqlDatabase, toColumnName } from './sql-database.ts';
  * Version of the tables and the counting rules. Increment this version whenever the tables or the counting rules change. A store with a
  * different version is deleted and rebuilt from the ledger and the archive.
  */
-const schemaVersion = 11;
+const schemaVersion = 12;
 
 /** Names of the columns that count clicks without revenue, in the order of `unbookedReasons`. */
 export const unbookedClickColumns = unbookedReasons.map((reason) => `unbooked_${reason}`);
@@ -44,6 +44,9 @@ export const unitSumColumns = [...unitSumNames, ...largeUnitSumNames].map(toColu
  * - `payout`: amounts that a lender owes for a click, by `txid` (docs/contract.md#confirmations). The reversal columns are null until the
  *   payout is reversed. `funded_ms` and `reversed_ms` are the lender's times; `..._accepted_ms` are the times of the ledger records.
  * - `click_reversal`: reversals of revenue that a click confirmed itself, by their own `txid`. `reason` is an index in `reversalReasons`.
+ * - `offer_counter`: clicks by lender and offer. `offer` is 0 for clicks that an earlier release archived without the offer.
+ * - `offer_view`: how often each offer was shown at each position, in the format of `OfferViews`. `retention.offers_from_day` is the first day after all
+ *   days that an earlier release archived without offers, or 0.
  * - `ledger_segment`: ledger segments with session creations, and the latest cohort day of these sessions.
  * - `experiment`: `definition` and `outcome` are JSON texts of ledger records; `outcome` is null until the experiment is closed. `position`,
  *   `closed_position` and `changed_position` are the ledger positions of the first definition, of the closing and of the last change.
@@ -71,8 +74,10 @@ const createTablesSql = `
     ${recordCountColumns.map((column) => `${column} INTEGER NOT NULL`).join(', ')}
   ) STRICT;
 
-  CREATE TABLE retention (one INTEGER PRIMARY KEY CHECK (one = 1), kept_from_day INTEGER NOT NULL) STRICT;
-  INSERT INTO retention VALUES (1, 0);
+  CREATE TABLE retention (
+    one INTEGER PRIMARY KEY CHECK (one = 1), kept_from_day INTEGER NOT NULL, offers_from_day INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO retention VALUES (1, 0, 0);
 
   CREATE TABLE ledger_segment (first INTEGER PRIMARY KEY, last_day INTEGER NOT NULL) STRICT;
 
@@ -181,10 +186,15 @@ const createTablesSql = `
     PRIMARY KEY (tag_number, day, device)
   ) STRICT, WITHOUT ROWID;
 
-  CREATE TABLE lender_counter (
-    tag_number INTEGER NOT NULL, day INTEGER NOT NULL, lender INTEGER NOT NULL,
-    clicks INTEGER NOT NULL, confirmed_micros INTEGER NOT NULL DEFAULT 0,
-    PRIMARY KEY (tag_number, day, lender)
+  CREATE TABLE offer_counter (
+    tag_number INTEGER NOT NULL, day INTEGER NOT NULL, lender INTEGER NOT NULL, offer INTEGER NOT NULL,
+    clicks INTEGER NOT NULL, attributed_micros INTEGER NOT NULL, confirmed_micros INTEGER NOT NULL,
+    PRIMARY KEY (tag_number, day, lender, offer)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE offer_view (
+    tag_number INTEGER NOT NULL, day INTEGER NOT NULL, shown BLOB NOT NULL,
+    PRIMARY KEY (tag_number, day)
   ) STRICT, WITHOUT ROWID;
 `;
 

@@ -8,6 +8,7 @@ import { ExperimentFill } from './experiment-fill.ts';
 import { createResultsReader } from './experiment-results-reader.ts';
 import { checkDefinition, findExperiment, listExperiments } from './experiment-table.ts';
 import { LedgerProjection } from './ledger-projection.ts';
+import { readOffers } from './offers-reader.ts';
 import { emptyRecordCounts, type RecordCounts, recordCountNames } from './projection-state.ts';
 import { readSessionRows } from './rows-reader.ts';
 import type { SqlDatabase } from './sql-database.ts';
@@ -33,6 +34,7 @@ export class AnalyticsStore {
   readonly getSummary = this.#createQuery(readSummary);
   readonly listDailyAnalytics = this.#createQuery(readDailyAnalytics);
   readonly listSessions = this.#createQuery(readSessionRows);
+  readonly listOffers = this.#createQuery(readOffers);
   readonly listTags = this.#createQuery(readTags);
   readonly listNumberedTags = this.#createQuery(readNumberedTags);
   readonly findExperiment = this.#createQuery(findExperiment);

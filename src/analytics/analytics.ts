@@ -16,6 +16,8 @@ export interface Analytics {
   listDailyAnalytics(query: SummaryQuery, signal?: CancelSignal | null): Promise<DailyAnalyticsResult>;
   /** Returns a page of sessions in ledger order. */
   listSessions(query: SessionRowsQuery, signal?: CancelSignal | null): Promise<SessionRowsPage>;
+  /** Returns a page of the offers that were shown to the sessions of a referrer tag, in the alphabetical order of their ids. */
+  listOffers(query: OffersQuery, signal?: CancelSignal | null): Promise<OffersPage>;
   /** Returns a page of referrer tags in alphabetical order, with the figures of all their days. */
   listTags(query: TagsQuery, signal?: CancelSignal | null): Promise<TagsPage>;
   /** Returns an experiment, also a deleted one; null if the tenant has none with the name. */
@@ -69,6 +71,14 @@ export interface SummaryQuery extends CohortQuery {
 /** Selects up to `limit` sessions that were created after the ledger position `afterPosition`. */
 export interface SessionRowsQuery extends CohortQuery {
   readonly afterPosition: number;
+  readonly limit: number;
+}
+
+/** Selects up to `limit` offers whose ids follow `afterOfferId` in alphabetical order; all offers follow the empty text. */
+export interface OffersQuery extends CohortQuery {
+  readonly referrerTag: string;
+  readonly subs: null;
+  readonly afterOfferId: string;
   readonly limit: number;
 }
 
@@ -180,6 +190,23 @@ export interface SessionRowsPage extends QueryCoverage {
   readonly rows: readonly SessionRow[];
   /** Value of `afterPosition` for the next page; null for the last page. */
   readonly nextAfterPosition: number | null;
+}
+
+/** Figures of one offer that was shown to the sessions of a referrer tag (docs/contract.md#offers). */
+export interface OfferMetrics extends Pick<CohortMetrics, 'clicks' | 'attributedMicros' | 'confirmedMicros'> {
+  readonly offerId: string;
+  /** Name of the lender at the last click; null without a click. */
+  readonly lender: string | null;
+  /** How often the offer was shown at each of `bounds.offerPositionsMax` positions. The last one includes all later positions. */
+  readonly shownByPosition: readonly number[];
+}
+
+export interface OffersPage extends QueryCoverage {
+  readonly offers: readonly OfferMetrics[];
+  /** First day (day number) of the figures of offers; 0 if the figures cover all days. */
+  readonly offersFromDay: number;
+  /** Value of `afterOfferId` for the next page; null for the last page. */
+  readonly nextAfterOfferId: string | null;
 }
 
 /** Figures of all sessions of one referrer tag. */

@@ -72,7 +72,7 @@ const selectMaturedSql = `
 
 const selectTopLendersSql = `
   SELECT name AS lender, sum(clicks) AS clicks, sum(confirmed_micros) AS confirmedMicros
-  FROM lender_counter JOIN lender ON number = lender
+  FROM offer_counter JOIN lender ON number = lender
   WHERE tag_number = ? AND day BETWEEN ? AND ?
   GROUP BY number HAVING sum(clicks) > 0 ORDER BY sum(clicks) DESC, name LIMIT ${bounds.topLendersMax}`;
 

@@ -15,7 +15,8 @@ import {
 /**
  * A record of the archive. Each segment of the archive, except an end segment, contains these records:
  *
- *     header; per referrer tag: its name, its day counters, its lender counters; experiments (`ExperimentArchiveRecord`); footer
+ *     header; per referrer tag: its name, its day counters, its lender counters, its views of offers;
+ *     experiments (`ExperimentArchiveRecord`); footer
  *
  * A record is a msgpack array whose first element is the kind of the record. Archive records and ledger records have different kind
  * numbers. A later release may add elements only at the end of a record.
@@ -25,10 +26,11 @@ export type ArchiveRecord =
   | ArchivedTagKey
   | ArchivedDay
   | ArchivedLenderCounters
+  | ArchivedOfferViews
   | ExperimentArchiveRecord
   | ArchiveFooter;
 
-export const archiveRecordKind = { header: 11, tag: 12, day: 13, lender: 14, footer: 15 } as const;
+export const archiveRecordKind = { header: 11, tag: 12, day: 13, lender: 14, footer: 15, offerViews: 21 } as const;
 
 type ArchiveHeader = readonly [
   kind: 11,
@@ -38,6 +40,8 @@ type ArchiveHeader = readonly [
   untilDay: number,
   /** All ledger records before `ledgerStartPosition` belong to sessions created before `untilDay`. */
   ledgerStartPosition: number,
+  /** Whether the segment contains the counters of all offers. Absent in segments of earlier releases. */
+  hasOffers?: boolean,
 ];
 
 /** Names the referrer tag to which the following records belong, until the next `ArchivedTagKey`. */
@@ -72,7 +76,21 @@ export type ArchivedDay = readonly [
 
 export type ArchivedLenderCounters = readonly [
   kind: 14,
-  counter: readonly [day: number, lenderName: string, clicks: number, confirmedMicros: number],
+  counter: readonly [
+    day: number,
+    lenderName: string,
+    clicks: number,
+    confirmedMicros: number,
+    /** The last two items are absent if an earlier release wrote the record. The clicks are then those on all offers of the lender. */
+    offerId?: string,
+    attributedMicros?: number,
+  ],
+];
+
+/** How often an offer was shown at each position, from position `first` on, which is 0 for the first position. */
+export type ArchivedOfferViews = readonly [
+  kind: 21,
+  counter: readonly [day: number, offerId: string, first: number, ...counts: number[]],
 ];
 
 /** The last record of an archive segment. A segment without a footer is incomplete. */
@@ -82,7 +100,11 @@ function isArchiveRecord(value: readonly unknown[]): value is ArchiveRecord {
   const members: readonly unknown[] = Array.isArray(value[1]) ? value[1] : [];
   switch (value[0]) {
     case archiveRecordKind.header:
-      return value.length >= 5 && value.slice(1, 5).every(isCount);
+      return (
+        value.length >= 5 &&
+        value.slice(1, 5).every(isCount) &&
+        (value[5] === undefined || typeof value[5] === 'boolean')
+      );
     case archiveRecordKind.tag: {
       const [account, vertical, test, tag] = members;
       return isCount(account) && isCount(vertical) && (test === 0 || test === 1) && typeof tag === 'string';
@@ -94,8 +116,13 @@ function isArchiveRecord(value: readonly unknown[]): value is ArchiveRecord {
       return members.slice(0, 7).every(isCount) && typeof squared === 'string' && isInt64(squared) && hasValidCounts;
     }
     case archiveRecordKind.lender: {
-      const [day, name, clicks, confirmedMicros] = members;
-      return isCount(day) && typeof name === 'string' && isCount(clicks) && isCount(confirmedMicros);
+      const [day, name, clicks, confirmedMicros, offerId, attributedMicros] = members;
+      const hasValidOffer = offerId === undefined || (typeof offerId === 'string' && isCount(attributedMicros));
+      return isCount(day) && typeof name === 'string' && isCount(clicks) && isCount(confirmedMicros) && hasValidOffer;
+    }
+    case archiveRecordKind.offerViews: {
+      const [day, offerId, first, ...counts] = members;
+      return isCount(day) && typeof offerId === 'string' && isCount(first) && counts.every(isCount);
     }
     default:
       return value[0] === archiveRecordKind.footer || isExperimentArchiveRecord(value);
@@ -195,9 +222,16 @@ export class CounterArchive {
    * segment. Throws `ArchiveWriteError` if the segment cannot be written, and passes on the errors of `counters`. If `append` throws, treat
    * the days as not archived; the next start may still find a complete segment.
    */
-  append({ wallMs, untilDay, ledgerStartPosition }: ArchiveRange, counters: ArchivedCounters): void {
+  append({ wallMs, untilDay, ledgerStartPosition, hasOffers }: ArchiveRange, counters: ArchivedCounters): void {
     const fromDay = this.#retainedFromDay;
-    const firstRecord: ArchiveHeader = [archiveRecordKind.header, wallMs, fromDay, untilDay, ledgerStartPosition];
+    const firstRecord: ArchiveHeader = [
+      archiveRecordKind.header,
+      wallMs,
+      fromDay,
+      untilDay,
+      ledgerStartPosition,
+      hasOffers,
+    ];
     const header = { firstSequence: this.#position + 1, previousCrc: this.#crc };
     try {
       nodeFileSystem.createFolder(this.#folder);
@@ -273,6 +307,7 @@ class ArchiveRecordOrder {
         return true;
       case archiveRecordKind.day:
       case archiveRecordKind.lender:
+      case archiveRecordKind.offerViews:
         return this.#hasTag && this.#isArchivedDay(record[1][0]);
       case experimentArchiveKind.experiment:
         this.#hasExperiment = true;
@@ -302,6 +337,8 @@ interface ArchiveRange {
   readonly wallMs: number;
   readonly untilDay: number;
   readonly ledgerStartPosition: number;
+  /** Whether `counters` contains the counters of all offers. */
+  readonly hasOffers: boolean;
 }
 
 function* archiveSegmentRecords(header: ArchiveHeader, counters: ArchivedCounters): Generator<ArchiveRecord, void> {

@@ -11,7 +11,14 @@ import {
   archiveRecordKind,
 } from './counter-archive.ts';
 import { addCounts, emptyUnbookedClickCounts, emptyWidgetCounts } from './counting-rules.ts';
-import type { DayCounterChanges, LenderCounterChanges, ProjectionState, SessionState } from './projection-state.ts';
+import { OfferViews, type ShownOffers } from './offer-views.ts';
+import type {
+  CountedClick,
+  DayCounterChanges,
+  OfferCounterChanges,
+  ProjectionState,
+  SessionState,
+} from './projection-state.ts';
 import { createIncrementSql, RowWriter, type SqlDatabase } from './sql-database.ts';
 
 /** Columns of a counter in an archive record that can be added, after `day` and `device`. */
@@ -35,18 +42,29 @@ const selectDaysSql = `
 const archivedCounterLength = 11;
 type DayRow = readonly (number | string | null)[];
 
-const selectLendersSql = `
-  SELECT day, name, clicks, confirmed_micros
-  FROM lender_counter JOIN lender ON number = lender WHERE tag_number = ? AND day >= ? AND day < ?`;
+/** Omits the offer of a counter that an earlier release archived without it. */
+const selectOffersSql = `
+  SELECT day, name, clicks, confirmed_micros, id, attributed_micros
+  FROM offer_counter JOIN lender ON lender.number = lender LEFT JOIN offer ON offer.number = offer
+  WHERE tag_number = ? AND day >= ? AND day < ?`;
+type OfferCounterRow = [
+  day: number,
+  lenderName: string,
+  clicks: number,
+  confirmedMicros: number,
+  ...offer: OfferColumns,
+];
+type OfferColumns = [offerId: string | null, attributedMicros: number];
 
 /** The daily counters in the store: collects and adds the changes of a batch, reads days to archive, and restores archived days. */
 export class DailyCounters {
   readonly #database: SqlDatabase;
   readonly #dayWriter: RowWriter;
   readonly #widgetWriter: RowWriter;
-  readonly #lenderWriter: RowWriter;
+  readonly #offerWriter: RowWriter;
+  readonly #offerViews: OfferViews;
   readonly #dayChanges = new Map<number, DayCounterChanges>();
-  readonly #lenderChanges = new Map<string, LenderCounterChanges>();
+  readonly #offerChanges = new Map<string, OfferCounterChanges>();
 
   constructor(database: SqlDatabase) {
     this.#database = database;
@@ -59,11 +77,12 @@ export class DailyCounters {
       `ON CONFLICT DO UPDATE SET ${createIncrementSql([...archivedSums, ...unbookedClickColumns])}, ${sessionTimesUpdateSql}`,
     );
     this.#widgetWriter = createWriter('widget_counter', ['tag_number', 'day', 'device'], widgetEventTypes);
-    this.#lenderWriter = createWriter(
-      'lender_counter',
-      ['tag_number', 'day', 'lender'],
-      ['clicks', 'confirmed_micros'],
+    this.#offerWriter = createWriter(
+      'offer_counter',
+      ['tag_number', 'day', 'lender', 'offer'],
+      ['clicks', 'attributed_micros', 'confirmed_micros'],
     );
+    this.#offerViews = new OfferViews(database);
   }
 
   changesOfDay({ tagNumber, createdMs, device }: SessionState): DayCounterChanges {
@@ -88,15 +107,24 @@ export class DailyCounters {
     }));
   }
 
-  changesOfLender({ tagNumber, createdMs }: SessionState, lender: number): LenderCounterChanges {
+  changesOfOffer(
+    { tagNumber, createdMs }: SessionState,
+    { lender, offer }: Pick<CountedClick, 'lender' | 'offer'>,
+  ): OfferCounterChanges {
     const day = daysSinceEpoch(createdMs);
-    return getOrAdd(this.#lenderChanges, `${tagNumber} ${day} ${lender}`, () => ({
+    return getOrAdd(this.#offerChanges, `${tagNumber} ${day} ${lender} ${offer}`, () => ({
       tagNumber,
       day,
       lender,
+      offer,
       clicks: 0,
+      attributedMicros: 0,
       confirmedMicros: 0,
     }));
+  }
+
+  changesOfShownOffers(session: SessionState): ShownOffers {
+    return this.#offerViews.changesOf(session);
   }
 
   /** Adds the changes of a batch to the stored counters. */
@@ -109,12 +137,14 @@ export class DailyCounters {
       this.#dayWriter.add([tagNumber, day, device, sessions, views, clicks, ...revenue, ...times, ...unbookedClicks]);
       if (widgetEvents !== null) this.#widgetWriter.add([tagNumber, day, device, ...widgetEvents]);
     }
-    for (const { tagNumber, day, lender, clicks, confirmedMicros } of this.#lenderChanges.values()) {
-      this.#lenderWriter.add([tagNumber, day, lender, clicks, confirmedMicros]);
+    for (const { tagNumber, day, lender, offer, ...sums } of this.#offerChanges.values()) {
+      const { clicks, attributedMicros, confirmedMicros } = sums;
+      this.#offerWriter.add([tagNumber, day, lender, offer, clicks, attributedMicros, confirmedMicros]);
     }
+    this.#offerViews.writeChanges();
     this.#flush();
     this.#dayChanges.clear();
-    this.#lenderChanges.clear();
+    this.#offerChanges.clear();
   }
 
   /** Yields the counters from `fromDay` (inclusive) to `untilDay` (exclusive). Do not change the store during the iteration. */
@@ -127,23 +157,32 @@ export class DailyCounters {
       if (days.length === 0) continue;
       yield [archiveRecordKind.tag, key];
       for (const row of days) yield toArchivedDay(row);
-      const lenders = this.#database.rows<ArchivedLenderCounters[1]>(selectLendersSql, [number, fromDay, untilDay]);
-      for (const counter of lenders) yield [archiveRecordKind.lender, counter];
+      const offers = this.#database.rows<OfferCounterRow>(selectOffersSql, [number, fromDay, untilDay]);
+      for (const row of offers) yield toArchivedLenderCounters(row);
+      yield* this.#offerViews.readDays(number, fromDay, untilDay);
     }
   }
 
-  /** Replaces the counters of all days before `untilDay` with the archived counters. The caller must open a transaction first. */
+  /**
+   * Replaces the counters of all days before `untilDay` with the archived counters. Returns the first day after all days that an earlier
+   * release archived without the counters of offers. The caller must open a transaction first.
+   */
   restoreArchivedDays(
     untilDay: number,
     archived: Iterable<ArchiveRecord>,
-    numbers: Pick<ProjectionState, 'assignTagNumber' | 'lenders'>,
-  ): void {
-    for (const table of ['day_counter', 'widget_counter', 'lender_counter'])
+    numbers: Pick<ProjectionState, 'assignTagNumber' | 'lenders' | 'offers'>,
+  ): number {
+    for (const table of ['day_counter', 'widget_counter', 'offer_counter', 'offer_view'])
       this.#database.run(`DELETE FROM ${table} WHERE day < ?`, [untilDay]);
     let tagNumber = 0;
+    let offersFromDay = 0;
     for (const record of archived) {
       switch (record[0]) {
+        case archiveRecordKind.header:
+          if (record[5] !== true) offersFromDay = record[3];
+          break;
         case archiveRecordKind.tag: {
+          this.#offerViews.writeRestored(tagNumber);
           const [account, vertical, test, tag] = record[1];
           tagNumber = numbers.assignTagNumber(account, vertical, test === 1, tag);
           break;
@@ -152,13 +191,20 @@ export class DailyCounters {
           this.#restoreArchivedDay(tagNumber, record);
           break;
         case archiveRecordKind.lender: {
-          const [day, name, clicks, confirmedMicros] = record[1];
-          this.#lenderWriter.add([tagNumber, day, numbers.lenders.findOrInsert(name), clicks, confirmedMicros]);
+          const [day, name, clicks, confirmedMicros, offerId, attributedMicros = 0] = record[1];
+          const offer = offerId === undefined ? 0 : numbers.offers.findOrInsert(offerId);
+          const lender = numbers.lenders.findOrInsert(name);
+          this.#offerWriter.add([tagNumber, day, lender, offer, clicks, attributedMicros, confirmedMicros]);
           break;
         }
+        case archiveRecordKind.offerViews:
+          this.#offerViews.restore(numbers.offers.findOrInsert(record[1][1]), record);
+          break;
       }
     }
+    this.#offerViews.writeRestored(tagNumber);
     this.#flush();
+    return offersFromDay;
   }
 
   #restoreArchivedDay(tagNumber: number, [, counter, widgetEvents = [], unbookedClicks = []]: ArchivedDay): void {
@@ -176,7 +222,7 @@ export class DailyCounters {
   #flush(): void {
     this.#dayWriter.flush();
     this.#widgetWriter.flush();
-    this.#lenderWriter.flush();
+    this.#offerWriter.flush();
   }
 }
 
@@ -188,4 +234,13 @@ function toArchivedDay(row: DayRow): ArchivedDay {
   const widgetEvents = widgets[0] === null ? [] : (widgets as number[]);
   if (unbooked.some((count) => count > 0)) return [archiveRecordKind.day, counter, widgetEvents, unbooked];
   return widgetEvents.length === 0 ? [archiveRecordKind.day, counter] : [archiveRecordKind.day, counter, widgetEvents];
+}
+
+/** Converts a database row to an archive record. Omits the offer if an earlier release archived the counter without it. */
+function toArchivedLenderCounters([day, name, clicks, confirmedMicros, offerId, attributedMicros]: OfferCounterRow) {
+  const counter: ArchivedLenderCounters[1] =
+    offerId === null
+      ? [day, name, clicks, confirmedMicros]
+      : [day, name, clicks, confirmedMicros, offerId, attributedMicros];
+  return [archiveRecordKind.lender, counter] as const;
 }

@@ -137,9 +137,13 @@ export class LedgerProjection {
   }
 
   #applyOffersViewed(session: SessionState, [, wallMs, , , offerIds, , isRefresh]: OffersViewedRecord): void {
-    for (const offerId of offerIds) {
-      const offer = this.#state.offers.findOrInsert(offerId);
-      if (!session.shownOffers.includes(offer)) session.shownOffers.push(offer);
+    const shown = this.#state.counters.changesOfShownOffers(session);
+    for (let position = 0; position < offerIds.length; position++) {
+      const offer = this.#state.offers.findOrInsert(offerIds[position]!);
+      const isNew = !session.shownOffers.includes(offer);
+      if (isNew) session.shownOffers.push(offer);
+      // A refresh counts only newly shown offers, so that an offer has at most as many clicks as times at which it was shown.
+      if (isNew || isRefresh !== true) shown.add(offer, position);
     }
     this.#saveSession(session, wallMs);
     // If a widget loads its offers again (`isRefresh`), clicks on newly shown offers count, but no new view is counted.
@@ -251,7 +255,7 @@ export class LedgerProjection {
     const lender = this.#state.lenders.findOrInsert(lenderName);
     session.clickedOffers.push(offer);
     this.#state.counters.changesOfDay(session).clicks++;
-    this.#state.counters.changesOfLender(session, lender).clicks++;
+    this.#state.counters.changesOfOffer(session, { lender, offer }).clicks++;
     const booking = {
       booking: clickBookingState.unbooked,
       unbookedReasons: 0,
@@ -277,6 +281,7 @@ export class LedgerProjection {
     const isConfirmed = confirmsRevenue && click.confirmedMicros === 0;
     click.booking = isConfirmed ? clickBookingState.confirmed : clickBookingState.booked;
     this.#state.counters.changesOfDay(session).attributedMicros += click.attributedMicros;
+    this.#state.counters.changesOfOffer(session, click).attributedMicros += click.attributedMicros;
     if (!isConfirmed) return;
     const remainingMicros = bounds.confirmedRevenueUsdMax * microsPerUsd - readSessionRevenue(this.#state, session);
     this.#addConfirmedRevenue(session, click, Math.min(click.attributedMicros, remainingMicros));
@@ -292,7 +297,7 @@ export class LedgerProjection {
     changes.confirmedMicros += confirmedMicros;
     changes.confirmedCentsSquared += BigInt(squareCents(after) - squareCents(before));
     changes.revenueSessions += Number(after > 0) - Number(before > 0);
-    this.#state.counters.changesOfLender(session, click.lender).confirmedMicros += confirmedMicros;
+    this.#state.counters.changesOfOffer(session, click).confirmedMicros += confirmedMicros;
   }
 
   #saveSession(session: SessionState, wallMs: number): void {

@@ -63,11 +63,14 @@ export interface DayCounterChanges {
   readonly unbookedClicks: number[];
 }
 
-export interface LenderCounterChanges {
+/** Changes to the counters of the clicks on one offer of a lender, for one referrer tag and cohort day. */
+export interface OfferCounterChanges {
   readonly tagNumber: number;
   readonly day: number;
   readonly lender: number;
+  readonly offer: number;
   clicks: number;
+  attributedMicros: number;
   confirmedMicros: number;
 }
 
@@ -148,8 +151,10 @@ export interface ProjectionState {
   readonly counters: {
     /** Returns the changes of the batch to the counters of the session's tag, cohort day and device class. The caller adds to them. */
     changesOfDay(session: SessionState): DayCounterChanges;
-    /** Returns the changes of the batch to the counters of a lender for the session's tag and cohort day. */
-    changesOfLender(session: SessionState, lender: number): LenderCounterChanges;
+    /** Returns the changes of the batch to the counters of a click's offer for the session's tag and cohort day. */
+    changesOfOffer(session: SessionState, click: Pick<CountedClick, 'lender' | 'offer'>): OfferCounterChanges;
+    /** Returns the changes of the batch to the counts of shown offers for the session's tag and cohort day. */
+    changesOfShownOffers(session: SessionState): { add(offer: number, position: number): void };
   };
 }
 

@@ -3,6 +3,7 @@ import { openAnalyticsDatabaseReadOnly } from './analytics-database.ts';
 import { readDailyAnalytics, readSummary } from './cohort-reader.ts';
 import { createResultsReader } from './experiment-results-reader.ts';
 import { checkDefinition, findExperiment, listExperiments } from './experiment-table.ts';
+import { readOffers } from './offers-reader.ts';
 import { readSessionRows } from './rows-reader.ts';
 import type { SqlDatabase } from './sql-database.ts';
 import { countTags, readTags } from './tags-reader.ts';
@@ -16,6 +17,7 @@ export class ReadOnlyAnalytics implements Analytics {
   readonly getSummary = this.#createQuery(readSummary);
   readonly listDailyAnalytics = this.#createQuery(readDailyAnalytics);
   readonly listSessions = this.#createQuery(readSessionRows);
+  readonly listOffers = this.#createQuery(readOffers);
   readonly listTags = this.#createQuery(readTags);
   readonly findExperiment = this.#createQuery(findExperiment);
   readonly checkDefinition = this.#createQuery(checkDefinition);

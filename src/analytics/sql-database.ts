@@ -56,6 +56,11 @@ export class SqlDatabase {
     this.#database.exec(sql);
   }
 
+  /** Defines a deterministic function that SQL statements can call. */
+  defineFunction<Parameters extends SqlValue[]>(name: string, compute: (...parameters: Parameters) => SqlValue): void {
+    this.#database.function(name, { deterministic: true }, compute as (...parameters: unknown[]) => SqlValue);
+  }
+
   /** Runs `read` in one transaction, because SQLite would otherwise lock the file separately for each query. */
   read<Result>(read: () => Result): Result {
     return this.#database.transaction(read)();
@@ -134,23 +139,34 @@ export function createIncrementSql(columns: readonly string[]): string {
 /** Encodes numbers as LEB128 varints, so that small numbers take only one or two bytes. Returns null for an empty list. */
 export function encodeVarints(numbers: readonly number[]): Uint8Array | null {
   if (numbers.length === 0) return null;
-  const bytes: number[] = [];
+  let length = 0;
+  for (const number of numbers) length += number < 0x80 ? 1 : varintLength(number);
+  const bytes = Buffer.allocUnsafe(length);
+  let offset = 0;
   for (const number of numbers) {
     let remaining = number;
     while (remaining >= 0x80) {
-      bytes.push((remaining % 0x80) | 0x80);
+      bytes[offset++] = (remaining % 0x80) | 0x80;
       remaining = Math.floor(remaining / 0x80);
     }
-    bytes.push(remaining);
+    bytes[offset++] = remaining;
   }
-  return Buffer.from(bytes);
+  return bytes;
+}
+
+function varintLength(number: number): number {
+  let length = 1;
+  for (let limit = 0x80; number >= limit; limit *= 0x80) length++;
+  return length;
 }
 
 export function decodeVarints(bytes: Uint8Array | null): number[] {
   const numbers: number[] = [];
   let number = 0;
   let scale = 1;
-  for (const byte of bytes ?? []) {
+  if (bytes === null) return numbers;
+  for (let index = 0; index < bytes.length; index++) {
+    const byte = bytes[index]!;
     number += (byte & 0x7f) * scale;
     scale *= 0x80;
     if (byte < 0x80) {

@@ -34,7 +34,7 @@ import {
 /** Database table that assigns a number, the row ID, to each combination of column values. Row IDs are cached. */
 class NumberTable implements NumberedNames {
   readonly #database: SqlDatabase;
-  readonly #cache = new LRUCache<string, number>({ max: bounds.projectionNameCacheEntriesMax });
+  readonly #cache = new Map<string, number>();
   readonly #selectSql: string;
   readonly #insertSql: string;
 
@@ -51,7 +51,7 @@ class NumberTable implements NumberedNames {
     const cached = this.#cache.get(key);
     if (cached !== undefined) return cached;
     const number = this.#database.value<number>(this.#selectSql, values);
-    if (number !== null) this.#cache.set(key, number);
+    if (number !== null) this.#addToCache(key, number);
     return number;
   }
 
@@ -60,8 +60,13 @@ class NumberTable implements NumberedNames {
     const existing = this.find(key, values);
     if (existing !== null) return existing;
     const number = Number(this.#database.run(this.#insertSql, values).lastInsertRowid);
-    this.#cache.set(key, number);
+    this.#addToCache(key, number);
     return number;
+  }
+
+  #addToCache(key: string, number: number): void {
+    if (this.#cache.size >= bounds.projectionNameCacheEntriesMax) this.#cache.clear();
+    this.#cache.set(key, number);
   }
 }
 

@@ -66,7 +66,8 @@ export class StoreRetention {
     if (firstRetainedDay <= this.#firstRetainedDay) return;
     this.#database.write(() => {
       const records = this.#state.experiments.archive.restore(firstRetainedDay, this.#archive.readAll());
-      this.#state.counters.restoreArchivedDays(firstRetainedDay, records, this.#state);
+      const offersFromDay = this.#state.counters.restoreArchivedDays(firstRetainedDay, records, this.#state);
+      this.#database.run('UPDATE retention SET offers_from_day = ?', [offersFromDay]);
       this.#setFirstRetainedDay(firstRetainedDay);
     });
   }
@@ -101,8 +102,9 @@ export class StoreRetention {
     if (untilDay <= fromDay) return;
     const { wallMs } = request;
     const ledgerStartPosition = this.#firstSegmentSinceDay(untilDay, cursor);
-    const counters = this.#readCounters(fromDay, untilDay, ledgerStartPosition);
-    this.#archive.append({ wallMs, untilDay, ledgerStartPosition }, counters);
+    const hasOffers = fromDay >= this.#database.value<number>('SELECT offers_from_day FROM retention')!;
+    const range = { wallMs, untilDay, ledgerStartPosition, hasOffers };
+    this.#archive.append(range, this.#readCounters(fromDay, untilDay, ledgerStartPosition));
     this.#database.write(() => this.#setFirstRetainedDay(untilDay));
   }
 

@@ -108,6 +108,9 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
   readonly listSessions: Analytics['listSessions'] = async (query, signal) =>
     this.#query({ name: 'listSessions', parameter: packSubIds(query) }, { signal });
 
+  readonly listOffers: Analytics['listOffers'] = (query, signal) =>
+    this.#query({ name: 'listOffers', parameter: query }, { signal });
+
   readonly listTags: Analytics['listTags'] = (query, signal) =>
     this.#query({ name: 'listTags', parameter: query }, { signal });
 

@@ -32,10 +32,10 @@ export const paramErrorTexts = {
   sub_id_list: `must be 1 to ${bounds.subIdListMax} ids, separated by commas`,
   date_from: 'must be a calendar date YYYY-MM-DD that is not after date_to',
   date_to: 'must be a calendar date YYYY-MM-DD',
-  granularity: 'must be summary, daily or row',
-  limit: `must be an integer from 1 to ${bounds.analyticsPageItemsMax}, and needs granularity=daily or granularity=row in an analytics query`,
+  granularity: 'must be summary, daily, row or offer',
+  limit: `must be an integer from 1 to ${bounds.analyticsPageItemsMax}, and needs granularity=daily, row or offer in an analytics query`,
   cursor:
-    'must be the unaltered next_cursor of the page before, sent with the same filters, dates and granularity (daily or row), or of the page of tags or experiments before',
+    'must be the unaltered next_cursor of the page before, sent with the same filters, dates and granularity (daily, row or offer), or of the page of tags or experiments before',
 
   // Experiments
   name: 'must be a string of 3 to 64 lower-case letters, digits, underscores or hyphens',

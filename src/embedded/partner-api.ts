@@ -14,6 +14,7 @@ import type { Vertical } from '../domain/vertical.ts';
 import type {
   AnalyticsSummary,
   DailyAnalytics,
+  OfferAnalytics,
   SessionRowsResponse,
   TagsResponse,
 } from '../operations/analytics-schemas.ts';
@@ -73,8 +74,9 @@ export interface AnalyticsQuery extends Omit<AnalyticsInput, 'granularity' | 'li
   readonly granularity?: 'summary';
 }
 
-/** Parameters of GET /analytics for one page of a list, with one item per day (`daily`) or one item per session (`row`). */
-export interface AnalyticsPageQuery<Granularity extends 'daily' | 'row'> extends Omit<AnalyticsInput, 'granularity'> {
+/** Parameters of GET /analytics for one page of a list, with one item per day (`daily`), per session (`row`) or per offer (`offer`). */
+export interface AnalyticsPageQuery<Granularity extends 'daily' | 'row' | 'offer'>
+  extends Omit<AnalyticsInput, 'granularity'> {
   readonly granularity: Granularity;
 }
 
@@ -168,8 +170,9 @@ export class PartnerApi {
   queryAnalytics(query: AnalyticsQuery): Promise<PartnerApiResult<AnalyticsSummary>>;
   queryAnalytics(query: AnalyticsPageQuery<'daily'>): Promise<PartnerApiResult<DailyAnalytics>>;
   queryAnalytics(query: AnalyticsPageQuery<'row'>): Promise<PartnerApiResult<SessionRowsResponse>>;
+  queryAnalytics(query: AnalyticsPageQuery<'offer'>): Promise<PartnerApiResult<OfferAnalytics>>;
   queryAnalytics(
-    query: AnalyticsQuery | AnalyticsPageQuery<'daily' | 'row'>,
+    query: AnalyticsQuery | AnalyticsPageQuery<'daily' | 'row' | 'offer'>,
   ): Promise<PartnerApiResult<AnalyticsResponse>> {
     return this.#run(queryAnalytics, query);
   }

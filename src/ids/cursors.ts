@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { bounds } from '../bounds.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
 import type { KeyPurpose, SecretSet } from '../secrets/secret-set.ts';
 import { decodeCanonicalBase64url, TokenSigner } from './signed-token.ts';
@@ -61,6 +62,8 @@ function encodeTenant({ account, vertical, mode }: CursorTenant): Buffer {
   return bytes;
 }
 
+/** Numbers of the granularities in cursors. */
+const granularityNumbers = { daily: 0, row: 1, offer: 2 } as const;
 type PagedGranularity = 'daily' | 'row';
 
 /** Filter that selects the sessions of a paged analytics query. */
@@ -78,13 +81,21 @@ export interface PagePosition {
   readonly after: number;
 }
 
-const pageBodyBytes = 4 + 4 + 6;
+/** Start of a page of offers, and the first and last day number of the query. */
+export interface OfferPagePosition extends Pick<PagePosition, 'fromDay' | 'toDay'> {
+  /** Id of the last offer on the earlier page; empty on the first page. */
+  readonly afterOfferId: string;
+}
+
+const dayRangeBytes = 4 + 4;
+const pageBodyBytes = dayRangeBytes + 6;
+const utf8BytesPerCharacterMax = 3;
 
 /**
- * Issues and verifies the cursors of analytics pages (docs/contract.md#pages). A cursor has 40 characters. The body has these parts (lengths
- * in bytes):
+ * Issues and verifies the cursors of analytics pages (docs/contract.md#pages). A cursor of days or sessions has 40 characters. The body has
+ * these parts (lengths in bytes):
  *
- *     first day (4), last day (4), after (6)
+ *     first day (4), last day (4), after (6) or the id of the last offer
  *
  * The query has these parts:
  *
@@ -98,7 +109,8 @@ export class PageCursors {
 
   constructor(secrets: SecretSet) {
     const queryBytesMax = tenantBytes + 1 + 1 + tagCharactersMax + digestBytes;
-    this.#signer = new CursorSigner(secrets, 'cursor', pageBodyBytes, queryBytesMax);
+    const bodyBytesMax = dayRangeBytes + bounds.ledgerNameCharactersMax * utf8BytesPerCharacterMax;
+    this.#signer = new CursorSigner(secrets, 'cursor', bodyBytesMax, queryBytesMax);
   }
 
   createCursor(granularity: PagedGranularity, query: PageQuery, { fromDay, toDay, after }: PagePosition): string {
@@ -111,15 +123,29 @@ export class PageCursors {
   verify(granularity: PagedGranularity, query: PageQuery, text: string): PagePosition | null {
     const body = this.#signer.verify(text, encodePageQuery(granularity, query));
     if (body?.length !== pageBodyBytes) return null;
-    return { fromDay: body.readInt32BE(0), toDay: body.readInt32BE(4), after: body.readUIntBE(8, 6) };
+    return { fromDay: body.readInt32BE(0), toDay: body.readInt32BE(4), after: body.readUIntBE(dayRangeBytes, 6) };
+  }
+
+  createOfferCursor(query: PageQuery, { fromDay, toDay, afterOfferId }: OfferPagePosition): string {
+    const days = Buffer.alloc(dayRangeBytes);
+    days.writeInt32BE(toDay, days.writeInt32BE(fromDay));
+    return this.#signer.createCursor(Buffer.concat([days, Buffer.from(afterOfferId)]), encodePageQuery('offer', query));
+  }
+
+  /** Returns the position in a cursor of a page of offers, or null if this service did not issue the cursor for this query. */
+  verifyOfferCursor(query: PageQuery, text: string): OfferPagePosition | null {
+    const body = this.#signer.verify(text, encodePageQuery('offer', query));
+    if (body === null) return null;
+    const afterOfferId = body.toString('utf8', dayRangeBytes);
+    return { fromDay: body.readInt32BE(0), toDay: body.readInt32BE(4), afterOfferId };
   }
 }
 
-function encodePageQuery(granularity: PagedGranularity, query: PageQuery): Buffer {
+function encodePageQuery(granularity: keyof typeof granularityNumbers, query: PageQuery): Buffer {
   const tag = query.referrerTag ?? '';
   return Buffer.concat([
     encodeTenant(query),
-    Buffer.of(granularity === 'row' ? 1 : 0, tag.length),
+    Buffer.of(granularityNumbers[granularity], tag.length),
     Buffer.from(tag, 'latin1'),
     query.subs === null
       ? Buffer.alloc(0)

@@ -2,6 +2,7 @@ import type {
   CohortMetrics,
   DayMetrics,
   LenderMetrics,
+  OfferMetrics,
   SessionRow,
   SummaryResult,
   TagMetrics,
@@ -15,6 +16,7 @@ import type {
   AnalyticsSummary,
   DailyFigures,
   MaturedFigures,
+  OfferFigures,
   SessionFigures,
   TagFigures,
 } from './analytics-schemas.ts';
@@ -78,6 +80,26 @@ export function toSessionRowView(row: SessionRow): SessionFigures {
     rev_confirmed: microsToUsd(row.confirmedMicros),
     last_event_at: formatIsoTimestamp(row.lastEventMs),
     lenders: row.lenders.map(toLenderView),
+  };
+}
+
+/** @param lenderName name of the offer's lender; null if it is unknown */
+export function toOfferView(figures: OfferMetrics, lenderName: string | null): OfferFigures {
+  const { offerId, shownByPosition, clicks } = figures;
+  const shown = shownByPosition.reduce((sum, count) => sum + count, 0);
+  const attributed = microsToUsd(figures.attributedMicros);
+  const confirmed = microsToUsd(figures.confirmedMicros);
+  return {
+    svc_offer_id: offerId,
+    lender_name: lenderName,
+    shown,
+    shown_by_position: shownByPosition,
+    offer_clicks: clicks,
+    click_rate: ratio(clicks, shown),
+    rev_attributed: attributed,
+    rev_confirmed: confirmed,
+    rev_attributed_per_click: ratio(attributed, clicks),
+    rev_confirmed_per_click: ratio(confirmed, clicks),
   };
 }
 

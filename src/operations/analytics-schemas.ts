@@ -172,41 +172,70 @@ export const rowSchema = Type.Object(
   { title: 'Row' },
 );
 
-/** Returns the schema of one page of a response with `granularity=daily` or `granularity=row` (docs/contract.md#pages). */
-function analyticsPageSchema<const Granularity extends 'daily' | 'row', Item extends TSchema>(
-  title: string,
+/** Returns the properties of one page of a response with `daily`, `row` or `offer` (docs/contract.md#pages). */
+function analyticsPageProperties<const Granularity extends 'daily' | 'row' | 'offer', Item extends TSchema>(
   granularity: Granularity,
   item: Item,
   description: string,
 ) {
-  return Type.Object(
-    {
-      referrer_tag: requestedTagSchema,
-      granularity: constantSchema(granularity),
-      ...dateRangeProperties,
-      sessions_kept_from: retainedFromSchema,
-      data: Type.Array(item, { maxItems: bounds.analyticsPageItemsMax, description }),
-      ...pageEndProperties,
-      ...ignoredParametersProperty,
-    },
-    { title },
-  );
+  return {
+    referrer_tag: requestedTagSchema,
+    granularity: constantSchema(granularity),
+    ...dateRangeProperties,
+    sessions_kept_from: retainedFromSchema,
+    data: Type.Array(item, { maxItems: bounds.analyticsPageItemsMax, description }),
+    ...pageEndProperties,
+    ...ignoredParametersProperty,
+  };
 }
 
 export type DailyAnalytics = ValueOf<typeof dailyAnalyticsSchema>;
-export const dailyAnalyticsSchema = analyticsPageSchema(
-  'AnalyticsDaily',
-  'daily',
-  daySchema,
-  'All days in order, including those without sessions.',
+export const dailyAnalyticsSchema = Type.Object(
+  analyticsPageProperties('daily', daySchema, 'All days in order, including those without sessions.'),
+  { title: 'AnalyticsDaily' },
 );
 
 export type SessionRowsResponse = ValueOf<typeof analyticsRowsSchema>;
-export const analyticsRowsSchema = analyticsPageSchema(
-  'AnalyticsRows',
-  'row',
-  rowSchema,
-  'Sessions in the order of creation.',
+export const analyticsRowsSchema = Type.Object(
+  analyticsPageProperties('row', rowSchema, 'Sessions in the order of creation.'),
+  { title: 'AnalyticsRows' },
+);
+
+/** Figures of one offer in a response with `granularity=offer` (docs/contract.md#offers). */
+export type OfferFigures = ValueOf<typeof offerFiguresSchema>;
+export const offerFiguresSchema = Type.Object(
+  {
+    svc_offer_id: Type.String({ description: 'The id of the offer.' }),
+    lender_name: nullableSchema(
+      Type.String({
+        description: 'From the current catalog, or else from the last click; `null` if the offer is in neither.',
+      }),
+    ),
+    shown: nonNegativeIntegerSchema(
+      'Views with the offer, and later answers of a widget load with the offer as a new one.',
+    ),
+    shown_by_position: Type.Array(Type.Integer({ minimum: 0 }), {
+      minItems: bounds.offerPositionsMax,
+      maxItems: bounds.offerPositionsMax,
+      description: '`shown` by position, the first position first.',
+    }),
+    offer_clicks: nonNegativeIntegerSchema('First clicks of a session on the offer.'),
+    click_rate: Type.Number({ minimum: 0, maximum: 1, description: '`offer_clicks / shown`, not in percent.' }),
+    rev_attributed: attributedUsd,
+    rev_confirmed: confirmedUsd,
+    rev_attributed_per_click: usdSchema('`rev_attributed / offer_clicks`; 0 without clicks'),
+    rev_confirmed_per_click: usdSchema('`rev_confirmed / offer_clicks`, which recent sessions lower; 0 without clicks'),
+  },
+  { title: 'OfferFigures' },
+);
+
+export type OfferAnalytics = ValueOf<typeof offerAnalyticsSchema>;
+export const offerAnalyticsSchema = Type.Object(
+  {
+    ...analyticsPageProperties('offer', offerFiguresSchema, 'Shown offers in the alphabetical order of their ids.'),
+    offers_counted_from: nullableSchema(isoDateSchema('First date of the figures of offers; `null` without a limit.')),
+  },
+  { title: 'AnalyticsOffers' },
 );
 
 /** Figures of all sessions of one referrer tag (docs/contract.md#tags). */

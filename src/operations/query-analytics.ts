@@ -1,16 +1,24 @@
 import Type from 'typebox';
-import type { Analytics, CohortFilter, QueryCoverage } from '../analytics/analytics.ts';
+import type { Analytics, CohortFilter, OffersQuery, QueryCoverage } from '../analytics/analytics.ts';
 import { AnalyticsUnavailableError } from '../analytics/analytics.ts';
 import { lastMaturedCohortDay } from '../analytics/counting-rules.ts';
 import { bounds } from '../bounds.ts';
+import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import type { CancelSignal } from '../domain/async.ts';
-import { daysSinceEpoch, parseIsoDate } from '../domain/calendar.ts';
+import { daysSinceEpoch, formatIsoDate, parseIsoDate } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import { invalidRequest, type Outcome, serviceUnavailable, successOutcome } from '../domain/outcome.ts';
 import type { Tenant } from '../domain/tenant.ts';
 import type { PageCursors, PagePosition } from '../ids/cursors.ts';
 import { belongsToTenant, decodeSubId, type SubIds } from '../ids/sub-id.ts';
-import { type DayRange, formatDateRange, toDayView, toSessionRowView, toSummaryView } from './analytics-responses.ts';
+import {
+  type DayRange,
+  formatDateRange,
+  toDayView,
+  toOfferView,
+  toSessionRowView,
+  toSummaryView,
+} from './analytics-responses.ts';
 import {
   type AnalyticsSummary,
   analyticsRowsSchema,
@@ -19,6 +27,9 @@ import {
   type DailyFigures,
   dailyAnalyticsSchema,
   daySchema,
+  type OfferAnalytics,
+  offerAnalyticsSchema,
+  offerFiguresSchema,
   rowSchema,
   type SessionFigures,
   type SessionRowsResponse,
@@ -32,9 +43,10 @@ export interface QueryAnalyticsDeps {
   readonly subIds: SubIds;
   readonly analytics: Analytics;
   readonly pageCursors: PageCursors;
+  readonly catalogs: Pick<CatalogStore, 'currentCatalog'>;
 }
 
-export type AnalyticsResponse = AnalyticsSummary | DailyAnalytics | SessionRowsResponse;
+export type AnalyticsResponse = AnalyticsSummary | DailyAnalytics | SessionRowsResponse | OfferAnalytics;
 
 export const pageLimitSchema = Type.Integer({
   minimum: 1,
@@ -42,7 +54,11 @@ export const pageLimitSchema = Type.Integer({
   default: bounds.analyticsPageItemsMax,
 });
 
-const csvColumns = { daily: listCsvColumns(daySchema), row: listCsvColumns(rowSchema) } as const;
+const csvColumns = {
+  daily: listCsvColumns(daySchema),
+  row: listCsvColumns(rowSchema),
+  offer: listCsvColumns(offerFiguresSchema),
+} as const;
 
 const isIsoDate = (text: unknown) => parseIsoDate(text as string) !== null;
 
@@ -72,8 +88,8 @@ export const queryAnalytics = defineOperation({
       schema: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: bounds.subIdListMax })),
     },
     granularity: {
-      description: 'One record in total, per day, or per session.',
-      schema: stringEnum(['summary', 'daily', 'row'], { default: 'summary' }),
+      description: 'One record in total, per day, per session, or per shown offer (not with `sub_id_list`).',
+      schema: stringEnum(['summary', 'daily', 'row', 'offer'], { default: 'summary' }),
     },
     date_to: {
       description: 'The last day, inclusive; by default today.',
@@ -86,7 +102,7 @@ export const queryAnalytics = defineOperation({
       accepts: isIsoDate,
     },
     limit: {
-      description: 'Maximum number of days or sessions; not with `summary`.',
+      description: 'Maximum number of days, sessions or offers; not with `summary`.',
       schema: Type.Optional(pageLimitSchema),
     },
     cursor: {
@@ -95,18 +111,20 @@ export const queryAnalytics = defineOperation({
     },
   },
   response: {
-    description: 'The summary, or a page of days or of sessions.',
-    schema: Type.Union([analyticsSummarySchema, dailyAnalyticsSchema, analyticsRowsSchema]),
+    description: 'The summary, or a page of days, sessions or offers.',
+    schema: Type.Union([analyticsSummarySchema, dailyAnalyticsSchema, analyticsRowsSchema, offerAnalyticsSchema]),
     examples: {
       summary: { summary: 'granularity=summary', recorded: 'summary' },
       daily: { summary: 'granularity=daily', recorded: 'daily' },
       row: { summary: 'granularity=row', recorded: 'rows' },
+      offer: { summary: 'granularity=offer', recorded: 'offerFigures' },
     },
     csv: {
-      description: 'A page of days or of sessions, one line each. A summary is always JSON.',
+      description: 'A page of days, sessions or offers, one line each. A summary is always JSON.',
       examples: {
         daily: { summary: 'granularity=daily', recorded: 'dailyCsv' },
         row: { summary: 'granularity=row', recorded: 'rowsCsv' },
+        offer: { summary: 'granularity=offer', recorded: 'offerFiguresCsv' },
       },
     },
   },
@@ -138,6 +156,13 @@ export const queryAnalytics = defineOperation({
       });
     }
 
+    if (granularity === 'offer') {
+      if (filter.subs !== null) return invalidRequest('sub_id_list', offersWithoutIdsRule);
+      // Without `sub_id_list`, the request has a tag.
+      const offersFilter = { ...filter, referrerTag: referrerTag!, subs: null };
+      return queryOffers(deps, { filter: offersFilter, dates, today, input, caller, signal });
+    }
+
     let position: PagePosition;
     if (input.cursor === undefined) {
       const window = resolveDayRange(dates, today);
@@ -161,6 +186,52 @@ export const queryAnalytics = defineOperation({
     return { columns: csvColumns[granularity], rows: data, nextCursor };
   },
 });
+
+const offersWithoutIdsRule = 'must be absent with granularity=offer, because offers are counted for each referrer_tag';
+
+interface OffersRequest {
+  readonly filter: CohortFilter & Pick<OffersQuery, 'referrerTag' | 'subs'>;
+  readonly dates: RequestedDates;
+  readonly today: number;
+  readonly input: { readonly limit?: number | undefined; readonly cursor?: string | undefined };
+  readonly caller: Tenant;
+  readonly signal: CancelSignal | null;
+}
+
+/** Returns a page of the offers that were shown to the sessions of a tag (docs/contract.md#offers). */
+async function queryOffers(
+  { analytics, catalogs, pageCursors }: QueryAnalyticsDeps,
+  { filter, dates, today, input, caller, signal }: OffersRequest,
+): Promise<Outcome<OfferAnalytics>> {
+  const { cursor, limit = bounds.analyticsPageItemsMax } = input;
+  const verified = cursor === undefined ? null : pageCursors.verifyOfferCursor(filter, cursor);
+  if (cursor !== undefined && (verified === null || !datesMatchCursor(dates, verified)))
+    return invalidRequest('cursor');
+  const window = verified ?? resolveDayRange(dates, today);
+  if (window === null) return invalidRequest('date_from');
+  const { fromDay, toDay } = window;
+  return refuseIfUnavailable(async () => {
+    const query = { ...filter, fromDay, toDay, afterOfferId: verified?.afterOfferId ?? '', limit };
+    const { offers, nextAfterOfferId, offersFromDay, ...coverage } = await analytics.listOffers(query, signal);
+    const catalog = catalogs.currentCatalog(caller.vertical.number, caller.mode);
+    const view: OfferAnalytics = {
+      referrer_tag: filter.referrerTag,
+      granularity: 'offer',
+      ...formatDateRange(window, coverage.retainedFromDay),
+      offers_counted_from: offersFromDay === 0 ? null : formatIsoDate(offersFromDay),
+      data: offers.map((offer) => {
+        const { lenderName = offer.lender } = catalog.offers[catalog.findOfferIndex(offer.offerId)] ?? {};
+        return toOfferView(offer, lenderName);
+      }),
+      has_more: nextAfterOfferId !== null,
+      next_cursor:
+        nextAfterOfferId === null
+          ? null
+          : pageCursors.createOfferCursor(filter, { fromDay, toDay, afterOfferId: nextAfterOfferId }),
+    };
+    return reportTagWithoutSessions(view, filter, coverage.tagHasSessions);
+  });
+}
 
 function toSignedPageView<Granularity extends 'daily' | 'row', Item>(
   { pageCursors }: QueryAnalyticsDeps,

@@ -3,7 +3,10 @@ import type {
   AnalyticsTenant,
   CohortFilter,
   CohortMetrics,
+  CohortQuery,
   DailyAnalyticsResult,
+  OfferMetrics,
+  OffersPage,
   SessionRowsPage,
   SessionRowsQuery,
   SummaryQuery,
@@ -40,6 +43,8 @@ export interface ModelSession {
   lastEventMs: number;
   views: number;
   readonly shown: Set<string>;
+  /** Offers that were counted as shown, each with its position. */
+  readonly shownAt: { readonly offer: string; readonly position: number }[];
   readonly widgetEvents: WidgetEventType[];
   readonly clicks: Map<string, ModelClick>;
   /** Payouts and reversals by kind, offer and txid. */
@@ -110,7 +115,7 @@ export class AnalyticsModel {
         this.#sessions.set(id, {
           ...{ sub: Uint8Array.from(sub), tenant, day, position, tag, device, metadata, lastEventMs: wallMs, views: 0 },
           ...{ unit: unit === undefined ? null : Buffer.from(unit).toString('hex'), revenueChanges: [] },
-          ...{ shown: new Set(), widgetEvents: [], clicks: new Map(), transactions: new Map() },
+          ...{ shown: new Set(), shownAt: [], widgetEvents: [], clicks: new Map(), transactions: new Map() },
         });
       }
     } else if (session === undefined) {
@@ -124,7 +129,10 @@ export class AnalyticsModel {
     const { mode, createdMs } = session.tenant;
     if (record[0] === 2) {
       if (record[6] !== true) session.views++;
-      for (const offer of record[4]) session.shown.add(offer);
+      for (const [position, offer] of record[4].entries()) {
+        if (record[6] !== true || !session.shown.has(offer)) session.shownAt.push({ offer, position });
+        session.shown.add(offer);
+      }
     } else if (record[0] === 3) {
       const [, atMs, , , offer, lender, micros, isBooked, reason, confirms, payoutMicros = null] = record;
       const earlier = session.clicks.get(offer);
@@ -247,6 +255,28 @@ export class AnalyticsModel {
     return [...this.#sessions.values()];
   }
 
+  /** Returns the figures of every offer that was shown to the sessions of a tag, in alphabetical order. */
+  offers(query: CohortQuery): OfferMetrics[] {
+    const sessions = this.#select(query).filter(({ day }) => day >= query.fromDay && day <= query.toDay);
+    const shown = sessions.flatMap(({ shownAt }) => shownAt);
+    return [...Map.groupBy(shown, ({ offer }) => offer)]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([offerId, places]) => {
+        const clicked = sessions.filter(({ clicks }) => clicks.has(offerId)).sort((a, b) => b.day - a.day);
+        const clickOf = ({ clicks }: ModelSession) => clicks.get(offerId)!;
+        return {
+          offerId,
+          shownByPosition: Array.from({ length: 20 }, (_, index) =>
+            sum(places, ({ position }) => (Math.min(position, 19) === index ? 1 : 0)),
+          ),
+          clicks: clicked.length,
+          attributedMicros: sum(clicked, (session) => clickOf(session).micros),
+          confirmedMicros: sum(clicked, (session) => confirmedMicros(session, offerId)),
+          lender: clicked[0] === undefined ? null : clickOf(clicked[0]).lender,
+        };
+      });
+  }
+
   /** Returns the figures of every tag of a tenant, in alphabetical order. */
   tags(tenant: AnalyticsTenant): TagMetrics[] {
     const sessions = this.#select({ ...tenant, referrerTag: null, subs: null });
@@ -267,7 +297,7 @@ export class AnalyticsModel {
 
   /** Checks the results of the queries: summary, daily figures, and rows and tags with pages of different lengths. */
   assertFigures(
-    store: Pick<AnalyticsStore, 'getSummary' | 'listDailyAnalytics' | 'listSessions' | 'listTags'>,
+    store: Pick<AnalyticsStore, 'getSummary' | 'listDailyAnalytics' | 'listSessions' | 'listOffers' | 'listTags'>,
     queries: readonly SummaryQuery[],
     asOfMs = this.#asOfMs,
   ): void {
@@ -280,6 +310,19 @@ export class AnalyticsModel {
           assert.deepEqual(page, this.rows({ ...query, afterPosition, limit }));
           assert(page.nextAfterPosition === null || page.nextAfterPosition > afterPosition);
           afterPosition = page.nextAfterPosition;
+        }
+        const { referrerTag, subs } = query;
+        if (referrerTag !== null && subs === null) {
+          const offers: OfferMetrics[] = [];
+          for (let afterOfferId: string | null = ''; afterOfferId !== null; ) {
+            const page: OffersPage = store.listOffers({ ...query, referrerTag, subs, afterOfferId, limit });
+            const { offers: found, nextAfterOfferId, ...coverage } = page;
+            assert.deepEqual(coverage, { ...this.#coverage(query), offersFromDay: 0 });
+            offers.push(...found);
+            assert(nextAfterOfferId === null || found.length === limit);
+            afterOfferId = nextAfterOfferId;
+          }
+          assert.deepEqual(offers, this.offers(query));
         }
         const { account, vertical, mode } = query;
         const tags: TagMetrics[] = [];

@@ -37,6 +37,8 @@ describe('AnalyticsStore', () => {
   const listSessions = (page: Partial<SessionRowsQuery> = {}) =>
     projected.store.listSessions({ ...window, afterPosition: 0, limit: 100, ...page });
 
+  const listed = { ...window, referrerTag: 'tag-one', subs: null, afterOfferId: '' };
+
   /** Applies records in one batch, and then in a new store in one batch for each record. */
   const assertInAnyBatches = (records: readonly unknown[], assertFigures: () => void) => {
     apply(...records);
@@ -325,6 +327,41 @@ describe('AnalyticsStore', () => {
     );
     const { sessions, views, clicks, widgetEvents } = query();
     assert.deepEqual([sessions, views, clicks, widgetEvents[0]], [1, 1, 1, 1]);
+  });
+
+  it('counts an offer as shown once for each view, and in a refresh only if the session has not seen it', () => {
+    const other = subIdBytes({ createdMs: noon, serial: 2 });
+    const records = [
+      sessionCreatedRecord(sub),
+      sessionCreatedRecord(other),
+      widgetViewedRecord(sub, ['a', 'b'], { load: 1 }),
+      widgetViewedRecord(sub, ['b', 'c', 'a'], { load: 1, again: true }),
+      offersViewedRecord(sub, ['a']),
+      widgetViewedRecord(other, ['c'], { load: 2, again: true }),
+      offersViewedRecord(other, []),
+      offerClickedRecord(sub, 'c'),
+    ];
+    assertInAnyBatches(records, () => {
+      const { offers } = projected.store.listOffers({ ...listed, limit: 100 });
+      assert.deepEqual(
+        offers.map(({ offerId, shownByPosition, clicks }) => [offerId, ...shownByPosition.slice(0, 3), clicks]),
+        [
+          ['a', 2, 0, 0, 0],
+          ['b', 0, 1, 0, 0],
+          ['c', 1, 1, 0, 1],
+        ],
+      );
+    });
+  });
+
+  it('counts all positions after the last counted position together', () => {
+    const ids = Array.from({ length: 24 }, (_, index) => `offer-${String(index).padStart(2, '0')}`);
+    apply(sessionCreatedRecord(sub), offersViewedRecord(sub, ids), offersViewedRecord(sub, ids.slice(4)));
+    const { offers } = projected.store.listOffers({ ...listed, limit: 100 });
+    assert.deepEqual(
+      offers.map(({ shownByPosition }) => shownByPosition.flatMap((count, index) => Array(count).fill(index))),
+      ids.map((_, index) => [...(index < 4 ? [] : [index - 4]), Math.min(index, 19)]),
+    );
   });
 
   it('does not change the store if a batch fails', () => {

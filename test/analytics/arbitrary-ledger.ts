@@ -51,12 +51,12 @@ const created = fc
   .map(([sub, tag, device, metadata]) => sessionCreatedRecord(sub, { tag, device: device as DeviceClass, metadata }));
 
 const viewed = fc
-  .tuple(sub, fc.subarray(offers), fc.constantFrom(1_000, 1_000, msPerDay))
+  .tuple(sub, fc.shuffledSubarray(offers), fc.constantFrom(1_000, 1_000, msPerDay))
   .map(([sub, shown, afterMs]) => offersViewedRecord(sub, shown, sub.readUIntBE(0, 6) + afterMs));
 
 /** Generates two widget load ids per session. A refresh does not require an earlier view. */
 const widgetViewed = fc
-  .tuple(sub, fc.subarray(offers), fc.record({ load: fc.constantFrom(1, 2), again: fc.boolean() }))
+  .tuple(sub, fc.shuffledSubarray(offers), fc.record({ load: fc.constantFrom(1, 2), again: fc.boolean() }))
   .map(([sub, shown, options]) => widgetViewedRecord(sub, shown, options));
 
 /** Generates events of known types and of a type of a later version. Some of the events are late. */

@@ -16,6 +16,8 @@ function counters(day: number, tag = 'tag-one'): ArchiveRecord[] {
     [13, [day, 2, 30, 20, 10, 5_000_000, 4_000_000, '9223372036854775807']],
     [13, [day, 3, 30, 20, 10, 5_000_000, 4_000_000, '0', 9, null, day * 86_400_000], [1, 0, 2, 0, 0, 0, 7]],
     [14, [day, 'Lender of a', 10, 4_000_000]],
+    [14, [day, 'Lender of a', 10, 4_000_000, 'a', 5_000_000]],
+    [21, [day, 'a', 2, 300, 0, 7]],
   ];
 }
 
@@ -30,7 +32,7 @@ describe('counter archive', () => {
 
   const append = (untilDay: number, ledgerStartPosition: number, records = counters(untilDay - 1)) =>
     new CounterArchive(folder).append(
-      { wallMs: untilDay * 1_000, untilDay, ledgerStartPosition: ledgerStartPosition },
+      { wallMs: untilDay * 1_000, untilDay, ledgerStartPosition: ledgerStartPosition, hasOffers: true },
       records as unknown as ArchivedCounters,
     );
   const files = () =>
@@ -42,18 +44,18 @@ describe('counter archive', () => {
     append(100, 7);
     append(101, 7);
     const third = new CounterArchive(folder);
-    third.append({ wallMs: 5, untilDay: 140, ledgerStartPosition: 900 }, []);
+    third.append({ wallMs: 5, untilDay: 140, ledgerStartPosition: 900, hasOffers: false }, []);
     assert.deepEqual([third.firstRetainedDay, third.ledgerStartPosition], [140, 900]);
     const archive = new CounterArchive(folder);
     assert.deepEqual([archive.firstRetainedDay, archive.ledgerStartPosition], [140, 900]);
     const expected = [
-      [11, 100_000, 0, 100, 7],
+      [11, 100_000, 0, 100, 7, true],
       ...counters(99),
       [15],
-      [11, 101_000, 100, 101, 7],
+      [11, 101_000, 100, 101, 7, true],
       ...counters(100),
       [15],
-      [11, 5, 101, 140, 900],
+      [11, 5, 101, 140, 900, false],
       [15],
     ];
     assert.deepEqual([...archive.readAll()], expected);
@@ -117,7 +119,7 @@ describe('counter archive', () => {
       assert.throws(() => [...new CounterArchive(folder).readAll()], LogDamagedError);
       writeFileSync(file, whole);
     }
-    assert.equal([...new CounterArchive(folder).readAll()].length, 18);
+    assert.equal([...new CounterArchive(folder).readAll()].length, 24);
   });
 
   it('rejects an archive with invalid records', () => {
@@ -133,6 +135,12 @@ describe('counter archive', () => {
       ['reasons that are not a list', [counters(9)[0], [13, [9, 0, 1, 1, 1, 1, 1, '0'], [], 5]]],
       ['a negative reason count', [counters(9)[0], [13, [9, 0, 1, 1, 1, 1, 1, '0'], [], [1, -1]]]],
       ['a negative event count', [counters(9)[0], [13, [9, 0, 1, 1, 1, 1, 1, '0'], [1, -1]]]],
+      ['an offer without revenue', [counters(9)[0], [14, [9, 'x', 1, 0, 'a']]]],
+      ['a negative number of views', [counters(9)[0], [21, [9, 'a', 0, 1, -1]]]],
+      ['views of an offer without an id', [counters(9)[0], [21, [9, 5, 0, 1]]]],
+      ['a header with a number in place of a truth value', [[11, 1, 0, 5, 1, 1]]],
+      ['views without a tag', [[21, [9, 'a', 0, 1]]]],
+      ['views of another day', [counters(9)[0], [21, [10, 'a', 0, 1]]]],
       ['a counter without a tag', [[14, [9, 'x', 1, 0]]]],
       ['a counter of another day', counters(10)],
       ['an experiment without a definition', [[16, [1, 1, 0, 'x']]]],
@@ -154,7 +162,7 @@ describe('counter archive', () => {
   it('a failed write leaves the archive unchanged, and a retry succeeds', () => {
     writeFileSync(folder, 'a file in place of the folder');
     const archive = new CounterArchive(join(folder, 'below'));
-    const range = { wallMs: 1, untilDay: 100, ledgerStartPosition: 8 };
+    const range = { wallMs: 1, untilDay: 100, ledgerStartPosition: 8, hasOffers: true };
     assert.throws(() => archive.append(range, []), ArchiveWriteError);
     assert.deepEqual([archive.firstRetainedDay, archive.ledgerStartPosition, [...archive.readAll()]], [0, 1, []]);
     rmSync(folder);
@@ -171,7 +179,7 @@ describe('counter archive', () => {
       throw new Error('the store is damaged');
     })();
     assert.throws(
-      () => archive.append({ wallMs: 1, untilDay: 101, ledgerStartPosition: 8 }, broken),
+      () => archive.append({ wallMs: 1, untilDay: 101, ledgerStartPosition: 8, hasOffers: true }, broken),
       /the store is damaged/,
     );
     assert.deepEqual(files(), before);
@@ -180,7 +188,7 @@ describe('counter archive', () => {
 
   it('ignores the temporary archive file of a killed process', () => {
     append(100, 7);
-    writeFileSync(join(folder, '0000000000000007.log.new'), 'half');
+    writeFileSync(join(folder, '0000000000000009.log.new'), 'half');
     append(101, 8);
     assert.equal(new CounterArchive(folder).firstRetainedDay, 101);
     assert.deepEqual(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { SessionRow, SummaryResult, TagMetrics } from '../../src/analytics/analytics.ts';
+import type { OfferMetrics, SessionRow, SummaryResult, TagMetrics } from '../../src/analytics/analytics.ts';
 import { ThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
 import { msPerDay } from '../../src/domain/calendar.ts';
 import { dataPaths } from '../../src/files/data-paths.ts';
@@ -63,7 +63,7 @@ test('a data folder of an earlier release opens with the same figures', async (t
   const { rows } = await analytics.listSessions({ ...query, afterPosition: 0, limit: 100 });
   const toHexRow = ({ sub, ...row }: SessionRow) => ({ sub: Buffer.from(sub).toString('hex'), ...row });
   assert.deepEqual(rows.map(toHexRow), expected.rows);
-  assert.deepEqual(reasons, ['analytics store has schema version 4; this release uses 11']);
+  assert.deepEqual(reasons, ['analytics store has schema version 4; this release uses 12']);
 });
 
 test('sessions with revenue are unknown for days that an earlier release archived, and counted for other days', async (t) => {
@@ -77,6 +77,32 @@ test('sessions with revenue are unknown for days that an earlier release archive
   // The ledger still contains the records of this session.
   assert.deepEqual(await countFrom(today - 198), [1, 1]);
   assert.deepEqual(await countFrom(today - 210, today - 201), [0, 0]);
+});
+
+test('offers are counted from the first day that the earlier release has not archived', async (t) => {
+  const { analytics } = await startOnEarlierData(t);
+  const query = { ...byTag, fromDay: today - 210, referrerTag: 'tag-one', subs: null, afterOfferId: '', limit: 100 };
+  const { offers, offersFromDay, retainedFromDay, nextAfterOfferId } = await analytics.listOffers(query);
+  assert.deepEqual([offersFromDay, nextAfterOfferId], [retainedFromDay, null]);
+  assert.ok(offersFromDay > today - 199);
+  const { clicks, attributedMicros, confirmedMicros } = await analytics.getSummary({
+    ...query,
+    fromDay: offersFromDay,
+  });
+  const sum = (read: (offer: OfferMetrics) => number) => offers.reduce((total, offer) => total + read(offer), 0);
+  assert.equal(
+    sum((offer) => offer.clicks),
+    clicks,
+  );
+  assert.equal(
+    sum((offer) => offer.attributedMicros),
+    attributedMicros,
+  );
+  assert.equal(
+    sum((offer) => offer.confirmedMicros),
+    confirmedMicros,
+  );
+  assert.ok(clicks > 0 && sum(({ shownByPosition }) => shownByPosition[0]!) > 0);
 });
 
 test('lists the tags of an earlier release, with the start of the day as the time of archived sessions', async (t) => {

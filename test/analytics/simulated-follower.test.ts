@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { SessionRowsQuery, SummaryQuery, TagsQuery } from '../../src/analytics/analytics.ts';
+import type { OffersQuery, SessionRowsQuery, SummaryQuery, TagsQuery } from '../../src/analytics/analytics.ts';
 import { deleteAnalyticsDatabase } from '../../src/analytics/analytics-database.ts';
 import { LedgerFollower } from '../../src/analytics/ledger-follower.ts';
 import { daysSinceEpoch } from '../../src/domain/calendar.ts';
@@ -205,6 +205,7 @@ function assertFigures({ follower, deletedSegments }: SimulatedFollower, model: 
     getSummary: (parameter: SummaryQuery) => follower.execute({ name: 'getSummary', parameter }),
     listDailyAnalytics: (parameter: SummaryQuery) => follower.execute({ name: 'listDailyAnalytics', parameter }),
     listSessions: (parameter: SessionRowsQuery) => follower.execute({ name: 'listSessions', parameter }),
+    listOffers: (parameter: OffersQuery) => follower.execute({ name: 'listOffers', parameter }),
     listTags: (parameter: TagsQuery) => follower.execute({ name: 'listTags', parameter }),
   };
   const asOfMs = records[appliedPosition - 1]?.[1] ?? null;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { SessionRowsQuery, SummaryQuery } from '../../src/analytics/analytics.ts';
-import type { CounterArchive } from '../../src/analytics/counter-archive.ts';
+import { AnalyticsStore } from '../../src/analytics/analytics-store.ts';
+import { CounterArchive } from '../../src/analytics/counter-archive.ts';
 import { bounds } from '../../src/bounds.ts';
 import { daysSinceEpoch, msPerDay } from '../../src/domain/calendar.ts';
 import {
@@ -13,6 +14,7 @@ import {
   subIdBytes,
   widgetEventsRecord,
 } from '../support/ledger-records.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { ProjectedStore } from './projected-store.ts';
 import { byTag, noon, today } from './sample-query.ts';
 
@@ -100,6 +102,81 @@ describe('retention of sessions in the analytics store', () => {
     );
   });
 
+  const offersOf = () =>
+    projected.store.listOffers({ ...window, referrerTag: 'tag-one', subs: null, afterOfferId: '', limit: 100 });
+
+  it('archives the figures of offers, and restores them', () => {
+    const sub = subIdBytes({ createdMs: old, serial: 1 });
+    projected.apply(
+      created(2, noon),
+      offersViewedRecord(subIdBytes({ createdMs: noon, serial: 2 }), ['b', 'c']),
+      sessionCreatedRecord(sub),
+      offersViewedRecord(sub, ['a', 'b']),
+      offersViewedRecord(sub, ['b', 'c', 'a']),
+      offerClickedRecord(sub, 'a', { valueMicros: 2_000_000 }),
+      revenueConfirmedRecord(sub, 'a', { micros: 5_000_000 }),
+    );
+    const before = offersOf();
+    assert.deepEqual(
+      before.offers.map(({ offerId, lender, clicks, shownByPosition }) => [
+        ...[offerId, lender, clicks],
+        ...shownByPosition.slice(0, 4),
+      ]),
+      [
+        ['a', 'Lender of a', 1, 1, 0, 1, 0],
+        ['b', null, 0, 2, 1, 0, 0],
+        ['c', null, 0, 0, 2, 0, 0],
+      ],
+    );
+    applyRetention();
+    const day = daysSinceEpoch(old);
+    assert.deepEqual(
+      [...archive.readAll()].filter(([kind]) => kind === 14 || kind === 21),
+      [
+        [14, [day, 'Lender of a', 1, 5_000_000, 'a', 2_000_000]],
+        [21, [day, 'b', 0, 1, 1]],
+        [21, [day, 'c', 1, 1]],
+        [21, [day, 'a', 0, 1, 0, 1]],
+      ],
+    );
+    projected.rebuild();
+    projected.apply(created(2, noon), offersViewedRecord(subIdBytes({ createdMs: noon, serial: 2 }), ['b', 'c']));
+    assert.deepEqual(offersOf(), { ...before, retainedFromDay: retainedFrom });
+  });
+
+  it('reports from which day offers are counted if an earlier release archived days without offers', () => {
+    const range = { wallMs: 1, ledgerStartPosition: 1 };
+    const archived = (day: number) => [
+      [12, [1, 1, 0, 'tag-one']] as const,
+      [13, [day, 0, 5, 4, 3, 2_000_000, 1, '1']] as const,
+      [14, [day, 'Lender of a', 3, 1]] as const,
+    ];
+    archive.append({ ...range, untilDay: today - 20, hasOffers: false }, archived(today - 21));
+    const offers = [
+      [14, [today - 16, 'Lender of a', 2, 0, 'a', 7]],
+      // A later release may count more positions.
+      [21, [today - 16, 'a', 18, 1, 2, 3, 0]],
+      [21, [today - 16, 'z', 3, 0]],
+    ] as const;
+    archive.append({ ...range, untilDay: today - 15, hasOffers: true }, [...archived(today - 16), ...offers]);
+    projected.reopen();
+    const { offers: found, offersFromDay } = offersOf();
+    assert.equal(offersFromDay, today - 20);
+    const shownByPosition = [...Array<number>(18).fill(0), 1, 5];
+    const revenue = { attributedMicros: 7, confirmedMicros: 0 };
+    assert.deepEqual(found, [{ offerId: 'a', lender: 'Lender of a', clicks: 2, ...revenue, shownByPosition }]);
+    assert.deepEqual(summary().topLenders, [{ lender: 'Lender of a', clicks: 8, confirmedMicros: 2 }]);
+
+    // If archive segments are lost, the days are archived again, without offers of the days that never had them.
+    projected.apply(created(1, noon - msPerDay), created(2, noon));
+    projected.store.close();
+    const emptyArchive = new CounterArchive(temporaryFolder());
+    const store = new AnalyticsStore(projected.file, emptyArchive);
+    assert.ok(store.applyRetention({ today, retentionDays: 0, wallMs: noon }).archived);
+    assert.deepEqual([...emptyArchive.readAll()][0]!.slice(2), [0, today, 1, false]);
+    store.close();
+  });
+
   it('archives clicks without revenue by reason, and restores them', () => {
     const sub = subIdBytes({ createdMs: old, serial: 1 });
     const click = (offer: string, ...decision: ClickDecision) => offerClickedRecord(sub, offer, { decision });
@@ -126,7 +203,7 @@ describe('retention of sessions in the analytics store', () => {
   });
 
   it('restores archives of other service versions with fewer, more or no widget event types or reasons', () => {
-    const archiveRange = { wallMs: 1, untilDay: retainedFrom, ledgerStartPosition: 1 };
+    const archiveRange = { wallMs: 1, untilDay: retainedFrom, ledgerStartPosition: 1, hasOffers: true };
     const [day, figures] = [retainedFrom - 1, [5, 4, 3, 2, 1, '1'] as const];
     archive.append(archiveRange, [
       [12, [1, 1, 0, 'tag-one']],
@@ -203,7 +280,7 @@ describe('retention of sessions in the analytics store', () => {
   });
 
   it('reads a new ledger from its start, and ignores the position that the archive stored for the old ledger', () => {
-    const archiveRange = { wallMs: 1, untilDay: retainedFrom, ledgerStartPosition: 5_000 };
+    const archiveRange = { wallMs: 1, untilDay: retainedFrom, ledgerStartPosition: 5_000, hasOffers: true };
     archive.append(archiveRange, []);
     projected.reopen();
     const outcome = { archived: true, retainedFromDay: retainedFrom, isNew: false, archiveEnd: archive.end };

@@ -3,6 +3,17 @@ import { unbookedClickColumns } from '../../src/analytics/analytics-database.ts'
 import { decodeVarints } from '../../src/analytics/sql-database.ts';
 import { widgetEventTypes } from '../../src/ledger/ledger-record.ts';
 
+/** Returns the counts of the table `offer_view` as `<offer> <position> <count>`. */
+function shownPlaces(shown: Buffer, offers: ReadonlyMap<number, unknown>): string[] {
+  const numbers = decodeVarints(shown);
+  let place = 0;
+  const places = numbers.flatMap((number, index) => {
+    if (index % 2 === 0) place += number;
+    return index % 2 === 0 ? [] : [`${offers.get(Math.floor(place / 20))} ${place % 20} ${number}`];
+  });
+  return places.sort();
+}
+
 /**
  * Returns the sessions, clicks, payouts and counters of a store. Uses names instead of row numbers, because row numbers
  * depend on the order of the records. Joins the cohort lists, because their partition depends on the batches.
@@ -54,10 +65,14 @@ export function figuresInStore(file: string): Record<string, unknown> {
         `SELECT ${tag}, day, device, ${widgetEventTypes.join(', ')}
         FROM widget_counter JOIN referrer_tag ON number = tag_number ORDER BY 1, 2, 3`,
       ),
-      lenders: rows(
-        `SELECT ${tag}, day, name, clicks, confirmed_micros FROM lender_counter
-        JOIN referrer_tag ON referrer_tag.number = tag_number JOIN lender ON lender.number = lender ORDER BY 1, 2, 3`,
+      offers: rows(
+        `SELECT ${tag}, day, name, id, clicks, attributed_micros, confirmed_micros FROM offer_counter
+        JOIN referrer_tag ON referrer_tag.number = tag_number JOIN lender ON lender.number = lender
+        LEFT JOIN offer ON offer.number = offer ORDER BY 1, 2, 3, 4`,
       ),
+      shown: rows(
+        `SELECT ${tag}, day, shown FROM offer_view JOIN referrer_tag ON number = tag_number ORDER BY 1, 2`,
+      ).map(([list, day, shown]) => [list, day, shownPlaces(shown as Buffer, offers)]),
     };
   } finally {
     database.close();

@@ -1,7 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AnalyticsSummary, ApiKeyMode, SessionRowsResponse, TagsResponse } from '../../src/index.ts';
-import { type ApiCaller, assertError, assertOk, assertTimestamp, type Query } from '../support/api-caller.ts';
+import type {
+  AnalyticsSummary,
+  ApiKeyMode,
+  OfferAnalytics,
+  SessionRowsResponse,
+  TagsResponse,
+} from '../../src/index.ts';
+import {
+  type ApiCaller,
+  assertError,
+  assertOk,
+  assertTimestamp,
+  type Query,
+  widgetLoadId,
+} from '../support/api-caller.ts';
 import { describeEveryVertical, describePersonalLoans } from '../support/contract-suite.ts';
 import { totalClickUsd } from '../support/vertical-fixture.ts';
 
@@ -63,6 +76,48 @@ describePersonalLoans('GET /analytics', (door) => {
     const named = row!.lenders.flatMap(({ lender, clicks }) => Array<string>(clicks).fill(lender));
     assert.deepEqual(named.sort(), clickedLenders);
     for (const name of Object.keys(fixture.complete)) assert.ok(!answer.text.includes(`"${name}"`), name);
+  });
+
+  test('counts how often each offer was shown at each position, and its clicks', async () => {
+    const caller = door.caller();
+    const { subId, clicked } = await caller.createSessionWithClicks('offers-shown', fixture.complete, 1);
+    const { offers } = await caller.offers(subId, { max_offers: 2 });
+    const first = offers[0]!;
+    assert.equal(first.svc_offer_id, clicked[0]!.svc_offer_id);
+    const query = { referrer_tag: 'offers-shown', granularity: 'offer' };
+    const { data } = assertOk<OfferAnalytics>(await caller.get('analytics', query));
+    const usd = totalClickUsd(fixture, [first.svc_offer_id]);
+    assert.deepEqual(
+      data.find(({ svc_offer_id: id }) => id === first.svc_offer_id),
+      {
+        ...{ svc_offer_id: first.svc_offer_id, lender_name: first.lender_name, shown: 2 },
+        shown_by_position: [2, ...Array<number>(19).fill(0)],
+        ...{ offer_clicks: 1, click_rate: 0.5, rev_attributed: usd, rev_confirmed: 0 },
+        ...{ rev_attributed_per_click: usd, rev_confirmed_per_click: 0 },
+      },
+    );
+    const ids = data.map(({ svc_offer_id: id }) => id);
+    assert.deepEqual(ids, ids.toSorted());
+    const { marketplace_views } = await caller.summary({ referrer_tag: 'offers-shown' });
+    assert.equal(
+      data.reduce((sum, { shown_by_position: [count] }) => sum + count!, 0),
+      marketplace_views,
+    );
+
+    // A widget that loads its offers again counts only offers that the session has not seen.
+    const widget = await caller.createWidget('offers-refreshed', fixture.complete);
+    const shown = await widget.offers(widgetLoadId(1), { max_offers: 2 });
+    const more = await widget.offers(widgetLoadId(1), { max_offers: 3 });
+    const refreshed = assertOk<OfferAnalytics>(
+      await caller.get('analytics', { ...query, referrer_tag: 'offers-refreshed' }),
+    );
+    assert.deepEqual([shown.offers.length, more.offers.length], [2, 3]);
+    assert.deepEqual(
+      refreshed.data.map((offer) => [offer.svc_offer_id, offer.shown]).sort(),
+      more.offers.map((offer) => [offer.svc_offer_id, 1]).sort(),
+    );
+    const answer = await caller.get('analytics', { granularity: 'offer', sub_id_list: subId });
+    assertError(answer, 'INVALID_REQUEST', 'sub_id_list');
   });
 
   test('summary, daily and row queries include every event whose response was sent before the query', async () => {

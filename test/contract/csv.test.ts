@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { parse } from 'csv-parse/sync';
+import type { OfferAnalytics } from '../../src/index.ts';
 import { type ApiCaller, assertError, assertOk, type Query } from '../support/api-caller.ts';
 import type { HttpResponse } from '../support/http-client.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
@@ -43,7 +44,7 @@ async function readAllPages(caller: ApiCaller, query: Query) {
 }
 
 for (const engine of ['uws', 'node'] as const) {
-  test(`CSV pages of days and of rows have the figures of the JSON pages (${engine})`, async (t) => {
+  test(`CSV pages of days, rows and offers have the figures of the JSON pages (${engine})`, async (t) => {
     const caller = await start(t, engine);
     const hostile = { '=cmd|calc': '@SUM(1)', line: 'a\r\n"b",c', emoji: '😀', minus: -1 };
     // A tag may begin with a hyphen, which is the start of a formula.
@@ -72,6 +73,19 @@ for (const engine of ['uws', 'node'] as const) {
     const { data: days } = await caller.daily({ referrer_tag: tag });
     const dayLines = await readAllPages(caller, { referrer_tag: tag, granularity: 'daily', limit: 10 });
     assert.equal(days.length, 31);
+    const { data: offers } = assertOk<OfferAnalytics>(
+      await caller.get('analytics', { referrer_tag: tag, granularity: 'offer' }),
+    );
+    const offerLines = await readAllPages(caller, { referrer_tag: tag, granularity: 'offer', limit: 1 });
+    assert.ok(offers.length > 1);
+    assert.deepEqual(
+      offerLines.map((line) => ({ ...line, shown_by_position: JSON.parse(line.shown_by_position!) })),
+      offers.map(({ shown_by_position, ...offer }) => ({
+        ...Object.fromEntries(Object.entries(offer).map(([name, value]) => [name, String(value)])),
+        shown_by_position,
+      })),
+    );
+
     const flatten = (value: object, prefix = ''): [string, string][] =>
       Object.entries(value).flatMap(([name, item]) =>
         typeof item === 'object' ? flatten(item, `${prefix}${name}.`) : [[prefix + name, String(item)]],

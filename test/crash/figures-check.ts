@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
-import type { ApiKeyMode, SessionFigures } from '../../src/index.ts';
+import { getOrAdd } from '../../src/domain/get-or-add.ts';
+import type { ApiKeyMode, OfferAnalytics, SessionFigures } from '../../src/index.ts';
 import { clickIdFromRedirect } from '../support/click-ids.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
-import { ConfirmationBatch, type ConfirmationRow, type IssuedClick, type RowVerdict } from './confirmations.ts';
+import {
+  ConfirmationBatch,
+  type ConfirmationRow,
+  type IssuedClick,
+  type RowVerdict,
+  revenueChangeMicros,
+} from './confirmations.ts';
 import { inParallel, type TagSessions, type VerificationOptions } from './expectations.ts';
 import {
   addFigures,
@@ -17,7 +24,7 @@ import {
   readSummary,
 } from './figures.ts';
 import type { SessionRecord } from './session-record.ts';
-import { confirmationsOf, dailyOf, querySummary, retryUntilAnswered, rowsOf } from './wire.ts';
+import { confirmationsOf, dailyOf, offersOf, querySummary, retryUntilAnswered, rowsOf } from './wire.ts';
 
 const idsPerQuery = 500;
 /** Maximum length of a page (docs/contract.md#pages). */
@@ -68,7 +75,35 @@ export async function checkTag({ wire, partners, tally }: VerificationOptions, t
     sessions += day.sessions_total;
   }
   assert.equal(sessions, tag.certain, `the days of ${name} are not all of it`);
+  compareOffers(
+    name,
+    offersOf(await retryUntilAnswered(() => wire.queryAnalytics(partner, { ...query, granularity: 'offer' }))),
+    tag.sessions,
+  );
   tally.add('tags compared after a restart');
+}
+
+/** Compares the clicks and the confirmed revenue of each offer. An offer with a click was shown at least as often. */
+function compareOffers(name: string, { data, has_more }: OfferAnalytics, sessions: readonly SessionRecord[]): void {
+  assert.equal(has_more, false);
+  const expected = new Map<string, { clicks: number; confirmedMicros: number }>();
+  for (const { counted, payouts } of sessions) {
+    for (const offerId of counted) getOrAdd(expected, offerId, () => ({ clicks: 0, confirmedMicros: 0 })).clicks++;
+    for (const row of payouts.rows) expected.get(row.offerId)!.confirmedMicros += revenueChangeMicros(row);
+  }
+  const clicked = data.filter(({ offer_clicks }) => offer_clicks > 0);
+  assert.deepEqual(
+    new Map(
+      clicked.map((offer) => [
+        offer.svc_offer_id,
+        { clicks: offer.offer_clicks, confirmedMicros: Math.round(offer.rev_confirmed * 1_000_000) },
+      ]),
+    ),
+    new Map([...expected].sort(([a], [b]) => (a < b ? -1 : 1))),
+    `${name}: the figures of the offers are not the sum of the sessions`,
+  );
+  for (const { shown, offer_clicks } of data)
+    assert.ok(shown > 0 && shown >= offer_clicks, `${name}: an offer was not shown`);
 }
 
 /** Compares the sums of all sessions of a mode, queried by id. */

@@ -6,6 +6,7 @@ import type {
   ConfirmationsResponse,
   DailyAnalytics,
   MarketplaceResponse,
+  OfferAnalytics,
   SessionResponse,
   SessionRowsResponse,
   WidgetEmbedResponse,
@@ -217,4 +218,5 @@ export const widgetOffersOf = (answer: HttpResponse): WidgetOffersResponse => JS
 export const summaryOf = (answer: HttpResponse): AnalyticsSummary => JSON.parse(answer.text);
 export const confirmationsOf = (answer: HttpResponse): ConfirmationsResponse => JSON.parse(answer.text);
 export const dailyOf = (answer: HttpResponse): DailyAnalytics => JSON.parse(answer.text);
+export const offersOf = (answer: HttpResponse): OfferAnalytics => JSON.parse(answer.text);
 export const rowsOf = (answer: HttpResponse): SessionRowsResponse => JSON.parse(answer.text);

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
 import { type ClickIdPayload, ClickIds, ClickTokenCipher } from '../../src/ids/click-tokens.ts';
-import { NameCursors, PageCursors, type PagePosition } from '../../src/ids/cursors.ts';
+import { NameCursors, type OfferPagePosition, PageCursors, type PagePosition } from '../../src/ids/cursors.ts';
 import { TokenSigner } from '../../src/ids/signed-token.ts';
 import { decodeSubId, SubIds } from '../../src/ids/sub-id.ts';
 import { WidgetTokens } from '../../src/ids/widget-token.ts';
@@ -30,6 +30,7 @@ const clickToken = { catalogVersion: '0123456789ab', creditBand: 4 };
 const query = { account: 42, vertical: 1, mode: 'live', referrerTag: 'tag-one', subs: null } as const;
 const listQuery = { ...query, mode: 'test', referrerTag: null, subs: [Buffer.alloc(32, 9), sub] } as const;
 const tagTenant = { account: 42, vertical: 1, mode: 'live' } as const;
+const offerPosition: OfferPagePosition = { fromDay: 20_000, toDay: 20_030, afterOfferId: 'offer-1' };
 const position: PagePosition = { fromDay: 20_000, toDay: 20_030, after: 123_456 };
 
 /** One kind of token, with the payload and the context (session or query) of this suite. */
@@ -102,6 +103,23 @@ const kinds: readonly TokenKind[] = [
     },
     payload: position,
     recorded: 'AQAATiAAAE4-AAAAAeJAwF-jsR5L2ZaQWHzkEAh5',
+  },
+  {
+    name: 'page cursor of offers',
+    create: (secrets) => {
+      const cursors = new PageCursors(secrets);
+      return {
+        issue: () => cursors.createOfferCursor(query, offerPosition),
+        verify: (text) => cursors.verifyOfferCursor(query, text),
+        verifyInOtherContexts: [
+          (text) => cursors.verify('daily', query, text),
+          (text) => cursors.verify('row', query, text),
+          (text) => cursors.verifyOfferCursor({ ...query, referrerTag: 'tag-two' }, text),
+        ],
+      };
+    },
+    payload: offerPosition,
+    recorded: 'AQAATiAAAE4-b2ZmZXItMfblQq1Y5OgBS8rMeREYPg',
   },
   {
     name: 'page cursor of listed sessions',

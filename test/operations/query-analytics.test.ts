@@ -9,13 +9,19 @@ import {
   type SummaryResult,
 } from '../../src/analytics/analytics.ts';
 import { ReadOnlyAnalytics } from '../../src/analytics/read-only-analytics.ts';
+import type { CompiledCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { formatIsoDate, parseIsoDate } from '../../src/domain/calendar.ts';
 import { usdToExactMicros } from '../../src/domain/money.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
 import { PageCursors } from '../../src/ids/cursors.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import { type DeviceClass, deviceClasses } from '../../src/ledger/ledger-record.ts';
-import type { AnalyticsSummary, DailyAnalytics, SessionRowsResponse } from '../../src/operations/analytics-schemas.ts';
+import type {
+  AnalyticsSummary,
+  DailyAnalytics,
+  OfferAnalytics,
+  SessionRowsResponse,
+} from '../../src/operations/analytics-schemas.ts';
 import { queryAnalytics } from '../../src/operations/query-analytics.ts';
 import type { ParameterTexts } from '../../src/operations/request-members.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
@@ -61,6 +67,14 @@ class Bench {
   readonly subIds = new SubIds(secretSetOf('ours'), new RandomBytesPool());
   readonly pageCursors = new PageCursors(secretSetOf('ours'));
   readonly analytics = new CannedAnalytics();
+  /** A catalog with one offer. */
+  readonly catalogs = {
+    currentCatalog: () =>
+      ({
+        offers: [{ lenderName: 'Current lender' }],
+        findOfferIndex: (id: string) => (id === 'in-catalog' ? 0 : -1),
+      }) as unknown as CompiledCatalog,
+  };
 
   issue(tenant: Tenant = liveTenant): string {
     return this.subIds.createSubId(this.clock.wallMs(), tenant.account, tenant.vertical.number, tenant.mode);
@@ -71,10 +85,12 @@ class Bench {
   }
 
   query(request: ParameterTexts, tenant: Tenant = liveTenant) {
-    const { clock, subIds, analytics, pageCursors } = this;
+    const { clock, subIds, analytics, pageCursors, catalogs } = this;
     analytics.lastQuery = null;
     analytics.lastRowsQuery = null;
-    return callOperation(queryAnalytics, { clock, subIds, analytics, pageCursors }, tenant, { texts: request });
+    return callOperation(queryAnalytics, { clock, subIds, analytics, pageCursors, catalogs }, tenant, {
+      texts: request,
+    });
   }
 
   async outcome(request: ParameterTexts, tenant: Tenant = liveTenant): Promise<string> {
@@ -235,8 +251,8 @@ describe('dates of an analytics query', () => {
   });
 });
 
-it('granularity accepts only summary, daily and row, and the default is summary', async () => {
-  for (const granularity of ['summary', 'daily', 'row']) {
+it('granularity accepts only summary, daily, row and offer, and the default is summary', async () => {
+  for (const granularity of ['summary', 'daily', 'row', 'offer']) {
     assert.equal((await new Bench().view<AnalyticsSummary>({ referrer_tag, granularity })).granularity, granularity);
   }
   assert.equal((await new Bench().summary({})).granularity, 'summary');
@@ -625,10 +641,75 @@ describe('sums of analytics figures', () => {
   }
 });
 
+describe('figures of offers', () => {
+  const shownByPosition = [3, 0, 1, ...Array<number>(17).fill(0)];
+  const none = { lender: null, shownByPosition, clicks: 0, attributedMicros: 0, confirmedMicros: 0 };
+  const request = { referrer_tag, granularity: 'offer' };
+
+  it('have ratios of their counts, and the name of the lender in the catalog or else of the last click', async () => {
+    const bench = new Bench();
+    const clicked = { clicks: 3, attributedMicros: 10_000_000, confirmedMicros: 2_500_001, lender: 'Clicked lender' };
+    bench.analytics.offers = {
+      ...bench.analytics.offers,
+      offers: [
+        { ...none, ...clicked, offerId: 'in-catalog' },
+        { ...none, ...clicked, offerId: 'removed' },
+        { ...none, offerId: 'unknown' },
+      ],
+      offersFromDay: day('2026-02-01'),
+    };
+    const { data, ...page } = await bench.view<OfferAnalytics>(request);
+    const figures = {
+      shown: 4,
+      shown_by_position: shownByPosition,
+      offer_clicks: 3,
+      click_rate: 0.75,
+      rev_attributed: 10,
+      rev_confirmed: 2.500001,
+      rev_attributed_per_click: 3.333333,
+      rev_confirmed_per_click: 0.833334,
+    };
+    const zero = { offer_clicks: 0, click_rate: 0, rev_attributed: 0, rev_confirmed: 0 };
+    assert.deepEqual(data, [
+      { svc_offer_id: 'in-catalog', lender_name: 'Current lender', ...figures },
+      { svc_offer_id: 'removed', lender_name: 'Clicked lender', ...figures },
+      {
+        ...{ svc_offer_id: 'unknown', lender_name: null, shown: 4, shown_by_position: shownByPosition, ...zero },
+        ...{ rev_attributed_per_click: 0, rev_confirmed_per_click: 0 },
+      },
+    ]);
+    assert.deepEqual(page, {
+      ...{ referrer_tag, granularity: 'offer', date_from: '2026-04-20', date_to: '2026-05-20' },
+      ...{ sessions_kept_from: null, offers_counted_from: '2026-02-01', has_more: false, next_cursor: null },
+    });
+  });
+
+  it('are continued after the last offer of the page before', async () => {
+    const bench = new Bench();
+    bench.analytics.offers = { ...bench.analytics.offers, nextAfterOfferId: 'offer-ü' };
+    const first = await bench.view<OfferAnalytics>({ ...request, limit: '7' });
+    assert.deepEqual([bench.analytics.lastOffersQuery!.afterOfferId, bench.analytics.lastOffersQuery!.limit], ['', 7]);
+    await bench.view<OfferAnalytics>({ ...request, cursor: first.next_cursor! });
+    const { fromDay, toDay, afterOfferId, limit } = bench.analytics.lastOffersQuery!;
+    assert.deepEqual([afterOfferId, limit, fromDay, toDay], ['offer-ü', 100, day('2026-04-20'), day('2026-05-20')]);
+  });
+
+  it('cannot be requested for a list of ids, and are unavailable while the aggregator is', async () => {
+    const bench = new Bench();
+    const sub_id_list = bench.issue();
+    assert.equal(await bench.outcome({ granularity: 'offer', sub_id_list }), 'INVALID_REQUEST sub_id_list');
+    assert.equal(await bench.outcome({ ...request, sub_id_list }), 'INVALID_REQUEST sub_id_list');
+    assert.equal(await bench.outcome({ ...request, date_from: '2026-05-21' }), 'INVALID_REQUEST date_from');
+    bench.analytics.error = new AnalyticsUnavailableError('gone');
+    assert.equal(verdictOf(await bench.query(request)), 'SERVICE_UNAVAILABLE');
+  });
+});
+
 describe('pages of an analytics query', () => {
-  const paged = ['daily', 'row'] as const;
+  const paged = ['daily', 'row', 'offer'] as const;
   const cursorOf = async (bench: Bench, request: ParameterTexts): Promise<string> => {
     bench.analytics.page = { rows: [], retainedFromDay: 0, tagHasSessions: true, nextAfterPosition: 9 };
+    bench.analytics.offers = { ...bench.analytics.offers, nextAfterOfferId: 'offer-1' };
     const outcome = await bench.query({ limit: '1', ...request });
     assert(outcome.ok && 'next_cursor' in outcome.value);
     return outcome.value.next_cursor!;

@@ -5,6 +5,8 @@ import type {
   DayMetrics,
   DefinitionCheck,
   ExperimentsPage,
+  OffersPage,
+  OffersQuery,
   SessionRowsPage,
   SessionRowsQuery,
   SummaryQuery,
@@ -48,6 +50,15 @@ export class CannedAnalytics implements Analytics {
   retainedFromDay = 0;
   tagHasSessions = true;
   page: SessionRowsPage = { rows: [], retainedFromDay: 0, tagHasSessions: true, nextAfterPosition: null };
+  lastOffersQuery: OffersQuery | null = null;
+  offers: OffersPage = {
+    offers: [],
+    retainedFromDay: 0,
+    tagHasSessions: true,
+    offersFromDay: 0,
+    nextAfterOfferId: null,
+  };
+
   lastTagsQuery: TagsQuery | null = null;
   tags: TagsPage = { tags: [], nextAfterTag: null };
 
@@ -73,6 +84,12 @@ export class CannedAnalytics implements Analytics {
     this.lastRowsQuery = query;
     if (this.error !== null) throw this.error;
     return this.page;
+  }
+
+  async listOffers(query: OffersQuery): Promise<OffersPage> {
+    this.lastOffersQuery = query;
+    if (this.error !== null) throw this.error;
+    return this.offers;
   }
 
   async listTags(query: TagsQuery): Promise<TagsPage> {
