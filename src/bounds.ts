@@ -338,8 +338,6 @@ export const bounds = {
   confirmationQueueBatchesMax: 16,
   /** Maximum length of one row in a confirmation file. */
   confirmationFileRowCharactersMax: 8 * 1024,
-  /** Maximum time that `marketplace confirm` waits for the response to one batch. */
-  confirmRequestTimeoutMs: 10_000,
   /** Maximum number of times that `marketplace confirm` sends one batch. */
   confirmAttemptsMax: 5,
   /** Delay before the first retry of `marketplace confirm`. */
@@ -487,6 +485,8 @@ export const bounds = {
   settingCharactersShown: 80,
 
   // Command line
+  /** Maximum time that a command waits for the response of a server to one request. */
+  commandRequestTimeoutMs: 10_000,
   /** Delay before a command shows its progress bar, so that a fast command shows none. */
   progressBarDelayMs: 1_000,
   progressBarRedrawIntervalMs: 100,

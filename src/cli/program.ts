@@ -17,7 +17,7 @@ const commandModules: readonly (readonly [
   ['catalog', 'validate catalogs of offers, or print statistics', () => import('./commands/catalog.ts')],
   ['analytics', 'print the figures of referrer tags, or rebuild them', () => import('./commands/analytics.ts')],
   ['tags', 'list the referrer tags of an account', () => import('./commands/tags.ts')],
-  ['experiments', 'print the results of experiments', () => import('./commands/experiments.ts')],
+  ['experiments', 'define experiments, and print their results', () => import('./commands/experiments.ts')],
   ['confirm', 'send confirmations of lenders to a running server', () => import('./commands/confirm.ts')],
   ['backup', 'copy the data folder', () => import('./commands/backup.ts')],
   ['log', 'verify, inspect and repair a log', () => import('./commands/log.ts')],

@@ -22,7 +22,7 @@ test('the --json output of every command has the properties that the help of the
   const { folder, run, marketplace, partner } = await createSampleData(t);
   ok(await partner.queryAnalytics({ referrer_tag: 'hero-short' }));
   // Other tests cover these commands with a benchmark result and a server.
-  const checked = new Set(['capacity', 'confirm']);
+  const checked = new Set(['capacity', 'confirm', 'experiments create']);
   /** Runs a command and compares its first object with the help. Members in `absent` depend on the data. Returns the object. */
   const check = async (
     name: string,
@@ -66,7 +66,8 @@ test('the --json output of every command has the properties that the help of the
   const definition = { arms, control: 'hero-long', unit: 'session', starts_on: '2026-01-01' } as const;
   ok(await partner.defineExperiment({ name: 'hero-test', ...definition }));
   ok(await partner.getExperiment({ name: 'hero-test' }));
-  await check('experiments results', ['hero-test', ...forAcme]);
+  for (const kind of ['show', 'results']) await check(`experiments ${kind}`, ['hero-test', ...forAcme]);
+  await check('experiments list', forAcme);
   await check('secret rotate');
   await check('log inspect', [], { absent: ['error'] });
   await check('backup', [`${folder}-copy`]);

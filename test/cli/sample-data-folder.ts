@@ -25,6 +25,14 @@ export function marketplaceOnFreshFolder(t: TestContext) {
   return { folder, run, runInOwnProcess };
 }
 
+/** Definition of an experiment with the tags of `createSampleData`. */
+export const sampleExperiment = {
+  arms: ['hero-long', 'hero-short'].map((tag) => ({ referrer_tag: tag, weight: 0.5 })),
+  control: 'hero-long',
+  unit: 'session' as const,
+  starts_on: new Date().toISOString().slice(0, 10),
+};
+
 /** Starts a service with two sessions of one referrer tag, each with a click, and one session of another referrer tag. */
 export async function createSampleData(t: TestContext) {
   const { folder, run } = marketplaceOnFreshFolder(t);

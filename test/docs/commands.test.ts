@@ -79,6 +79,10 @@ const helpPreparations: Readonly<Record<string, string>> = {
   'marketplace keys revoke': `KEY_ID=$(marketplace keys list | grep -oE 'key_[0-9a-f]{12}')`,
   'marketplace catalog validate': `cp offers.json new.json`,
   'marketplace analytics rebuild': `cp -r data backup/`,
+  'marketplace experiments create': `
+    export SVC_PUBLIC_URL=$SERVER
+    SVC_DATA_DIR=../documents/data marketplace keys create --account acme --vertical personal-loans --mode live --raw > partner.key
+    echo '{ "arms": [{ "referrer_tag": "form-a", "weight": 0.5 }, { "referrer_tag": "form-b", "weight": 0.5 }], "control": "form-a" }' > experiment.json`,
   'marketplace confirm': `cp data/operator-token .`,
   'marketplace log verify': `cp -r data backup/`,
   'marketplace log repair': `export SVC_DATA_DIR=data${damageLedger}`,
@@ -129,6 +133,8 @@ async function writeReaderFiles(folder: string): Promise<void> {
     const occurred_at = new Date().toISOString();
     const row = { click_id, txid: 'tx-1', status: 'funded', amount: 40, occurred_at } as const;
     ok(await marketplace.confirmations.submit([row]));
+    // The answer includes the experiment only when the analytics store does.
+    ok(await partner.getExperiment({ name: 'hero-test' }));
     const more = { ...row, txid: 'tx-2' };
     writeFileSync(join(folder, 'payouts.csv'), `${Object.keys(more)}\n${Object.values(more)}\n`);
     writeFileSync(join(folder, 'payouts.ndjson'), `${JSON.stringify({ ...more, txid: 'tx-3' })}\n`);

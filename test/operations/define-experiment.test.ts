@@ -82,6 +82,20 @@ test('appends a record with the complete definition and the number of the key', 
   });
 });
 
+test('keeps grace_days and revenue_days of the creation', async (t) => {
+  const bench = await Bench.open(t);
+  const created = await bench.define();
+  assert.ok(created.ok);
+  const [[, createdMs, , , , text]] = (await bench.ledger.records()) as [unknown[]];
+  const changing = await Bench.open(t);
+  const definition = { ...JSON.parse(text as string), control: 'two-arm', graceDays: 3, revenueDays: 7 };
+  const experiment = { name, definition, createdMs: createdMs as number, closing: null, isDeleted: false };
+  changing.check = () => ({ ...undefinedExperiment, experiment });
+  const changed = await changing.define();
+  assert.ok(changed.ok);
+  assert.deepEqual([changed.value.control, changed.value.grace_days, changed.value.revenue_days], ['one-arm', 3, 7]);
+});
+
 test('rejects a new name at the limit of experiments, and appends nothing', async (t) => {
   const bench = await Bench.open(t);
   bench.check = () => ({ ...undefinedExperiment, experimentCount: bounds.experimentsPerTenantMax });
@@ -96,12 +110,15 @@ test('returns SERVICE_UNAVAILABLE while the ledger cannot be written, and then c
   assert.ok(!first.ok);
   // The first record may become durable later.
   assert.deepEqual([first.error.code, first.error.outcomeUnknown], ['SERVICE_UNAVAILABLE', true]);
+  // The analytics may lack the first record.
+  bench.check = () => assert.fail('the analytics were queried');
   const second = await bench.define();
   assert.ok(!second.ok);
   assert.deepEqual([second.error.code, second.error.outcomeUnknown], ['SERVICE_UNAVAILABLE', undefined]);
   assert.equal(bench.ledger.log.lastAppendedPosition, 1);
   bench.ledger.repairFiles();
   while (!bench.ledger.log.healthy) await new Promise(setImmediate);
+  bench.check = () => undefinedExperiment;
   assert.equal(await bench.verdict(), 'ok');
 });
 

@@ -36,7 +36,11 @@ export function createCommand(): Command {
     json: 'one object: rows, accepted, repeated, reversed_payouts, rejected, reasons, rejected_file',
   })
     .argument('<file>', '.csv with column names in the first line, or .ndjson', parseConfirmationFile)
-    .option('--url <url>', 'address of the operations listener (default: from SVC_OPS_HOST and SVC_OPS_PORT)', parseUrl)
+    .option(
+      '--url <url>',
+      'address of the operations listener (default: from SVC_OPS_HOST and SVC_OPS_PORT)',
+      parseServerUrl,
+    )
     .option('--token-file <file>', 'file with the operator token (default: the file in the data folder)')
     .option('--rejected <file>', 'file for rejected rows and their reasons (default: beside the input file)')
     .action(confirmRevenueFromFile);
@@ -48,7 +52,7 @@ function parseConfirmationFile(path: string): ConfirmationFile {
   throw new InvalidArgumentError('The file name must end with .csv, .ndjson or .jsonl.');
 }
 
-function parseUrl(text: string): string {
+export function parseServerUrl(text: string): string {
   const url = parseBaseUrl(text);
   if (url !== null) return url;
   throw new InvalidArgumentError('The value must be an http or https URL like http://127.0.0.1:9090.');

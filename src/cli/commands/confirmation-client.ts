@@ -85,7 +85,7 @@ export class ConfirmationClient {
         headers: { Authorization: `Bearer ${this.#token}`, 'Content-Type': 'application/json' },
         body: JSON.stringify(items),
         redirect: 'error',
-        signal: AbortSignal.any([AbortSignal.timeout(bounds.confirmRequestTimeoutMs), this.#signal]),
+        signal: AbortSignal.any([AbortSignal.timeout(bounds.commandRequestTimeoutMs), this.#signal]),
       });
       text = await response.text();
     } catch (cause) {
@@ -123,7 +123,7 @@ export class ConfirmationClient {
   }
 }
 
-function parseJsonOrNull(text: string): unknown {
+export function parseJsonOrNull(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -132,7 +132,7 @@ function parseJsonOrNull(text: string): unknown {
 }
 
 /** Returns the code or message of the system error that caused an error of `fetch`. */
-function networkErrorReason(error: unknown): string {
+export function networkErrorReason(error: unknown): string {
   const { cause, message } = error as Error & { readonly cause?: NodeJS.ErrnoException };
   return cause?.code ?? cause?.message ?? message;
 }

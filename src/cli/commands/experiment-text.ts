@@ -1,7 +1,8 @@
 import { Help } from 'commander';
-import { escapeInvisibleCharacters } from '../../domain/text.ts';
+import { escapeInvisibleCharacters, toDisplayText } from '../../domain/text.ts';
+import type { ExperimentResponse } from '../../operations/experiment-schemas.ts';
 import type { ExperimentResultsResponse } from '../../operations/get-experiment-results.ts';
-import { type Column, formatRows } from '../output.ts';
+import { type Column, formatNameValuePairs, formatRows } from '../output.ts';
 
 type ArmResults = ExperimentResultsResponse['arms'][number];
 type ComparisonResults = ExperimentResultsResponse['comparisons'][number];
@@ -101,4 +102,57 @@ function formatSign(value: number): string {
 
 function wrap(text: string): string {
   return new Help().boxWrap(escapeInvisibleCharacters(text), lineWidth);
+}
+
+/** JSON members of an experiment in the help of commands. */
+export const experimentJsonMembers =
+  'as in the API (docs/contract.md#definition-of-an-experiment): name, state, arms, control, unit, assignment, starts_on, ends_on, ' +
+  'min_effect_percent, cap_usd, hypothesis, dimensions, planned_day, retrospective, revenue_days, grace_days, created_at, deleted, closing';
+
+/** Columns of the list of experiments. */
+export const experimentColumns: readonly Column<ExperimentResponse>[] = [
+  ['STATE', ({ state }) => state, 8],
+  ['FIRST DAY', ({ starts_on }) => starts_on, 10],
+  ['LAST DAY', ({ ends_on }) => ends_on ?? '-', 10],
+  ['PLANNED', ({ planned_day }) => planned_day ?? '-', 10],
+  ['UNIT', ({ unit }) => unit, 7],
+  ['ARMS', ({ arms }) => arms.length, 4],
+  ['NAME', ({ name }) => name],
+];
+
+const armColumns = (control: string): readonly Column<ExperimentResponse['arms'][number]>[] => [
+  ['ARM', ({ referrer_tag }) => referrer_tag],
+  ['WEIGHT', ({ weight }) => weight],
+  ['LABEL', ({ label }) => (label === null ? '-' : toDisplayText(label))],
+  ['', ({ referrer_tag }) => (referrer_tag === control ? 'control' : '')],
+];
+
+/** Formats the definition and the state of an experiment for a terminal. */
+export function formatExperiment(experiment: ExperimentResponse): string {
+  const { closing, ends_on: endsOn, planned_day: plannedDay, min_effect_percent: effect, cap_usd: cap } = experiment;
+  const pairs: (readonly [string, string])[] = [
+    ['name', experiment.name],
+    ['state', experiment.deleted ? `${experiment.state}, deleted` : experiment.state],
+    [
+      'days',
+      `${experiment.starts_on} to ${endsOn ?? 'an open end'}, UTC${experiment.retrospective ? ', retrospective' : ''}`,
+    ],
+    ['planned day', plannedDay ?? '-'],
+    ['unit', experiment.assignment === 'hash' ? `${experiment.unit}, assigned by hash` : experiment.unit],
+    ['revenue', `of ${experiment.revenue_days} days, confirmed within ${experiment.grace_days} more days`],
+    ['created', experiment.created_at],
+  ];
+  if (effect !== null) pairs.push(['min. effect', `${effect} %`]);
+  if (cap !== null) pairs.push(['cap', `${cap} USD per session`]);
+  if (experiment.hypothesis !== null) pairs.push(['hypothesis', toDisplayText(experiment.hypothesis)]);
+  if (experiment.dimensions.length > 0) pairs.push(['dimensions', experiment.dimensions.map(toDisplayText).join(', ')]);
+  if (closing !== null) {
+    const about = closing.arm === null ? '' : ` ${closing.arm}`;
+    pairs.push([
+      'closed',
+      `${closing.closed_at} by ${closing.closed_by ?? 'an unknown key'}: ${closing.outcome}${about}`,
+    ]);
+    if (closing.note !== null) pairs.push(['note', toDisplayText(closing.note)]);
+  }
+  return `${formatNameValuePairs(pairs, 13)}\n\n${formatRows(armColumns(experiment.control), experiment.arms)}`;
 }

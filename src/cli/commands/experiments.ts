@@ -1,7 +1,11 @@
 import type { Command } from 'commander';
+import type { ReadOnlyAnalytics } from '../../analytics/read-only-analytics.ts';
+import { bounds } from '../../bounds.ts';
 import type { VerticalRegistry } from '../../catalogs/vertical-registry.ts';
 import { readDataDir } from '../../config/config.ts';
 import { daysSinceEpoch } from '../../domain/calendar.ts';
+import type { ExperimentResponse } from '../../operations/experiment-schemas.ts';
+import { toExperimentView } from '../../operations/experiment-view.ts';
 import {
   CommandLineError,
   createCommandGroup,
@@ -13,16 +17,60 @@ import {
 } from '../command.ts';
 import { readFolderClock } from '../folder-clock.ts';
 import { printJson, printResult } from '../output.ts';
-import { withStoredAnalytics } from './analytics.ts';
-import { formatResults } from './experiment-text.ts';
-import { findAccountNumber } from './keys.ts';
+import { printPages, withStoredAnalytics } from './analytics.ts';
+import { experimentColumns, experimentJsonMembers, formatExperiment, formatResults } from './experiment-text.ts';
+import { createExperimentCommand, parseExperimentName } from './experiments-create.ts';
+import { findAccountNumber, listKeys } from './keys.ts';
 
-export function createCommand({ verticals }: VerticalRegistry): Command {
-  const results = defineCommand('results', {
+const storeText =
+  'The command reads the analytics store of the data folder (SVC_DATA_DIR, or ./data), also while a server runs. The newest changes may be missing.';
+
+export function createCommand(registry: VerticalRegistry): Command {
+  return createCommandGroup(
+    'experiments',
+    'Lists, prints and defines experiments, which compare referrer tags, and prints their results.',
+    [listCommand(registry), showCommand(registry), resultsCommand(registry), createExperimentCommand(registry)],
+  );
+}
+
+function addTenantOptions(command: Command, { verticals }: VerticalRegistry): Command {
+  return command
+    .requiredOption('--account <name>', 'account of the experiments', parseAccountName)
+    .addOption(
+      createVerticalOption('vertical of the experiments', verticals).default(verticals[0], verticals[0]!.segment),
+    )
+    .addOption(createModeOption('experiments of live keys or of test keys').default('live'));
+}
+
+function listCommand(registry: VerticalRegistry): Command {
+  const command = defineCommand('list', {
+    summary: 'list the experiments of an account',
+    description: `Prints the experiments of an account in alphabetical order, without deleted ones. ${storeText}`,
+    examples: [
+      'marketplace experiments list --account acme',
+      `marketplace experiments list --account acme --json | jq -r 'select(.state == "final") | .name'`,
+    ],
+    json: `one object per line and experiment, ${experimentJsonMembers}, as_of_position`,
+  });
+  return addTenantOptions(command, registry).action(printExperiments);
+}
+
+function showCommand(registry: VerticalRegistry): Command {
+  const command = defineCommand('show', {
+    summary: 'print one experiment',
+    description: `Prints the definition and the state of an experiment, also of a deleted one. ${storeText}`,
+    examples: ['marketplace experiments show hero-test --account acme'],
+    json: `one object, ${experimentJsonMembers}, as_of_position`,
+  }).argument('<name>', 'name of the experiment', parseExperimentName);
+  return addTenantOptions(command, registry).action(printExperiment);
+}
+
+function resultsCommand(registry: VerticalRegistry): Command {
+  const command = defineCommand('results', {
     summary: 'compare the arms of an experiment',
     description:
       'Prints the results of an experiment, as GET /experiments/{name}/results does: a sentence, the arms, their comparison with the control, ' +
-      'and what to look at. The command reads the analytics store of the data folder (SVC_DATA_DIR, or ./data), also while a server runs.',
+      `and what to look at. ${storeText}`,
     examples: [
       'marketplace experiments results hero-test --account acme',
       'marketplace experiments results hero-test --account acme --json | jq -r .sentence',
@@ -30,15 +78,53 @@ export function createCommand({ verticals }: VerticalRegistry): Command {
     json:
       'one object, as in the API (docs/api.md): name, state, decision, sentence, as_of, planned_day, retrospective, unit, control, ' +
       'fill_progress, warnings, left_out, arms, comparisons, split_check, guardrails, series, as_of_position',
-  })
-    .argument('<name>', 'name of the experiment')
-    .requiredOption('--account <name>', 'account of the experiment', parseAccountName)
-    .addOption(
-      createVerticalOption('vertical of the experiment', verticals).default(verticals[0], verticals[0]!.segment),
-    )
-    .addOption(createModeOption('experiment of live keys or of test keys').default('live'))
-    .action(printResults);
-  return createCommandGroup('experiments', 'Prints the results of experiments.', [results]);
+  }).argument('<name>', 'name of the experiment', parseExperimentName);
+  return addTenantOptions(command, registry).action(printResults);
+}
+
+/** Runs a function that reads experiments of one account from the analytics store. */
+async function withStoredExperiments(
+  { account, vertical, mode }: TenantOptions,
+  run: (
+    analytics: ReadOnlyAnalytics,
+    tenant: { readonly account: number; readonly vertical: number; readonly mode: TenantOptions['mode'] },
+    toView: (experiment: Parameters<typeof toExperimentView>[0]) => ExperimentResponse,
+  ) => Promise<void>,
+): Promise<void> {
+  const dataDir = readDataDir();
+  const tenant = { account: findAccountNumber(dataDir, account), vertical: vertical.number, mode };
+  const keys = listKeys(dataDir);
+  const nowMs = readFolderClock(dataDir).wallMs();
+  const findKeyId = (keyNumber: number) => keys.find(({ number }) => number === keyNumber)?.id ?? null;
+  await withStoredAnalytics(dataDir, (analytics) =>
+    run(analytics, tenant, (experiment) => toExperimentView(experiment, nowMs, findKeyId)),
+  );
+}
+
+async function printExperiments(options: TenantOptions): Promise<void> {
+  await withStoredExperiments(options, async (analytics, tenant, toView) => {
+    async function* readPages(): AsyncGenerator<readonly ExperimentResponse[], void> {
+      for (let afterName: string | null = ''; afterName !== null; ) {
+        const page = await analytics.listExperiments({ ...tenant, afterName, limit: bounds.analyticsPageItemsMax });
+        yield page.experiments.map(toView);
+        afterName = page.nextAfterName;
+      }
+    }
+    const json = options.json ?? false;
+    await printPages(readPages(), analytics, { json, columns: experimentColumns, itemName: 'experiment' });
+  });
+}
+
+async function printExperiment(name: string, options: TenantOptions): Promise<void> {
+  await withStoredExperiments(options, async (analytics, tenant, toView) => {
+    const experiment = await analytics.findExperiment({ ...tenant, name });
+    if (experiment === null) {
+      throw unknownExperimentError();
+    }
+    const view = toView(experiment);
+    if (options.json) printJson({ ...view, as_of_position: analytics.appliedPosition });
+    else printResult(formatExperiment(view));
+  });
 }
 
 async function printResults(name: string, { account, vertical, mode, json }: TenantOptions): Promise<void> {
@@ -47,9 +133,14 @@ async function printResults(name: string, { account, vertical, mode, json }: Ten
   const today = daysSinceEpoch(readFolderClock(dataDir).wallMs());
   await withStoredAnalytics(dataDir, async (analytics) => {
     const results = await analytics.getExperimentResults({ ...tenant, name, today, withSeries: true });
-    if (results === null)
-      throw new CommandLineError('this account, vertical and mode have no experiment with this name');
+    if (results === null) throw unknownExperimentError();
     if (json) printJson({ ...results, as_of_position: analytics.appliedPosition });
     else printResult(formatResults(results));
   });
+}
+
+function unknownExperimentError(): CommandLineError {
+  return new CommandLineError(
+    'this account, vertical and mode have no experiment with this name; marketplace experiments list shows all',
+  );
 }
