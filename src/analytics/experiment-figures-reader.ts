@@ -1,3 +1,4 @@
+import { countUnitsToMeasure } from '../experiments/concentration.ts';
 import type { Experiment, ExperimentDefinition } from '../experiments/experiment.ts';
 import { lastMatureCohortDay } from '../experiments/experiment.ts';
 import type {
@@ -17,8 +18,11 @@ import { type SqlDatabase, type SqlValue, toColumnName } from './sql-database.ts
 export interface ExperimentFiguresQuery extends ExperimentQuery {
   /** Last closed day, as a day number. */
   readonly asOf: number;
-  /** If false, `unitsWithRevenue` is empty: reading it takes longer than everything else. Default: true. */
-  readonly withUnits?: boolean;
+  /**
+   * Units in `unitsWithRevenue`: all (the default), none, or only the largest that `capRevenue` needs, and one of each other arm. Reading the
+   * units takes longer than everything else, and all units of a large experiment take hundreds of megabytes.
+   */
+  readonly units?: 'all' | 'largest' | 'none';
 }
 
 export interface ExperimentWithFigures {
@@ -38,15 +42,16 @@ const selectAgesSql = `
   SELECT arm, day, age_weeks AS ageWeeks, revenue_micros AS revenueMicros
   FROM experiment_age WHERE experiment = ? AND day <= ? AND revenue_micros <> 0 ORDER BY day, arm, age_weeks`;
 
-/** Figures of a unit are the sums of its mature days. */
+/** Figures of a unit are the sums of its mature days. A null as arm selects all arms. */
 const selectRevenuesSql = `
   SELECT arm, sum(revenue_micros) AS revenueMicros, sum(sessions) AS sessions
-  FROM experiment_revenue WHERE experiment = ? AND day <= ? GROUP BY unit HAVING sum(revenue_micros) > 0`;
+  FROM experiment_revenue WHERE experiment = ? AND day <= ? AND arm = ifnull(?, arm) GROUP BY unit HAVING sum(revenue_micros) > 0`;
+const selectLargestSql = `${selectRevenuesSql} ORDER BY revenueMicros DESC LIMIT ?`;
 
 /** Reads the figures of an experiment up to the day `asOf`. Returns null if the tenant has no experiment with the name. */
 export function readExperimentFigures(
   database: SqlDatabase,
-  { asOf, withUnits = true, ...query }: ExperimentFiguresQuery,
+  { asOf, units = 'all', ...query }: ExperimentFiguresQuery,
 ): ExperimentWithFigures | null {
   const experiment = findExperiment(database, query);
   if (experiment === null) return null;
@@ -60,17 +65,43 @@ export function readExperimentFigures(
   const counted = fillDay === deletingCursor.day ? null : number;
   const matureDay = lastMatureCohortDay(definition, asOf);
   const tags = readTagNumbers(database, query, definition);
+  const days = database.objects<DayRow>(selectDaysSql, [counted, asOf]).map(toArmDay);
   return {
     experiment,
     figures: {
       asOf,
       fillProgress: fillDay === null ? null : readFillProgress(database, fillDay, definition, tags),
-      days: database.objects<DayRow>(selectDaysSql, [counted, asOf]).map(toArmDay),
+      days,
       ages: database.objects<RevenueAge>(selectAgesSql, [counted, asOf]),
-      unitsWithRevenue: withUnits ? database.objects(selectRevenuesSql, [counted, matureDay]) : [],
+      unitsWithRevenue:
+        units === 'all'
+          ? database.objects(selectRevenuesSql, [counted, matureDay, null])
+          : units === 'largest'
+            ? readLargestUnits(database, counted, definition, { asOf, days })
+            : [],
       leftOut: readLeftOut(database, counted, definition, { tags, asOf }),
     },
   };
+}
+
+/** Reads the largest units that `capRevenue` needs, and the largest unit of each arm that has none of them. */
+function readLargestUnits(
+  database: SqlDatabase,
+  experiment: number | null,
+  definition: ExperimentDefinition,
+  figures: Pick<ExperimentFigures, 'asOf' | 'days'>,
+): ExperimentFigures['unitsWithRevenue'] {
+  const matureDay = lastMatureCohortDay(definition, figures.asOf);
+  const read = (arm: number | null, limit: number) =>
+    database.objects<ExperimentFigures['unitsWithRevenue'][number]>(selectLargestSql, [
+      experiment,
+      matureDay,
+      arm,
+      limit,
+    ]);
+  const largest = read(null, countUnitsToMeasure(definition, figures));
+  const others = [...definition.arms.keys()].filter((arm) => largest.every((unit) => unit.arm !== arm));
+  return [...largest, ...others.flatMap((arm) => read(arm, 1))];
 }
 
 function toArmDay(row: DayRow): ArmDay {

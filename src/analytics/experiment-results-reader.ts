@@ -8,6 +8,9 @@ import { readExperimentFigures } from './experiment-figures-reader.ts';
 import { findExperiment } from './experiment-table.ts';
 import type { SqlDatabase } from './sql-database.ts';
 
+/** The results of a closed experiment are stored. */
+const unmeasured: Concentration = { largestMicros: [], capped: null };
+
 type ReadResults = (database: SqlDatabase, query: ExperimentResultsQuery) => ExperimentResults | null;
 
 /**
@@ -24,10 +27,10 @@ export function createResultsReader(): ReadResults {
     // The mature revenue of a day never changes, but a definition can be replaced before its first session.
     const key = JSON.stringify([query, asOf, definition]);
     const cached = concentrations.get(key) ?? null;
-    const withUnits = cached === null && closing === null;
-    const { figures } = readExperimentFigures(database, { ...query, asOf, withUnits })!;
-    const concentration = cached ?? measureConcentration(definition, figures);
-    if (withUnits && figures.fillProgress === null) concentrations.set(key, concentration);
+    const isMeasured = cached === null && closing === null;
+    const { figures } = readExperimentFigures(database, { ...query, asOf, units: isMeasured ? 'largest' : 'none' })!;
+    const concentration = cached ?? (closing === null ? measureConcentration(definition, figures) : unmeasured);
+    if (isMeasured && figures.fillProgress === null) concentrations.set(key, concentration);
     const { results, series } = assembleResults(experiment, figures, concentration);
     return withSeries ? { ...results, series: [...series] } : results;
   };

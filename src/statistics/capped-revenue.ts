@@ -10,7 +10,7 @@ export interface UnitRevenue {
 
 export interface ArmRevenues {
   readonly sums: ArmSums;
-  /** Every unit of `sums` with revenue above 0. */
+  /** Every unit of `sums` with revenue above 0; or at least those that `countLargestUnits` requires of all arms together. */
   readonly unitsWithRevenue: readonly UnitRevenue[];
 }
 
@@ -22,6 +22,14 @@ export interface CappedRevenue {
   readonly arms: readonly ArmSums[];
 }
 
+/** Part of the units with revenue that the cap leaves unchanged. */
+const uncappedShare = 0.99;
+
+/** Returns how many units with the largest revenue `capRevenue` needs, of this number of units with revenue of all arms. */
+export function countLargestUnits(unitsWithRevenue: number): number {
+  return unitsWithRevenue - Math.ceil(unitsWithRevenue * uncappedShare) + 1;
+}
+
 /**
  * Caps the revenue of each unit at the 99th percentile of the revenue above 0 of all arms together (the smallest revenue that at least 99 %
  * of these units do not exceed), to show whether a difference depends on a few large payouts. Capping at a percentile is winsorizing
@@ -30,9 +38,10 @@ export interface CappedRevenue {
  */
 export function capRevenue(arms: readonly ArmRevenues[]): CappedRevenue | null {
   const revenues = arms.flatMap(({ unitsWithRevenue }) => unitsWithRevenue.map(({ revenueMicros }) => revenueMicros));
-  if (revenues.length < bounds.cappedUnitsMin) return null;
+  const count = arms.reduce((sum, { sums }) => sum + sums.unitsWithRevenue, 0);
+  if (count < bounds.cappedUnitsMin) return null;
   const sorted = Float64Array.from(revenues).sort();
-  const capMicros = sorted[Math.ceil(sorted.length * 0.99) - 1]!;
+  const capMicros = sorted[sorted.length - countLargestUnits(count)]!;
   const capped = arms.map(({ sums, unitsWithRevenue }) =>
     unitsWithRevenue.reduce<ArmSums>((total, unit) => addSums(total, changeByCap(unit, capMicros)), sums),
   );

@@ -342,7 +342,8 @@ function simulate(random: () => number, days: number, rate: number, endsOn: numb
     ),
   ).flat();
   const none = { ages: [], unitsWithRevenue: [], fillProgress: null, leftOut: { bots: 0, outsideDates: 0, noUnit: 0 } };
-  return assembleResults(experimentWith(2, { endsOn }), { ...none, asOf: startsOn + days + 52, days: rows });
+  const figures = { ...none, asOf: startsOn + days + 52, days: rows };
+  return assembleResults(experimentWith(2, { endsOn }), figures, { largestMicros: [0, 0], capped: null });
 }
 
 describe('results of simulated experiments', () => {

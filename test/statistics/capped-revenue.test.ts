@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { addSums, noUnits } from '../../src/statistics/arm-sums.ts';
-import { capRevenue, largestPayoutShare } from '../../src/statistics/capped-revenue.ts';
+import { capRevenue, countLargestUnits, largestPayoutShare } from '../../src/statistics/capped-revenue.ts';
 import { assertClose } from './close-to.ts';
 import { type RawUnit, sumUnits } from './raw-units.ts';
 
@@ -30,6 +30,18 @@ describe('capRevenue', () => {
       ),
     );
     assert.deepEqual(arms, capped);
+  });
+
+  it('needs only the units that count in the cap', () => {
+    const units = [first, second].map(({ unitsWithRevenue }) => unitsWithRevenue.toReversed());
+    const largest = units.flat().sort((a, b) => b.revenueMicros - a.revenueMicros);
+    const kept = largest.slice(0, countLargestUnits(200));
+    const arms = [first, second].map(({ sums }, index) => ({
+      sums,
+      unitsWithRevenue: kept.filter((unit) => units[index]!.includes(unit)),
+    }));
+    assert.equal(kept.length, 3);
+    assert.deepEqual(capRevenue(arms), capRevenue([first, second]));
   });
 
   it('gives the share of revenue above the cap', () => {
