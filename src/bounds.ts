@@ -92,8 +92,8 @@ export const bounds = {
   referrerTagLimitDefault: 100_000,
   /** Maximum configurable number of referrer tags. A million tags of maximum length use 80 MB of memory. */
   referrerTagLimitMax: 1_000_000,
-  /** Delay between two attempts to restore the referrer tags from the analytics store. */
-  referrerTagRestorePollMs: 100,
+  /** Delay between two attempts to restore the referrer tags and the running experiments from the analytics store. */
+  analyticsRestorePollMs: 100,
   metadataKeysMax: 10,
   /** Maximum length of a key or value in the `metadata` of a session. */
   metadataCharactersMax: 256,
@@ -558,6 +558,8 @@ export const bounds = {
   sessionsFilledPerTransaction: 500,
   /** Maximum number of referrer tags of all tenants in one reply of the aggregator thread, so that a reply takes only milliseconds. */
   numberedTagsPerPage: 5_000,
+  /** Maximum number of experiments of all tenants in one reply of the aggregator thread. A definition has a few kB. */
+  hashExperimentsPerPage: 200,
   /** A checkpoint starts when the write-ahead log of the analytics store has this number of pages of 4 KiB. */
   analyticsStoreCheckpointPages: 4_000,
   analyticsStoreCacheKibibytes: 16 * 1024,

@@ -7,6 +7,7 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import { runOperation } from '../../src/operations/api-operation.ts';
 import { type CreateSessionDeps, createSession, type SessionResponse } from '../../src/operations/create-session.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
+import { HashAssignments } from '../../src/sessions/hash-assignments.ts';
 import { IdempotencyKeys } from '../../src/sessions/idempotency-keys.ts';
 import { ReferrerTags } from '../../src/sessions/referrer-tags.ts';
 import { SessionStore } from '../../src/sessions/session-store.ts';
@@ -53,6 +54,7 @@ function createSessionCreator() {
     clock,
     subIds: new SubIds(secrets, new RandomBytesPool()),
     unitHasher: new UnitHasher(Buffer.alloc(32, 7)),
+    hashAssignments: new HashAssignments(),
     sessions,
     ledger: instantLedger,
     devices: new DeviceClassifier(bounds.userAgentCacheEntriesMax),

@@ -21,6 +21,7 @@ export type QueryName =
   | 'checkDefinition'
   | 'listExperiments'
   | 'getExperimentResults'
+  | 'listHashExperiments'
   | 'findPayoutStates'
   | 'getTotals'
   | 'applyRetention';

@@ -6,7 +6,7 @@ import type { CounterArchive } from './counter-archive.ts';
 import { readExperimentFigures } from './experiment-figures-reader.ts';
 import { ExperimentFill } from './experiment-fill.ts';
 import { createResultsReader } from './experiment-results-reader.ts';
-import { checkDefinition, findExperiment, listExperiments } from './experiment-table.ts';
+import { checkDefinition, findExperiment, listExperiments, listHashExperiments } from './experiment-table.ts';
 import { LedgerProjection } from './ledger-projection.ts';
 import { readOffers } from './offers-reader.ts';
 import { emptyRecordCounts, type RecordCounts, recordCountNames } from './projection-state.ts';
@@ -40,6 +40,7 @@ export class AnalyticsStore {
   readonly findExperiment = this.#createQuery(findExperiment);
   readonly checkDefinition = this.#createQuery(checkDefinition);
   readonly listExperiments = this.#createQuery(listExperiments);
+  readonly listHashExperiments = this.#createQuery(listHashExperiments);
   readonly readExperimentFigures = this.#createQuery(readExperimentFigures);
   readonly getExperimentResults = this.#createQuery(createResultsReader());
 

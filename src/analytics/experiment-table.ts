@@ -1,3 +1,4 @@
+import { bounds } from '../bounds.ts';
 import { daysSinceEpoch } from '../domain/calendar.ts';
 import {
   type Experiment,
@@ -138,6 +139,43 @@ export function listExperiments(
     experiments: page.map(toExperiment),
     nextAfterName: found.length > limit ? page.at(-1)!.name : null,
   };
+}
+
+/** Selects running experiments of all tenants that follow `afterNumber`. */
+export interface HashExperimentsQuery {
+  readonly afterNumber: number;
+  /** Day number of the current day (UTC). */
+  readonly today: number;
+}
+
+/** An experiment with `assignment: "hash"`. Experiments are numbered in the order of their creation. */
+export interface NumberedHashExperiment extends AnalyticsTenant {
+  readonly number: number;
+  readonly name: string;
+  readonly definition: ExperimentDefinition;
+}
+
+/**
+ * Returns the next running experiments of all tenants with `assignment: "hash"`, also deleted ones, at most `bounds.hashExperimentsPerPage`;
+ * an empty list after the last one.
+ */
+export function listHashExperiments(
+  database: SqlDatabase,
+  { afterNumber, today }: HashExperimentsQuery,
+): readonly NumberedHashExperiment[] {
+  const rows = database.rows<
+    [number: number, account: number, vertical: number, test: 0 | 1, name: string, definition: string]
+  >(
+    `SELECT number, account, vertical, test, name, definition FROM experiment
+      WHERE number > ? AND outcome IS NULL AND definition ->> 'assignment' = 'hash'
+        AND ifnull(definition ->> 'endsOn' >= ?, 1)
+      ORDER BY number LIMIT ?`,
+    [afterNumber, today, bounds.hashExperimentsPerPage],
+  );
+  return rows.map(([number, account, vertical, test, name, definition]) => ({
+    ...{ number, account, vertical, mode: test === 1 ? 'test' : 'live', name },
+    definition: JSON.parse(definition) as ExperimentDefinition,
+  }));
 }
 
 export function tenantColumns({ account, vertical, mode }: AnalyticsTenant): [number, number, 0 | 1] {

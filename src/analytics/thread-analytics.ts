@@ -14,6 +14,7 @@ import {
   type QueryResult,
 } from './aggregator-protocol.ts';
 import { type Analytics, AnalyticsUnavailableError } from './analytics.ts';
+import type { HashExperimentsQuery } from './experiment-table.ts';
 import { AggregatorProgress, AnalyticsLag } from './shared-progress.ts';
 import type { RetentionRequest } from './store-retention.ts';
 
@@ -135,6 +136,11 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
   /** Calls `AnalyticsStore.listNumberedTags`. */
   listNumberedTags(afterNumber: number): Promise<QueryResult<'listNumberedTags'>> {
     return this.#query({ name: 'listNumberedTags', parameter: afterNumber });
+  }
+
+  /** Calls `AnalyticsStore.listHashExperiments`. */
+  listHashExperiments(query: HashExperimentsQuery): Promise<QueryResult<'listHashExperiments'>> {
+    return this.#query({ name: 'listHashExperiments', parameter: query });
   }
 
   /** Returns the totals of all records that have been applied. Does not wait for appended records that are not applied yet. */

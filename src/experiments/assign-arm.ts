@@ -18,12 +18,30 @@ export function assignArm<Arm extends { readonly weight: number }>(
   if (!(Math.abs(total - 1) <= bounds.weightSumTolerance) || arms.some(({ weight }) => weight <= 0)) {
     throw new RangeError('weights of arms must be positive and add up to 1');
   }
-  const fraction = hash('sha256', `${name}.${unitId}`, 'buffer').readUIntBE(0, 6) / 2 ** 48;
+  return findAssignedArm(name, unitId, arms);
+}
+
+/** Returns the arm that `assignArm` returns. The weights must be valid, as those of a stored definition are. */
+export function findAssignedArm<Arm extends { readonly weight: number }>(
+  name: string,
+  unitId: string,
+  arms: readonly Arm[],
+): Arm {
+  const fraction = unitFraction(name, unitId);
   let cumulativeWeight = 0;
-  const arm = arms.find(({ weight }) => {
-    cumulativeWeight += weight;
-    return fraction < cumulativeWeight;
-  });
+  for (const arm of arms) {
+    cumulativeWeight += arm.weight;
+    if (fraction < cumulativeWeight) return arm;
+  }
   // The weights may add up to slightly less than 1.
-  return arm ?? arms.at(-1)!;
+  return arms.at(-1)!;
+}
+
+/** Returns the first 48 bits of the hash as a number from 0 to less than 1. Each step of the computation is exact. */
+function unitFraction(name: string, unitId: string): number {
+  // A hash as a string takes half as long as a hash as a buffer.
+  const digest = hash('sha256', `${name}.${unitId}`, 'binary');
+  let fraction = 0;
+  for (let index = 5; index >= 0; index--) fraction = (fraction + digest.charCodeAt(index)) / 256;
+  return fraction;
 }

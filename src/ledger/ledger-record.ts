@@ -52,6 +52,11 @@ export type SessionCreatedRecord = readonly [
   payload?: Uint8Array | undefined,
   /** Hash of the `unit_id` (`UnitHasher`). */
   unit?: Uint8Array | undefined,
+  /**
+   * Present and true if the session has the tag of a running experiment with `assignment: "hash"`, but not the tag of the arm that the
+   * `unit_id` belongs to. Only POST /session can check this, because the ledger does not contain the `unit_id`.
+   */
+  isMisassigned?: boolean | undefined,
 ];
 
 /** One response with offers (docs/contract.md#views). The items `load` and `again` are present only if a widget showed the offers. */
@@ -252,7 +257,8 @@ function hasValidMembers(value: readonly unknown[]): boolean {
         isCount(value[4]) &&
         isCount(value[5]) &&
         (value[6] === null || typeof value[6] === 'string') &&
-        (value[9] === undefined || value[9] === null || isBytes(value[9], unitHashByteLength))
+        (value[9] === undefined || value[9] === null || isBytes(value[9], unitHashByteLength)) &&
+        (value[10] === undefined || value[10] === null || typeof value[10] === 'boolean')
       );
     case ledgerRecordKind.offersViewed:
       return (

@@ -17,7 +17,8 @@ import type { AppendedRecord } from '../event-log/event-log.ts';
 import { decodeSubId, formatSubId, type SubIds } from '../ids/sub-id.ts';
 import type { UnitHasher } from '../ids/unit-hasher.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { ledgerRecordKind } from '../ledger/ledger-record.ts';
+import { ledgerRecordKind, type SessionCreatedRecord } from '../ledger/ledger-record.ts';
+import type { HashAssignments } from '../sessions/hash-assignments.ts';
 import type { IdempotencyDigests, IdempotencyKeys, OriginalRequest } from '../sessions/idempotency-keys.ts';
 import type { ReferrerTagReservation, ReferrerTags } from '../sessions/referrer-tags.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
@@ -37,6 +38,7 @@ export interface CreateSessionDeps {
   readonly clock: Clock;
   readonly subIds: SubIds;
   readonly unitHasher: UnitHasher;
+  readonly hashAssignments: Pick<HashAssignments, 'isMisassigned'>;
   readonly sessions: SessionStore;
   readonly ledger: Ledger;
   readonly devices: DeviceClassifier;
@@ -249,7 +251,7 @@ function isExactNumber(value: unknown): boolean {
 
 /** Appends the record of a session to the ledger and stores the session. Returns null if the session store is full or the ledger refuses the record. */
 function addSession(
-  { clock, subIds, unitHasher, sessions, ledger, devices, sessionTtlMs }: CreateSessionDeps,
+  { clock, subIds, unitHasher, hashAssignments, sessions, ledger, devices, sessionTtlMs }: CreateSessionDeps,
   caller: Caller,
   { referrerTag, userAgent, metadata, unitId }: SessionRequest,
   digests: IdempotencyDigests | null,
@@ -267,13 +269,13 @@ function addSession(
     device,
     metadata,
   ] as const;
-  const appended = ledger.append(
-    unitId !== undefined
-      ? [...record, digests?.key, digests?.payload, unitHasher.hash(caller.account, unitId)]
-      : digests === null
-        ? record
-        : [...record, digests.key, digests.payload],
-  );
+  let complete: SessionCreatedRecord = digests === null ? record : [...record, digests.key, digests.payload];
+  if (unitId !== undefined) {
+    const withUnit = [...record, digests?.key, digests?.payload, unitHasher.hash(caller.account, unitId)] as const;
+    const isMisassigned = hashAssignments.isMisassigned(caller, referrerTag, unitId, createdMs);
+    complete = isMisassigned ? [...withUnit, true] : withUnit;
+  }
+  const appended = ledger.append(complete);
   if (appended === null) return null;
   sessions.add(subId, caller);
   return { view: toSessionView(subId, caller, createdMs, referrerTag, sessionTtlMs), record: appended };

@@ -1,5 +1,5 @@
 import { invalidRequest, type Outcome, successOutcome } from '../domain/outcome.ts';
-import { assignArm } from '../experiments/assign-arm.ts';
+import { findAssignedArm } from '../experiments/assign-arm.ts';
 import { defineOperation } from './api-operation.ts';
 import { type ExperimentChanges, type ExperimentDeps, experimentNotFound } from './experiment-changes.ts';
 import { type ExperimentArmResponse, experimentArmSchema, experimentNameMember } from './experiment-schemas.ts';
@@ -42,7 +42,7 @@ export const getExperimentArm = defineOperation({
     const definition = found.value;
     if (definition === null) return experimentNotFound();
     if (definition.assignment !== 'hash') return invalidRequest('name', ownAssignmentRule);
-    return successOutcome({ referrer_tag: assignArm(name, unitId, definition.arms).referrerTag });
+    return successOutcome({ referrer_tag: findAssignedArm(name, unitId, definition.arms).referrerTag });
   },
 });
 

@@ -1,6 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { AnalyticsUnavailableError } from '../analytics/analytics.ts';
 import { RetentionTask } from '../analytics/retention-task.ts';
 import { ThreadAnalytics } from '../analytics/thread-analytics.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
@@ -24,8 +22,9 @@ import { describeError } from '../logging/describe-error.ts';
 import type { EventLogName } from '../metrics/gauges.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { SecretSet } from '../secrets/secret-set.ts';
+import { HashAssignments } from '../sessions/hash-assignments.ts';
 import { IdempotencyKeys } from '../sessions/idempotency-keys.ts';
-import { isReferrerTag, ReferrerTags } from '../sessions/referrer-tags.ts';
+import { ReferrerTags } from '../sessions/referrer-tags.ts';
 import { SessionRecovery } from '../sessions/session-recovery.ts';
 import { SessionStore } from '../sessions/session-store.ts';
 import {
@@ -42,6 +41,7 @@ import {
 import { InventoryWriter } from './inventory-writer.ts';
 import type { CleanupStack } from './lifecycle.ts';
 import { createLedgerBookings, rebuildLedgerBookings } from './open-ledger-bookings.ts';
+import { restoreFromAnalytics } from './restore-from-analytics.ts';
 import { type ServiceOptions, servedVerticals } from './service.ts';
 
 /** Logs an incident at the log level of its kind. */
@@ -95,7 +95,9 @@ export async function openStorage(options: ServiceOptions, deps: StorageDeps) {
   // The cleanup callbacks run in reverse order. The last inventory is written after ledger, journal and analytics are closed.
   let inventoryWriter: InventoryWriter | null = null;
   cleanup.addCleanupCallback(() => inventoryWriter?.close());
-  const { ledger, bookings, unitHasher } = await openRecoveredLedger(options, deps, sessionRecovery);
+  const hashAssignments = new HashAssignments();
+  const opened = await openRecoveredLedger(options, deps, sessionRecovery, hashAssignments);
+  const { ledger, bookings, unitHasher } = opened;
 
   assertJournalExists(evidence, sessions.size);
   const journal = await FileJournal.open({
@@ -123,12 +125,13 @@ export async function openStorage(options: ServiceOptions, deps: StorageDeps) {
 
   const analytics = await startAnalytics(options, deps, ledger);
   const referrerTags = new ReferrerTags(tagsMax);
-  await restoreReferrerTags(analytics, ledger.lastAppendedPosition, referrerTags, cleanup);
+  await restoreFromAnalytics({ analytics, clock, ledger, referrerTags, hashAssignments, cleanup });
   const retention = startRetention(options, cleanup, analytics, writer);
   return {
     sessions,
     idempotencyKeys,
     unitHasher,
+    hashAssignments,
     referrerTags,
     ledger,
     journal,
@@ -144,6 +147,7 @@ async function openRecoveredLedger(
   options: ServiceOptions,
   { cleanup, evidence, secrets, authenticator, catalogs, clickLimiter, metrics }: StorageDeps,
   sessionRecovery: SessionRecovery,
+  hashAssignments: HashAssignments,
 ) {
   const { clock, logger, onRestoreProgress } = options;
   // Only the ledger can prove that a secret file without a unit key has lost it, if there is no inventory.
@@ -154,7 +158,7 @@ async function openRecoveredLedger(
     folder: evidence.files.ledgerFolder,
     durability: options.durability,
     recoveries: [sessionRecovery, clickLimiter, witness],
-    subscribers: [bookings],
+    subscribers: [bookings, hashAssignments],
     onProgress: onRestoreProgress && ((bytes, ofBytes) => onRestoreProgress('ledger', bytes, ofBytes)),
     ...logObservers('ledger', logger, metrics),
   });
@@ -251,63 +255,4 @@ function logObservers(name: EventLogName, logger: Logger, metrics: Metrics) {
       logIncident(logger, name, incident);
     },
   };
-}
-
-type NumberedTagSource = Pick<ThreadAnalytics, 'listNumberedTags' | 'appliedPosition'>;
-
-/**
- * Restores the referrer tags of all sessions from the analytics store, usually within milliseconds. The returned promise resolves after at
- * most `bounds.analyticsQueryTimeoutMs`. If the analytics store is being rebuilt, which can take minutes, the referrer tags are restored in
- * the background. The limit on the number of referrer tags applies once all tags are restored.
- *
- * @param upToPosition position of the last record in the ledger
- */
-export async function restoreReferrerTags(
-  analytics: NumberedTagSource,
-  upToPosition: number,
-  referrerTags: ReferrerTags,
-  cleanup: CleanupStack,
-): Promise<void> {
-  if (await tryRestoreTags(analytics, referrerTags)) return;
-  const abortController = new AbortController();
-  cleanup.addCleanupCallback(() => abortController.abort());
-  restoreTagsWithRetries(analytics, upToPosition, referrerTags, abortController.signal);
-}
-
-/**
- * Waits until the aggregator has applied all ledger records, and then restores the referrer tags. A query for the tags before the last
- * record is applied would time out and delay other queries to the aggregator.
- */
-async function restoreTagsWithRetries(
-  analytics: NumberedTagSource,
-  upToPosition: number,
-  referrerTags: ReferrerTags,
-  signal: AbortSignal,
-): Promise<void> {
-  do {
-    await pause(bounds.referrerTagRestorePollMs, null, { signal }).catch(() => {});
-    if (signal.aborted) return;
-  } while (analytics.appliedPosition < upToPosition || !(await tryRestoreTags(analytics, referrerTags)));
-}
-
-/**
- * Restores the referrer tags from the list of all tags, which the aggregator returns page by page. Returns false if the aggregator did not
- * reply in time.
- */
-async function tryRestoreTags(analytics: NumberedTagSource, referrerTags: ReferrerTags): Promise<boolean> {
-  try {
-    for (let lastId = 0; ; ) {
-      const page = await analytics.listNumberedTags(lastId);
-      for (const [id, account, vertical, test, tag] of page) {
-        if (isReferrerTag(tag)) referrerTags.restoreReferrerTag(account, vertical, test === 1 ? 'test' : 'live', tag);
-        lastId = id;
-      }
-      if (page.length === 0) break;
-    }
-  } catch (error) {
-    if (!(error instanceof AnalyticsUnavailableError)) throw error;
-    return false;
-  }
-  referrerTags.enableTagCountLimit();
-  return true;
 }

@@ -93,7 +93,8 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
     clickLimiter,
     metrics,
   });
-  const { sessions, idempotencyKeys, unitHasher, referrerTags, ledger, journal, analytics, bookings } = storage;
+  const { sessions, idempotencyKeys, unitHasher, hashAssignments, referrerTags } = storage;
+  const { ledger, journal, analytics, bookings } = storage;
   const clockAdvance = testClock && createClockAdvance(options, cleanup, testClock, storage);
   startAbortSignal?.throwIfAborted();
 
@@ -151,6 +152,7 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
     ...offerDeps,
     idempotencyKeys,
     unitHasher,
+    hashAssignments,
     referrerTags,
     journal,
     registry: options.registry,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { bounds } from '../../src/bounds.ts';
 import { msPerDay } from '../../src/domain/calendar.ts';
 import type { ApiKeyMode } from '../../src/domain/mode.ts';
 import { experimentOutcomes } from '../../src/experiments/experiment.ts';
@@ -90,6 +91,45 @@ describe('experiments in the analytics store', () => {
     assert.deepEqual([first.experiments.map(({ name }) => name), first.nextAfterName], [['a-test'], 'a-test']);
     const rest = list({ afterName: 'a-test' });
     assert.deepEqual([rest.experiments.map(({ name }) => name), rest.nextAfterName], [['b-test'], null]);
+  });
+
+  it('lists the running experiments of all tenants with assignment by hash in pages, also deleted ones', () => {
+    const today = Math.floor(noon / msPerDay);
+    const hash = { unit: 'visitor', assignment: 'hash' } as const;
+    const define = (name: string, change: object, owner: object = {}) =>
+      projected.apply(experimentDefinedRecord(subAt(noon, owner), name, { ...hash, ...change }));
+    const listed = (query: object = {}) => {
+      const page = projected.store.listHashExperiments({ afterNumber: 0, today, ...query });
+      return page.map(({ account, vertical, mode, name }) => [account, vertical, mode, name]);
+    };
+    define('hero', {});
+    define('hero', {}, { account: 2, vertical: 3, mode: 'test' });
+    define('own-test', { assignment: 'own' });
+    define('past-test', { endsOn: today - 1 });
+    define('last-day-test', { startsOn: today - 13, endsOn: today });
+    define('later-test', { startsOn: today + 1 });
+    projected.apply(deleted);
+    const running = [
+      [1, 1, 'live', 'hero'],
+      [2, 3, 'test', 'hero'],
+      [1, 1, 'live', 'last-day-test'],
+      [1, 1, 'live', 'later-test'],
+    ];
+    assert.deepEqual(listed(), running);
+    projected.apply(closed());
+    assert.deepEqual(listed(), running.slice(1));
+    assert.deepEqual(listed({ today: today + 1 }), [running[1], running[3]]);
+
+    const { hashExperimentsPerPage } = bounds;
+    for (let at = 0; at <= hashExperimentsPerPage; at++) define(`test-${at}`, { hypothesis: `number ${at}` });
+    const first = projected.store.listHashExperiments({ afterNumber: 0, today });
+    assert.equal(first.length, hashExperimentsPerPage);
+    const rest = projected.store.listHashExperiments({ afterNumber: first.at(-1)!.number, today });
+    assert.deepEqual(
+      [...first, ...rest].slice(3).map(({ name, definition }) => [name, definition.hypothesis]),
+      Array.from({ length: hashExperimentsPerPage + 1 }, (_, at) => [`test-${at}`, `number ${at}`]),
+    );
+    assert.deepEqual(projected.store.listHashExperiments({ afterNumber: rest.at(-1)!.number, today }), []);
   });
 
   it('ignores invalid records, and closings and deletions of unknown experiments', () => {

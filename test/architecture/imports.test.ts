@@ -38,7 +38,7 @@ openapi: bounds catalogs config domain http/routes ids ledger matching operation
 operations: analytics auth bounds budgets catalogs clicks confirmations domain event-log experiments ids journal ledger
   matching secrets sessions statistics user-agents widgets
 secrets: bounds domain files
-sessions: bounds domain ids ledger matching secrets
+sessions: bounds domain experiments ids ledger matching secrets
 statistics: bounds domain
 tls: bounds domain files
 user-agents: ledger

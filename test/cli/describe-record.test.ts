@@ -38,6 +38,10 @@ test('describes the properties, device and event type of a record by name, and i
       { ...session, idempotency_key: '01'.repeat(16), payload: '02'.repeat(16) },
     ],
     [[...sessionCreatedRecord(sub), null, null, Buffer.alloc(16, 3)], { ...session, unit: '03'.repeat(16) }],
+    [
+      [...sessionCreatedRecord(sub), null, null, Buffer.alloc(16, 3), true],
+      { ...session, unit: '03'.repeat(16), misassigned: true },
+    ],
     [offersViewedRecord(sub, ['one', 'two'], createdMs), { ...shown, offer_ids: ['one', 'two'] }],
     [
       offerClickedRecord(sub, 'one', { lender: 'Lender', valueMicros: 5, wallMs: createdMs }),

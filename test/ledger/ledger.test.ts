@@ -103,7 +103,7 @@ test('reads a session with an unknown device class from a later release', async 
   assert.equal((await readRecords(folder))[0]![5], 0);
 });
 
-test('reads sessions with and without a unit, and skips sessions with an invalid unit', async (t) => {
+test('reads sessions with and without a unit and a mark, and skips sessions with an invalid one', async (t) => {
   const [key, payload, unit] = [1, 2, 3].map((byte) => new Uint8Array(16).fill(byte));
   const session = sessionCreatedRecord(sub);
   const valid = [
@@ -111,13 +111,14 @@ test('reads sessions with and without a unit, and skips sessions with an invalid
     [...session, key, payload],
     [...session, key, payload, unit],
     [...session, undefined, undefined, unit],
-    [...session, undefined, undefined, unit, 'item of a later release'],
+    [...session, key, payload, unit, true],
+    [...session, undefined, undefined, unit, undefined, 'item of a later release'],
   ];
-  const withoutUnit = [...session, undefined, undefined, undefined, 'item of a later release'];
-  const invalid = [new Uint8Array(15), new Uint8Array(17), 'text', 5, [unit]].map((value) => [
-    ...[...session, undefined, undefined],
-    value,
-  ]);
+  const withoutUnit = [...session, undefined, undefined, undefined, undefined, 'item of a later release'];
+  const invalid = [
+    ...[new Uint8Array(15), new Uint8Array(17), 'text', 5, [unit]].map((value) => [value]),
+    ...['true', 1, [true]].map((value) => [unit, value]),
+  ].map((items) => [...session, undefined, undefined, ...items]);
   const folder = temporaryFolder(t);
   await writeRecords(folder, ...valid, ...invalid, withoutUnit);
   const plain = (records: readonly (readonly unknown[])[]) =>

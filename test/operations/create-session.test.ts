@@ -8,12 +8,14 @@ import { UnitHasher } from '../../src/ids/unit-hasher.ts';
 import { deviceClasses } from '../../src/ledger/ledger-record.ts';
 import { type CreateSessionDeps, createSession } from '../../src/operations/create-session.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
+import { HashAssignments } from '../../src/sessions/hash-assignments.ts';
 import { IdempotencyKeys } from '../../src/sessions/idempotency-keys.ts';
 import { ReferrerTags } from '../../src/sessions/referrer-tags.ts';
 import type { SessionStore } from '../../src/sessions/session-store.ts';
 import { DeviceClassifier } from '../../src/user-agents/device-classifier.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
 import { liveTenant, secretSetOf, testTenant } from '../support/identities.ts';
+import { experimentDefinedRecord, subIdBytes } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { openTemporaryLedger, type TemporaryLedger } from '../support/temporary-logs.ts';
 import { callOperation, keyNumber, openSessionStore, repairUntilDurable, sessionTtlMs, verdictOf } from './bench.ts';
@@ -29,6 +31,7 @@ class Bench {
   readonly sessions: SessionStore;
   readonly ledger: TemporaryLedger;
   readonly deps: CreateSessionDeps;
+  readonly hashAssignments = new HashAssignments();
   releasedCount = 0;
 
   private constructor(t: TestContext, ledger: TemporaryLedger, sessionsMax: number, tagsMax: number) {
@@ -42,6 +45,7 @@ class Bench {
       ...{ clock, subIds, sessions: this.sessions, referrerTags, ledger: ledger.log, sessionTtlMs },
       devices: new DeviceClassifier(100),
       unitHasher,
+      hashAssignments: this.hashAssignments,
       idempotencyKeys: new IdempotencyKeys({ clock, secrets, retentionMs: sessionTtlMs, keysMax: 3 }),
     };
   }
@@ -148,6 +152,35 @@ describe('createSession', () => {
       [...Array(4).fill([null, null]), [16, 16]],
     );
     assert.ok(records.every((record) => record.length === 10));
+  });
+
+  it('marks the session of a visitor that a hash assigns to another arm, and no other session', async (t) => {
+    const bench = await Bench.open(t);
+    const { account, vertical } = liveTenant;
+    const sub = subIdBytes({ createdMs: bench.clock.wallMs(), serial: 1, account, vertical: vertical.number });
+    const definition = { unit: 'visitor', assignment: 'hash' } as const;
+    bench.hashAssignments.applyLedgerRecord(experimentDefinedRecord(sub, 'hero-test', definition));
+    // In docs/contract.md#assignment-by-hash, `u2` is in the first arm.
+    const [wrong, right] = [{ referrer_tag: 'tag-two' }, { referrer_tag: 'tag-one' }];
+    const unit_id = 'u2';
+    assert((await bench.createWithKey({ ...wrong, unit_id }, 'retry-1')).ok);
+    assert((await bench.createWithKey({ ...right, unit_id }, 'retry-2')).ok);
+    for (const body of [{ ...wrong, unit_id }, { ...right, unit_id }, wrong, right]) {
+      assert.equal(await bench.verdict(body), 'ok');
+    }
+    assert.equal(await bench.verdict({ ...wrong, unit_id }, testTenant), 'ok');
+    const records = await bench.ledger.records();
+    assert.deepEqual(
+      records.map((record) => [record.length, record[10]]),
+      [
+        ...[11, 10, 11, 10].map((length) => [length, length === 11 ? true : undefined]),
+        ...[7, 7, 10].map((length) => [length, undefined]),
+      ],
+    );
+    assert.deepEqual(
+      records.slice(0, 4).map((record) => Buffer.from(record[9] as Uint8Array)),
+      Array(4).fill(unitHasher.hash(account, unit_id)),
+    );
   });
 
   it('createSession accepts valid requests, and ignores unknown properties', async (t) => {

@@ -129,7 +129,10 @@ type RecordDescription = Readonly<Record<string, unknown>>;
 const recordLayouts: {
   readonly [Kind in keyof typeof ledgerRecordKind]: readonly [name: string, members: readonly string[]];
 } = {
-  sessionCreated: ['session_created', names('referrer_tag key_number device metadata idempotency_key payload unit')],
+  sessionCreated: [
+    'session_created',
+    names('referrer_tag key_number device metadata idempotency_key payload unit misassigned'),
+  ],
   offersViewed: ['offers_viewed', ['catalog_version', 'offer_ids', 'load', 'again']],
   offerClicked: [
     'offer_clicked',
@@ -149,7 +152,7 @@ const recordLayouts: {
 /** Names of members that may be absent at the end of a record. */
 const optionalMembers = new Set(
   names(
-    'booked unbooked_reason confirms_revenue payout_micros click_payout_micros reason load again idempotency_key payload unit',
+    'booked unbooked_reason confirms_revenue payout_micros click_payout_micros reason load again idempotency_key payload unit misassigned',
   ),
 );
 
