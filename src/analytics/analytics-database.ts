@@ -11,7 +11,7 @@ import { SqlDatabase, toColumnName } from './sql-database.ts';
  * Version of the tables and the counting rules. Increment this version whenever the tables or the counting rules change. A store with a
  * different version is deleted and rebuilt from the ledger and the archive.
  */
-const schemaVersion = 12;
+const schemaVersion = 13;
 
 /** Names of the columns that count clicks without revenue, in the order of `unbookedReasons`. */
 export const unbookedClickColumns = unbookedReasons.map((reason) => `unbooked_${reason}`);
@@ -51,7 +51,8 @@ export const unitSumColumns = [...unitSumNames, ...largeUnitSumNames].map(toColu
  * - `experiment`: `definition` and `outcome` are JSON texts of ledger records; `outcome` is null until the experiment is closed. `position`,
  *   `closed_position` and `changed_position` are the ledger positions of the first definition, of the closing and of the last change.
  * - `experiment_arm`: experiments of each referrer tag, with the index of its arm, also for tags without sessions.
- * - `session_unit`: hash of the visitor of each session that has one. An experiment that is created later needs it.
+ * - `session_unit`: hash of the visitor of each session that has one, and the mark in the session's record. An experiment that is created
+ *   later needs them.
  * - `experiment_fill`: progress of counting the sessions that were created before the experiment, in the order of day, tag number and
  *   position: all sessions up to that position are counted. `day` is null when all sessions are counted. It is -1 while the sums of an
  *   earlier definition are deleted. `defined_position` and `counted_position` are the ledger positions of the last definition, and of the last
@@ -101,7 +102,7 @@ const createTablesSql = `
     PRIMARY KEY (account, vertical, test, tag, experiment)
   ) STRICT, WITHOUT ROWID;
 
-  CREATE TABLE session_unit (session INTEGER PRIMARY KEY, unit BLOB NOT NULL) STRICT;
+  CREATE TABLE session_unit (session INTEGER PRIMARY KEY, unit BLOB NOT NULL, misassigned INTEGER NOT NULL) STRICT;
 
   CREATE TABLE experiment_fill (
     experiment INTEGER PRIMARY KEY, defined_position INTEGER NOT NULL, counted_position INTEGER NOT NULL,

@@ -132,7 +132,7 @@ function toArmDay(row: DayRow): ArmDay {
     payouts: row.payouts,
     payoutsSquared: row.payoutsSquared,
     unitsInSeveralArms: row.unitsInSeveralArms,
-    assignmentMismatches: 0,
+    assignmentMismatches: row.assignmentMismatches,
   };
 }
 

@@ -5,19 +5,19 @@ import {
   sessionFigures,
 } from '../experiments/session-figures.ts';
 import type { ExperimentRecord } from '../ledger/ledger-record.ts';
-import { type CountedArm, CountedExperiments } from './counted-experiments.ts';
+import { type CountedArm, type CountedExperiment, CountedExperiments } from './counted-experiments.ts';
 import { ExperimentArchive } from './experiment-archive.ts';
 import { ExperimentSumChanges } from './experiment-sum-changes.ts';
 import { ExperimentVisitors } from './experiment-visitors.ts';
-import type { SessionState } from './projection-state.ts';
+import type { SessionState, SessionUnit } from './projection-state.ts';
 import { RowWriter, type SqlDatabase } from './sql-database.ts';
 
 interface ChangedSession {
   session: SessionState;
   /** Arms in which the session counts. */
   readonly arms: readonly CountedArm[];
-  /** Hash of the visitor; null without one, or if no experiment needs it. */
-  readonly unit: Uint8Array | null;
+  /** Visitor; null without one, or if no experiment needs it. */
+  readonly unit: SessionUnit | null;
   /** Figures before the change, by index of `arms`; null for a session that is not counted yet. */
   readonly before: readonly SessionFigures[] | null;
 }
@@ -45,7 +45,7 @@ export class ExperimentSums {
     this.#sums = new ExperimentSumChanges(database);
     this.#visitors = new ExperimentVisitors(database, this.#sums);
     this.archive = new ExperimentArchive(database, this.experiments, this.#sums, this.#visitors);
-    this.#unitWriter = new RowWriter(database, 'session_unit', ['session', 'unit']);
+    this.#unitWriter = new RowWriter(database, 'session_unit', ['session', 'unit', 'misassigned']);
     this.#revenueWriter = new RowWriter(
       database,
       'experiment_revenue',
@@ -54,10 +54,10 @@ export class ExperimentSums {
     );
   }
 
-  /** Must be called for each new session. `unit` is the hash of the visitor. */
-  addSession(session: SessionState, unit: Uint8Array | null): void {
-    const copy = unit === null ? null : Buffer.from(unit);
-    if (copy !== null) this.#unitWriter.add([session.position, copy]);
+  /** Must be called for each new session. `unit` is null for a session without visitor. */
+  addSession(session: SessionState, unit: SessionUnit | null): void {
+    const copy = unit && { hash: Buffer.from(unit.hash), isMisassigned: unit.isMisassigned };
+    if (copy !== null) this.#unitWriter.add([session.position, copy.hash, copy.isMisassigned ? 1 : 0]);
     const arms = this.experiments.findArms(session);
     if (arms.length > 0) this.#changed.set(session.position, { session, arms, unit: copy, before: null });
   }
@@ -73,8 +73,9 @@ export class ExperimentSums {
       return;
     }
     const activity = this.#readActivity(session);
-    const before = arms.map(({ experiment }) => sessionFigures(activity, experiment.definition));
-    this.#changed.set(session.position, { session, arms, unit: this.#readUnit(session, arms), before });
+    const unit = this.#readUnit(session, arms);
+    const before = arms.map(({ experiment }) => figuresOf(session, unit, activity, experiment));
+    this.#changed.set(session.position, { session, arms, unit, before });
   }
 
   /** Counts a session that was created before its experiment. */
@@ -96,7 +97,7 @@ export class ExperimentSums {
     for (const { session, arms, unit, before } of this.#changed.values()) {
       const activity = this.#readActivity(session);
       for (const [index, arm] of arms.entries()) {
-        const after = sessionFigures(activity, arm.experiment.definition);
+        const after = figuresOf(session, unit, activity, arm.experiment);
         this.#changeFigures(session, arm, unit, activity.day, before?.[index] ?? null, after);
       }
     }
@@ -109,13 +110,14 @@ export class ExperimentSums {
   #changeFigures(
     { position }: SessionState,
     { experiment: { number: experiment, definition }, arm }: CountedArm,
-    unit: Uint8Array | null,
+    unit: SessionUnit | null,
     day: number,
     before: SessionFigures | null,
     after: SessionFigures,
   ): void {
     if (definition.unit === 'visitor') {
-      if (unit !== null) this.#visitors.changeSession({ experiment, unit, arm, position, day, before, after });
+      if (unit !== null)
+        this.#visitors.changeSession({ experiment, unit: unit.hash, arm, position, day, before, after });
       else if (before === null) this.#sums.addSessionsWithoutUnit({ experiment, day, arm }, 1);
       return;
     }
@@ -129,8 +131,25 @@ export class ExperimentSums {
     }
   }
 
-  #readUnit({ position }: SessionState, arms: readonly CountedArm[]): Uint8Array | null {
+  #readUnit({ position }: SessionState, arms: readonly CountedArm[]): SessionUnit | null {
     if (arms.every(({ experiment }) => experiment.definition.unit === 'session')) return null;
-    return this.#database.value<Buffer>('SELECT unit FROM session_unit WHERE session = ?', [position]);
+    const row = this.#database.row<[hash: Buffer, misassigned: 0 | 1]>(
+      'SELECT unit, misassigned FROM session_unit WHERE session = ?',
+      [position],
+    );
+    return row && { hash: row[0], isMisassigned: row[1] === 1 };
   }
+}
+
+function figuresOf(
+  { position }: SessionState,
+  unit: SessionUnit | null,
+  activity: SessionActivity,
+  { definition, position: definedPosition }: CountedExperiment,
+): SessionFigures {
+  const figures = sessionFigures(activity, definition);
+  // Sessions that were created before the experiment can only have the mark of another one.
+  const isChecked = definition.assignment === 'hash' && position > definedPosition;
+  if (isChecked && unit?.isMisassigned) figures.misassignedSessions = 1;
+  return figures;
 }

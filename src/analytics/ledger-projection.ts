@@ -110,7 +110,7 @@ export class LedgerProjection {
     position: number,
     segment: number,
     key: SubIdSortKey,
-    [, wallMs, sub, tag, , device, metadata, , , unit]: SessionCreatedRecord,
+    [, wallMs, sub, tag, , device, metadata, , , hash, isMisassigned = false]: SessionCreatedRecord,
   ): void {
     const { account, vertical, mode, createdMs } = decodeSubId(sub);
     const isTest = mode === 'test';
@@ -129,7 +129,7 @@ export class LedgerProjection {
       revenueMicros: 0,
     };
     this.#state.addSession(session, segment, metadata);
-    this.#state.experiments.addSession(session, unit ?? null);
+    this.#state.experiments.addSession(session, hash === undefined ? null : { hash, isMisassigned });
     const changes = this.#state.counters.changesOfDay(session);
     changes.sessions++;
     changes.firstSessionMs = Math.min(createdMs, changes.firstSessionMs ?? createdMs);

@@ -98,6 +98,12 @@ export interface CountedClick {
   readonly payoutMicros: number | null;
 }
 
+/** Visitor of a session, as the session's ledger record describes it. */
+export interface SessionUnit {
+  readonly hash: Uint8Array;
+  readonly isMisassigned: boolean;
+}
+
 /** A payout or its reversal, with the time of its ledger record in Unix milliseconds. */
 export interface AcceptedTransaction extends PayoutTransaction {
   readonly acceptedMs: number;
@@ -142,8 +148,8 @@ export interface ProjectionState {
   readonly experiments: {
     /** Applies a record of an experiment. Returns false if the record is invalid, or changes a closed experiment. */
     applyRecord(position: number, record: ExperimentRecord): boolean;
-    /** Must be called for each new session. `unit` is the hash of the visitor. */
-    addSession(session: SessionState, unit: Uint8Array | null): void;
+    /** Must be called for each new session. `unit` is null for a session without visitor. */
+    addSession(session: SessionState, unit: SessionUnit | null): void;
     /** Must be called before a record changes a session. */
     beforeChange(session: SessionState): void;
   };

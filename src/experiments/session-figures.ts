@@ -43,6 +43,7 @@ export const sessionFigureNames = [
   /** Number of payouts that count, and of those with a reversal that counts. */
   'payouts',
   'reversedPayouts',
+  'misassignedSessions',
 ] as const;
 
 /** Figures of one or more sessions in an experiment. The figures of several sessions are the sums of their figures. */
@@ -63,6 +64,7 @@ export const noSessions: SessionFigures = {
   afterReversedMicros: 0,
   payouts: 0,
   reversedPayouts: 0,
+  misassignedSessions: 0,
   revenueMicrosByWeek: [],
 };
 

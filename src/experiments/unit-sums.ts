@@ -32,6 +32,7 @@ export const unitSumNames = [
   'payouts',
   'payoutsSquared',
   'unitsInSeveralArms',
+  'assignmentMismatches',
 ] as const;
 
 /** Sums over units that may exceed `Number.MAX_SAFE_INTEGER`. */
@@ -100,6 +101,7 @@ function sumsOfUnit(figures: SessionFigures): UnitSums {
     payouts,
     payoutsSquared: payouts * payouts,
     unitsInSeveralArms: 0,
+    assignmentMismatches: figures.misassignedSessions,
     revenueCentsSquared: cents * cents,
     revenueMicrosTimesSessions: revenueMicros === 0 ? 0n : BigInt(revenueMicros) * BigInt(sessions),
   };

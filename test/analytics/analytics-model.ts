@@ -40,6 +40,7 @@ export interface ModelSession {
   readonly metadata: string | null;
   /** Hash of the unit_id as hexadecimal digits; null without one. */
   readonly unit: string | null;
+  readonly isMisassigned: boolean;
   lastEventMs: number;
   views: number;
   readonly shown: Set<string>;
@@ -111,10 +112,10 @@ export class AnalyticsModel {
     } else if (record[0] === 1) {
       if (session !== undefined) this.totals.repeatedSession++;
       else {
-        const [, wallMs, sub, tag, , device, metadata, , , unit] = record;
+        const [, wallMs, sub, tag, , device, metadata, , , unit, isMisassigned = false] = record;
         this.#sessions.set(id, {
           ...{ sub: Uint8Array.from(sub), tenant, day, position, tag, device, metadata, lastEventMs: wallMs, views: 0 },
-          ...{ unit: unit === undefined ? null : Buffer.from(unit).toString('hex'), revenueChanges: [] },
+          ...{ unit: unit === undefined ? null : Buffer.from(unit).toString('hex'), isMisassigned, revenueChanges: [] },
           ...{ shown: new Set(), shownAt: [], widgetEvents: [], clicks: new Map(), transactions: new Map() },
         });
       }

@@ -32,7 +32,7 @@ function recordsOfDays(part: 0 | 1 | 2): LedgerRecord[] {
     const unit = serial % 11 === 0 ? null : `visitor-${serial % 31}`;
     const tag = serial % 3 === 0 ? 'tag-two' : 'tag-one';
     return [
-      sessionCreatedRecord(session, { tag, unit }),
+      sessionCreatedRecord(session, { tag, unit, isMisassigned: serial % 7 === 0 }),
       offersViewedRecord(session, ['a']),
       offerClickedRecord(session, 'a'),
       ...(serial % 4 === 0 ? [revenueConfirmedRecord(session, 'a', { micros: 1_000_000 * serial })] : []),
@@ -76,19 +76,24 @@ describe('archive of experiments', () => {
     });
   };
 
-  for (const unit of ['session', 'visitor'] as const) {
+  for (const [unit, assignment] of [
+    ['session', 'own'],
+    ['visitor', 'hash'],
+  ] as const) {
     for (const [name, keptSegments] of [
       ['the whole ledger', 3],
       ['the ledger without the segments of deleted sessions', 1],
     ] as const) {
       it(`keeps the figures after the deletion of sessions and a rebuild from ${name}, with ${unit}s as units`, () => {
-        const segments = createSegments({ unit });
+        const segments = createSegments({ unit, assignment });
         for (const { first, records } of segments) {
           projected.applyIn(first, ...records);
           fill();
         }
         const before = read();
         assert.ok(before!.figures.days.length > days);
+        const hasMismatches = before!.figures.days.some(({ assignmentMismatches }) => assignmentMismatches > 0);
+        assert.equal(hasMismatches, assignment === 'hash');
         // Two archive segments. Visitors of the first return on days of the second.
         retainFrom(firstDay + 3);
         retainFrom(firstDay + 6);
@@ -105,7 +110,7 @@ describe('archive of experiments', () => {
     }
 
     it(`replaces archived days in a store that is older than the archive, with ${unit}s as units`, () => {
-      const segments = createSegments({ unit });
+      const segments = createSegments({ unit, assignment });
       for (const { first, records } of segments) projected.applyIn(first, ...records);
       fill();
       const before = read();

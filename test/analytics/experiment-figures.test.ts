@@ -109,6 +109,8 @@ const sums: Read = ({ days }) =>
   ]);
 const severalArms: Read = ({ days }) =>
   days.map(({ arm, day, sums, unitsInSeveralArms }) => [arm, day - day0, sums.units, unitsInSeveralArms]);
+const mismatches: Read = ({ days }) =>
+  days.map(({ arm, day, sums, assignmentMismatches }) => [arm, day - day0, sums.sessions, assignmentMismatches]);
 const ages: Read = (figures) =>
   figures.ages
     .filter(({ revenueMicros }) => revenueMicros !== 0)
@@ -430,6 +432,40 @@ const visitorRules: Case[] = [
       [2, 0, 1, 1],
       [2, 1, 0, 0],
       [2, 2, 0, 0],
+    ],
+  },
+  {
+    title: 'counts misassigned sessions in the arm of their visitor',
+    records: [
+      define({ ...visitor, assignment: 'hash' }),
+      created(0, { unit: 'v', tag: 'tag-two', isMisassigned: true }),
+      created(1, { unit: 'v' }),
+      created(0, { unit: 'w' }),
+      created(1, { unit: 'w', tag: 'tag-two', isMisassigned: true }),
+      created(1, { unit: 'w', tag: 'tag-two', isMisassigned: true }),
+      created(1, { unit: 'x', isMisassigned: true, device: botDevice }),
+      created(-1, { unit: 'x', isMisassigned: true }),
+    ],
+    read: mismatches,
+    expected: [
+      [0, 0, 1, 0],
+      [1, 0, 1, 1],
+      [0, 1, 2, 2],
+      [1, 1, 1, 0],
+    ],
+  },
+  {
+    title: 'counts no session that was misassigned before its definition, or in an experiment with own assignment',
+    records: [
+      created(0, { unit: 'v', isMisassigned: true }),
+      define({ ...visitor, assignment: 'hash' }, 1),
+      created(1, { unit: 'w', isMisassigned: true }),
+      define({ ...visitor, assignment: 'own' }, 1),
+    ],
+    read: mismatches,
+    expected: [
+      [0, 0, 1, 0],
+      [0, 1, 1, 0],
     ],
   },
   {

@@ -28,7 +28,7 @@ const define = (changes: Partial<ExperimentDefinition> = {}) =>
 
 /**
  * Yields the records of some sessions of each day, and then of their events. One visitor has several sessions, in different arms. The clock of
- * every fifth session is a day behind, so that the order of days is not the order of positions.
+ * every fifth session is a day behind, so that the order of days is not the order of positions. Some sessions are misassigned.
  */
 function* sessionRecords(sessionsPerDay: number): Generator<LedgerRecord> {
   const subs: Buffer[] = [];
@@ -41,6 +41,7 @@ function* sessionRecords(sessionsPerDay: number): Generator<LedgerRecord> {
       tag: tags[serial % 7 === 0 ? 2 : serial % 2]!,
       device: serial % 9 === 0 ? 4 : 0,
       unit,
+      isMisassigned: serial % 13 === 0,
     });
   }
   for (const [index, sub] of subs.entries()) {
@@ -49,6 +50,10 @@ function* sessionRecords(sessionsPerDay: number): Generator<LedgerRecord> {
     if (index % 4 === 0) yield revenueConfirmedRecord(sub, 'a', { micros: 1_000_000 + 7_000_000 * (index % 16) });
     if (index % 12 === 0) yield revenueReversedRecord(sub, 'a', { micros: 500_000 });
   }
+}
+
+function withoutMark(record: LedgerRecord): LedgerRecord {
+  return record[0] === 1 ? (record.slice(0, 10) as unknown as LedgerRecord) : record;
 }
 
 describe('experiments that count earlier sessions', () => {
@@ -78,13 +83,18 @@ describe('experiments that count earlier sessions', () => {
     return result;
   };
 
-  for (const unit of ['session', 'visitor'] as const) {
+  const mismatches = () => figures().days.reduce((sum, day) => sum + day.assignmentMismatches, 0);
+
+  for (const [unit, assignment] of [
+    ['session', 'own'],
+    ['visitor', 'hash'],
+  ] as const) {
     it(`counts them in slices, with ${unit}s as units, while other sessions change`, () => {
       const records = [...sessionRecords(400)];
       const half = Math.floor(records.length / 2);
       // Small batches, which store few sessions in one row.
       for (let at = 0; at < half; at += 40) projected.apply(...records.slice(at, Math.min(half, at + 40)));
-      projected.apply(define({ unit }));
+      projected.apply(define({ unit, assignment }));
       const progress: number[] = [];
       for (let at = half; projected.store.fill.isRunning; at += 400) {
         projected.store.fill.countSlice();
@@ -100,17 +110,19 @@ describe('experiments that count earlier sessions', () => {
         progress.toSorted((a, b) => a - b),
       );
       assert.ok(progress[0]! < 0.2);
-      assert.deepEqual(figures(), figuresFromStart({ unit }, records));
+      // The marks of sessions that were created before the experiment belong to another one.
+      assert.deepEqual(figures(), figuresFromStart({ unit, assignment }, records.map(withoutMark)));
     });
 
     it(`counts sessions again after a change of the arms, with ${unit}s as units`, () => {
       const records = [...sessionRecords(100)];
-      projected.apply(define({ unit, arms: threeArms.slice(1), control: 'tag-two' }), ...records);
+      projected.apply(define({ unit, assignment, arms: threeArms.slice(1), control: 'tag-two' }), ...records);
       finishFill();
-      projected.apply(define({ unit, arms: threeArms }));
+      projected.apply(define({ unit, assignment, arms: threeArms }));
       assert.deepEqual([figures().days.length, figures().fillProgress], [0, 0]);
       finishFill();
-      assert.deepEqual(figures(), figuresFromStart({ unit, arms: threeArms }, records));
+      assert.deepEqual(figures(), figuresFromStart({ unit, assignment, arms: threeArms }, records));
+      assert.equal(mismatches() > 0, assignment === 'hash');
     });
   }
 

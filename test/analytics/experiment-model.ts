@@ -88,6 +88,9 @@ export class ExperimentModel {
         const until = (end: number) => sessions.filter((session) => session.day <= end);
         const change = subtract(figuresOf(until(day), definition), figuresOf(until(day - 1), definition));
         if (isInSeveralArms && day === days[0]) change.unitsInSeveralArms++;
+        change.assignmentMismatches = sessions.filter(
+          (session) => session.day === day && isMismatch(session, experiment),
+        ).length;
         rows[arm]!.set(day, add(rows[arm]!.get(day) ?? figuresOf([], definition), change));
       }
       for (const session of sessions.filter(({ day }) => day <= asOf)) {
@@ -167,6 +170,11 @@ function isBot({ device }: ModelSession): boolean {
   return deviceClasses[device] === 'bot';
 }
 
+/** Whether the service found the tag of another arm when it created a session of an experiment. */
+function isMismatch({ isMisassigned, position }: ModelSession, experiment: ModelExperiment): boolean {
+  return experiment.definition.assignment === 'hash' && isMisassigned && position > experiment.createdPosition;
+}
+
 function isInDates({ day }: ModelSession, { startsOn, endsOn }: ExperimentDefinition): boolean {
   return day >= startsOn && (endsOn === null || day <= endsOn);
 }
@@ -244,12 +252,13 @@ function figuresOf(sessions: readonly ModelSession[], definition: ExperimentDefi
     payouts,
     payoutsSquared: payouts ** 2,
     unitsInSeveralArms: 0,
+    assignmentMismatches: 0,
   } as Figures;
 }
 
 type EventName = 'clicks' | 'inputs' | 'errors' | 'reversals';
 type Figures = Record<
-  | Exclude<keyof ArmDay, 'arm' | 'day' | 'sums' | EventName | 'assignmentMismatches'>
+  | Exclude<keyof ArmDay, 'arm' | 'day' | 'sums' | EventName>
   | keyof ArmDay['sums']
   | `${EventName}${'Count' | 'Squared' | 'Product' | 'Units'}`,
   number
@@ -268,7 +277,7 @@ function subtract(a: Figures, b: Figures): Figures {
 function toArmDay(arm: number, day: number, figures: Figures): ArmDay {
   const { sessions, units, unitsWithRevenue, revenueMicros, revenueCentsSquared, views, attributedMicros } = figures;
   const { revenueMicrosTimesSessions, sessionsSquared, payouts, payoutsSquared, unitsInSeveralArms } = figures;
-  const { confirmedMicros, afterConfirmedMicros, afterReversedMicros } = figures;
+  const { confirmedMicros, afterConfirmedMicros, afterReversedMicros, assignmentMismatches } = figures;
   const events = (name: EventName): EventSums => ({
     count: figures[`${name}Count`],
     squared: figures[`${name}Squared`],
@@ -283,6 +292,6 @@ function toArmDay(arm: number, day: number, figures: Figures): ArmDay {
     },
     ...{ views, attributedMicros, confirmedMicros, afterConfirmedMicros, afterReversedMicros },
     ...{ clicks: events('clicks'), inputs: events('inputs'), errors: events('errors') },
-    ...{ reversals: events('reversals'), payouts, payoutsSquared, unitsInSeveralArms, assignmentMismatches: 0 },
+    ...{ reversals: events('reversals'), payouts, payoutsSquared, unitsInSeveralArms, assignmentMismatches },
   };
 }

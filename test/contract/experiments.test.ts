@@ -3,7 +3,15 @@ import { rmSync } from 'node:fs';
 import { describe, type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import { dataPaths } from '../../src/files/data-paths.ts';
-import type { ApiKeyMode, ExperimentInput, ExperimentResponse, ExperimentsResponse } from '../../src/index.ts';
+import type {
+  ApiKeyMode,
+  ExperimentInput,
+  ExperimentResponse,
+  ExperimentResultsResponse,
+  ExperimentsResponse,
+} from '../../src/index.ts';
+import { openLedger } from '../../src/ledger/ledger.ts';
+import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { type ApiCaller, assertError, assertOk } from '../support/api-caller.ts';
 import { describePersonalLoans, describeService } from '../support/contract-suite.ts';
@@ -489,6 +497,101 @@ describePersonalLoans('assignment by hash', (door) => {
     for (let request = 0; request < 3; request++) await armOf(caller, 'u0');
     assertError(await caller.send('GET', 'experiments/hero-test/arm?unit_id=u0'), 'RATE_LIMIT_EXCEEDED');
   });
+});
+
+/** Returns the labels of the sessions in the ledger of a stopped service that are marked as misassigned. */
+async function readMisassigned(market: RunningMarketplace): Promise<string[]> {
+  const misassigned: string[] = [];
+  const recovery = {
+    replayStartTimeMs: 0,
+    applyLedgerRecord(record: LedgerRecord) {
+      if (record[0] === 1 && record[10] === true) misassigned.push(JSON.parse(record[6]!).label);
+    },
+  };
+  const { ledgerFolder: folder } = dataPaths(market.folder);
+  const ledger = await openLedger({ folder, durability: 'write', recoveries: [recovery], subscribers: [] });
+  await ledger.close();
+  return misassigned;
+}
+
+test('POST /session compares the tag with the arm of the visitor while an experiment with assignment by hash runs', async (t) => {
+  const market = await RunningMarketplace.start('uws');
+  runAfterTest(t, () => market.close());
+  const keys = [market.issueKey(personalLoansFixture).key, market.issueKey(personalLoansFixture).key] as const;
+  const ours = () => market.callerWithKey(personalLoansFixture, keys[0]);
+  const theirs = () => market.callerWithKey(personalLoansFixture, keys[1]);
+  // In docs/contract.md#assignment-by-hash, `u2` is in the first arm of `hero-test`.
+  const unit_id = 'u2';
+  const hashBody = (prefix: string, more: Members = {}) =>
+    bodyOf(prefix, { unit: 'visitor', assignment: 'hash', ...more });
+  const expected: string[] = [];
+  const visit = (label: string, tag: string, { caller = ours(), ...more }: Members & { caller?: ApiCaller } = {}) =>
+    caller.createSession(tag, { unit_id, ...more, metadata: { label } });
+  const visitWrongly: typeof visit = (label, ...rest) => {
+    expected.push(label);
+    return visit(label, ...rest);
+  };
+
+  await visit('before the definition', 'hero-b');
+  await defined(ours(), 'hero-test', hashBody('hero'));
+  await visit('right arm', 'hero-a');
+  await visit('no arm', 'other');
+  await visit('no visitor', 'hero-b', { unit_id: undefined });
+  await visit('other tenant', 'hero-b', { caller: theirs() });
+  await visitWrongly('wrong arm', 'hero-b');
+  await visitWrongly('bot', 'hero-b', { user_agent: 'Googlebot/2.1' });
+  const { partnerApi } = market.marketplace;
+  expected.push('embedded');
+  const body = { referrer_tag: 'hero-b', unit_id, metadata: { label: 'embedded' } };
+  assert.ok((await partnerApi(keys[0]).createSession(body)).ok);
+
+  await defined(theirs(), 'hero-test', hashBody('hero', { assignment: 'own' }));
+  await visit('own assignment', 'hero-b', { caller: theirs() });
+  await defined(theirs(), 'hero-test-2', hashBody('page'));
+  await defined(theirs(), 'hero-test-2', hashBody('page', { arms: [arm('page-b'), arm('page-a')] }));
+  // `u2` is in the second arm of `hero-test-2`.
+  await visit('right arm after a change', 'page-a', { caller: theirs() });
+  await visitWrongly('wrong arm after a change', 'page-b', { caller: theirs() });
+
+  const { analyticsStoreFile } = dataPaths(market.folder);
+  await market.restart();
+  await visitWrongly('after a restart', 'hero-b');
+  await market.restart(() => {
+    for (const suffix of ['', '-wal', '-shm']) rmSync(analyticsStoreFile + suffix, { force: true });
+  });
+  await visitWrongly('after a rebuild', 'hero-b');
+  await visit('other tenant after a rebuild', 'hero-b', { caller: theirs() });
+  await deleted(ours(), 'hero-test');
+  await visitWrongly('after a deletion', 'hero-b');
+
+  // `u2` is in the first arm of `hero-test-3`.
+  const planned = { starts_on: daysAfter(1), ends_on: daysAfter(14) };
+  await defined(ours(), 'hero-test-3', hashBody('plan', planned));
+  const visitAll = async (when: string, isRunning: boolean) => {
+    for (const tag of ['plan-a', 'plan-b']) {
+      const isWrong = isRunning && tag === 'plan-b';
+      await (isWrong ? visitWrongly : visit)(`${when} ${tag}`, tag);
+    }
+  };
+  await visitAll('before the first day', false);
+  market.clock.advance(dayMs);
+  await visitAll('on the first day', true);
+  market.clock.advance(13 * dayMs);
+  await visitAll('on the last day', true);
+  market.clock.advance(dayMs);
+  await visitAll('after the last day', false);
+
+  const mismatchesOf = async (caller: ApiCaller, name: string): Promise<number | null> => {
+    const results = await caller.send('GET', `experiments/${name}/results`);
+    return assertOk<ExperimentResultsResponse>(results).split_check.assignment_mismatches;
+  };
+  // All marked sessions except the one of a bot, which is in no arm.
+  assert.equal(await mismatchesOf(ours(), 'hero-test'), 5);
+  assert.equal(await mismatchesOf(ours(), 'hero-test-3'), 2);
+  assert.equal(await mismatchesOf(theirs(), 'hero-test'), null);
+  assert.equal(await mismatchesOf(theirs(), 'hero-test-2'), 1);
+  await market.close();
+  assert.deepEqual(await readMisassigned(market), expected);
 });
 
 describe('experiments after a restart', () => {

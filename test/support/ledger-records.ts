@@ -45,15 +45,20 @@ export function subIdBytes({
 
 export function sessionCreatedRecord(
   sub: Buffer,
-  {
-    tag = 'tag-one',
-    device = 0,
-    metadata = null as string | null,
-    unit,
-  }: { tag?: string; device?: DeviceClass; metadata?: string | null; unit?: string | null } = {},
+  { tag = 'tag-one', device = 0, metadata = null as string | null, unit, isMisassigned }: SessionOptions = {},
 ): SessionCreatedRecord {
   const record = [1, sub.readUIntBE(0, 6), sub, tag, 1, device, metadata] as const;
-  return unit ? [...record, undefined, undefined, unitHash(unit)] : record;
+  if (!unit) return record;
+  const withUnit = [...record, undefined, undefined, unitHash(unit)] as const;
+  return isMisassigned ? [...withUnit, true] : withUnit;
+}
+
+interface SessionOptions {
+  readonly tag?: string;
+  readonly device?: DeviceClass;
+  readonly metadata?: string | null;
+  readonly unit?: string | null;
+  readonly isMisassigned?: boolean;
 }
 
 /** Returns 16 bytes that differ for different names of units. */
