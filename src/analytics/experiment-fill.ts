@@ -28,24 +28,27 @@ export class ExperimentFill {
     return this.#state.experiments.experiments.nextFill !== null;
   }
 
-  /** Counts a limited number of sessions of one experiment, in one short transaction, so that queries do not wait long. */
-  countSlice(): void {
+  /**
+   * Counts a limited number of sessions of one experiment, in one short transaction, so that queries do not wait long.
+   *
+   * @param sessionsMax about the number of sessions; at least 2
+   */
+  countSlice(sessionsMax: number = bounds.sessionsFilledPerTransaction): void {
     const { experiments } = this.#state.experiments;
     const next = experiments.nextFill;
     if (next === null) return;
     const [number, cursor] = next;
     this.#database.write(() => {
-      if (cursor.day === deletingCursor.day) this.#deleteSums(number);
+      if (cursor.day === deletingCursor.day) this.#deleteSums(number, sessionsMax);
       else {
-        experiments.saveFill(number, this.#countSessions(experiments.findExperiment(number), cursor));
+        experiments.saveFill(number, this.#countSessions(experiments.findExperiment(number), cursor, sessionsMax));
         this.#state.experiments.writeChanges();
       }
     });
   }
 
   /** Deletes a limited number of the sums that an earlier definition left. When they are deleted, the sessions are counted. */
-  #deleteSums(number: number): void {
-    const limit = bounds.sessionsFilledPerTransaction;
+  #deleteSums(number: number, limit: number): void {
     const { changes } = this.#database.run(
       `DELETE FROM experiment_unit WHERE experiment = ? AND unit IN
         (SELECT unit FROM experiment_unit WHERE experiment = ? LIMIT ?)`,
@@ -63,11 +66,11 @@ export class ExperimentFill {
   }
 
   /** Counts sessions after the cursor, at most a fixed number. Returns the new cursor, or null if there are no more sessions. */
-  #countSessions(experiment: CountedExperiment, cursor: FillCursor): FillCursor | null {
+  #countSessions(experiment: CountedExperiment, cursor: FillCursor, sessionsMax: number): FillCursor | null {
     const arms = this.#readArms(experiment);
     const { startsOn, endsOn } = experiment.definition;
     const retainedFromDay = this.#database.value<number>('SELECT kept_from_day FROM retention')!;
-    let budget: number = bounds.sessionsFilledPerTransaction;
+    let budget = sessionsMax;
     let { day, tagNumber, position } = cursor;
     for (;;) {
       const nextDay = this.#database.value<number>('SELECT min(day) FROM cohort_piece WHERE day >= ?', [

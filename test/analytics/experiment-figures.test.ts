@@ -18,6 +18,7 @@ import {
   widgetViewedRecord,
 } from '../support/ledger-records.ts';
 import { ExperimentModel } from './experiment-model.ts';
+import { ProjectedStore } from './projected-store.ts';
 import { today } from './sample-query.ts';
 
 /** First day of the experiments. Days in this file are relative to it. */
@@ -572,13 +573,31 @@ const eventRules: Case[] = [
   },
 ];
 
+/** Returns the figures by the model and by the analytics store. */
+function computeFigures(
+  records: readonly LedgerRecord[],
+  asOf: number,
+): readonly [ExperimentFigures, ExperimentFigures] {
+  const model = new ExperimentModel();
+  for (const record of records) model.record(record);
+  const projected = new ProjectedStore();
+  try {
+    projected.apply(...records);
+    while (projected.store.fill.isRunning) projected.store.fill.countSlice();
+    const query = { account: 1, vertical: 1, mode: 'live' as const, name: 'hero', asOf };
+    return [model.figures(model.experiments[0]!, asOf), projected.store.readExperimentFigures(query)!.figures];
+  } finally {
+    projected.close();
+  }
+}
+
 for (const [name, cases] of Object.entries({ membership, revenueRules, visitorRules, eventRules })) {
   describe(`figures of an experiment: ${name}`, () => {
     for (const { title, records, asOf = 200, read, expected } of cases) {
       it(title, () => {
-        const model = new ExperimentModel();
-        for (const record of records) model.record(record);
-        assert.deepEqual(read(model.figures(model.experiments[0]!, day0 + asOf)), expected);
+        const [byModel, byStore] = computeFigures(records, day0 + asOf);
+        assert.deepEqual(read(byModel), expected);
+        assert.deepEqual(read(byStore), expected);
       });
     }
   });

@@ -19,6 +19,7 @@ import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import { BudgetClicks, checkBudgets, checkBudgetsInLedger, runBudgetLoad, withBudgetOffers } from './budget-load.ts';
 import type { Caller, VerificationOptions } from './expectations.ts';
 import { Expectations, Tally } from './expectations.ts';
+import { checkExperiments, ExpectedExperiments, ExperimentRecount, runExperimentLoad } from './experiments.ts';
 import { Load } from './load.ts';
 import { createPartner, type Partner, ServerProcess } from './server-process.ts';
 import { checkDayLimit, createDayLimit, type DayLimit } from './session-checks.ts';
@@ -49,11 +50,14 @@ const killMoments: WeightedTable<KillMoment> = [
   // A confirmation waits for the aggregator and for earlier confirmations.
   [{ operation: 'confirm', turn: 'sent', delayMsMax: 30 }, 3],
   [{ operation: 'report', turn: 'sent', delayMsMax: 3 }, 1],
+  [{ operation: 'define', turn: 'sent', delayMsMax: 30 }, 2],
   [{ operation: null, turn: 'answered', delayMsMax: 0 }, 1],
   // Views may be lost, but reported events may not.
   [{ operation: 'show', turn: 'answered', delayMsMax: 0 }, 2],
   [{ operation: 'report', turn: 'answered', delayMsMax: 0 }, 3],
   [{ operation: 'confirm', turn: 'answered', delayMsMax: 0 }, 2],
+  // A new experiment counts earlier sessions after its answer.
+  [{ operation: 'define', turn: 'answered', delayMsMax: 0 }, 2],
 ];
 /** Probability that the answers after the kill was scheduled are discarded. Otherwise few requests are executed without an answer. */
 const discardAnswersProbability = 0.5;
@@ -116,6 +120,8 @@ class CrashRun {
   readonly #dataDir: string;
   readonly #catalog: string;
   readonly #budgetClicks = new BudgetClicks();
+  readonly #experiments = new ExpectedExperiments();
+  readonly #recount: ExperimentRecount;
   readonly #random: Random;
   readonly #expectations = new Expectations();
   #server: ServerProcess | null = null;
@@ -129,6 +135,7 @@ class CrashRun {
     this.#dataDir = dataDir;
     this.#catalog = catalog;
     writeFileSync(catalog, JSON.stringify(withBudgetOffers(personalLoansFixture.catalogFiles.live)));
+    this.#recount = new ExperimentRecount(dataPaths(dataDir));
     this.#random = seededRandom(options.seed);
   }
 
@@ -159,6 +166,8 @@ class CrashRun {
       await this.#withWire(address, async (wire) => {
         await verify({ wire, partners, random: this.#random, ...shared });
         await checkBudgets(wire, live, this.#budgetClicks);
+        await checkExperiments({ partner: live, wire, experiments: this.#experiments, tally: this.tally });
+        await this.#recount.check(this.tally);
         if (!(await checkDayLimit(limit, wire, this.#expectations))) limit = await this.#issueLimit();
       });
       this.#reportProgress();
@@ -167,6 +176,7 @@ class CrashRun {
       const last: VerificationOptions = { wire, partners, random: this.#random, ...shared };
       await verify(last);
       await verifyAll(last);
+      await this.#recount.check(this.tally);
     });
     return await this.#withWire(address, (wire) => checkBudgets(wire, live, this.#budgetClicks));
   }
@@ -239,18 +249,24 @@ class CrashRun {
     const lostClickId = createUnrecordedClickIdIssuer(this.#dataDir);
     const budgetWires = Array.from({ length: budgetCallers }, () => new ServerConnections(address, onTurn));
     const callerWires = callers.map(() => new ServerConnections(address, onTurn));
-    const wires = [...callerWires, ...budgetWires];
+    const experimentWire = new ServerConnections(address, onTurn);
+    const wires = [...callerWires, ...budgetWires, experimentWire];
     try {
       const loads = callers.map((caller, index) => {
         const random = seededRandom(wholeNumber(this.#random, 0, seedMax));
         const { tally } = this;
-        const shared = { expectations: this.#expectations, tally, lostClickId, limit };
+        const shared = { expectations: this.#expectations, experiments: this.#experiments, tally, lostClickId, limit };
         return new Load({ caller, wire: callerWires[index]!, random, ...shared }).run();
       });
       for (const wire of budgetWires) {
         const random = seededRandom(wholeNumber(this.#random, 0, seedMax));
         loads.push(runBudgetLoad({ partner: live, wire, random, clicks: this.#budgetClicks, tally: this.tally }));
       }
+      const random = seededRandom(wholeNumber(this.#random, 0, seedMax));
+      const { tally } = this;
+      loads.push(
+        runExperimentLoad({ partner: live, wire: experimentWire, random, experiments: this.#experiments, tally }),
+      );
       await Promise.race([Promise.all(loads), server.endedByItself()]);
       if (!isKillScheduled) throw new Error('the server dropped connections before it was killed');
       await server.ended;

@@ -1,6 +1,7 @@
 import { type Random, wholeNumber } from '../../bench/population/random.ts';
 import type { ApiKeyMode, SessionResponse } from '../../src/index.ts';
 import type { createUnrecordedClickIdIssuer } from '../support/click-ids.ts';
+import type { ExpectedExperiments } from './experiments.ts';
 import type { Partner } from './server-process.ts';
 import type { SessionRecord } from './session-record.ts';
 import type { ServerConnections } from './wire.ts';
@@ -147,6 +148,8 @@ export interface LoadOptions extends SharedOptions {
   readonly lostClickId: ReturnType<typeof createUnrecordedClickIdIssuer>;
   /** A live partner near its daily session limit, and the tag of all its sessions. */
   readonly limit: { readonly partner: Partner; readonly tag: string };
+  /** Experiments to whose tags the callers add sessions. */
+  readonly experiments: Pick<ExpectedExperiments, 'tags'>;
 }
 
 export interface VerificationOptions extends SharedOptions {

@@ -4,6 +4,7 @@ import { clickIdFromRedirect } from '../support/click-ids.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import { loadConfirmations } from './confirmation-load.ts';
 import { drawOne, type KeyedCreation, type LoadOptions } from './expectations.ts';
+import { visitorCount } from './experiments.ts';
 import { expectedReport, readSummary } from './figures.ts';
 import { drawMerge, isReady, mergeFields, offerLink, readinessOf } from './personal-loans-rules.ts';
 import type { Partner } from './server-process.ts';
@@ -26,7 +27,6 @@ const lateClickMs = 500;
 const recentSessions = 12;
 /** Maximum number of sessions per confirmation request. */
 const confirmedTogether = 3;
-const sharedTags = 3;
 
 /**
  * Random requests of one caller, one after another, until the connection is lost. Adds requests and answers to the expectations, and throws
@@ -91,6 +91,7 @@ export class Load {
     const tag = expectations.tagSessions(tagName, partner.mode);
     const body = {
       referrer_tag: tagName,
+      ...(chance(random, 0.7) ? { unit_id: `visitor-${wholeNumber(random, 1, visitorCount)}` } : {}),
       ...(chance(random, 0.3) ? { user_agent: 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X)' } : {}),
       ...(chance(random, 0.3) ? { metadata: { caller: caller.name, moment: expectations.nextMoment() } } : {}),
     };
@@ -241,6 +242,6 @@ export class Load {
 
   /** Draws one of the tags with sessions of all callers. */
   #drawSharedTag(): string {
-    return `shared-${wholeNumber(this.#options.random, 1, sharedTags)}`;
+    return drawOne(this.#options.random, this.#options.experiments.tags)!;
   }
 }

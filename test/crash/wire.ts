@@ -25,7 +25,17 @@ const retries = { attemptsMax: 50, pauseMs: 200 };
 /** Longer than the service takes to answer 503 (docs/contract.md#uncertain-outcomes). */
 const answerTimeoutMs = 30_000;
 
-export type Operation = 'create' | 'submit' | 'view' | 'query' | 'click' | 'confirm' | 'embed' | 'show' | 'report';
+export type Operation =
+  | 'create'
+  | 'submit'
+  | 'view'
+  | 'query'
+  | 'click'
+  | 'confirm'
+  | 'embed'
+  | 'show'
+  | 'report'
+  | 'define';
 
 /** `sent`: the request is about to be sent. `answered`: the answer has just arrived. */
 export type Turn = 'sent' | 'answered';
@@ -102,6 +112,14 @@ export class ServerConnections {
 
   queryAnalytics(partner: Partner, query: Readonly<Record<string, string>>): Promise<HttpResponse | null> {
     return this.#send('query', () => this.#as(partner).get('analytics', query));
+  }
+
+  defineExperiment(partner: Partner, name: string, definition: object): Promise<HttpResponse | null> {
+    return this.#send('define', () => this.#as(partner).send('PUT', `experiments/${name}`, definition));
+  }
+
+  getExperiment(partner: Partner, name: string): Promise<HttpResponse | null> {
+    return this.#send('query', () => this.#as(partner).send('GET', `experiments/${name}`));
   }
 
   click(path: string): Promise<HttpResponse | null> {
