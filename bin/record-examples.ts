@@ -144,6 +144,7 @@ async function recordPartnerFlow(
     experimentResults,
     experimentResultsCsv: renderCsv(getExperimentResults.createCsvPage!(experimentResults)!),
     deletedExperiment: await live.send('DELETE', `experiments/${experimentName}`),
+    ...(await recordUnits(live, clock)),
   });
 }
 
@@ -153,6 +154,30 @@ async function recordArm(caller: ApiCaller): Promise<unknown> {
   const visitors = { arms, control: 'form-first', unit: 'visitor', assignment: 'hash', starts_on: '2026-11-30' };
   await caller.send('PUT', 'experiments/first-page', visitors);
   return caller.get('experiments/first-page/arm', { unit_id: 'visitor-1' });
+}
+
+/** Defines an experiment and creates sessions of two visitors. Returns its units when the sessions are mature, which is after all other examples. */
+async function recordUnits(caller: ApiCaller, clock: SteppedClock): Promise<RecordedExamples> {
+  const arms = ['short-page', 'long-page'].map((referrer_tag) => ({ referrer_tag, weight: 0.5 }));
+  const visitors = { arms, control: 'long-page', unit: 'visitor', starts_on: '2026-11-27' };
+  await caller.send('PUT', 'experiments/page-length', visitors);
+  for (const visitor of [1, 1, 2]) {
+    await caller.post('session', { referrer_tag: arms[visitor - 1]!.referrer_tag, unit_id: `visitor-${visitor}` });
+  }
+  clock.advance(60 * 24 * 60 * 60 * 1000);
+  const path = 'experiments/page-length/units';
+  const units = await caller.get<UnitsMembers>(path, {});
+  // Visitors are in the order of their hashes, which differ in each run.
+  const data = units.data.toSorted((one, other) => other.sessions - one.sessions);
+  const [header, ...lines] = (await caller.fetchText(path, {}, 'text/csv')).split('\r\n').slice(0, -1);
+  return {
+    experimentUnits: { ...units, data },
+    experimentUnitsCsv: [header, ...lines.sort().reverse(), ''].join('\r\n'),
+  };
+}
+
+interface UnitsMembers {
+  readonly data: readonly { readonly sessions: number }[];
 }
 
 interface SessionMembers {

@@ -455,6 +455,10 @@ export const bounds = {
   earlyReadUnitsMin: 50,
   /** Maximum number of experiments whose concentration of revenue is cached; each takes about 2 kB. */
   concentrationsCachedMax: 1_000,
+  /** Maximum number of units of an experiment on one page. The main thread renders 2,000 units as CSV in 5 to 15 ms. */
+  experimentUnitsPageMax: 2_000,
+  /** Maximum number of sessions, or of days of visitors, that the aggregator thread reads for one page of units. */
+  unitRecordsReadMax: 5_000,
   /** Minimum number of units with revenue of all arms for a comparison with capped revenue. */
   cappedUnitsMin: 200,
   /** Value of the test martingale from which the split of the units is not the intended one; an intended split reaches it in 0.1 %. */

@@ -44,6 +44,7 @@ export type {
   ExperimentName,
   ExperimentResultsQuery,
   ExperimentsQuery,
+  ExperimentUnitsQuery,
   MarketplaceQuery,
   PartnerApi,
   PartnerApiError as ApiError,
@@ -79,6 +80,7 @@ export type {
 } from './operations/experiment-schemas.ts';
 export type { ExperimentResultsResponse } from './operations/get-experiment-results.ts';
 export type { MarketplaceResponse } from './operations/get-marketplace.ts';
+export type { ExperimentUnitsResponse } from './operations/list-experiment-units.ts';
 export type { InputsResponse } from './operations/submit-inputs.ts';
 export { TestClockMismatchError } from './server/folder-clock.ts';
 export { InvalidCertificateError } from './tls/certificate.ts';

@@ -22,6 +22,7 @@ export type QueryName =
   | 'listExperiments'
   | 'getExperimentResults'
   | 'listHashExperiments'
+  | 'listExperimentUnits'
   | 'findPayoutStates'
   | 'getTotals'
   | 'applyRetention';

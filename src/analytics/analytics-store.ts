@@ -7,6 +7,7 @@ import { readExperimentFigures } from './experiment-figures-reader.ts';
 import { ExperimentFill } from './experiment-fill.ts';
 import { createResultsReader } from './experiment-results-reader.ts';
 import { checkDefinition, findExperiment, listExperiments, listHashExperiments } from './experiment-table.ts';
+import { readExperimentUnits } from './experiment-units-reader.ts';
 import { LedgerProjection } from './ledger-projection.ts';
 import { readOffers } from './offers-reader.ts';
 import { emptyRecordCounts, type RecordCounts, recordCountNames } from './projection-state.ts';
@@ -43,6 +44,7 @@ export class AnalyticsStore {
   readonly listHashExperiments = this.#createQuery(listHashExperiments);
   readonly readExperimentFigures = this.#createQuery(readExperimentFigures);
   readonly getExperimentResults = this.#createQuery(createResultsReader());
+  readonly listExperimentUnits = this.#createQuery(readExperimentUnits);
 
   /**
    * Opens or creates the analytics store. Copies the archived counters into the store unless the store already includes all archived days.

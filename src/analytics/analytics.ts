@@ -2,6 +2,7 @@ import type { CancelSignal } from '../domain/async.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
 import type { Experiment } from '../experiments/experiment.ts';
 import type { ExperimentResults } from '../experiments/experiment-results.ts';
+import type { UnitsPosition } from '../ids/cursors.ts';
 
 /**
  * Query interface of the analytics (docs/contract.md#cohorts). A query result includes every ledger record that was appended before the
@@ -28,6 +29,8 @@ export interface Analytics {
   listExperiments(query: ExperimentsQuery, signal?: CancelSignal | null): Promise<ExperimentsPage>;
   /** Returns the results of an experiment, also of a deleted one, or null if the tenant has no experiment with the name. */
   getExperimentResults(query: ExperimentResultsQuery, signal?: CancelSignal | null): Promise<ExperimentResults | null>;
+  /** Returns a page of the units of an experiment, also of a deleted one, or null if the tenant has no experiment with the name. */
+  listExperimentUnits(query: ExperimentUnitsQuery, signal?: CancelSignal | null): Promise<ExperimentUnitsPage | null>;
   /** Position of the last ledger record that is included in the figures. */
   readonly appliedPosition: number;
   readonly healthy: boolean;
@@ -115,6 +118,38 @@ export interface ExperimentResultsQuery extends ExperimentQuery {
   readonly today: number;
   /** Whether the results have the member `series`. */
   readonly withSeries: boolean;
+}
+
+/** Selects up to `limit` units that follow a position. */
+export interface ExperimentUnitsQuery extends ExperimentQuery {
+  /** Day number of the current day (UTC). */
+  readonly today: number;
+  /** Null for the first page, whose figures end with the last closed day. */
+  readonly position: UnitsPosition | null;
+  readonly limit: number;
+}
+
+/** Figures of one unit up to the last day of the query. */
+export interface ExperimentUnit {
+  /** Index in the arms of the definition. */
+  readonly arm: number;
+  readonly firstDay: number;
+  readonly sessions: number;
+  readonly clicks: number;
+  readonly matureSessions: number;
+  /** Frozen revenue of the mature sessions. */
+  readonly revenueMicros: number;
+}
+
+export interface ExperimentUnitsPage {
+  /** Referrer tags of the arms. */
+  readonly arms: readonly string[];
+  readonly asOf: number;
+  readonly units: readonly ExperimentUnit[];
+  /** First day whose sessions are retained; 0 if no sessions were deleted. */
+  readonly retainedFromDay: number;
+  /** Start of the next page; null on the last page. */
+  readonly next: UnitsPosition | null;
 }
 
 /** Selects up to `limit` experiments that follow `afterName` in alphabetical order; all names follow the empty text. */

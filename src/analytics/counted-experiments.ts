@@ -93,12 +93,13 @@ export class CountedExperiments {
   findArms(session: SessionState): readonly CountedArm[] {
     const arms = this.#armsByTag.get(session.tagNumber) ?? this.#readArms(session.tagNumber);
     if (arms.length === 0) return arms;
-    return arms.filter(({ experiment }) => isSessionOf(experiment, session) && this.#isReached(experiment, session));
+    return arms.filter(
+      ({ experiment }) => isSessionOf(experiment, session) && isReached(this.#fills.get(experiment.number), session),
+    );
   }
 
   findExperiment(number: number): CountedExperiment {
-    const sql = `SELECT ${experimentColumnsSql} FROM experiment WHERE number = ?`;
-    return toCountedExperiment(this.#database.row<ExperimentColumns>(sql, [number])!);
+    return readCountedExperiment(this.#database, number);
   }
 
   /** Applies a record of an experiment. Returns false if the record is invalid, or changes a closed experiment. */
@@ -229,15 +230,25 @@ export class CountedExperiments {
     this.#armsByTag.set(tagNumber, arms);
     return arms;
   }
+}
 
-  /** While earlier sessions are counted, a later session is counted when the fill reaches it. */
-  #isReached({ number }: CountedExperiment, { tagNumber, position, createdMs }: SessionState): boolean {
-    const cursor = this.#fills.get(number);
-    if (cursor === undefined) return true;
-    const day = daysSinceEpoch(createdMs);
-    if (day !== cursor.day) return day < cursor.day;
-    return tagNumber === cursor.tagNumber ? position <= cursor.position : tagNumber < cursor.tagNumber;
-  }
+type SessionOrder = Pick<SessionState, 'tagNumber' | 'position' | 'createdMs'>;
+
+/**
+ * Whether a session is counted. While earlier sessions are counted, a later session is counted when the fill reaches it. `fill` is undefined
+ * when all are counted.
+ */
+export function isReached(fill: FillCursor | undefined, { tagNumber, position, createdMs }: SessionOrder): boolean {
+  if (fill === undefined) return true;
+  const day = daysSinceEpoch(createdMs);
+  if (day !== fill.day) return day < fill.day;
+  return tagNumber === fill.tagNumber ? position <= fill.position : tagNumber < fill.tagNumber;
+}
+
+/** Reads an experiment of the store by its number. */
+export function readCountedExperiment(database: SqlDatabase, number: number): CountedExperiment {
+  const sql = `SELECT ${experimentColumnsSql} FROM experiment WHERE number = ?`;
+  return toCountedExperiment(database.row<ExperimentColumns>(sql, [number])!);
 }
 
 function toCountedExperiment([
@@ -270,7 +281,10 @@ function describeCounting({
 }
 
 /** Whether a session with a tag of an experiment is in one of its arms, if it also has the unit that the experiment needs. */
-export function isSessionOf(experiment: CountedExperiment, { position, device, createdMs }: SessionState): boolean {
+export function isSessionOf(
+  experiment: CountedExperiment,
+  { position, device, createdMs }: Pick<SessionState, 'position' | 'device' | 'createdMs'>,
+): boolean {
   const { startsOn, endsOn } = experiment.definition;
   if (device === botDevice || position > experiment.closedPosition) return false;
   if (!experiment.isRetrospective && position < experiment.position) return false;

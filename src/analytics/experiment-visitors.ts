@@ -211,7 +211,7 @@ function encodeUnitDays(days: readonly UnitDay[], arm: number): Uint8Array {
   return encodeVarints(numbers)!;
 }
 
-function decodeUnitDays(bytes: Uint8Array, arm: number, firstDay: number): UnitDay[] {
+export function decodeUnitDays(bytes: Uint8Array, arm: number, firstDay: number): UnitDay[] {
   const numbers = decodeVarints(bytes);
   const days: UnitDay[] = [];
   let day = firstDay;

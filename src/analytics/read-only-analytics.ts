@@ -3,6 +3,7 @@ import { openAnalyticsDatabaseReadOnly } from './analytics-database.ts';
 import { readDailyAnalytics, readSummary } from './cohort-reader.ts';
 import { createResultsReader } from './experiment-results-reader.ts';
 import { checkDefinition, findExperiment, listExperiments } from './experiment-table.ts';
+import { readExperimentUnits } from './experiment-units-reader.ts';
 import { readOffers } from './offers-reader.ts';
 import { readSessionRows } from './rows-reader.ts';
 import type { SqlDatabase } from './sql-database.ts';
@@ -23,6 +24,7 @@ export class ReadOnlyAnalytics implements Analytics {
   readonly checkDefinition = this.#createQuery(checkDefinition);
   readonly listExperiments = this.#createQuery(listExperiments);
   readonly getExperimentResults = this.#createQuery(createResultsReader());
+  readonly listExperimentUnits = this.#createQuery(readExperimentUnits);
   readonly countReferrerTags = this.#createQuery(countTags);
 
   /** Opens the file. Throws `StoreVersionMismatchError` or an SQLite error. */

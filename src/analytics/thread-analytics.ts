@@ -127,6 +127,9 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
   readonly getExperimentResults: Analytics['getExperimentResults'] = (query, signal) =>
     this.#query({ name: 'getExperimentResults', parameter: query }, { signal });
 
+  readonly listExperimentUnits: Analytics['listExperimentUnits'] = (query, signal) =>
+    this.#query({ name: 'listExperimentUnits', parameter: query }, { signal });
+
   readonly findPayoutStates: PayoutStateReader['findPayoutStates'] = (keys, signal) => {
     // Copies only the properties of `PayoutKey`, because an object in `keys` may have further properties, which the thread does not need.
     const parameter = keys.map(({ sub, offerId, txid }) => ({ sub, offerId, txid }));

@@ -39,6 +39,7 @@ import { getExperimentArm } from '../operations/get-experiment-arm.ts';
 import { type ExperimentResultsResponse, getExperimentResults } from '../operations/get-experiment-results.ts';
 import { getMarketplace, type MarketplaceResponse } from '../operations/get-marketplace.ts';
 import { listIgnoredNames } from '../operations/ignored-names.ts';
+import { type ExperimentUnitsResponse, listExperimentUnits } from '../operations/list-experiment-units.ts';
 import { listTags } from '../operations/list-tags.ts';
 import { type AnalyticsResponse, queryAnalytics } from '../operations/query-analytics.ts';
 import { getExperiment, listExperiments } from '../operations/read-experiments.ts';
@@ -94,6 +95,9 @@ export type ExperimentName = InputOf<typeof getExperiment>;
 
 /** Name of an experiment, and parameters of GET /experiments/{name}/results. */
 export type ExperimentResultsQuery = ExperimentName & Partial<InputOf<typeof getExperimentResults>>;
+
+/** Name of an experiment, and parameters of GET /experiments/{name}/units. */
+export type ExperimentUnitsQuery = ExperimentName & Partial<InputOf<typeof listExperimentUnits>>;
 
 interface PartnerApiDeps {
   readonly authenticator: Authenticator;
@@ -200,6 +204,11 @@ export class PartnerApi {
   /** GET /experiments/{name}/results (docs/contract.md#results). Compares the arms of an experiment. */
   getExperimentResults(query: ExperimentResultsQuery): Promise<PartnerApiResult<ExperimentResultsResponse>> {
     return this.#run(getExperimentResults, query);
+  }
+
+  /** GET /experiments/{name}/units (docs/contract.md#units). Returns a page of the units of an experiment, without any id. */
+  listExperimentUnits(query: ExperimentUnitsQuery): Promise<PartnerApiResult<ExperimentUnitsResponse>> {
+    return this.#run(listExperimentUnits, query);
   }
 
   /** GET /experiments/{name}/arm (docs/contract.md#assignment-by-hash). Assigns a visitor to an arm of an experiment with `assignment: 'hash'`. */

@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto';
 import { bounds } from '../bounds.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
+import type { RandomBytesPool } from '../secrets/random-pool.ts';
 import type { KeyPurpose, SecretSet } from '../secrets/secret-set.ts';
-import { decodeCanonicalBase64url, TokenSigner } from './signed-token.ts';
+import { decodeCanonicalBase64url, TokenCipher, TokenSigner } from './signed-token.ts';
 import { encodeVerticalAndMode } from './sub-id.ts';
+import { unitHashByteLength } from './unit-hasher.ts';
 
 interface CursorTenant {
   readonly account: number;
@@ -176,4 +178,58 @@ export class NameCursors {
   verify(tenant: CursorTenant, text: string): string | null {
     return this.#signer.verify(text, encodeTenant(tenant))?.toString('latin1') ?? null;
   }
+}
+
+/** Start of a page of the units of an experiment. */
+export interface UnitsPosition {
+  /** Last day of the figures, as a day number, which is the same for all pages. */
+  readonly asOf: number;
+  /** Last unit of the previous page, in a format of the analytics store, of at most 16 bytes. */
+  readonly after: Uint8Array;
+}
+
+const dayBytes = 4;
+
+/**
+ * Issues and verifies the cursors of pages of units (docs/contract.md#units). A cursor is encrypted, because it contains the hash of a
+ * visitor or the ledger position of a session. The plaintext has these parts (lengths in bytes):
+ *
+ *     last day (4), last unit (1 to 16)
+ *
+ * The associated data is the SHA-256 of the tenant and the name of the experiment, so a cursor is valid only for one experiment.
+ */
+export class UnitCursors {
+  readonly #cipher: TokenCipher;
+
+  constructor(secrets: SecretSet, random: RandomBytesPool) {
+    this.#cipher = new TokenCipher(secrets, random, {
+      encryptionPurpose: 'unit-cursor-pad',
+      macPurpose: 'unit-cursor-tag',
+      associatedDataBytes: digestBytes,
+      plaintextBytesMax: dayBytes + unitHashByteLength,
+    });
+  }
+
+  createCursor(tenant: CursorTenant, name: string, { asOf, after }: UnitsPosition): string {
+    const { buffer, plaintextOffset } = this.#cipher;
+    buffer.set(hashExperiment(tenant, name), 0);
+    buffer.set(after, buffer.writeInt32BE(asOf, plaintextOffset));
+    return buffer.toString('base64url', digestBytes, this.#cipher.encrypt(dayBytes + after.length));
+  }
+
+  /** Returns the position in a cursor, or null if this service did not issue the cursor for this experiment. */
+  verify(tenant: CursorTenant, name: string, text: string): UnitsPosition | null {
+    const token = decodeCanonicalBase64url(text);
+    if (token === null) return null;
+    const { buffer, plaintextOffset } = this.#cipher;
+    buffer.set(hashExperiment(tenant, name), 0);
+    const end = this.#cipher.decrypt(token);
+    if (end === null) return null;
+    const asOf = buffer.readInt32BE(plaintextOffset);
+    return { asOf, after: Uint8Array.from(buffer.subarray(plaintextOffset + dayBytes, end)) };
+  }
+}
+
+function hashExperiment(tenant: CursorTenant, name: string): Buffer {
+  return hash('sha256', Buffer.concat([encodeTenant(tenant), Buffer.from(name, 'latin1')]), 'buffer');
 }

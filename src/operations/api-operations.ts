@@ -5,6 +5,7 @@ import { deleteExperiment } from './delete-experiment.ts';
 import { getExperimentArm } from './get-experiment-arm.ts';
 import { getExperimentResults } from './get-experiment-results.ts';
 import { getMarketplace } from './get-marketplace.ts';
+import { listExperimentUnits } from './list-experiment-units.ts';
 import { listTags } from './list-tags.ts';
 import { queryAnalytics } from './query-analytics.ts';
 import { getExperiment, listExperiments } from './read-experiments.ts';
@@ -22,6 +23,7 @@ const operations = [
   deleteExperiment,
   getExperimentArm,
   getExperimentResults,
+  listExperimentUnits,
 ] as const;
 
 /** All operations of the API, in the order of the OpenAPI document. */

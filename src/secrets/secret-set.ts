@@ -23,6 +23,8 @@ export type KeyPurpose =
   | 'cursor'
   | 'tag-cursor'
   | 'experiment-cursor'
+  | 'unit-cursor-pad'
+  | 'unit-cursor-tag'
   | 'widget';
 
 /** All secrets of a service (docs/contract.md#secrets). The newest secret signs new tokens, and all secrets can verify tokens. */

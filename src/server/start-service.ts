@@ -13,7 +13,7 @@ import { publicRouteNames } from '../http/routes/routing.ts';
 import { docsRoutes, logoRoute } from '../http/routes/static-routes.ts';
 import { widgetRoutes } from '../http/routes/widget-routes.ts';
 import { ClickIds, ClickTokenCipher } from '../ids/click-tokens.ts';
-import { NameCursors, PageCursors } from '../ids/cursors.ts';
+import { NameCursors, PageCursors, UnitCursors } from '../ids/cursors.ts';
 import { SubIds } from '../ids/sub-id.ts';
 import { WidgetTokens } from '../ids/widget-token.ts';
 import { registerGauges } from '../metrics/gauges.ts';
@@ -161,6 +161,7 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
     pageCursors: new PageCursors(secrets),
     tagCursors: new NameCursors(secrets, 'tag-cursor'),
     experimentCursors: new NameCursors(secrets, 'experiment-cursor'),
+    unitCursors: new UnitCursors(secrets, random),
     experimentChanges: new ExperimentChanges(),
     confirmationGraceDays: options.confirmationGraceDays,
     findKeyId: (keyNumber) => keyDirectory.findKeyId(keyNumber),

@@ -18,6 +18,7 @@ const scopeByOperation: Readonly<Record<string, 'full' | 'analytics'>> = {
   getExperiment: 'analytics',
   getExperimentArm: 'analytics',
   getExperimentResults: 'analytics',
+  listExperimentUnits: 'analytics',
   defineExperiment: 'full',
   deleteExperiment: 'full',
 };

@@ -3,7 +3,14 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
 import { type ClickIdPayload, ClickIds, ClickTokenCipher } from '../../src/ids/click-tokens.ts';
-import { NameCursors, type OfferPagePosition, PageCursors, type PagePosition } from '../../src/ids/cursors.ts';
+import {
+  NameCursors,
+  type OfferPagePosition,
+  PageCursors,
+  type PagePosition,
+  UnitCursors,
+  type UnitsPosition,
+} from '../../src/ids/cursors.ts';
 import { TokenSigner } from '../../src/ids/signed-token.ts';
 import { decodeSubId, SubIds } from '../../src/ids/sub-id.ts';
 import { WidgetTokens } from '../../src/ids/widget-token.ts';
@@ -27,6 +34,7 @@ const click: ClickIdPayload = {
 };
 const flatClick: ClickIdPayload = { ...click, payoutMicros: 85_000_000 };
 const clickToken = { catalogVersion: '0123456789ab', creditBand: 4 };
+const unitsPosition: UnitsPosition = { asOf: 20_000, after: Uint8Array.from(Buffer.alloc(16, 9)) };
 const query = { account: 42, vertical: 1, mode: 'live', referrerTag: 'tag-one', subs: null } as const;
 const listQuery = { ...query, mode: 'test', referrerTag: null, subs: [Buffer.alloc(32, 9), sub] } as const;
 const tagTenant = { account: 42, vertical: 1, mode: 'live' } as const;
@@ -155,6 +163,26 @@ const kinds: readonly TokenKind[] = [
     },
     payload: 'tag-one',
     recorded: 'AXRhZy1vbmUYPtCDRWWGVdx-fCQcPNI',
+  },
+  {
+    name: 'cursor of units',
+    create: (secrets, random) => {
+      const cursors = new UnitCursors(secrets, random);
+      return {
+        issue: () => cursors.createCursor(tagTenant, 'hero-test', unitsPosition),
+        verify: (text) => cursors.verify(tagTenant, 'hero-test', text),
+        verifyInOtherContexts: [
+          ...[
+            { ...tagTenant, account: 43 },
+            { ...tagTenant, vertical: 2 },
+            { ...tagTenant, mode: 'test' as const },
+          ].map((other) => (text: string) => cursors.verify(other, 'hero-test', text)),
+          (text) => cursors.verify(tagTenant, 'hero-tes', text),
+        ],
+      };
+    },
+    payload: unitsPosition,
+    recorded: 'AaChoqOkpaanqKmqq_9ehqbQ1E01M9rMRUDjPiRupjjxPM7pMFjdm3mTWJXRelb-9w',
   },
   {
     name: 'click_id',

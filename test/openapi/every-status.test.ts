@@ -79,7 +79,13 @@ async function walkThrough({ http }: RunningMarketplace, caller: ApiCaller): Pro
   };
   const visitors = { ...byHash, control: 'hash-one-arm', unit: 'visitor', assignment: 'hash' };
   assert.equal((await caller.send('PUT', 'experiments/by-hash', visitors)).status, 200);
-  for (const path of ['', '/walk-through', '/walk-through/results?series=true', '/by-hash/arm?unit_id=1']) {
+  for (const path of [
+    '',
+    '/walk-through',
+    '/walk-through/results?series=true',
+    '/walk-through/units',
+    '/by-hash/arm?unit_id=1',
+  ]) {
     assert.equal((await caller.send('GET', `experiments${path}`)).status, 200);
   }
   assert.equal((await caller.send('DELETE', 'experiments/walk-through')).status, 200);
@@ -137,6 +143,8 @@ async function beRefused(market: RunningMarketplace, caller: ApiCaller): Promise
   assert.equal((await caller.send('GET', 'experiments/refused/results?series=1')).status, 400);
   assert.equal((await caller.send('GET', 'experiments/refused/arm')).status, 400);
   assert.equal((await caller.send('GET', 'experiments?cursor=x')).status, 400);
+  assert.equal((await caller.send('GET', 'experiments/refused/units')).status, 404);
+  assert.equal((await caller.send('GET', 'experiments/refused/units?cursor=x')).status, 400);
   assert.equal((await caller.post('session', {})).status, 400);
   assert.equal((await caller.get('analytics', { referrer_tag: 'No tag' })).status, 400);
   const { sub_id: empty } = await caller.createSession('refused');
@@ -248,6 +256,7 @@ async function askWhileNothingIsCounted(market: RunningMarketplace, caller: ApiC
       caller.send('GET', 'experiments/not-counted/results'),
       caller.send('GET', 'experiments'),
       caller.send('GET', 'experiments/not-counted/arm?unit_id=1'),
+      caller.send('GET', 'experiments/not-counted/units'),
       caller.send('DELETE', 'experiments/not-counted'),
     ];
     for (const { status } of await Promise.all(queries)) assert.equal(status, 503);
@@ -297,6 +306,7 @@ function operations({ basePath, key }: ApiCaller): readonly HttpRequest[] {
     { path: `${basePath}/experiments/any-test`, headers: reading },
     { path: `${basePath}/experiments/any-test/arm`, headers: reading },
     { path: `${basePath}/experiments/any-test/results`, headers: reading },
+    { path: `${basePath}/experiments/any-test/units`, headers: reading },
     { method: 'PUT', path: `${basePath}/experiments/any-test`, headers, body: '{}' },
     { method: 'DELETE', path: `${basePath}/experiments/any-test`, headers: reading },
   ];

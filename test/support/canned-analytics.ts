@@ -110,6 +110,10 @@ export class CannedAnalytics implements Analytics {
     return null;
   }
 
+  async listExperimentUnits(): Promise<null> {
+    return null;
+  }
+
   async listExperiments(): Promise<ExperimentsPage> {
     return { experiments: [], nextAfterName: null };
   }
