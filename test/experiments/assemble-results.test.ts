@@ -167,6 +167,7 @@ describe('results of an extreme experiment', () => {
     const closing = { arm: null, note: null, closedMs: (startsOn + 91.5) * 86_400_000, keyNumber: 1, results: stored };
     for (const [outcome, arm, text] of [
       ['ship', 'page-b', 'to ship B'],
+      ['ship', null, 'to ship another arm than A'],
       ['keep_control', null, 'to keep A'],
       ['no_decision', null, 'without a decision'],
       ['broken', null, 'as broken'],
