@@ -11,7 +11,7 @@ import { SqlDatabase, toColumnName } from './sql-database.ts';
  * Version of the tables and the counting rules. Increment this version whenever the tables or the counting rules change. A store with a
  * different version is deleted and rebuilt from the ledger and the archive.
  */
-const schemaVersion = 13;
+const schemaVersion = 14;
 
 /** Names of the columns that count clicks without revenue, in the order of `unbookedReasons`. */
 export const unbookedClickColumns = unbookedReasons.map((reason) => `unbooked_${reason}`);
@@ -49,7 +49,7 @@ export const unitSumColumns = [...unitSumNames, ...largeUnitSumNames].map(toColu
  *   days that an earlier release archived without offers, or 0.
  * - `ledger_segment`: ledger segments with session creations, and the latest cohort day of these sessions.
  * - `experiment`: `definition` and `outcome` are JSON texts of ledger records; `outcome` is null until the experiment is closed. `position`,
- *   `closed_position` and `changed_position` are the ledger positions of the first definition, of the closing and of the last change.
+ *   `closed_position` and `deleted_position` are the ledger positions of the first definition, of the closing and of the deletion.
  * - `experiment_arm`: experiments of each referrer tag, with the index of its arm, also for tags without sessions.
  * - `session_unit`: hash of the visitor of each session that has one, and the mark in the session's record. An experiment that is created
  *   later needs them.
@@ -91,8 +91,8 @@ const createTablesSql = `
   CREATE TABLE experiment (
     number INTEGER PRIMARY KEY,
     account INTEGER NOT NULL, vertical INTEGER NOT NULL, test INTEGER NOT NULL, name TEXT NOT NULL,
-    definition TEXT NOT NULL, created_ms INTEGER NOT NULL, position INTEGER NOT NULL, changed_position INTEGER NOT NULL,
-    outcome TEXT, closed_ms INTEGER, closed_by INTEGER, closed_position INTEGER, deleted INTEGER NOT NULL,
+    definition TEXT NOT NULL, created_ms INTEGER NOT NULL, position INTEGER NOT NULL,
+    outcome TEXT, closed_ms INTEGER, closed_by INTEGER, closed_position INTEGER, deleted_position INTEGER,
     UNIQUE (account, vertical, test, name)
   ) STRICT;
 

@@ -132,21 +132,22 @@ export class CountedExperiments {
    * Restores an experiment from the archive. Returns its number, or null if the archived figures are not those of its present definition, so
    * that they must be ignored.
    */
-  restoreExperiment([, key, [json, ...positions], closing, deleted]: ArchivedExperiment): number | null {
+  restoreExperiment([, key, [json, ...positions], closing, deletedPosition]: ArchivedExperiment): number | null {
     const [createdMs, position, definedPosition, countedPosition] = positions;
     const before = this.#findDefinition(key);
     if (before === null || definedPosition > before.definedPosition) {
       this.#database.run(
-        `INSERT INTO experiment (account, vertical, test, name, definition, created_ms, position, changed_position, deleted)
-          VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)
-          ON CONFLICT DO UPDATE SET definition = excluded.definition, changed_position = excluded.changed_position`,
-        [...key, json, createdMs, position, definedPosition],
+        `INSERT INTO experiment (account, vertical, test, name, definition, created_ms, position)
+          VALUES (?, ?, ?, ?, ?, ?, ?)
+          ON CONFLICT DO UPDATE SET definition = excluded.definition`,
+        [...key, json, createdMs, position],
       );
+      const { number, definition } = this.#findDefinition(key)!;
+      this.#storeArms(key, number, before, definition, { definedPosition, countedPosition });
     }
-    const { number, definition } = this.#findDefinition(key)!;
+    const { number } = this.#findDefinition(key)!;
     this.#armsByTag.clear();
     if (before === null || countedPosition > before.countedPosition) {
-      this.#storeArms(key, number, before, definition, { definedPosition, countedPosition });
       for (const table of ['experiment_day', 'experiment_age', 'experiment_unit', 'experiment_revenue']) {
         this.#database.run(`DELETE FROM ${table} WHERE experiment = ?`, [number]);
       }
@@ -155,12 +156,13 @@ export class CountedExperiments {
     }
     if (closing) {
       this.#database.run(
-        `UPDATE experiment SET outcome = ?, closed_ms = ?, closed_by = ?, closed_position = ?,
-          changed_position = max(changed_position, ?) WHERE number = ?`,
-        [...closing, closing[3], number],
+        `UPDATE experiment SET outcome = ?, closed_ms = ?, closed_by = ?, closed_position = ? WHERE number = ?`,
+        [...closing, number],
       );
     }
-    if (deleted === 1) this.#database.run('UPDATE experiment SET deleted = 1 WHERE number = ?', [number]);
+    if (deletedPosition) {
+      this.#database.run('UPDATE experiment SET deleted_position = ? WHERE number = ?', [deletedPosition, number]);
+    }
     return countedPosition < (before?.countedPosition ?? 0) ? null : number;
   }
 
@@ -188,7 +190,7 @@ export class CountedExperiments {
 
   #findDefinition(key: ExperimentKey): StoredDefinition | null {
     const row = this.#database.row<DefinitionColumns>(
-      `SELECT number, definition, defined_position, counted_position, closed_position, iif(deleted, changed_position, NULL)
+      `SELECT number, definition, defined_position, counted_position, closed_position, deleted_position
         FROM experiment LEFT JOIN experiment_fill ON experiment = number
         WHERE account = ? AND vertical = ? AND test = ? AND name = ?`,
       key,

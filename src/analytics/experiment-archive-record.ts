@@ -1,4 +1,4 @@
-import { largeUnitSumNames, unitSumNames } from '../experiments/unit-sums.ts';
+import { largeUnitSumNames } from '../experiments/unit-sums.ts';
 import { unitHashByteLength } from '../ids/unit-hasher.ts';
 import { isCount } from '../ledger/ledger-record.ts';
 
@@ -30,15 +30,15 @@ export type ArchivedExperiment = readonly [
   ],
   /** Present if the ledger record of the closing is going to be deleted: `ExperimentOutcome` as JSON text, and its record. */
   closing?: readonly [outcome: string, closedMs: number, closedBy: number, closedPosition: number] | null,
-  /** 1 if the ledger record that hides the experiment is going to be deleted. */
-  deleted?: 0 | 1,
+  /** Position of the ledger record that hides the experiment; present if the record is going to be deleted. */
+  deletedPosition?: number | null,
 ];
 
 /** Sums of an arm and day. An experiment whose units are visitors has no sums, because they follow from its visitors. */
 export type ArchivedExperimentDay = readonly [
   kind: 17,
   key: readonly [day: number, arm: number, sessionsWithoutUnit: number],
-  /** In the order of `unitSumNames`. */
+  /** In the order of `unitSumNames`. Another release may have written fewer or more sums. */
   sums?: readonly number[],
   /** In the order of `largeUnitSumNames`, as decimal strings. */
   largeSums?: readonly string[],
@@ -75,7 +75,7 @@ export function isExperimentArchiveRecord(value: readonly unknown[]): value is E
       const [, , sums, largeSums] = value;
       if (!isCountList(key, 3)) return false;
       if (sums === undefined) return true;
-      return isCountList(sums, unitSumNames.length) && isDecimalList(largeSums, largeUnitSumNames.length);
+      return isCountList(sums, 0) && isDecimalList(largeSums, largeUnitSumNames.length);
     }
     case experimentArchiveKind.age:
       return Array.isArray(key) && isCountList(key.slice(0, 3), 3) && Number.isSafeInteger(key[3]);
@@ -89,8 +89,8 @@ export function isExperimentArchiveRecord(value: readonly unknown[]): value is E
   }
 }
 
-function isArchivedExperiment([, key, definition, closing]: readonly unknown[]): boolean {
-  if (!Array.isArray(key) || !Array.isArray(definition)) return false;
+function isArchivedExperiment([, key, definition, closing, deletedPosition]: readonly unknown[]): boolean {
+  if (!Array.isArray(key) || !Array.isArray(definition) || !isCount(deletedPosition ?? 0)) return false;
   const hasKey = isCountList(key.slice(0, 3), 3) && key[2] <= 1 && typeof key[3] === 'string';
   const hasDefinition = typeof definition[0] === 'string' && isCountList(definition.slice(1), 4);
   if (closing === undefined || closing === null) return hasKey && hasDefinition;

@@ -35,16 +35,16 @@ interface ExperimentRow {
   readonly name: string;
   readonly createdMs: number;
   readonly position: number;
-  readonly changedPosition: number;
   readonly definedPosition: number;
   readonly countedPosition: number;
   readonly closedPosition: number | null;
-  readonly deleted: 0 | 1;
+  readonly deletedPosition: number | null;
 }
 
 const selectExperimentsSql = `
-  SELECT number, account, vertical, test, name, created_ms AS createdMs, experiment.position, changed_position AS changedPosition,
-    defined_position AS definedPosition, counted_position AS countedPosition, closed_position AS closedPosition, deleted
+  SELECT number, account, vertical, test, name, created_ms AS createdMs, experiment.position,
+    defined_position AS definedPosition, counted_position AS countedPosition, closed_position AS closedPosition,
+    deleted_position AS deletedPosition
   FROM experiment JOIN experiment_fill ON experiment = number ORDER BY number`;
 
 const largeSumColumns = unitSumColumns.slice(unitSumNames.length);
@@ -94,15 +94,21 @@ export class ExperimentArchive {
     const key = [account, vertical, test, name] as const;
     const definition = [json, createdMs, position, definedPosition, countedPosition] as const;
     const isClosingDeleted = isDeleted(experiment.closedPosition, deletedRecords);
-    const isHidden = experiment.deleted === 1 && isDeleted(experiment.changedPosition, deletedRecords);
-    if (!isClosingDeleted && !isHidden) return [experimentArchiveKind.experiment, key, definition];
+    const isHidingDeleted = isDeleted(experiment.deletedPosition, deletedRecords);
+    if (!isClosingDeleted && !isHidingDeleted) return [experimentArchiveKind.experiment, key, definition];
     const closing = isClosingDeleted
       ? this.#database.row<[outcome: string, closedMs: number, closedBy: number, closedPosition: number]>(
           'SELECT outcome, closed_ms, closed_by, closed_position FROM experiment WHERE number = ?',
           [number],
         )
       : null;
-    return [experimentArchiveKind.experiment, key, definition, closing, isHidden ? 1 : 0];
+    return [
+      experimentArchiveKind.experiment,
+      key,
+      definition,
+      closing,
+      isHidingDeleted ? experiment.deletedPosition : null,
+    ];
   }
 
   *#readFigures(number: number, { fromDay, untilDay }: DayRange): Generator<ExperimentArchiveRecord, void> {
@@ -204,7 +210,7 @@ function isDeleted(position: number | null, { fromPosition, untilPosition }: Del
 
 function toUnitSums(sums: readonly number[], largeSums: readonly string[]): UnitSums {
   return Object.fromEntries([
-    ...unitSumNames.map((name, index) => [name, sums[index]!]),
+    ...unitSumNames.map((name, index) => [name, sums[index] ?? 0]),
     ...largeUnitSumNames.map((name, index) => [name, BigInt(largeSums[index]!)]),
   ]) as UnitSums;
 }

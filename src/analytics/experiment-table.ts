@@ -27,11 +27,12 @@ interface ExperimentRow {
   readonly closed: string | null;
   readonly closedMs: number | null;
   readonly closedBy: number | null;
-  readonly deleted: 0 | 1;
+  readonly deletedPosition: number | null;
 }
 
 const selectSql = `
-  SELECT number, name, definition, created_ms AS createdMs, outcome AS closed, closed_ms AS closedMs, closed_by AS closedBy, deleted
+  SELECT number, name, definition, created_ms AS createdMs, outcome AS closed, closed_ms AS closedMs, closed_by AS closedBy,
+    deleted_position AS deletedPosition
   FROM experiment WHERE account = ? AND vertical = ? AND test = ?`;
 
 /** Applies a record of an experiment to the store. Returns false if the record is invalid, or changes a closed experiment. */
@@ -45,26 +46,25 @@ export function applyExperimentRecord(database: SqlDatabase, position: number, r
       const definition = parseExperimentDefinition(record[5]);
       if (definition === null) return false;
       const { changes } = database.run(
-        `INSERT INTO experiment (account, vertical, test, name, definition, created_ms, position, changed_position, deleted)
-          VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)
-          ON CONFLICT DO UPDATE SET definition = excluded.definition, changed_position = excluded.changed_position
-          WHERE outcome IS NULL AND deleted = 0`,
-        [...key, record[5], wallMs, position, position],
+        `INSERT INTO experiment (account, vertical, test, name, definition, created_ms, position)
+          VALUES (?, ?, ?, ?, ?, ?, ?)
+          ON CONFLICT DO UPDATE SET definition = excluded.definition WHERE outcome IS NULL AND deleted_position IS NULL`,
+        [...key, record[5], wallMs, position],
       );
       return changes > 0;
     }
     case ledgerRecordKind.experimentClosed: {
       if (parseExperimentOutcome(record[5]) === null) return false;
       const { changes } = database.run(
-        `UPDATE experiment SET outcome = ?, closed_ms = ?, closed_by = ?, closed_position = ?, changed_position = ?
+        `UPDATE experiment SET outcome = ?, closed_ms = ?, closed_by = ?, closed_position = ?
           ${whereSql} AND outcome IS NULL`,
-        [record[5], wallMs, keyNumber, position, position, ...key],
+        [record[5], wallMs, keyNumber, position, ...key],
       );
       return changes > 0;
     }
     case ledgerRecordKind.experimentDeleted: {
       const { changes } = database.run(
-        `UPDATE experiment SET deleted = 1, changed_position = ? ${whereSql} AND deleted = 0`,
+        `UPDATE experiment SET deleted_position = ? ${whereSql} AND deleted_position IS NULL`,
         [position, ...key],
       );
       return changes > 0;
@@ -129,11 +129,10 @@ export function listExperiments(
   database: SqlDatabase,
   { afterName, limit, ...tenant }: ExperimentsQuery,
 ): ExperimentsPage {
-  const found = database.objects<ExperimentRow>(`${selectSql} AND name > ? AND deleted = 0 ORDER BY name LIMIT ?`, [
-    ...tenantColumns(tenant),
-    afterName,
-    limit + 1,
-  ]);
+  const found = database.objects<ExperimentRow>(
+    `${selectSql} AND name > ? AND deleted_position IS NULL ORDER BY name LIMIT ?`,
+    [...tenantColumns(tenant), afterName, limit + 1],
+  );
   const page = found.slice(0, limit);
   return {
     experiments: page.map(toExperiment),
@@ -183,13 +182,21 @@ export function tenantColumns({ account, vertical, mode }: AnalyticsTenant): [nu
 }
 
 /** The store contains only texts that `applyExperimentRecord` has checked. */
-function toExperiment({ name, definition, createdMs, closed, closedMs, closedBy, deleted }: ExperimentRow): Experiment {
+function toExperiment({
+  name,
+  definition,
+  createdMs,
+  closed,
+  closedMs,
+  closedBy,
+  deletedPosition,
+}: ExperimentRow): Experiment {
   const outcome = closed === null ? null : (JSON.parse(closed) as ExperimentOutcome);
   return {
     name,
     definition: JSON.parse(definition) as ExperimentDefinition,
     createdMs,
     closing: outcome === null ? null : { ...outcome, closedMs: closedMs!, keyNumber: closedBy! },
-    isDeleted: deleted === 1,
+    isDeleted: deletedPosition !== null,
   };
 }

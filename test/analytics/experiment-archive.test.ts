@@ -157,24 +157,32 @@ describe('archive of experiments', () => {
     assert.deepEqual(read(), before);
   });
 
-  it('restores the closing and the deletion of an experiment after their ledger records are deleted', () => {
-    const segments = createSegments({ endsOn: firstDay + 2 });
-    const [first, second, third] = segments;
-    projected.applyIn(first!.first, ...first!.records);
-    fill();
-    projected.applyIn(
-      second!.first,
-      ...second!.records,
-      experimentClosedRecord(sub, 'hero'),
-      experimentDeletedRecord(sub, 'hero'),
-    );
-    projected.applyIn(third!.first + 2, ...third!.records);
+  it('restores the deletion of an experiment after its ledger record is deleted, and applies a later closing', () => {
+    const segments = createSegments({ endsOn: firstDay + 2 }, [experimentClosedRecord(sub, 'hero')]);
+    segments[1]!.records.push(experimentDeletedRecord(sub, 'hero'));
+    segments[2]!.first++;
+    for (const { first, records } of segments) projected.applyIn(first, ...records);
     fill();
     const before = read();
     assert.deepEqual([before!.experiment.closing?.outcome, before!.experiment.isDeleted], ['no_decision', true]);
     retainFrom(firstDay + 6);
-    projected.rebuild(third!.first + 1);
-    projected.applyIn(third!.first + 2, ...third!.records);
+    projected.rebuild(segments[2]!.first - 1);
+    projected.applyIn(segments[2]!.first, ...segments[2]!.records);
+    fill();
+    assert.deepEqual(read(), before);
+  });
+
+  it('restores the closing of an experiment after its ledger record is deleted', () => {
+    const segments = createSegments({ endsOn: firstDay + 2 });
+    segments[1]!.records.push(experimentClosedRecord(sub, 'hero'));
+    segments[2]!.first++;
+    for (const { first, records } of segments) projected.applyIn(first, ...records);
+    fill();
+    const before = read();
+    assert.equal(before!.experiment.closing?.outcome, 'no_decision');
+    retainFrom(firstDay + 6);
+    projected.rebuild(segments[2]!.first - 1);
+    projected.applyIn(segments[2]!.first, ...segments[2]!.records);
     fill();
     assert.deepEqual(read(), before);
   });
