@@ -32,6 +32,7 @@ const experimentRequest = {
   hypothesis: 'Fewer questions on the first page earn more per session.',
   dimensions: ['variant'],
 };
+const closingRequest = { outcome: 'ship', arm: tag, note: 'Fewer visitors leave the short form.' };
 const experimentResults = simulateResults(experimentName, experimentRequest.arms);
 const sessionRequest = {
   referrer_tag: tag,
@@ -143,6 +144,8 @@ async function recordPartnerFlow(
     experimentArm: await recordArm(live),
     experimentResults,
     experimentResultsCsv: renderCsv(getExperimentResults.createCsvPage!(experimentResults)!),
+    closingRequest,
+    closedExperiment: await live.send('POST', `experiments/${experimentName}/close`, closingRequest),
     deletedExperiment: await live.send('DELETE', `experiments/${experimentName}`),
     ...(await recordUnits(live, clock)),
   });
@@ -257,6 +260,7 @@ class SteppedClock {
 function replaceRandomValues(examples: RecordedExamples): RecordedExamples {
   const text = JSON.stringify(examples)
     .replaceAll(/(?<=sub_)[0-9a-f]{64}/g, (digits) => sampleValue('sub_id', 'hex', digits.length))
+    .replaceAll(/(?<="key_)[0-9a-f]{12}/g, (digits) => sampleValue('key', 'hex', digits.length))
     .replaceAll(/(?<=svc-offers-)[0-9a-f]+/g, (digits) => sampleValue('mount', 'hex', digits.length))
     .replaceAll(/(?<=widget\.js\?v=)[0-9a-f]+/g, (digits) => sampleValue('script', 'hex', digits.length))
     .replaceAll(/(?<=&v=)[\w-]+/g, (sealed) => sampleValue('v', 'base64url', sealed.length))

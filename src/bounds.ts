@@ -430,7 +430,9 @@ export const bounds = {
   experimentArmsMax: 10,
   experimentsPerTenantMax: 1_000,
   experimentDimensionsMax: 3,
-  /** Maximum number of characters of an arm's label, of a hypothesis, and of a note. */
+  /** Maximum number of characters of an arm's label, so that results, whose sentences contain labels, fit into a log record. */
+  experimentLabelCharactersMax: 64,
+  /** Maximum number of characters of a hypothesis and of a note. */
   experimentTextCharactersMax: 500,
   /** Maximum number of days from the creation of an experiment to its first day, before or after it, and from the first to the last day. */
   experimentDaysMax: 730,
@@ -585,7 +587,8 @@ export const bounds = {
 
 // The longest definition of an experiment fits into a log record, even if every character is escaped as 6 bytes.
 assert(
-  (bounds.experimentTextCharactersMax * (bounds.experimentArmsMax + 1) +
+  (bounds.experimentTextCharactersMax +
+    bounds.experimentLabelCharactersMax * bounds.experimentArmsMax +
     bounds.metadataCharactersMax * bounds.experimentDimensionsMax) *
     6 +
     4_096 <

@@ -100,7 +100,7 @@ export function checkDefinition(database: SqlDatabase, query: DefinitionQuery): 
 
 /**
  * Whether a session with the tag of an arm was created after the first definition of the experiment. Sessions of later days are found in the
- * daily counters, which are never deleted.
+ * daily counters, which are never deleted. If the sessions of the first day were deleted, all sessions of that day count.
  */
 function hasSessionsAfterCreation(
   database: SqlDatabase,
@@ -113,10 +113,10 @@ function hasSessionsAfterCreation(
     WHERE account = ? AND vertical = ? AND test = ? AND tag IN (SELECT value FROM json_each(?))`;
   const positionSql = 'SELECT position FROM experiment WHERE account = ? AND vertical = ? AND test = ? AND name = ?';
   return (
-    database.value(`SELECT 1 FROM day_counter WHERE tag_number IN (${tagsSql}) AND day > ?`, [
-      ...columns,
-      createdDay,
-    ]) !== null ||
+    database.value(
+      `SELECT 1 FROM day_counter WHERE tag_number IN (${tagsSql}) AND day > ? - (? < (SELECT kept_from_day FROM retention))`,
+      [...columns, createdDay, createdDay],
+    ) !== null ||
     database.value(
       `SELECT 1 FROM cohort_piece WHERE day = ? AND tag_number IN (${tagsSql}) AND last_position > (${positionSql})`,
       [createdDay, ...columns, ...tenantColumns(query), query.name],

@@ -41,7 +41,7 @@ export const paramErrorTexts = {
   name: 'must be a string of 3 to 64 lower-case letters, digits, underscores or hyphens',
   arms: `must be an array of ${bounds.experimentArmsMin} to ${bounds.experimentArmsMax} arms, which are objects with a referrer_tag of their own and a weight`,
   weight: 'must be a number above 0 in each arm, and the weights of all arms must add up to 1',
-  label: `must be a string of at most ${bounds.experimentTextCharactersMax} characters, or null`,
+  label: `must be a string of at most ${bounds.experimentLabelCharactersMax} visible characters on one line, or null`,
   control: 'is required, and must be the referrer_tag of one of the arms',
   unit: 'is required, and must be session or visitor',
   assignment: 'must be own or hash; hash needs unit visitor',
@@ -50,6 +50,9 @@ export const paramErrorTexts = {
   min_effect_percent: `must be a number above 0 of at most ${bounds.experimentEffectPercentMax}, or null`,
   cap_usd: `must be a number above 0 of at most ${bounds.confirmedRevenueUsdMax} with at most six decimals, or null`,
   hypothesis: `must be a string of at most ${bounds.experimentTextCharactersMax} characters, or null`,
+  outcome: 'is required, and must be ship, keep_control, no_decision or broken',
+  arm: 'must be the referrer_tag of an arm, or null',
+  note: `must be a string of at most ${bounds.experimentTextCharactersMax} characters, or null`,
   dimensions: `must be an array of at most ${bounds.experimentDimensionsMax} different metadata names of 1 to ${bounds.metadataCharactersMax} characters, none of which is the name of a pocket field`,
   series: 'must be true or false',
 

@@ -26,6 +26,7 @@ import {
   runOperation,
 } from '../operations/api-operation.ts';
 import type { ApiOperationDeps } from '../operations/api-operations.ts';
+import { closeExperiment } from '../operations/close-experiment.ts';
 import { type CreateSessionBody, createSession, type SessionResponse } from '../operations/create-session.ts';
 import { defineExperiment } from '../operations/define-experiment.ts';
 import { deleteExperiment } from '../operations/delete-experiment.ts';
@@ -214,6 +215,11 @@ export class PartnerApi {
   /** GET /experiments/{name}/arm (docs/contract.md#assignment-by-hash). Assigns a visitor to an arm of an experiment with `assignment: 'hash'`. */
   getExperimentArm(visitor: InputOf<typeof getExperimentArm>): Promise<PartnerApiResult<ExperimentArmResponse>> {
     return this.#run(getExperimentArm, visitor);
+  }
+
+  /** POST /experiments/{name}/close (docs/contract.md#closing-an-experiment). Stores the outcome and the results of this moment. */
+  closeExperiment(closing: InputOf<typeof closeExperiment>): Promise<PartnerApiResult<ExperimentResponse>> {
+    return this.#run(closeExperiment, closing);
   }
 
   /** DELETE /experiments/{name} (docs/contract.md#deleted-experiments). Hides an experiment from the list. */

@@ -1,4 +1,5 @@
 import type { ApiOperation } from './api-operation.ts';
+import { closeExperiment } from './close-experiment.ts';
 import { createSession } from './create-session.ts';
 import { defineExperiment } from './define-experiment.ts';
 import { deleteExperiment } from './delete-experiment.ts';
@@ -21,6 +22,7 @@ const operations = [
   getExperiment,
   defineExperiment,
   deleteExperiment,
+  closeExperiment,
   getExperimentArm,
   getExperimentResults,
   listExperimentUnits,

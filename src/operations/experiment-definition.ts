@@ -4,7 +4,7 @@ import { parseIsoDate } from '../domain/calendar.ts';
 import type { RequestParamName } from '../domain/errors.ts';
 import { usdToExactMicros } from '../domain/money.ts';
 import { type Failure, invalidRequest, type Outcome, successOutcome } from '../domain/outcome.ts';
-import { exceedsCodePointLimit } from '../domain/text.ts';
+import { exceedsCodePointLimit, isPrintable } from '../domain/text.ts';
 import type { Vertical } from '../domain/vertical.ts';
 import type { ExperimentDefinition } from '../experiments/experiment.ts';
 import { isReferrerTag } from '../sessions/referrer-tags.ts';
@@ -14,7 +14,7 @@ import type { RequestMember } from './request-members.ts';
 const isDate = (value: unknown) => typeof value === 'string' && parseIsoDate(value) !== null;
 
 /** Whether a value is null, or a text within the limit. The length is the number of code points. */
-function isExperimentText(value: unknown): boolean {
+export function isExperimentText(value: unknown): boolean {
   return (
     value === null || (typeof value === 'string' && !exceedsCodePointLimit(value, bounds.experimentTextCharactersMax))
   );
@@ -33,6 +33,16 @@ export const definitionMembers = {
   hypothesis: { schema: definitionRequestSchemas.hypothesis, accepts: isExperimentText },
   dimensions: { schema: definitionRequestSchemas.dimensions, accepts: isDimensionList },
 } satisfies Readonly<Record<string, RequestMember>>;
+
+/** Whether a value is null, or a short text of one line. Sentences contain labels several times. */
+function isLabel(value: unknown): boolean {
+  if (value === null) return true;
+  return (
+    typeof value === 'string' &&
+    !exceedsCodePointLimit(value, bounds.experimentLabelCharactersMax) &&
+    isPrintable(value)
+  );
+}
 
 function isArmList(value: unknown): boolean {
   const { experimentArmsMin: min, experimentArmsMax: max } = bounds;
@@ -105,7 +115,7 @@ function findInvalidArm(arms: ExperimentDefinitionRequest['arms']): Failure | nu
   for (const { referrer_tag: tag, weight, label = null } of arms) {
     if (!isReferrerTag(tag)) return invalidRequest('referrer_tag', armTagRule);
     if (!(typeof weight === 'number' && weight > 0)) return invalidRequest('weight');
-    if (!isExperimentText(label)) return invalidRequest('label');
+    if (!isLabel(label)) return invalidRequest('label');
   }
   const sum = arms.reduce((total, { weight }) => total + weight, 0);
   // The negated comparison also rejects NaN.

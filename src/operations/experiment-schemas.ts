@@ -27,7 +27,12 @@ const weightSchema = Type.Number({
   maximum: 1,
   description: 'The intended share of the units. The weights of all arms add up to 1.',
 });
-const labelSchema = textSchema('The name of the arm in sentences; by default the tag.');
+const labelSchema = nullableSchema(
+  Type.String({
+    maxLength: bounds.experimentLabelCharactersMax,
+    description: 'The name of the arm in sentences; by default the tag.',
+  }),
+);
 
 const armsLimits = { minItems: bounds.experimentArmsMin, maxItems: bounds.experimentArmsMax };
 
@@ -88,11 +93,16 @@ const armSchema = Type.Object(
   { title: 'ExperimentArm' },
 );
 
+/** Schemas of the members of a closing that requests and responses have in common. */
+export const closingSchemas = {
+  outcome: stringEnum(experimentOutcomes, { description: 'What you decided.' }),
+  arm: nullableSchema(tagSchema('The arm that the outcome is about.')),
+  note: textSchema('Your note.'),
+};
+
 const closingSchema = Type.Object(
   {
-    outcome: stringEnum(experimentOutcomes, { description: 'What you decided.' }),
-    arm: nullableSchema(tagSchema('The arm that the outcome is about.')),
-    note: textSchema('Your note.'),
+    ...closingSchemas,
     closed_at: timestampSchema('When the experiment was closed'),
     closed_by: nullableSchema(Type.String({ description: 'The id of the API key; `null` if it is not known.' })),
   },

@@ -16,8 +16,8 @@ bench/capacity: bounds domain files
 bounds:
 budgets: bounds catalogs clicks domain files ids ledger matching
 catalogs: bounds domain files matching
-cli: analytics auth bench/capacity bounds catalogs config confirmations domain event-log files ids ledger logging
-  operations secrets server sessions tls verticals
+cli: analytics auth bench/capacity bounds catalogs config confirmations domain event-log experiments files ids ledger
+  logging operations secrets server sessions tls verticals
 clicks: bounds domain ids ledger
 config: auth bounds domain tls
 confirmations: bounds clicks domain ids ledger

@@ -16,10 +16,8 @@ const unknownExperiment = /^marketplace: this account, vertical and mode have no
 
 test('experiments list and show print what the API returns', async (t) => {
   const { run, partner, marketplace } = await createSampleData(t);
-  const label = 'line one\nline \u202etwo';
-  const [control, other] = sampleExperiment.arms;
-  const labeled = { ...sampleExperiment, arms: [control!, { ...other!, label }] };
-  const shown = ok(await partner.defineExperiment({ name: 'b-test', ...labeled, cap_usd: 250, dimensions: ['page'] }));
+  const texts = { hypothesis: 'line one\nline \u202etwo', dimensions: ['page'] };
+  const shown = ok(await partner.defineExperiment({ name: 'b-test', ...sampleExperiment, ...texts, cap_usd: 250 }));
   const arms = sampleExperiment.arms.map((arm) => ({ ...arm, referrer_tag: `${arm.referrer_tag}-two` }));
   ok(await partner.defineExperiment({ name: 'a-test', ...sampleExperiment, arms, control: 'hero-long-two' }));
   const hidden = ok(await partner.deleteExperiment({ name: 'a-test' }));
@@ -40,9 +38,9 @@ test('experiments list and show print what the API returns', async (t) => {
   }
   const text = await run('experiments', 'show', 'b-test', ...forAcme);
   assert.match(text.stdout, /^name +b-test\nstate +running\n/);
-  assert.match(text.stdout, /\ncap +250 USD per session\ndimensions +page\n/);
   // Characters that would change the terminal are escaped.
-  assert.match(text.stdout, /\nhero-short +0\.5 +"line one\\nline \\u202etwo"\n$/);
+  assert.match(text.stdout, /\ncap +250 USD per session\nhypothesis +"line one\\nline \\u202etwo"\ndimensions +page\n/);
+  assert.match(text.stdout, /\nhero-short +0\.5 +-\n$/);
   assert.match((await run('experiments', 'show', 'a-test', ...forAcme)).stdout, /\nstate +running, deleted\n/);
 
   assertFailed(await run('experiments', 'show', 'c-test', ...forAcme), 1, unknownExperiment);
@@ -105,6 +103,23 @@ test('experiments create defines an experiment on a running server, which surviv
     runMarketplace(['experiments', 'create', 'c-test', file, '--key-file', path, '--url', url], settings);
   assertFailed(await withKeyFile(file, running.url), 1, /experiment\.json does not contain an API key|is larger than/);
   assertFailed(await withKeyFile(keyFile, 'http://127.0.0.1:1'), 1, /cannot be requested|no server responds/);
+
+  const close = (...words: readonly string[]) =>
+    runMarketplace(['experiments', 'close', ...words, '--key-file', keyFile, '--url', running.url], settings);
+  const closed = await close('b-test', '--outcome', 'ship', '--arm', 'hero-short', '--note', 'earns more');
+  assert.match(
+    closed.stdout,
+    /^name +b-test\nstate +closed\n(?:.*\n)*closed +\S+ by key_[0-9a-f]{12}: ship hero-short\nnote +"earns more"\n/,
+  );
+  assert.equal(
+    JSON.parse(
+      (await close('b-test', '--outcome', 'ship', '--arm', 'hero-short', '--note', 'earns more', '--json')).stdout,
+    ).state,
+    'closed',
+  );
+  assertFailed(await close('b-test', '--outcome', 'broken'), 1, /rejects the request: outcome cannot change/);
+  assertFailed(await close('b-test', '--outcome', 'won'), 2, /Allowed choices are ship/);
+  assertFailed(await close('c-test', '--outcome', 'broken'), 1, /unknown name of an experiment/);
 
   // The server is killed while it answers requests.
   const answered: ExperimentResponse[] = [];

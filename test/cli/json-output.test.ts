@@ -22,7 +22,7 @@ test('the --json output of every command has the properties that the help of the
   const { folder, run, marketplace, partner } = await createSampleData(t);
   ok(await partner.queryAnalytics({ referrer_tag: 'hero-short' }));
   // Other tests cover these commands with a benchmark result and a server.
-  const checked = new Set(['capacity', 'confirm', 'experiments create']);
+  const checked = new Set(['capacity', 'confirm', 'experiments create', 'experiments close']);
   /** Runs a command and compares its first object with the help. Members in `absent` depend on the data. Returns the object. */
   const check = async (
     name: string,

@@ -55,6 +55,12 @@ const arms = (count: number, weight = 1 / count) => Array.from({ length: count }
 const daysAfter = (days: number) => isoDate(Date.parse(today) + days * dayMs);
 const { experimentDaysMax } = bounds;
 
+const badClosings: readonly (readonly [param: string, body: Members])[] = [
+  ...[{}, { outcome: null }, { outcome: 'won' }, { outcome: 1 }].map((body) => ['outcome', body] as const),
+  ...['arm-c', 'Arm-A', '', 7].map((tag) => ['arm', { outcome: 'ship', arm: tag }] as const),
+  ...[7, {}, longText].map((note) => ['note', { outcome: 'ship', note }] as const),
+];
+
 /** Members of a body that replace those of `bodyOf('arm')`, and the parameter that the error names. */
 const badBodies: readonly (readonly [param: string, members: Members])[] = [
   ...[undefined, null, 'arm', {}, [], [arm('arm-a', 1)], arms(11), [null, null], ['arm-a', 'arm-b'], [[], []]].map(
@@ -69,7 +75,9 @@ const badBodies: readonly (readonly [param: string, members: Members])[] = [
   ...[undefined, null, 7, '', 'ab', 'Arm-B', 'arm b', 'ä-arm', 'x'.repeat(65), echoMarker.toUpperCase()].map(
     (tag) => ['referrer_tag', { arms: [arm('arm-a'), { ...arm('arm-b'), referrer_tag: tag }] }] as const,
   ),
-  ...[7, {}, longText].map((label) => ['label', { arms: [arm('arm-a'), arm('arm-b', 0.5, { label })] }] as const),
+  ...[7, {}, 'x'.repeat(65), 'line\nbreak', '\u202e', '\ud83d'].map(
+    (label) => ['label', { arms: [arm('arm-a'), arm('arm-b', 0.5, { label })] }] as const,
+  ),
   ...[undefined, null, 7, 'arm-c', 'Arm-A', ''].map((control) => ['control', { control }] as const),
   ...[undefined, null, 'sessions', 'user', 1].map((unit) => ['unit', { unit }] as const),
   ...[null, 'random', 1].map((assignment) => ['assignment', { assignment }] as const),
@@ -97,7 +105,7 @@ const goodBodies: readonly Members[] = [
   { arms: [arm('arm-a', 0.1), arm('arm-b', 0.2), arm('arm-c', 0.7)] },
   { arms: [arm('arm-a', 0.5), arm('arm-b', 0.5 + 5e-10)] },
   { arms: [arm('arm-a', 0.999), arm('arm-b', 0.001, { label: null })] },
-  { arms: [arm('arm-a', 0.5, { label: longestText }), arm('arm-b', 0.5, { label: '' })] },
+  { arms: [arm('arm-a', 0.5, { label: '\u{1f600}'.repeat(64) }), arm('arm-b', 0.5, { label: '' })] },
   { unit: 'visitor', assignment: 'hash' },
   { unit: 'visitor', assignment: 'own' },
   { starts_on: daysAfter(experimentDaysMax) },
@@ -136,6 +144,11 @@ for (const engine of ['uws', 'node'] as const satisfies readonly Engine[]) {
           assertError(answer, 'INVALID_REQUEST', 'name');
       }
       assert.deepEqual(await listed(caller), { data: [], has_more: false, next_cursor: null });
+      await defined(caller, 'open-test', bodyOf('arm'));
+      for (const [param, body] of badClosings) {
+        assertError(await caller.send('POST', 'experiments/open-test/close', body), 'INVALID_REQUEST', param);
+      }
+      assert.equal((await found(caller, 'open-test')).closing, null);
     });
 
     test('PUT accepts the limits of each member, and GET returns the same experiment', async (t) => {
@@ -441,6 +454,87 @@ describePersonalLoans('changes of an experiment', (door) => {
   });
 });
 
+describeService(
+  'closing an experiment',
+  ({ running }) => {
+    for (const vertical of builtInVerticals.verticals) {
+      for (const mode of ['live', 'test'] as const satisfies readonly ApiKeyMode[]) {
+        test(`stores the outcome and the results of a ${mode} experiment in ${vertical.segment}`, async () => {
+          const { clock, marketplace } = running();
+          const account = `closing ${vertical.segment} ${mode}`;
+          const { key, id } = running().issueKey({ vertical }, { account, mode });
+          const caller = running().callerWithKey({ vertical }, key);
+          const body = bodyOf('close', { starts_on: isoDate(clock.wallMs()) });
+          const open = await defined(caller, 'close-test', body);
+          await caller.createSession('close-a');
+          clock.advance(dayMs);
+          const path = 'experiments/close-test';
+          const resultsOf = async () =>
+            assertOk<ExperimentResultsResponse>(await caller.send('GET', `${path}/results`));
+          const before = await resultsOf();
+          assert.equal(before.arms[0]!.sessions, 1);
+          const wanted = { outcome: 'ship', arm: 'close-b', note: 'it was better' };
+          const closedAt = new Date(clock.wallMs()).toISOString();
+          const closed = { ...open, state: 'closed', closing: { ...wanted, closed_at: closedAt, closed_by: id } };
+          assert.deepEqual(assertOk(await caller.send('POST', `${path}/close`, wanted)), closed);
+
+          clock.advance(dayMs);
+          // Sessions after the closing do not count.
+          await caller.createSession('close-a');
+          clock.advance(2 * dayMs);
+          const colleague = running().caller({ vertical }, { account, mode });
+          assert.deepEqual(assertOk(await colleague.send('POST', `${path}/close`, wanted)), closed);
+          assert.deepEqual(await found(colleague, 'close-test'), closed);
+          const { sentence, state, ...results } = await resultsOf();
+          const { sentence: sentenceBefore, state: _, ...resultsBefore } = before;
+          assert.deepEqual([results, state], [resultsBefore, 'closed']);
+          assert.ok(sentence.endsWith(sentenceBefore) && /^Closed on .* to ship close-b\. /.test(sentence), sentence);
+
+          for (const other of [{ outcome: 'broken' }, { ...wanted, arm: 'close-a' }, { ...wanted, note: null }]) {
+            assertError(await caller.send('POST', `${path}/close`, other), 'INVALID_REQUEST', 'outcome');
+          }
+          assertError(await define(caller, 'close-test', { ...body, hypothesis: 'late' }), 'INVALID_REQUEST', 'name');
+          assert.deepEqual(await defined(caller, 'close-test', body), closed);
+          // The tags are free, and a closed experiment can be deleted.
+          await defined(caller, 'next-test', { ...body, starts_on: isoDate(clock.wallMs()) });
+          assert.equal((await deleted(caller, 'close-test')).state, 'closed');
+          const otherMode = mode === 'live' ? 'test' : 'live';
+          const strangers = [
+            running().caller({ vertical }, { account, mode: otherMode }),
+            running().caller({ vertical }, { mode }),
+          ];
+          for (const stranger of strangers) {
+            assertError(await stranger.send('POST', `${path}/close`, wanted), 'NOT_FOUND');
+          }
+          assert.notEqual(
+            marketplace.keys.list().find((each) => each.id === id),
+            undefined,
+          );
+        });
+      }
+    }
+
+    test('a deleted experiment with the most arms and the longest texts can be closed', async () => {
+      const [vertical] = builtInVerticals.verticals;
+      const caller = running().caller({ vertical: vertical! });
+      const label = '\u{1f600}'.repeat(64);
+      const body = bodyOf('arm', {
+        arms: arms(10).map((each) => ({ ...each, label })),
+        control: 'arm-0',
+        starts_on: isoDate(running().clock.wallMs()),
+        hypothesis: longestText,
+      });
+      await defined(caller, 'large-test', body);
+      await deleted(caller, 'large-test');
+      const note = '\u0001'.repeat(bounds.experimentTextCharactersMax);
+      const closing = { outcome: 'no_decision', note };
+      const closed = assertOk<ExperimentResponse>(await caller.send('POST', 'experiments/large-test/close', closing));
+      assert.deepEqual([closed.closing!.note, closed.closing!.arm, closed.deleted], [note, null, true]);
+    });
+  },
+  { catalogs: builtInVerticals.listExampleCatalogs() },
+);
+
 describePersonalLoans('assignment by hash', (door) => {
   /** Vectors of docs/contract.md#assignment-by-hash, for arms with the weights 0.5, 0.3 and 0.2. */
   const vectors = { u0: 'hash-b', u1: 'hash-b', u2: 'hash-a', 'visitor-1': 'hash-c' };
@@ -605,6 +699,8 @@ describe('experiments after a restart', () => {
     await defined(caller(), 'used-test', bodyOf('used'));
     await caller().createSession('used-a');
     await deleted(caller(), 'kept-test');
+    await defined(caller(), 'closed-test', bodyOf('closed'));
+    assertOk(await caller().send('POST', 'experiments/closed-test/close', { outcome: 'broken' }));
     const read = async () => [
       await found(caller(), 'kept-test'),
       await found(caller(), 'used-test'),

@@ -21,6 +21,7 @@ const scopeByOperation: Readonly<Record<string, 'full' | 'analytics'>> = {
   listExperimentUnits: 'analytics',
   defineExperiment: 'full',
   deleteExperiment: 'full',
+  closeExperiment: 'full',
 };
 
 /** Queries of figures that return a result for the tag `scope`. */

@@ -82,7 +82,11 @@ const helpPreparations: Readonly<Record<string, string>> = {
   'marketplace experiments create': `
     export SVC_PUBLIC_URL=$SERVER
     SVC_DATA_DIR=../documents/data marketplace keys create --account acme --vertical personal-loans --mode live --raw > partner.key
-    echo '{ "arms": [{ "referrer_tag": "form-a", "weight": 0.5 }, { "referrer_tag": "form-b", "weight": 0.5 }], "control": "form-a" }' > experiment.json`,
+    echo '{ "arms": [{ "referrer_tag": "page-a", "weight": 0.5 }, { "referrer_tag": "page-b", "weight": 0.5 }], "control": "page-a" }' > experiment.json`,
+  'marketplace experiments close': `
+    export SVC_PUBLIC_URL=$SERVER
+    SVC_DATA_DIR=../documents/data marketplace keys create --account acme --vertical personal-loans --mode live --raw > partner.key
+    marketplace experiments create first-form --key-file partner.key --arm other-form=0.5 --arm form-b=0.5`,
   'marketplace confirm': `cp data/operator-token .`,
   'marketplace log verify': `cp -r data backup/`,
   'marketplace log repair': `export SVC_DATA_DIR=data${damageLedger}`,

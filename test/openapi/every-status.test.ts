@@ -88,6 +88,8 @@ async function walkThrough({ http }: RunningMarketplace, caller: ApiCaller): Pro
   ]) {
     assert.equal((await caller.send('GET', `experiments${path}`)).status, 200);
   }
+  const closing = { outcome: 'no_decision' };
+  assert.equal((await caller.send('POST', 'experiments/walk-through/close', closing)).status, 200);
   assert.equal((await caller.send('DELETE', 'experiments/walk-through')).status, 200);
   const { src, token } = await caller.getEmbedCode(subId, 'js');
   const widget = new WidgetCaller(http, subId, token);
@@ -111,7 +113,7 @@ async function beRefused(market: RunningMarketplace, caller: ApiCaller): Promise
   for (const ask of operations(stranger)) assert.equal((await http.send(ask)).status, 403);
   const reader = market.caller(fixture, { scope: 'analytics' });
   const forbidden = await Promise.all(operations(reader).map((ask) => http.send(ask)));
-  assert.equal(forbidden.filter(({ status }) => status === 403).length, 5);
+  assert.equal(forbidden.filter(({ status }) => status === 403).length, 6);
   for (const path of ['/c', '/w', '/w/widget.js', '/w/offers', '/w/events']) {
     assert.equal((await http.send({ method: 'DELETE', path })).status, 405);
   }
@@ -131,13 +133,18 @@ async function beRefused(market: RunningMarketplace, caller: ApiCaller): Promise
     [415, '{}', { 'Content-Type': 'text/plain' }],
     [400, '{}', {}],
   ] as const) {
-    const answer = await caller.send('PUT', 'experiments/refused', body, headers);
-    assert.equal(answer.status, status);
+    for (const [method, path] of [
+      ['PUT', 'experiments/refused'],
+      ['POST', 'experiments/refused/close'],
+    ] as const) {
+      assert.equal((await caller.send(method, path, body, headers)).status, status);
+    }
   }
   for (const method of ['GET', 'DELETE'] as const) {
     assert.equal((await caller.send(method, 'experiments/refused')).status, 404);
     assert.equal((await caller.send(method, 'experiments/Refused')).status, 400);
   }
+  assert.equal((await caller.send('POST', 'experiments/refused/close', { outcome: 'broken' })).status, 404);
   assert.equal((await caller.send('GET', 'experiments/refused/arm?unit_id=1')).status, 404);
   assert.equal((await caller.send('GET', 'experiments/refused/results')).status, 404);
   assert.equal((await caller.send('GET', 'experiments/refused/results?series=1')).status, 400);
@@ -258,6 +265,7 @@ async function askWhileNothingIsCounted(market: RunningMarketplace, caller: ApiC
       caller.send('GET', 'experiments/not-counted/arm?unit_id=1'),
       caller.send('GET', 'experiments/not-counted/units'),
       caller.send('DELETE', 'experiments/not-counted'),
+      caller.send('POST', 'experiments/not-counted/close', { outcome: 'broken' }),
     ];
     for (const { status } of await Promise.all(queries)) assert.equal(status, 503);
   } finally {
@@ -308,6 +316,7 @@ function operations({ basePath, key }: ApiCaller): readonly HttpRequest[] {
     { path: `${basePath}/experiments/any-test/results`, headers: reading },
     { path: `${basePath}/experiments/any-test/units`, headers: reading },
     { method: 'PUT', path: `${basePath}/experiments/any-test`, headers, body: '{}' },
+    { method: 'POST', path: `${basePath}/experiments/any-test/close`, headers, body: '{}' },
     { method: 'DELETE', path: `${basePath}/experiments/any-test`, headers: reading },
   ];
 }

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { Command } from 'commander';
 import { bounds } from '../../bounds.ts';
 import type { VerticalRegistry } from '../../catalogs/vertical-registry.ts';
 import { loadConfig } from '../../config/config.ts';
@@ -8,12 +9,19 @@ import { escapeInvisibleCharacters } from '../../domain/text.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
 import type { ExperimentResponse } from '../../operations/experiment-schemas.ts';
 import { CommandLineError } from '../command.ts';
+import { parseServerUrl } from './confirm.ts';
 import { networkErrorReason, parseJsonOrNull } from './confirmation-client.ts';
 
 /** Options that name a running server and an API key. */
 export interface ServerOptions {
   readonly keyFile: string;
   readonly url?: string;
+}
+
+export function addServerOptions(command: Command): Command {
+  return command
+    .requiredOption('--key-file <file>', 'file with an API key of the account, whose prefix determines the vertical')
+    .option('--url <url>', 'public address of the server (default: from the settings)', parseServerUrl);
 }
 
 /**

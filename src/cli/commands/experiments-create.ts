@@ -8,13 +8,12 @@ import { isReferrerTag } from '../../sessions/referrer-tags.ts';
 import { CommandLineError, defineCommand } from '../command.ts';
 import { readFolderClock } from '../folder-clock.ts';
 import { printJson, printResult } from '../output.ts';
-import { parseServerUrl } from './confirm.ts';
 import { parseJsonOrNull } from './confirmation-client.ts';
-import { readTextFile, type ServerOptions, sendExperimentRequest } from './experiment-client.ts';
+import { addServerOptions, readTextFile, type ServerOptions, sendExperimentRequest } from './experiment-client.ts';
 import { experimentJsonMembers, formatExperiment } from './experiment-text.ts';
 
 export function createExperimentCommand(registry: VerticalRegistry): Command {
-  return defineCommand('create', {
+  const command = defineCommand('create', {
     summary: 'define an experiment on a running server',
     description:
       'Defines an experiment, or changes it, with PUT /experiments/{name} of a running server. The file contains the members of the request ' +
@@ -27,8 +26,6 @@ export function createExperimentCommand(registry: VerticalRegistry): Command {
   })
     .argument('<name>', 'name of the experiment', parseExperimentName)
     .argument('[file]', 'JSON file with members of the definition')
-    .requiredOption('--key-file <file>', 'file with an API key of the account, whose prefix determines the vertical')
-    .option('--url <url>', 'public address of the server (default: from the settings)', parseServerUrl)
     .option('--arm <tag=weight>', 'referrer tag and weight of an arm; repeat the option for each arm', collectArm)
     .option('--control <tag>', 'tag of the control (default: the first arm)')
     .addOption(
@@ -39,10 +36,10 @@ export function createExperimentCommand(registry: VerticalRegistry): Command {
     .option('--ends-on <date>', 'last UTC day (default: no planned end)')
     .option('--min-effect-percent <number>', 'smallest difference that matters', parseNumber)
     .option('--cap-usd <number>', 'largest revenue of a session that counts', parseNumber)
-    .option('--hypothesis <text>', 'what you expect')
-    .action((name: string, file: string | undefined, options: CreateOptions) =>
-      defineOnServer(registry, name, file, options),
-    );
+    .option('--hypothesis <text>', 'what you expect');
+  return addServerOptions(command).action((name: string, file: string | undefined, options: CreateOptions) =>
+    defineOnServer(registry, name, file, options),
+  );
 }
 
 export function parseExperimentName(text: string): string {

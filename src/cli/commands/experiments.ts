@@ -19,6 +19,7 @@ import { readFolderClock } from '../folder-clock.ts';
 import { printJson, printResult } from '../output.ts';
 import { printPages, withStoredAnalytics } from './analytics.ts';
 import { experimentColumns, experimentJsonMembers, formatExperiment, formatResults } from './experiment-text.ts';
+import { closeExperimentCommand } from './experiments-close.ts';
 import { createExperimentCommand, parseExperimentName } from './experiments-create.ts';
 import { findAccountNumber, listKeys } from './keys.ts';
 
@@ -26,11 +27,13 @@ const storeText =
   'The command reads the analytics store of the data folder (SVC_DATA_DIR, or ./data), also while a server runs. The newest changes may be missing.';
 
 export function createCommand(registry: VerticalRegistry): Command {
-  return createCommandGroup(
-    'experiments',
-    'Lists, prints and defines experiments, which compare referrer tags, and prints their results.',
-    [listCommand(registry), showCommand(registry), resultsCommand(registry), createExperimentCommand(registry)],
-  );
+  return createCommandGroup('experiments', 'Defines, prints and closes experiments, which compare referrer tags.', [
+    listCommand(registry),
+    showCommand(registry),
+    resultsCommand(registry),
+    createExperimentCommand(registry),
+    closeExperimentCommand(registry),
+  ]);
 }
 
 function addTenantOptions(command: Command, { verticals }: VerticalRegistry): Command {
