@@ -115,7 +115,10 @@ function isInSeveralArms(days: readonly UnitDay[]): boolean {
 /** Adds `sign` times the sums `change` to `sums`. */
 export function addUnitSums(sums: UnitSums, change: UnitSums, sign: 1 | -1): void {
   for (const name of unitSumNames) sums[name] += sign * change[name];
-  for (const name of largeUnitSumNames) sums[name] += BigInt(sign) * change[name];
+  for (const name of largeUnitSumNames) {
+    // Most units have no revenue, and arithmetic with large integers is slow.
+    if (change[name] !== 0n) sums[name] += sign === 1 ? change[name] : -change[name];
+  }
 }
 
 function subtractSums(sums: UnitSums, subtrahend: UnitSums): UnitSums {
