@@ -5,7 +5,7 @@ import { msPerDay } from '../../src/domain/calendar.ts';
 import type { ApiKeyMode } from '../../src/domain/mode.ts';
 import { experimentOutcomes } from '../../src/experiments/experiment.ts';
 import type { ExperimentClosedRecord, ExperimentDeletedRecord } from '../../src/ledger/ledger-record.ts';
-import { experimentDefinedRecord, subIdBytes } from '../support/ledger-records.ts';
+import { experimentDefinedRecord, sessionCreatedRecord, subIdBytes } from '../support/ledger-records.ts';
 import { ProjectedStore } from './projected-store.ts';
 import { noon } from './sample-query.ts';
 
@@ -91,6 +91,34 @@ describe('experiments in the analytics store', () => {
     assert.deepEqual([first.experiments.map(({ name }) => name), first.nextAfterName], [['a-test'], 'a-test']);
     const rest = list({ afterName: 'a-test' });
     assert.deepEqual([rest.experiments.map(({ name }) => name), rest.nextAfterName], [['b-test'], null]);
+  });
+
+  it('finds a session of the day of the creation, also after its data was deleted', () => {
+    const today = Math.floor(noon / msPerDay);
+    const check = (name: string, tags: readonly string[] = []) =>
+      projected.store.checkDefinition({ ...tenant, name, tags, today });
+    const arms = ['other-one', 'other-two'].map((referrerTag) => ({ referrerTag, weight: 0.5, label: null }));
+    projected.apply(
+      sessionCreatedRecord(subIdBytes({ createdMs: noon, serial: 1 }), { tag: 'tag-one' }),
+      experimentDefinedRecord(subAt(noon), 'hero'),
+      experimentDefinedRecord(subAt(noon), 'other', { arms, control: 'other-one' }),
+    );
+    assert.deepEqual(
+      ['hero', 'other', 'none'].map((name) => check(name).hasSessions),
+      [false, false, false],
+    );
+    projected.apply(sessionCreatedRecord(subIdBytes({ createdMs: noon, serial: 2 }), { tag: 'tag-two' }));
+    assert.deepEqual(
+      ['hero', 'other'].map((name) => check(name).hasSessions),
+      [true, false],
+    );
+    projected.store.applyRetention({ today: today + 200, retentionDays: 140, wallMs: noon });
+    assert.deepEqual(
+      ['hero', 'other'].map((name) => check(name).hasSessions),
+      [true, false],
+    );
+    const { experimentCount, isTagInUse } = check('other', ['tag-one']);
+    assert.deepEqual([experimentCount, isTagInUse], [2, true]);
   });
 
   it('lists the running experiments of all tenants with assignment by hash in pages, also deleted ones', () => {

@@ -21,10 +21,12 @@ const mostly = <Value>(weight: number, usual: fc.Arbitrary<Value>, ...others: re
 
 const method = mostly(
   6,
-  fc.constantFrom('GET', 'POST'),
-  fc.constantFrom('HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PURGE'),
+  fc.constantFrom('GET', 'POST', 'PUT'),
+  fc.constantFrom('HEAD', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PURGE'),
 );
-const segment = mostly(8, fc.constantFrom('session', 'inputs', 'marketplace', 'analytics', 'tags'), fc.webSegment());
+const ofExperiment = ['', '/results', '/units', '/arm', '/close'].map((rest) => `experiments/fuzz-test${rest}`);
+const operations = ['session', 'inputs', 'marketplace', 'analytics', 'tags', 'experiments', ...ofExperiment];
+const segment = mostly(8, fc.constantFrom(...operations), fc.webSegment());
 const path = mostly(
   8,
   segment.map((name) => `/v1/personal-loans/${name}`),
@@ -83,6 +85,13 @@ const body = (subId: string) =>
           metadata: member(fc.constant({ a: 1 }), fc.dictionary(odd, odd)),
           sub_id: member(fc.constant(subId), fc.constant(subId)),
           fields,
+          arms: member(fc.constant(['fuzz', 'fuzz-b'].map((tag) => ({ referrer_tag: tag, weight: 0.5 })))),
+          control: member(fc.constant('fuzz')),
+          unit: member(fc.constantFrom('session', 'visitor')),
+          starts_on: member(fc.constant('2026-05-20')),
+          ends_on: member(fc.constant(null)),
+          dimensions: member(fc.constant(['page'])),
+          outcome: member(fc.constant('broken')),
         },
         { requiredKeys: [] },
       )
