@@ -52,6 +52,9 @@ const withRealProcesses = ['README.md', 'docs/widget.md'];
 const documentPreparations: Readonly<Record<string, string>> = {
   'docs/catalog.md': `cp "$CHECKOUT/src/verticals/personal-loans/example-catalog.json" offers.json`,
   'docs/confirmations.md': `printf 'click_id,txid,status,amount,occurred_at\\n' > payouts.csv`,
+  'docs/experiments.md': `
+    export API=$SERVER/v1/personal-loans
+    export KEY=$(marketplace keys create --account acme --vertical personal-loans --mode live --raw)`,
   'docs/ledger.md': `
     KEY=$(marketplace keys create --account acme --vertical personal-loans --mode live --raw)
     for tag in one-tag a-tag; do curl -sS $SERVER/v1/personal-loans/session -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '{"referrer_tag":"'$tag'"}'; done
@@ -94,7 +97,7 @@ const helpPreparations: Readonly<Record<string, string>> = {
 };
 
 /** Languages of blocks that contain no commands. */
-const notCommands = ['caddyfile', 'html', 'ini', 'json', 'mermaid', 'nginx', 'text', 'ts'];
+const notCommands = ['caddyfile', 'html', 'ini', 'json', 'mermaid', 'nginx', 'python', 'text', 'ts'];
 
 const read = (document: string): string => readFileSync(join(checkout, document), 'utf8');
 

@@ -5,39 +5,9 @@ import { decisions as allDecisions, type Decision } from '../../src/experiments/
 import { describeComparison } from '../../src/experiments/describe-comparison.ts';
 import { describeExperiment } from '../../src/experiments/describe-experiment.ts';
 import type { ArmFindings, ExperimentFindings } from '../../src/experiments/experiment-findings.ts';
-import { type Comparison, createExperimentLooks } from '../../src/experiments/experiment-looks.ts';
+import type { Comparison } from '../../src/experiments/experiment-looks.ts';
 import { describeDifference } from '../../src/experiments/wording.ts';
-import { comparisonOf, finalOf, lookOf } from './comparisons.ts';
-
-const dayOf = (date: string) => Date.parse(date) / 86_400_000;
-
-function armOf(name: string, more: Partial<ArmFindings> = {}): ArmFindings {
-  return { name, weight: 1, units: 5_000, matureUnits: 4_000, unitsWithRevenue: 80, matureDays: 20, ...more };
-}
-
-const [none] = createExperimentLooks(2).comparisons as [Comparison];
-
-/** Findings about arms B, C, ... in comparison with A. */
-function findingsOf(
-  decisions: readonly Decision[],
-  comparisons: readonly Comparison[],
-  more: Partial<ExperimentFindings> = {},
-): ExperimentFindings {
-  return {
-    unit: 'session',
-    decisions,
-    invalidReason: null,
-    plannings: [],
-    fillProgress: null,
-    plannedDay: dayOf('2027-03-03'),
-    firstMatureDay: null,
-    minEffect: 0.05,
-    capUsd: null,
-    arms: Array.from({ length: decisions.length + 1 }, (_, index) => armOf('ABCDEFGHIJ'[index]!)),
-    looks: { asOf: dayOf('2027-03-01'), isGateOpen: true, isPlanOver: false, comparisons },
-    ...more,
-  };
-}
+import { armOf, comparisonOf, dayOf, finalOf, findingsOf, lookOf, noComparison as none } from './comparisons.ts';
 
 function sentenceOf(decision: Decision, comparison: Comparison, more: Partial<ExperimentFindings> = {}): string {
   const findings = findingsOf([decision], [comparison], more);
