@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import type { ApiFailure, InputsResponse, MarketplaceApi } from './api/marketplace-api.ts';
+import type { ApiFailure, ExperimentResponse, InputsResponse, MarketplaceApi } from './api/marketplace-api.ts';
+import { assignVariant, readVisitorId } from './experiment/experiment.ts';
 import { ResultsCache } from './experiment/results.ts';
-import { drawVariant, parseEmbedFormat, parseVariant, variants } from './experiment/variants.ts';
+import { parseEmbedFormat, parseVariant, variants } from './experiment/variants.ts';
 import {
   type Answers,
   decryptVisit,
@@ -29,7 +30,8 @@ import { checkResultsAccess, isSameOrigin, readForm } from './web/requests.ts';
 const offersShown = 10;
 /** Maximum number of offers of the API, for visitors who want to see more. */
 const offersShownMax = 20;
-const variantCookieSeconds = 90 * 86_400;
+/** Lifetime of the visitor's ID: browsers keep no cookie for more than 400 days. */
+const visitorCookieSeconds = 400 * 86_400;
 /** Default delay before a retry if the response of the API has none. */
 const retryAfterSeconds = 10;
 
@@ -40,45 +42,56 @@ export class LandingPage {
   readonly #firstQuestion: Question;
   readonly #api: MarketplaceApi;
   readonly #visits: VisitSessions;
+  readonly #experiment: ExperimentResponse;
   readonly #results: ResultsCache;
   readonly #cookieCipher: CookieCipher;
   readonly #settings: Settings;
   readonly #log: (line: string) => void;
 
   /** @param apiKey key of the product's vertical. The cookies use it as secret, because its owner has access to every session anyway. */
-  constructor(product: Product, api: MarketplaceApi, apiKey: string, settings: Settings, log: (line: string) => void) {
+  constructor(
+    product: Product,
+    api: MarketplaceApi,
+    experiment: ExperimentResponse,
+    apiKey: string,
+    settings: Settings,
+    log: (line: string) => void,
+  ) {
     this.#product = product;
+    this.#experiment = experiment;
     this.#fields = fieldsOf(product);
     this.#firstQuestion = product.questions[0]!;
     this.#api = api;
     this.#visits = new VisitSessions(api, this.#fields);
-    this.#results = new ResultsCache(api);
+    this.#results = new ResultsCache(api, experiment);
     this.#cookieCipher = new CookieCipher(apiKey, visitKeyPurpose);
     this.#settings = settings;
     this.#log = log;
   }
 
-  /** GET: creates a session for the page load. `?variant=` forces a variant, `?embed=` the format of the offers. */
+  /**
+   * GET: creates a session for the page load. The ID of the visitor determines the variant. `?variant=` shows a variant outside of the
+   * experiment, and `?embed=` forces the format of the offers.
+   */
   async landing(request: IncomingMessage, query: URLSearchParams): Promise<Reply> {
     const forced = parseVariant(query.get('variant'));
-    const known = parseVariant(this.#readCookie(request, 'variant'));
-    const variant = forced ?? known ?? drawVariant();
+    const visitorId = readVisitorId(this.#readCookie(request, 'visitor'));
     const begun = await this.#visits.start(
       {
-        variant,
-        assignment: forced === null ? 'drawn' : 'forced',
+        variant: forced ?? assignVariant(this.#experiment, visitorId),
+        visitorId: forced === null ? visitorId : null,
         embed: parseEmbedFormat(query.get('embed')),
         answers: {},
       },
       request.headers['user-agent'],
     );
     if (!begun.ok) return this.#apiFailurePage(begun, '');
-    // A forced variant does not change the assigned variant of the visitor.
-    const sticky = forced === null ? [this.#cookie('variant', variant, variantCookieSeconds)] : [];
+    const { behindProxy: secure } = this.#settings;
+    const visitorCookie = cookieHeader('visitor', visitorId, { secure, maxAgeSeconds: visitorCookieSeconds });
     return {
       status: 200,
       body: this.#formPage(begun.answer, this.#firstQuestion),
-      cookies: [...sticky, this.#visitCookie(begun.answer)],
+      cookies: [visitorCookie, this.#visitCookie(begun.answer)],
     };
   }
 
@@ -291,25 +304,22 @@ export class LandingPage {
   }
 
   #readVisit(request: IncomingMessage): Visit | null {
-    return decryptVisit(this.#cookieCipher, this.#readCookie(request, 'visit'));
+    return decryptVisit(this.#cookieCipher, this.#readCookie(request, this.#visitCookieName));
+  }
+
+  #readCookie(request: IncomingMessage, name: string): string | undefined {
+    return readCookie(request.headers.cookie, cookieName(name, this.#settings.behindProxy));
   }
 
   /** Returns the session cookie with the encrypted visit. */
   #visitCookie(visit: Visit): string {
-    return this.#cookie('visit', encryptVisit(this.#cookieCipher, visit), null);
+    const options = { secure: this.#settings.behindProxy, maxAgeSeconds: null };
+    return cookieHeader(this.#visitCookieName, encryptVisit(this.#cookieCipher, visit), options);
   }
 
-  #cookie(name: string, value: string, maxAgeSeconds: number | null): string {
-    return cookieHeader(this.#cookieName(name), value, { secure: this.#settings.behindProxy, maxAgeSeconds });
-  }
-
-  #readCookie(request: IncomingMessage, name: string): string | undefined {
-    return readCookie(request.headers.cookie, cookieName(this.#cookieName(name), this.#settings.behindProxy));
-  }
-
-  /** Returns the name of a cookie of this product, because a visitor can have a visit of each product. */
-  #cookieName(name: string): string {
-    return `${name}-${this.#product.segment}`;
+  /** A visitor can have a visit of each product. */
+  get #visitCookieName(): string {
+    return `visit-${this.#product.segment}`;
   }
 }
 

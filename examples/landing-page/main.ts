@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import process from 'node:process';
 import { MarketplaceApi } from './api/marketplace-api.ts';
+import { openExperiment } from './experiment/experiment.ts';
 import { LandingPage } from './landing-page.ts';
 import { createPageServer } from './page-server.ts';
 import { products } from './products/products.ts';
@@ -32,7 +33,9 @@ async function serve(settings: Settings): Promise<void> {
     const url = `${apiUrl}/${product.segment}`;
     const api = new MarketplaceApi(url, key);
     await checkApi(api, url, apiKeyName(product.segment));
-    pages.set(product.segment, new LandingPage(product, api, key, settings, log));
+    const experiment = await openExperiment(api);
+    if (!experiment.ok) throw new SettingsError(`${url} refuses the experiment. ${experiment.description}`);
+    pages.set(product.segment, new LandingPage(product, api, experiment.answer, key, settings, log));
   }
 
   const server = createPageServer(pages, behindProxy, log);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Browser, FrameLocator, Page } from 'playwright-core';
+import type { Variant } from '../../examples/landing-page/experiment/variants.ts';
 import { findAccessibilityViolations } from '../support/accessibility.ts';
 import { browsers } from '../support/browsers.ts';
 import { startChromium } from '../support/chromium.ts';
@@ -24,12 +25,13 @@ interface Visit {
   readonly complaints: string[];
 }
 
-async function visitPage(t: TestContext, segment = 'personal-loans'): Promise<Visit> {
+async function visitPage(t: TestContext, variant: Variant, segment = 'personal-loans'): Promise<Visit> {
   const site = await startLandingPage(t, { segment });
   // The default user agent of Playwright identifies a bot, whose clicks do not count.
   const { userAgent } = browsers[0]!;
   const context = await browser.newContext({ userAgent, viewport: { width: 1000, height: 800 } });
   runAfterTest(t, () => context.close());
+  await context.addCookies([{ name: 'visitor', value: site.visitorIdOf(variant), url: site.origin }]);
   const landings: string[] = [];
   const complaints: string[] = [];
   // Requests the redirect without following it.
@@ -132,9 +134,9 @@ async function assertEarned({ site, landings, complaints }: Visit, tag: string, 
 }
 
 test('variant A of the landing page can be used by keyboard, with the iframe widget and with the script widget', async (t) => {
-  const visit = await visitPage(t);
+  const visit = await visitPage(t, 'a');
   const { site, page } = visit;
-  await page.goto(`${site.url}?variant=a`);
+  await page.goto(site.url);
   await assertGoodPage(page);
   await typeInto(page, 'loan_amount', '10,000');
   await typeInto(page, 'loan_purpose', 'Paying');
@@ -163,9 +165,9 @@ test('variant A of the landing page can be used by keyboard, with the iframe wid
 });
 
 test('variant B of the landing page (one question per page, offers as cards) can be used by keyboard', async (t) => {
-  const visit = await visitPage(t);
+  const visit = await visitPage(t, 'b');
   const { site, page } = visit;
-  await page.goto(`${site.url}?variant=b`);
+  await page.goto(site.url);
   await assertGoodPage(page);
   await tabTo(page, 'loan_purpose');
   await page.keyboard.press('Space');
@@ -211,14 +213,14 @@ const conditionalFields = [
 
 for (const [segment, shownField, hiddenField] of conditionalFields) {
   test(`${segment}: a visitor fills in the form, sees offers in the widget and clicks one`, async (t) => {
-    const visit = await visitPage(t, segment);
+    const visit = await visitPage(t, 'a', segment);
     const { site, page } = visit;
     await page.goto(site.origin);
     await assertGoodOnAllScreens(page);
     assert.equal(await page.locator(`main a[href="/${segment}"]`).isVisible(), true);
     await page.goto(`${site.url}?variant=b`);
     await assertGoodPage(page);
-    await page.goto(`${site.url}?variant=a`);
+    await page.goto(site.url);
     if (shownField !== null) assert.equal(await page.locator(`#${shownField}`).isVisible(), false);
     for (const [name, value] of Object.entries(visitorAnswers[segment]!)) {
       const control = page.locator(`#${name}`);
@@ -257,8 +259,8 @@ for (const [segment, shownField, hiddenField] of conditionalFields) {
 }
 
 test('a form with errors moves the keyboard focus to the summary of errors', async (t) => {
-  const { site, page } = await visitPage(t);
-  await page.goto(`${site.url}?variant=a`);
+  const { site, page } = await visitPage(t, 'a');
+  await page.goto(site.url);
   await typeInto(page, 'loan_amount', '12');
   await pressOn(page, 'submit', 'Enter');
   assert.match(await page.title(), /^Error: /);
@@ -273,9 +275,9 @@ test('a form with errors moves the keyboard focus to the summary of errors', asy
 });
 
 test('the results page and the error page are accessible', async (t) => {
-  const { site, page } = await visitPage(t);
+  const { site, page } = await visitPage(t, 'a');
   for (const path of ['/results', '/nowhere']) {
-    await page.goto(site.origin + path);
+    await page.goto(site.url + path);
     await assertGoodPage(page);
   }
 });

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, type TestContext } from 'node:test';
 import { MarketplaceApi } from '../../examples/landing-page/api/marketplace-api.ts';
+import { assignVariant, openExperiment } from '../../examples/landing-page/experiment/experiment.ts';
+import type { Variant } from '../../examples/landing-page/experiment/variants.ts';
 import { LandingPage } from '../../examples/landing-page/landing-page.ts';
 import { createPageServer } from '../../examples/landing-page/page-server.ts';
 import type { Product } from '../../examples/landing-page/products/product.ts';
@@ -21,6 +24,9 @@ export interface StartedLandingPage {
   readonly origin: string;
   /** URL of the first page of the product, such as `http://127.0.0.1:43210/personal-loans`. */
   readonly url: string;
+  /** Returns a new visitor ID whose variant is this one. */
+  visitorIdOf(variant: Variant): string;
+  isAssigned(visitorId: string, variant: Variant): boolean;
   /** Returns the text that the page has logged so far. */
   log(): string;
 }
@@ -69,12 +75,19 @@ export async function startLandingPage(t: TestContext, wanted: Wanted = {}): Pro
     logged += `${line}\n`;
   };
   const api = new MarketplaceApi(`${settings.apiUrl}/${segment}`, key);
-  const page = new LandingPage(findProduct(segment), api, key, settings, log);
+  const opened = await openExperiment(api);
+  assert.ok(opened.ok, JSON.stringify(opened));
+  const isAssigned = (id: string, variant: Variant) => assignVariant(opened.answer, id) === variant;
+  const visitorIdOf = (variant: Variant): string => {
+    const id = randomUUID();
+    return isAssigned(id, variant) ? id : visitorIdOf(variant);
+  };
+  const page = new LandingPage(findProduct(segment), api, opened.answer, key, settings, log);
   const server = createPageServer(new Map([[segment, page]]), settings.behindProxy, log);
   const origin = `http://127.0.0.1:${await listen(t, server)}`;
   market.marketplace.origins.allow(account, origin);
   const caller = market.callerWithKey(fixture, key);
-  return { market, key, caller, origin, url: `${origin}/${segment}`, log: () => logged };
+  return { market, key, caller, origin, url: `${origin}/${segment}`, visitorIdOf, isAssigned, log: () => logged };
 }
 
 export function findProduct(segment: string): Product {

@@ -1,65 +1,75 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { MaturedFigures, SummaryResponse } from '../../examples/landing-page/api/marketplace-api.ts';
-import { decideWinner } from '../../examples/landing-page/experiment/results.ts';
-import { drawVariant } from '../../examples/landing-page/experiment/variants.ts';
+import { assignVariant, experimentName, readVisitorId } from '../../examples/landing-page/experiment/experiment.ts';
+import type { Results } from '../../examples/landing-page/experiment/results.ts';
+import { variants } from '../../examples/landing-page/experiment/variants.ts';
 import { resultsPage } from '../../examples/landing-page/pages/results-page.ts';
 import { fieldsOf } from '../../examples/landing-page/products/product.ts';
 import { products } from '../../examples/landing-page/products/products.ts';
 import { VisitorRateLimiter } from '../../examples/landing-page/web/visitor-rate-limiter.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 
-function summary(ci95: MaturedFigures['ci95'], withRevenue: number | null = 30): SummaryResponse {
-  const matured = { sessions: 1_000, sessions_with_revenue: withRevenue, rev_per_session: 1.23, ci95 };
-  const counts = { sessions_total: 2_000, marketplace_views: 1_500, offer_clicks: 400, click_rate: 0.2667 };
-  const revenue = { rev_attributed: 0, rev_confirmed: 1_230, rev_per_session: 0.61 };
-  return { ...counts, ...revenue, matured, as_of: null };
+/** Results of an experiment that compares the variants, or does not yet. */
+function resultsOf(isCompared: boolean): Results {
+  const summary = {
+    ...{ sessions_total: 2_000, marketplace_views: 1_500, offer_clicks: 400, click_rate: 0.2667 },
+    ...{ rev_attributed: 0, as_of: null },
+  };
+  const arms = Object.values(variants).map(({ referrerTag }) => ({
+    ...{ referrer_tag: referrerTag, weight: 0.5, label: null, sessions: 1_900, units: 1_700, mature_sessions: 1_000 },
+    ...{ units_with_revenue: 30, revenue_per_session: 1.23, interval: { low: 1.01, high: 1.49 } },
+  }));
+  const [a, b] = arms.map((arm) => ({ summary, arm }));
+  const comparisons = [{ difference: isCompared ? { value: 0 } : null }];
+  const days = { starts_on: '2026-01-01', revenue_days: 45, grace_days: 7 };
+  return {
+    experiment: {
+      ...experiment,
+      ...days,
+      control: '',
+      unit: 'visitor',
+      assignment: 'hash',
+      min_effect_percent: 10,
+      hypothesis: '',
+    },
+    response: { sentence: 'A & B are <equal>.', warnings: ['Beware.'], as_of: '2026-05-01', arms, comparisons },
+    ...{ a: a!, b: b! },
+  };
 }
 
-const resultsOf = (a: SummaryResponse, b: SummaryResponse) => ({ a, b, since: '2026-01-01' });
-const verdict = (a: SummaryResponse, b: SummaryResponse) => decideWinner(resultsOf(a, b));
+const experiment = {
+  name: experimentName,
+  arms: Object.values(variants).map(({ name, referrerTag }) => ({
+    referrer_tag: referrerTag,
+    weight: 0.5,
+    label: name,
+  })),
+};
 
-test('decideWinner returns the headline “Too early to compare” if a confidence interval is missing', () => {
-  const { headline, reason } = verdict(summary({ low: 1, high: 2 }), summary(null, 12));
-  assert.equal(headline, 'Too early to compare');
-  assert.match(reason, /A has 30, B has 12\./);
-  assert.match(verdict(summary(null, null), summary(null)).reason, /A has an unknown number, B has 30\./);
-});
-
-test('the results page shows no confirmed revenue until both variants have a confidence interval', () => {
-  const interval = { low: 1.01, high: 1.49 };
+test('the results page shows the sentence of the service, and revenue only if the experiment compares the variants', () => {
   for (const product of products) {
-    const shown = (a: SummaryResponse, b: SummaryResponse) =>
-      [...resultsPage(product, resultsOf(a, b)).text.matchAll(/<td>([^<]*)<\/td>/g)].map(([, text]) => text);
-    const early = shown(summary(interval), summary(null, 24));
-    assert.deepEqual(early.slice(-12), ['1,000', '1,000', '30', '24', ...Array(8).fill('too early')]);
-    const both = shown(summary(interval), summary(interval, 24)).slice(-8);
-    const texts = ['$1,230.00', '$0.61', '$1.23', '$1.01 to $1.49'];
-    assert.deepEqual(
-      both,
-      texts.flatMap((text) => [text, text]),
-    );
+    const shown = (isCompared: boolean) => {
+      const { text } = resultsPage(product, resultsOf(isCompared));
+      assert.ok(text.includes('<p>A &amp; B are &lt;equal&gt;.</p>\n<p>Beware.</p>'), text);
+      return [...text.matchAll(/<td>([^<]*)<\/td>/g)].map(([, cell]) => cell).slice(-10);
+    };
+    const counts = ['1,700', '1,700', '1,000', '1,000', '30', '30'];
+    assert.deepEqual(shown(false), [...counts, ...Array(4).fill('too early')]);
+    assert.deepEqual(shown(true), [...counts, '$1.23', '$1.23', '$1.01 to $1.49', '$1.01 to $1.49']);
   }
 });
 
-test('decideWinner reports no winner if the confidence intervals overlap or touch', () => {
-  for (const low of [0, 1.5, 2]) {
-    const other = summary({ low, high: low + 1 });
-    assert.equal(verdict(summary({ low: 1, high: 2 }), other).headline, 'No clear winner yet');
-  }
-});
-
-test('decideWinner chooses the variant whose confidence interval lies above the interval of the other variant', () => {
-  const [less, more] = [summary({ low: 1, high: 2 }), summary({ low: 2.5, high: 4 })];
-  assert.equal(verdict(less, more).headline, 'Variant B earns more');
-  const { headline, reason } = verdict(more, less);
-  assert.equal(headline, 'Variant A earns more');
-  assert.match(reason, /between \$2\.50 and \$4\.00 each, those of B between \$1\.00 and \$2\.00/);
-});
-
-test('drawVariant sometimes returns variant A and sometimes variant B', () => {
-  // All 100 draws return the same variant with a probability of 1 in 2 to the power of 99.
-  assert.equal(new Set(Array.from({ length: 100 }, drawVariant)).size, 2);
+test('a visitor always gets the same variant, and about half of the visitors get each', () => {
+  const ids = Array.from({ length: 1_000 }, () => readVisitorId(undefined));
+  assert.equal(new Set(ids).size, 1_000);
+  const assigned = ids.map((id) => assignVariant(experiment, id));
+  assert.deepEqual(
+    ids.map((id) => assignVariant(experiment, readVisitorId(id))),
+    assigned,
+  );
+  // Another number is 6 standard deviations away.
+  const visitorsOfA = assigned.filter((variant) => variant === 'a').length;
+  assert.ok(visitorsOfA > 400 && visitorsOfA < 600, `${visitorsOfA}`);
 });
 
 test('both variants of each landing page ask for the same fields, including all required fields of the vertical', () => {

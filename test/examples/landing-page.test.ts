@@ -36,7 +36,8 @@ const tags = { a: 'lp-calm-form', b: 'lp-quick-quiz' } as const;
 async function visiting(t: TestContext, variant: 'a' | 'b', wanted: Wanted = {}) {
   const page = await startLandingPage(t, wanted);
   const visitor = new Visitor(page.url);
-  const landing = await visitor.get(`/?variant=${variant}`);
+  visitor.cookies.set('visitor', page.visitorIdOf(variant));
+  const landing = await visitor.get('/');
   return { page, visitor, landing };
 }
 
@@ -232,29 +233,49 @@ test('after the session expires, the visitor gets a new session that contains th
   assert.equal((await figures(page, 'b')).sessions_total, 3);
 });
 
-test('a visitor keeps the assigned variant, also after a visit to the other variant', async (t) => {
-  const page = await startLandingPage(t);
+test('a visitor keeps the variant of the experiment; a visit to the other variant has a tag of its own', async (t) => {
+  const page = await startLandingPage(t, { market: {} });
   const visitor = new Visitor(page.url);
   const shown = async (path: string) => ((await visitor.get(path)).text.includes('Question 1 of 4') ? 'b' : 'a');
   const first = await shown('/');
-  assert.equal(visitor.cookies.get('variant-personal-loans'), first);
+  const id = visitor.cookies.get('visitor')!;
+  assert.ok(page.isAssigned(id, first));
   const other = first === 'a' ? 'b' : 'a';
   assert.equal(await shown(`/?variant=${other}`), other);
   assert.equal(await shown('/'), first);
-  const assignments = async (variant: 'a' | 'b') => (await sessions(page, variant)).map(({ metadata }) => metadata);
-  const [forced, drawn] = [{ assignment: 'forced' }, { assignment: 'drawn' }];
-  assert.deepEqual([await assignments(other), await assignments(first)], [[forced], [drawn, drawn]]);
+  assert.equal(visitor.cookies.get('visitor'), id);
+  const preview = await page.caller.summary({ referrer_tag: `${tags[other]}-preview` });
+  const totals = [await figures(page, first), await figures(page, other), preview];
+  assert.deepEqual(
+    totals.map(({ sessions_total: total }) => total),
+    [2, 0, 1],
+  );
+  page.market.clock.advance(86_400_000);
+  const { text } = await visitor.get('/results');
+  assert.match(textOf(text), /Result Too early to say: no session is mature yet\. The first sessions are mature on /);
+  const visitors = first === 'a' ? '1 0' : '0 1';
+  assert.ok(textOf(text).includes(`Visitors each in one variant ${visitors} `), textOf(text));
+});
+
+test('an ID of a visitor that the page did not create is replaced', async (t) => {
+  const { visitor } = await visiting(t, 'a');
+  for (const forged of ['', 'a@example.com', 'x'.repeat(65), '\u00e9']) {
+    visitor.cookies.set('visitor', encodeURIComponent(forged));
+    assert.equal((await visitor.get('/')).status, 200);
+    assert.match(visitor.cookies.get('visitor')!, /^[0-9a-f-]{36}$/);
+  }
 });
 
 test('a page load creates a session with the device of the visitor; prefetches and HEAD requests create no session', async (t) => {
   const page = await startLandingPage(t);
   const visitor = new Visitor(page.url);
-  const head = await fetch(`${page.url}?variant=a`, { method: 'HEAD' });
+  visitor.cookies.set('visitor', page.visitorIdOf('a'));
+  const head = await fetch(page.url, { method: 'HEAD' });
   assert.equal(head.status, 200);
-  assert.equal((await visitor.get('/?variant=a', { 'Sec-Purpose': 'prefetch;prerender' })).status, 503);
+  assert.equal((await visitor.get('/', { 'Sec-Purpose': 'prefetch;prerender' })).status, 503);
   assert.equal((await figures(page, 'a')).sessions_total, 0);
   const { userAgent } = browsers.find(({ device }) => device === 'mobile')!;
-  await visitor.get('/?variant=a', { 'User-Agent': userAgent });
+  await visitor.get('/', { 'User-Agent': userAgent });
   const [session, ...others] = await sessions(page, 'a');
   assert.deepEqual([session?.device, others], ['mobile', []]);
 });
@@ -323,24 +344,31 @@ test('the landing page rejects unsupported methods and unknown paths', async (t)
 });
 
 test('creates one session if the first response of the API is lost', async (t) => {
-  let connections = 0;
+  let losses = 0;
+  let isLosing = false;
   const losing = createServer((client) => {
     const api = connect(sharedApiPort(), '127.0.0.1');
     client.on('error', () => {}).pipe(api);
-    if (connections++ === 0) api.once('data', () => client.destroy());
-    else api.pipe(client);
+    api.on('data', (response) => {
+      if (isLosing && losses++ === 0) client.destroy();
+      else client.write(response);
+    });
     client.once('close', () => api.destroy());
+    api.once('close', () => client.destroy());
   });
   const API_URL = apiUrlAt(await listen(t, losing));
-  const { page, landing } = await visiting(t, 'a', { settings: { API_URL } });
-  assert.equal(landing.status, 200);
-  assert.equal(connections, 2);
+  const page = await startLandingPage(t, { settings: { API_URL } });
+  const visitor = new Visitor(page.url);
+  visitor.cookies.set('visitor', page.visitorIdOf('a'));
+  isLosing = true;
+  assert.equal((await visitor.get('/')).status, 200);
+  assert.equal(losses, 2);
   assert.equal((await figures(page, 'a')).sessions_total, 1);
 });
 
 test('the form retains the entered values if the API rejects the submission', async (t) => {
-  // The limit allows only the request for the session.
-  const { page, visitor } = await visiting(t, 'a', { market: {}, key: { limits: { requestsPerMinute: 1 } } });
+  // The limit allows only the two requests for the experiment and the request for the session.
+  const { page, visitor } = await visiting(t, 'a', { market: {}, key: { limits: { requestsPerMinute: 3 } } });
   const { status, headers, text } = await visitor.post('/answers', goodAnswers);
   assert.equal(status, 503);
   assert.ok(Number(headers.get('retry-after')) >= 1);

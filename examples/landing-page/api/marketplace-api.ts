@@ -123,15 +123,6 @@ export interface EmbedResponse {
   readonly src: string;
 }
 
-export interface MaturedFigures {
-  readonly sessions: number;
-  /** Number of these sessions that have confirmed revenue; null if unknown. */
-  readonly sessions_with_revenue: number | null;
-  readonly rev_per_session: number | null;
-  /** 95 % confidence interval of `rev_per_session`; null for fewer than 25 sessions with revenue. */
-  readonly ci95: { readonly low: number; readonly high: number } | null;
-}
-
 export interface SummaryResponse {
   readonly sessions_total: number;
   readonly marketplace_views: number;
@@ -139,12 +130,55 @@ export interface SummaryResponse {
   /** Clicks divided by views. */
   readonly click_rate: number;
   readonly rev_attributed: number;
-  readonly rev_confirmed: number;
-  readonly rev_per_session: number;
-  /** Figures of the sessions that are older than 45 days. */
-  readonly matured: MaturedFigures;
   /** Time of the last record in the figures; null without records. */
   readonly as_of: string | null;
+}
+
+export interface ExperimentArm {
+  readonly referrer_tag: string;
+  readonly weight: number;
+  readonly label: string;
+}
+
+export interface ExperimentDefinition {
+  /** At least two arms, in the order that assigns visitors. */
+  readonly arms: readonly ExperimentArm[];
+  readonly control: string;
+  readonly unit: 'visitor';
+  readonly assignment: 'hash';
+  readonly starts_on: string;
+  readonly min_effect_percent: number;
+  readonly hypothesis: string;
+}
+
+export interface ExperimentResponse extends ExperimentDefinition {
+  readonly name: string;
+  /** Days after the day of a session in which its revenue counts, and further days for the lender to confirm it. */
+  readonly revenue_days: number;
+  readonly grace_days: number;
+}
+
+/** Results of an experiment at the end of a UTC day. */
+export interface ResultsResponse {
+  /** What the results mean, in one or a few sentences. */
+  readonly sentence: string;
+  readonly warnings: readonly string[];
+  readonly as_of: string;
+  readonly arms: readonly ArmResults[];
+  readonly comparisons: readonly {
+    /** Difference of the revenue per session; null until there are enough data. */
+    readonly difference: { readonly value: number } | null;
+  }[];
+}
+
+export interface ArmResults {
+  readonly referrer_tag: string;
+  readonly sessions: number;
+  readonly units: number;
+  readonly mature_sessions: number;
+  readonly units_with_revenue: number;
+  readonly revenue_per_session: number | null;
+  readonly interval: { readonly low: number; readonly high: number } | null;
 }
 
 /** Error of one rejected field. */
@@ -192,21 +226,21 @@ export class MarketplaceApi {
    */
   async createSession(
     referrerTag: string,
+    visitorId: string | null,
     userAgent: string | undefined,
-    metadata: Readonly<Record<string, string>>,
   ): Promise<ApiResult<SessionResponse>> {
     // Analytics derives the device from the user agent. Browsers do not send longer ones than the API accepts.
     const fitting = userAgent !== undefined && userAgent.length <= 1024 ? { user_agent: userAgent } : {};
-    const body = { referrer_tag: referrerTag, ...fitting, metadata };
+    const body = { referrer_tag: referrerTag, ...(visitorId === null ? {} : { unit_id: visitorId }), ...fitting };
     const headers = { 'Idempotency-Key': randomUUID() };
-    const first = await this.#post<SessionResponse>('/session', body, headers);
+    const first = await this.#send<SessionResponse>('POST', '/session', body, headers);
     if (first.ok || first.code !== 'UNREACHABLE') return first;
-    return this.#post<SessionResponse>('/session', body, headers);
+    return this.#send<SessionResponse>('POST', '/session', body, headers);
   }
 
   /** Submits fields to a session. Without fields, the response only lists the missing fields. */
   submitInputs(subId: string, fields: ApiFields): Promise<ApiResult<InputsResponse>> {
-    return this.#post('/inputs', { sub_id: subId, fields });
+    return this.#send('POST', '/inputs', { sub_id: subId, fields });
   }
 
   offers(subId: string, maxOffers: number): Promise<ApiResult<OffersResponse>> {
@@ -222,6 +256,19 @@ export class MarketplaceApi {
     return this.#get('/analytics', { referrer_tag: referrerTag, date_from: dateFrom });
   }
 
+  experiment(name: string): Promise<ApiResult<ExperimentResponse>> {
+    return this.#get(`/experiments/${name}`, {});
+  }
+
+  /** Creates an experiment. A repeated request with the same definition changes nothing. */
+  defineExperiment(name: string, definition: ExperimentDefinition): Promise<ApiResult<ExperimentResponse>> {
+    return this.#send('PUT', `/experiments/${name}`, definition);
+  }
+
+  results(name: string): Promise<ApiResult<ResultsResponse>> {
+    return this.#get(`/experiments/${name}/results`, {});
+  }
+
   /** Checks that the API responds and accepts the key. Returns null, or the failure. */
   async checkAccess(): Promise<ApiFailure | null> {
     // A query without parameters: the API checks the key first and then returns INVALID_REQUEST.
@@ -229,9 +276,9 @@ export class MarketplaceApi {
     return result.ok || result.code === 'INVALID_REQUEST' ? null : result;
   }
 
-  #post<Answer>(path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) {
-    return this.#call<Answer>(`POST ${path}`, this.#url + path, {
-      method: 'POST',
+  #send<Answer>(method: 'POST' | 'PUT', path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) {
+    return this.#call<Answer>(`${method} ${path}`, this.#url + path, {
+      method,
       headers: { ...headers, 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
     });

@@ -1,26 +1,38 @@
-import type { ApiFailure, MarketplaceApi, SummaryResponse } from '../api/marketplace-api.ts';
-import { formatDollars } from '../pages/formatting.ts';
-import { variants } from './variants.ts';
+import type {
+  ApiFailure,
+  ArmResults,
+  ExperimentResponse,
+  MarketplaceApi,
+  ResultsResponse,
+  SummaryResponse,
+} from '../api/marketplace-api.ts';
+import { type Variant, variants } from './variants.ts';
 
-export interface Results {
-  readonly a: SummaryResponse;
-  readonly b: SummaryResponse;
-  /** First day of the figures, `YYYY-MM-DD`. */
-  readonly since: string;
+/** Figures of one variant. */
+export interface VariantFigures {
+  /** Figures up to now. */
+  readonly summary: SummaryResponse;
+  /** Figures of the experiment, up to the last complete day. */
+  readonly arm: ArmResults;
 }
 
-/** Number of days of the figures: the default of matured figures, so that all figures cover the same sessions. */
-export const resultDays = 180;
-/** Minimum interval between requests. Two queries every 5 seconds are 24 per minute; the limit of a key is 50. */
+export interface Results extends Readonly<Record<Variant, VariantFigures>> {
+  readonly experiment: ExperimentResponse;
+  readonly response: ResultsResponse;
+}
+
+/** Minimum interval between requests. Three queries every 5 seconds are 36 per minute; the limit of a key is 50. */
 const cacheMs = 5_000;
 
-/** Caches the figures of both variants, so that reloads of the page do not exceed the rate limit. */
+/** Caches the results of the experiment, so that reloads of the page do not exceed the rate limit. */
 export class ResultsCache {
   readonly #api: MarketplaceApi;
+  readonly #experiment: ExperimentResponse;
   #latest: { readonly askedAtMs: number; readonly results: Promise<Results | ApiFailure> } | null = null;
 
-  constructor(api: MarketplaceApi) {
+  constructor(api: MarketplaceApi, experiment: ExperimentResponse) {
     this.#api = api;
+    this.#experiment = experiment;
   }
 
   read(): Promise<Results | ApiFailure> {
@@ -32,57 +44,19 @@ export class ResultsCache {
   }
 
   async #fetch(): Promise<Results | ApiFailure> {
-    const since = new Date(Date.now() - resultDays * 86_400_000).toISOString().slice(0, 10);
-    const [a, b] = await Promise.all([
-      this.#api.summary(variants.a.referrerTag, since),
-      this.#api.summary(variants.b.referrerTag, since),
+    const experiment = this.#experiment;
+    const [response, a, b] = await Promise.all([
+      this.#api.results(experiment.name),
+      this.#api.summary(variants.a.referrerTag, experiment.starts_on),
+      this.#api.summary(variants.b.referrerTag, experiment.starts_on),
     ]);
+    if (!response.ok) return response;
     if (!a.ok) return a;
     if (!b.ok) return b;
-    return { a: a.answer, b: b.answer, since };
+    const figuresOf = (variant: Variant, summary: SummaryResponse): VariantFigures => ({
+      summary,
+      arm: response.answer.arms.find(({ referrer_tag: tag }) => tag === variants[variant].referrerTag)!,
+    });
+    return { experiment, response: response.answer, a: figuresOf('a', a.answer), b: figuresOf('b', b.answer) };
   }
-}
-
-interface Verdict {
-  readonly headline: string;
-  readonly reason: string;
-}
-
-/** Minimum number of matured sessions with revenue of each variant: the API returns no confidence interval for fewer sessions. */
-export const sessionsWithRevenueMin = 25;
-
-/** Whether both variants have enough revenue to be compared. Below that, even a large difference is likely to be chance. */
-export function isComparable({ a, b }: Results): boolean {
-  return a.matured.ci95 !== null && b.matured.ci95 !== null;
-}
-
-/** Compares the revenue per session of the variants. Names a winner only if the confidence intervals do not overlap. */
-export function decideWinner({ a, b }: Results): Verdict {
-  const [low, high] = [a.matured.ci95, b.matured.ci95];
-  if (low === null || high === null) {
-    const [ofA, ofB] = [a, b].map(({ matured }) => matured.sessions_with_revenue ?? 'an unknown number');
-    return {
-      headline: 'Too early to compare',
-      reason:
-        `Each variant needs at least ${sessionsWithRevenueMin} sessions with confirmed revenue that are older than 45 days: ` +
-        `A has ${ofA}, B has ${ofB}.`,
-    };
-  }
-  if (low.high < high.low) return winnerVerdict('B', b, 'A', a);
-  if (high.high < low.low) return winnerVerdict('A', a, 'B', b);
-  return {
-    headline: 'No clear winner yet',
-    reason: `The intervals overlap: A lies between ${formatInterval(a)}, B between ${formatInterval(b)}. More sessions narrow them.`,
-  };
-}
-
-function winnerVerdict(name: string, better: SummaryResponse, other: string, worse: SummaryResponse): Verdict {
-  return {
-    headline: `Variant ${name} earns more`,
-    reason: `Its matured sessions are worth between ${formatInterval(better)} each, those of ${other} between ${formatInterval(worse)}.`,
-  };
-}
-
-function formatInterval({ matured: { ci95 } }: SummaryResponse): string {
-  return `${formatDollars(ci95!.low)} and ${formatDollars(ci95!.high)}`;
 }

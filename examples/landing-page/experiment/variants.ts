@@ -1,5 +1,3 @@
-import { randomInt } from 'node:crypto';
-
 export type Variant = 'a' | 'b';
 
 /** Format of the offers: a widget in a frame, a widget by script, or JSON that this page renders. */
@@ -27,9 +25,4 @@ export function parseVariant(text: string | null | undefined): Variant | null {
 
 export function parseEmbedFormat(text: string | null | undefined): EmbedFormat | null {
   return text === 'iframe' || text === 'js' || text === 'json' ? text : null;
-}
-
-/** Draws a variant with equal probability, independent of the visitor. */
-export function drawVariant(): Variant {
-  return randomInt(2) === 0 ? 'a' : 'b';
 }

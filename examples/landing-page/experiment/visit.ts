@@ -8,7 +8,8 @@ import { type EmbedFormat, type Variant, variants } from './variants.ts';
 export interface Visit {
   readonly subId: string;
   readonly variant: Variant;
-  readonly assignment: Assignment;
+  /** ID of the visitor in the experiment; null for a visit with `?variant=`, which is in no arm. */
+  readonly visitorId: string | null;
   /** Format of the offers that the query string forced; null for the format of the variant. */
   readonly embed: EmbedFormat | null;
   readonly sandbox: boolean;
@@ -16,8 +17,8 @@ export interface Visit {
   readonly answers: Answers;
 }
 
-/** Whether the variant was drawn at random or forced by `?variant=`. Sessions contain this value as metadata. */
-type Assignment = 'drawn' | 'forced';
+/** Suffix of the referrer tags of visits with `?variant=`, so that they have figures of their own. */
+export const previewSuffix = '-preview';
 
 export type Answers = Readonly<Record<string, string>>;
 
@@ -35,7 +36,7 @@ export function decryptVisit(seal: CookieCipher, cookie: string | undefined): Vi
   return text === null ? null : (JSON.parse(text) as Visit);
 }
 
-export const visitKeyPurpose = 'visit, version 1';
+export const visitKeyPurpose = 'visit, version 2';
 
 /** Result of an API call, and the visit with the session that was used. */
 interface SessionCallResult<Answer> {
@@ -57,8 +58,10 @@ export class VisitSessions {
 
   /** Creates a session with the tag of the variant, for a new page load. */
   async start(visit: Omit<Visit, 'subId' | 'sandbox'>, userAgent: string | undefined): Promise<ApiResult<Visit>> {
-    const { variant, assignment } = visit;
-    const session = await this.#api.createSession(variants[variant].referrerTag, userAgent, { assignment });
+    const { variant, visitorId } = visit;
+    const { referrerTag } = variants[variant];
+    const tag = visitorId === null ? `${referrerTag}${previewSuffix}` : referrerTag;
+    const session = await this.#api.createSession(tag, visitorId, userAgent);
     if (!session.ok) return session;
     return { ok: true, answer: { ...visit, subId: session.answer.sub_id, sandbox: session.answer.sandbox } };
   }

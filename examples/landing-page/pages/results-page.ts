@@ -1,22 +1,19 @@
-import type { SummaryResponse } from '../api/marketplace-api.ts';
-import { decideWinner, isComparable, type Results, resultDays, sessionsWithRevenueMin } from '../experiment/results.ts';
-import { variants } from '../experiment/variants.ts';
+import type { ArmResults, SummaryResponse } from '../api/marketplace-api.ts';
+import type { Results, VariantFigures } from '../experiment/results.ts';
+import { type Variant, variants } from '../experiment/variants.ts';
+import { previewSuffix } from '../experiment/visit.ts';
 import type { Product } from '../products/product.ts';
 import { type Html, html } from '../web/html.ts';
-import { formatCount, formatDollars, formatPercent } from './formatting.ts';
+import { formatCount, formatDate, formatDollars, formatPercent } from './formatting.ts';
 import { layout } from './layout.ts';
 
-interface Row {
+interface Row<Figures> {
   readonly label: string;
   readonly explanation: string;
-  readonly format: (summary: SummaryResponse) => string;
-  /** Whether this figure decides the experiment. */
-  readonly decides?: true;
-  /** Whether the figure is hidden until both variants have enough revenue to be compared. */
-  readonly needsRevenue?: true;
+  readonly format: (figures: Figures) => string;
 }
 
-const earlyRows: readonly Row[] = [
+const summaryRows: readonly Row<SummaryResponse>[] = [
   { label: 'Sessions', explanation: 'page loads', format: (s) => formatCount(s.sessions_total) },
   { label: 'Views', explanation: 'times offers were shown', format: (s) => formatCount(s.marketplace_views) },
   {
@@ -32,90 +29,89 @@ const earlyRows: readonly Row[] = [
   },
 ];
 
-const maturedRows = ({ revenue }: Product): readonly Row[] => [
-  {
-    label: 'Matured sessions',
-    explanation: 'older than 45 days',
-    format: ({ matured }) => formatCount(matured.sessions),
-  },
-  {
-    label: 'Sessions with revenue',
-    explanation: `of these; at least ${sessionsWithRevenueMin} are needed`,
-    format: ({ matured: { sessions_with_revenue: count } }) => (count === null ? 'unknown' : formatCount(count)),
-  },
-  {
-    label: 'Confirmed',
-    explanation: revenue.confirmed,
-    format: (s) => formatDollars(s.rev_confirmed),
-    needsRevenue: true,
-  },
-  {
-    label: 'Confirmed per session',
-    explanation: 'over all sessions, also those too young to have earned',
-    format: (s) => formatDollars(s.rev_per_session),
-    needsRevenue: true,
-  },
-  {
-    label: 'Confirmed per matured session',
-    explanation: 'judge by this one',
-    format: ({ matured }) => formatDollars(matured.rev_per_session!),
-    decides: true,
-    needsRevenue: true,
-  },
-  {
-    label: '95% interval',
-    explanation: 'where the true figure most likely lies',
-    format: ({ matured: { ci95 } }) => `${formatDollars(ci95!.low)} to ${formatDollars(ci95!.high)}`,
-    decides: true,
-    needsRevenue: true,
-  },
-];
+const tooEarly = 'too early';
+
+/** Returns the rows of the experiment. Until the experiment compares the variants, its revenue would only tempt to compare it. */
+function experimentRows({ revenue }: Product, isCompared: boolean): readonly Row<ArmResults>[] {
+  return [
+    { label: 'Visitors', explanation: 'each in one variant', format: (arm) => formatCount(arm.units) },
+    {
+      label: 'Mature sessions',
+      explanation: 'whose revenue is complete',
+      format: (arm) => formatCount(arm.mature_sessions),
+    },
+    {
+      label: 'Visitors with revenue',
+      explanation: 'in these sessions',
+      format: (arm) => formatCount(arm.units_with_revenue),
+    },
+    {
+      label: 'Confirmed per mature session',
+      explanation: revenue.confirmed,
+      format: ({ revenue_per_session: usd }) => (isCompared && usd !== null ? formatDollars(usd) : tooEarly),
+    },
+    {
+      label: '95% interval',
+      explanation: 'of this variant alone',
+      format: ({ interval }) =>
+        isCompared && interval !== null
+          ? `${formatDollars(interval.low)} to ${formatDollars(interval.high)}`
+          : tooEarly,
+    },
+  ];
+}
 
 /** Renders the results page for the operator of the experiment. */
 export function resultsPage(product: Product, results: Results): Html {
-  const { headline, reason } = decideWinner(results);
-  const { as_of: asOf } = results.a;
+  const { experiment, response } = results;
+  const { as_of: asOf } = results.a.summary;
+  const isCompared = response.comparisons.every(({ difference }) => difference !== null);
   return layout({
     title: `Results of ${product.name}`,
     product,
     main: html`<h1>Which page earns more?</h1>
-<p class="lead">${product.name}: the last ${resultDays} days, from ${results.since} on. Reload for newer figures.</p>
-<section class="card verdict" aria-labelledby="verdict"><h2 id="verdict">${headline}</h2><p>${reason}</p></section>
+<p class="lead">${product.name}: the experiment <code>${experiment.name}</code>, since ${formatDate(experiment.starts_on)}.</p>
+<section class="card verdict" aria-labelledby="verdict"><h2 id="verdict">Result</h2><p>${response.sentence}</p>
+${response.warnings.map((warning) => html`<p>${warning}</p>`)}</section>
 <div class="scroll" role="region" aria-label="Figures of both variants" tabindex="0">
 <table>
 <thead><tr><th scope="col"><span class="hidden">Figure</span></th>${(['a', 'b'] as const).map(
       (variant) => html`<th scope="col">Variant ${variants[variant].name}
 <span class="means">${variants[variant].idea}</span> <code class="means">${variants[variant].referrerTag}</code></th>`,
     )}</tr></thead>
-${rowGroup('At once: does the page work at all?', earlyRows, results)}
-${rowGroup('After weeks: what is it worth?', maturedRows(product), results)}
+${rowGroup('Up to now: does the page work at all?', summaryRows, results, ({ summary }) => summary)}
+${rowGroup(`Up to ${formatDate(response.as_of)} (UTC): what is it worth?`, experimentRows(product, isCompared), results, ({ arm }) => arm)}
 </table>
 </div>
 <section class="prose">
-<h2>Which figure to judge by, and when</h2>
-<p><strong>Judge by “confirmed per matured session”, once both intervals are there and do not overlap.</strong>
-${product.revenue.timing}</p>
+<h2>How to read this</h2>
+<p><strong>Decide by the result above the table.</strong> It is the sentence of the marketplace, which claims no more than the figures
+allow, and you may read it every day. One of two equal pages always has the higher figures.</p>
+<p>${product.revenue.timing} Revenue counts if it occurred within ${experiment.revenue_days} days of the session and was confirmed at most
+${experiment.grace_days} days later. After that, the session is mature.</p>
 <p>Click rate and attributed revenue come the same day. They show early that something is broken, or that a page persuades
 nobody. They do not decide: offers that many people follow may be offers that few of them get. Offers shown again, as by
 reloading the page, are one more view each.</p>
-<p>Decide beforehand how long the experiment runs. Whoever looks every day and stops at the first lucky difference finds a
-winner where there is none. Visits with <code>?variant=</code> in the address count as well; their sessions carry the metadata
-<code>assignment: forced</code>, by which they can be left out when analytics is read session by session.</p>
+<p>Visits with <code>?variant=</code> in the address are in no variant. Their sessions have the tags of the variants with the ending
+<code>${previewSuffix}</code>.</p>
 </section>
 ${asOf !== null && html`<p class="small">Figures as of ${asOf.slice(0, 16).replace('T', ' ')} UTC.</p>`}`,
   });
 }
 
-function rowGroup(title: string, rows: readonly Row[], results: Results): Html {
-  const comparable = isComparable(results);
-  const cell = ({ format, needsRevenue }: Row, summary: SummaryResponse): string =>
-    needsRevenue === true && !comparable ? 'too early' : format(summary);
+function rowGroup<Figures>(
+  title: string,
+  rows: readonly Row<Figures>[],
+  results: Results,
+  select: (figures: VariantFigures) => Figures,
+): Html {
+  const cell = ({ format }: Row<Figures>, variant: Variant): string => format(select(results[variant]));
   return html`<tbody>
 <tr class="group"><th colspan="3" scope="rowgroup">${title}</th></tr>
 ${rows.map(
-  (row) => html`<tr${row.decides === true && html` class="decides"`}>
+  (row) => html`<tr>
 <th scope="row">${row.label} <span class="means">${row.explanation}</span></th>
-<td>${cell(row, results.a)}</td><td>${cell(row, results.b)}</td></tr>`,
+<td>${cell(row, 'a')}</td><td>${cell(row, 'b')}</td></tr>`,
 )}
 </tbody>`;
 }

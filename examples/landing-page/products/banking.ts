@@ -91,8 +91,7 @@ export const banking: Product = {
   revenue: {
     confirmed: 'what banks owe for clicks',
     timing:
-      'A bank pays for each counted click, so the revenue is confirmed at once. Later a bank can take back single clicks, such as repeated ' +
-      'ones. Matured sessions are older than 45 days, and few of their clicks are still taken back.',
+      'A bank pays for each counted click, so the revenue is confirmed at once. Later a bank can take back single clicks, such as repeated ones.',
   },
 };
 

@@ -108,8 +108,7 @@ export const creditCards: Product = {
   revenue: {
     confirmed: 'what issuers owe for clicks',
     timing:
-      'An issuer pays for each counted click, so the revenue is confirmed at once. Later an issuer can take back single clicks, such as ' +
-      'repeated ones. Matured sessions are older than 45 days, and few of their clicks are still taken back.',
+      'An issuer pays for each counted click, so the revenue is confirmed at once. Later an issuer can take back single clicks, such as repeated ones.',
   },
 };
 

@@ -101,9 +101,7 @@ export const findAdvisor: Product = {
   },
   revenue: {
     confirmed: 'what advisors pay for accepted introductions',
-    timing:
-      'An advisor pays the same amount for each introduction that it accepts, some days after the click. Matured sessions are older than 45 ' +
-      'days, when nearly all introductions are accepted or declined.',
+    timing: 'An advisor pays the same amount for each introduction that it accepts, some days after the click.',
   },
 };
 

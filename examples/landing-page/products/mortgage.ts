@@ -188,9 +188,7 @@ export const mortgage: Product = {
   },
   revenue: {
     confirmed: 'what lenders owe for accepted applications',
-    timing:
-      'A lender confirms an application that it accepts some weeks after the click. Until then a session has no confirmed revenue, so the ' +
-      'sessions of the last weeks lower “confirmed per session”. Matured sessions are older than 45 days.',
+    timing: 'A lender confirms an application that it accepts some weeks after the click.',
   },
 };
 

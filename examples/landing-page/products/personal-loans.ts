@@ -120,8 +120,6 @@ export const personalLoans: Product = {
   },
   revenue: {
     confirmed: 'what lenders owe for funded loans',
-    timing:
-      'A lender confirms a loan two to six weeks after the click. Until then a session has no confirmed revenue, so the sessions of the ' +
-      'last weeks lower “confirmed per session”. Matured sessions are older than 45 days.',
+    timing: 'A lender confirms a loan two to six weeks after the click.',
   },
 };
