@@ -73,6 +73,7 @@ const session = fc.record({
   tag: fc.constantFrom('tag-one', 'tag-one', 'tag-one', 'tag-two', 'tag-two', 'tag-two', 'tag-three'),
   device: fc.constantFrom(0, 0, 1, 1, 2, 2, 3, 4),
   unit: fc.constantFrom(null, 'v', 'v', 'v', 'w', 'w', 'w', 'x'),
+  isMisassigned: fc.boolean(),
   clickMs: fc.constantFrom(2_000, msPerDay),
   /** If the clicks confirm their own revenue. */
   confirms: fc.constantFrom(false, false, true),
@@ -126,13 +127,19 @@ function toSessionRecords({ age, steps, clickMs, confirms, ...wanted }: Session,
   return [created, offersViewedRecord(sub, ['a', 'b']), click('a'), ...steps.flatMap(toRecords)];
 }
 
+const countings = [
+  { unit: 'session', assignment: 'own' },
+  { unit: 'visitor', assignment: 'own' },
+  { unit: 'visitor', assignment: 'hash' },
+] as const;
+
 const experiment = fc.record({
   owner,
   /** Age of the definition, and the first day in relation to it. Below 0, the experiment counts earlier sessions too. */
   age: fc.constantFrom(0, 1, 2, 46, 60),
   starts: fc.constantFrom(-60, -60, -1, 0, 0, 1),
   lasts: fc.constantFrom(null, null, null, 1, 14, 60),
-  unit: fc.constantFrom('session' as const, 'visitor' as const),
+  counting: fc.constantFrom(...countings),
   tags: fc.constantFrom(
     ['tag-one', 'tag-two'],
     ['tag-two', 'tag-one'],
@@ -148,7 +155,7 @@ const experiment = fc.record({
 type ArbitraryExperiment = typeof experiment extends fc.Arbitrary<infer Value> ? Value : never;
 
 function toExperimentRecords(
-  { owner, age, starts, lasts, tags, changes, ...rest }: ArbitraryExperiment,
+  { owner, age, starts, lasts, tags, changes, counting, ...rest }: ArbitraryExperiment,
   index: number,
 ): LedgerRecord[] {
   const sub = subIdBytes({ createdMs: dayStartMs(today - age), serial: index, ...owner });
@@ -157,13 +164,20 @@ function toExperimentRecords(
   const define = (label: string | null, other: Partial<ExperimentDefinition> = {}) => {
     const arms = tags.map((referrerTag) => ({ referrerTag, weight: 1 / tags.length, label }));
     const endsOn = lasts === null ? null : startsOn + lasts;
-    const definition: Partial<ExperimentDefinition> = { ...rest, arms, control: tags[0]!, startsOn, endsOn };
+    const definition: Partial<ExperimentDefinition> = {
+      ...rest,
+      ...counting,
+      arms,
+      control: tags[0]!,
+      startsOn,
+      endsOn,
+    };
     return experimentDefinedRecord(sub, name, { ...definition, ...other });
   };
   const other: Partial<ExperimentDefinition> = {
     arms: ['tag-two', 'tag-three'].map((referrerTag) => ({ referrerTag, weight: 0.5, label: null })),
     control: 'tag-two',
-    unit: rest.unit === 'session' ? 'visitor' : 'session',
+    ...(counting.unit === 'session' ? countings[2] : countings[0]),
     capMicros: 2 * usd,
   };
   const definitions = { labels: define('new'), repeat: define(null), other: define(null, other) };

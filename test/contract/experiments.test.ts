@@ -684,6 +684,9 @@ test('POST /session compares the tag with the arm of the visitor while an experi
   assert.equal(await mismatchesOf(ours(), 'hero-test-3'), 2);
   assert.equal(await mismatchesOf(theirs(), 'hero-test'), null);
   assert.equal(await mismatchesOf(theirs(), 'hero-test-2'), 1);
+
+  assertOk(await ours().send('POST', 'experiments/hero-test/close', { outcome: 'broken' }));
+  await visit('after the closing', 'hero-b');
   await market.close();
   assert.deepEqual(await readMisassigned(market), expected);
 });
