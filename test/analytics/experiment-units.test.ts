@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import fc from 'fast-check';
 import type { ExperimentUnit, ExperimentUnitsPage, ExperimentUnitsQuery } from '../../src/analytics/analytics.ts';
 import { bounds } from '../../src/bounds.ts';
 import { msPerDay } from '../../src/domain/calendar.ts';
@@ -15,6 +16,8 @@ import {
   sessionCreatedRecord,
   subIdBytes,
 } from '../support/ledger-records.ts';
+import { arbitraryHistory } from './arbitrary-experiments.ts';
+import { ExperimentModel } from './experiment-model.ts';
 import { ProjectedStore } from './projected-store.ts';
 import { noon, today } from './sample-query.ts';
 
@@ -98,7 +101,33 @@ function* sessionRecords(): Generator<LedgerRecord> {
   }
 }
 
+/** Often the first day on whose results the sessions of `today` are mature, for each number of days until the freeze. */
+const daysLater = fc.oneof(fc.nat({ max: 110 }), fc.constantFrom(9, 16, 47, 54, 54, 92));
+
 describe('units of an experiment', () => {
+  it('add up to the figures of their arms in random histories', () => {
+    let unitsRead = 0;
+    fc.assert(
+      fc.property(arbitraryHistory, fc.integer({ min: 1, max: 4 }), daysLater, (records, limit, later) => {
+        const store = new ProjectedStore();
+        try {
+          store.apply(...records);
+          while (store.store.fill.isRunning) store.store.fill.countSlice();
+          const model = new ExperimentModel();
+          for (const record of records) model.record(record);
+          for (const { name, tenant, definition } of model.experiments) {
+            const { account, vertical, mode } = tenant;
+            unitsRead += assertAddUp(store, { account, vertical, mode, name, today: today + later, limit }, definition);
+          }
+        } finally {
+          store.close();
+        }
+      }),
+      { numRuns: 60 },
+    );
+    assert.ok(unitsRead > 30, `${unitsRead}`);
+  });
+
   for (const unit of ['session', 'visitor'] as const) {
     it(`add up to the figures of their arms, on pages of any size (${unit})`, () => {
       const store = new ProjectedStore();
