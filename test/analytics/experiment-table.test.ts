@@ -113,7 +113,13 @@ describe('experiments in the analytics store', () => {
       [true, false],
     );
     const { store } = projected;
-    store.applyRetention({ today: today + 200, retentionDays: 140, wallMs: noon });
+    for (const days of [199, 200]) {
+      const later = subIdBytes({ createdMs: noon + days * msPerDay, serial: 3 });
+      projected.apply(sessionCreatedRecord(later, { tag: 'later-tag' }));
+    }
+    while (store.fill.isRunning) store.fill.countSlice(10);
+    const retention = store.applyRetention({ today: today + 200, retentionDays: 140, wallMs: noon });
+    assert.ok(retention.archived && retention.retainedFromDay > today);
     while (store.retention.hasRowsToPrune) store.retention.pruneRows();
     assert.deepEqual(
       ['hero', 'other'].map((name) => check(name).hasSessions),
