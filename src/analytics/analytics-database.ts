@@ -11,7 +11,7 @@ import { SqlDatabase, toColumnName } from './sql-database.ts';
  * Version of the tables and the counting rules. Increment this version whenever the tables or the counting rules change. A store with a
  * different version is deleted and rebuilt from the ledger and the archive.
  */
-const schemaVersion = 14;
+const schemaVersion = 15;
 
 /** Names of the columns that count clicks without revenue, in the order of `unbookedReasons`. */
 export const unbookedClickColumns = unbookedReasons.map((reason) => `unbooked_${reason}`);
@@ -132,6 +132,8 @@ const createTablesSql = `
     revenue_micros INTEGER NOT NULL, sessions INTEGER NOT NULL,
     PRIMARY KEY (experiment, unit, day)
   ) STRICT, WITHOUT ROWID;
+
+  CREATE INDEX experiment_largest_revenue ON experiment_revenue (experiment, revenue_micros, arm);
 
   CREATE TABLE offer (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE) STRICT;
 

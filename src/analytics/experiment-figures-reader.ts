@@ -31,22 +31,32 @@ export interface ExperimentWithFigures {
 }
 
 const sumNames = [...unitSumNames, ...largeUnitSumNames];
-/** A row of `experiment_day`. Sums beyond the safe integers are rounded. */
-type DayRow = Record<(typeof sumNames)[number] | 'arm' | 'day', number>;
+/** Columns of a row of `selectDaysSql`: the arm, the day, then the sums. Sums beyond the safe integers are rounded. */
+type DayRow = readonly number[];
+const sumColumns = Object.fromEntries(sumNames.map((name, index) => [name, index + 2])) as Record<
+  (typeof sumNames)[number],
+  number
+>;
 
+// Thousands of rows are read as arrays, because reading them as objects takes twice as long.
 const selectDaysSql = `
-  SELECT arm, day, ${sumNames.map((name) => `${toColumnName(name)} AS ${name}`).join(', ')}
+  SELECT arm, day, ${sumNames.map(toColumnName).join(', ')}
   FROM experiment_day WHERE experiment = ? AND day <= ? AND sessions > 0 ORDER BY day, arm`;
 
+type AgeRow = readonly [arm: number, day: number, ageWeeks: number, revenueMicros: number];
 const selectAgesSql = `
-  SELECT arm, day, age_weeks AS ageWeeks, revenue_micros AS revenueMicros
+  SELECT arm, day, age_weeks, revenue_micros
   FROM experiment_age WHERE experiment = ? AND day <= ? AND revenue_micros <> 0 ORDER BY day, arm, age_weeks`;
 
 /** Figures of a unit are the sums of its mature days. A null as arm selects all arms. */
 const selectRevenuesSql = `
   SELECT arm, sum(revenue_micros) AS revenueMicros, sum(sessions) AS sessions
   FROM experiment_revenue WHERE experiment = ? AND day <= ? AND arm = ifnull(?, arm) GROUP BY unit HAVING sum(revenue_micros) > 0`;
-const selectLargestSql = `${selectRevenuesSql} ORDER BY revenueMicros DESC LIMIT ?`;
+const selectLargestVisitorsSql = `${selectRevenuesSql} ORDER BY revenueMicros DESC LIMIT ?`;
+/** A session has only one row. The index has the rows in this order. */
+const selectLargestSessionsSql = `
+  SELECT arm, revenue_micros AS revenueMicros, 1 AS sessions
+  FROM experiment_revenue WHERE experiment = ? AND day <= ? AND arm = ifnull(?, arm) ORDER BY revenue_micros DESC LIMIT ?`;
 
 /** Reads the figures of an experiment up to the day `asOf`. Returns null if the tenant has no experiment with the name. */
 export function readExperimentFigures(
@@ -65,14 +75,14 @@ export function readExperimentFigures(
   const counted = fillDay === deletingCursor.day ? null : number;
   const matureDay = lastMatureCohortDay(definition, asOf);
   const tags = readTagNumbers(database, query, definition);
-  const days = database.objects<DayRow>(selectDaysSql, [counted, asOf]).map(toArmDay);
+  const days = database.rows<DayRow>(selectDaysSql, [counted, asOf]).map(toArmDay);
   return {
     experiment,
     figures: {
       asOf,
       fillProgress: fillDay === null ? null : readFillProgress(database, fillDay, definition, tags),
       days,
-      ages: database.objects<RevenueAge>(selectAgesSql, [counted, asOf]),
+      ages: database.rows<AgeRow>(selectAgesSql, [counted, asOf]).map(toRevenueAge),
       unitsWithRevenue:
         units === 'all'
           ? database.objects(selectRevenuesSql, [counted, matureDay, null])
@@ -92,48 +102,54 @@ function readLargestUnits(
   figures: Pick<ExperimentFigures, 'asOf' | 'days'>,
 ): ExperimentFigures['unitsWithRevenue'] {
   const matureDay = lastMatureCohortDay(definition, figures.asOf);
+  const sql = definition.unit === 'session' ? selectLargestSessionsSql : selectLargestVisitorsSql;
   const read = (arm: number | null, limit: number) =>
-    database.objects<ExperimentFigures['unitsWithRevenue'][number]>(selectLargestSql, [
-      experiment,
-      matureDay,
-      arm,
-      limit,
-    ]);
+    database.objects<ExperimentFigures['unitsWithRevenue'][number]>(sql, [experiment, matureDay, arm, limit]);
   const largest = read(null, countUnitsToMeasure(definition, figures));
   const others = [...definition.arms.keys()].filter((arm) => largest.every((unit) => unit.arm !== arm));
   return [...largest, ...others.flatMap((arm) => read(arm, 1))];
 }
 
 function toArmDay(row: DayRow): ArmDay {
+  const sum = (name: (typeof sumNames)[number]) => row[sumColumns[name]]!;
   const events = (count: number, squared: number, product: number, unitsWithEvents: number): EventSums => {
     return { count, squared, product, unitsWithEvents };
   };
   return {
-    arm: row.arm,
-    day: row.day,
+    arm: row[0]!,
+    day: row[1]!,
     sums: {
-      sessions: row.sessions,
-      units: row.units,
-      unitsWithRevenue: row.unitsWithRevenue,
-      revenueMicros: row.revenueMicros,
-      revenueCentsSquared: row.revenueCentsSquared,
-      revenueMicrosTimesSessions: row.revenueMicrosTimesSessions,
-      sessionsSquared: row.sessionsSquared,
+      sessions: sum('sessions'),
+      units: sum('units'),
+      unitsWithRevenue: sum('unitsWithRevenue'),
+      revenueMicros: sum('revenueMicros'),
+      revenueCentsSquared: sum('revenueCentsSquared'),
+      revenueMicrosTimesSessions: sum('revenueMicrosTimesSessions'),
+      sessionsSquared: sum('sessionsSquared'),
     },
-    views: row.views,
-    attributedMicros: row.attributedMicros,
-    confirmedMicros: row.confirmedMicros,
-    afterConfirmedMicros: row.afterConfirmedMicros,
-    afterReversedMicros: row.afterReversedMicros,
-    clicks: events(row.clicks, row.clicksSquared, row.clicksTimesSessions, row.unitsWithClicks),
-    inputs: events(row.inputs, row.inputsSquared, row.inputsTimesSessions, row.unitsWithInputs),
-    errors: events(row.errors, row.errorsSquared, row.errorsTimesSessions, row.unitsWithErrors),
-    reversals: events(row.reversals, row.reversalsSquared, row.reversalsTimesPayouts, row.unitsWithReversals),
-    payouts: row.payouts,
-    payoutsSquared: row.payoutsSquared,
-    unitsInSeveralArms: row.unitsInSeveralArms,
-    assignmentMismatches: row.assignmentMismatches,
+    views: sum('views'),
+    attributedMicros: sum('attributedMicros'),
+    confirmedMicros: sum('confirmedMicros'),
+    afterConfirmedMicros: sum('afterConfirmedMicros'),
+    afterReversedMicros: sum('afterReversedMicros'),
+    clicks: events(sum('clicks'), sum('clicksSquared'), sum('clicksTimesSessions'), sum('unitsWithClicks')),
+    inputs: events(sum('inputs'), sum('inputsSquared'), sum('inputsTimesSessions'), sum('unitsWithInputs')),
+    errors: events(sum('errors'), sum('errorsSquared'), sum('errorsTimesSessions'), sum('unitsWithErrors')),
+    reversals: events(
+      sum('reversals'),
+      sum('reversalsSquared'),
+      sum('reversalsTimesPayouts'),
+      sum('unitsWithReversals'),
+    ),
+    payouts: sum('payouts'),
+    payoutsSquared: sum('payoutsSquared'),
+    unitsInSeveralArms: sum('unitsInSeveralArms'),
+    assignmentMismatches: sum('assignmentMismatches'),
   };
+}
+
+function toRevenueAge([arm, day, ageWeeks, revenueMicros]: AgeRow): RevenueAge {
+  return { arm, day, ageWeeks, revenueMicros };
 }
 
 /** Returns the numbers of the arms' tags that have sessions. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { msPerDay } from '../../src/domain/calendar.ts';
 import { assembleResults } from '../../src/experiments/assemble-results.ts';
+import { measureConcentration } from '../../src/experiments/concentration.ts';
 import type { ExperimentDefinition } from '../../src/experiments/experiment.ts';
 import type { ExperimentResults } from '../../src/experiments/experiment-results.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
@@ -107,4 +108,51 @@ describe('results of an experiment in the analytics store', () => {
     assert.equal(read(lastLook, { name: 'other' }), null);
     for (const other of [{ account: 2 }, { vertical: 2 }, { mode: 'test' }]) assert.equal(read(lastLook, other), null);
   });
+});
+
+describe('the largest units that are read for the concentration', () => {
+  const tags = ['tag-one', 'tag-two', 'tag-three'];
+  const arms = tags.map((referrerTag) => ({ referrerTag, weight: 1 / 3, label: null }));
+  /** Each session has another revenue, and the third arm has none of the largest. Some visitors come on two days. */
+  function* concentratedRecords(): Generator<LedgerRecord> {
+    for (let index = 0; index < 900; index++) {
+      const day = index % days;
+      const sub = subIdBytes({ createdMs: noon + day * msPerDay + index, serial: index });
+      yield sessionCreatedRecord(sub, { tag: tags[index % 3]!, unit: `visitor-${index % 600}` });
+      yield offersViewedRecord(sub, ['a']);
+      yield offerClickedRecord(sub, 'a');
+      const micros = (((index * 7_919) % 907) + 1) * (index % 3 === 2 ? 1_000 : 1_000_000);
+      yield revenueConfirmedRecord(sub, 'a', { micros });
+    }
+  }
+
+  let projected: ProjectedStore;
+
+  beforeEach(() => {
+    projected = new ProjectedStore();
+  });
+  afterEach(() => projected.close());
+
+  for (const unit of ['session', 'visitor'] as const) {
+    for (const [name, asOf] of [
+      ['all', lastLook],
+      ['most', lastLook - 3],
+      ['some', lastLook - days + 1],
+      ['none', today],
+    ] as const) {
+      it(`give the same as all units if ${name} of the days are mature and the unit is the ${unit}`, () => {
+        projected.apply(define({ unit, arms }));
+        projected.apply(...concentratedRecords());
+        const [complete, partial] = (['all', 'largest'] as const).map((units) => {
+          const query = { ...tenant, name: 'hero', asOf, units };
+          const { experiment, figures } = projected.store.readExperimentFigures(query)!;
+          const count = figures.unitsWithRevenue.length;
+          return { count, concentration: measureConcentration(experiment.definition, figures) };
+        });
+        assert.deepEqual(partial!.concentration, complete!.concentration);
+        assert.equal(complete!.concentration.capped !== null, name === 'all' || name === 'most');
+        assert.ok(name === 'none' ? complete!.count === 0 : partial!.count < complete!.count / 10);
+      });
+    }
+  }
 });
