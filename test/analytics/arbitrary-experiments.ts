@@ -212,9 +212,21 @@ export const arbitraryHistory: fc.Arbitrary<LedgerRecord[]> = fc
     picks: arbitraryPicks,
     /** Number of definitions before all sessions. */
     definedFirst: fc.nat({ max: 3 }),
+    /** If the sessions are in the order of their days, so that retention deletes the ledger segments of old sessions. */
+    isChronological: fc.boolean(),
   })
-  .map(({ sessions, experiments, others, picks, definedFirst }) => {
+  .map(({ sessions, experiments, others, picks, definedFirst, isChronological }) => {
     const changes = experiments.map(toExperimentRecords);
     const first = changes.slice(0, definedFirst).map((records) => records.shift()!);
-    return [...first, ...merge([...changes, ...sessions.map(toSessionRecords), others], picks)];
+    const ofSessions = sessions.map((session, serial) => ({ ...session, records: toSessionRecords(session, serial) }));
+    const ofAges = Map.groupBy(ofSessions, ({ age }) => (isChronological ? age : 0));
+    const merged = [...ofAges]
+      .sort(([a], [b]) => b - a)
+      .map(([, group]) =>
+        merge(
+          group.map(({ records }) => records),
+          picks,
+        ),
+      );
+    return [...first, ...merge([...changes, [...merged.flat(), ...others]], picks)];
   });

@@ -24,8 +24,8 @@ interface ModelExperiment {
   /** Time and position of the first definition. */
   readonly createdMs: number;
   readonly createdPosition: number;
-  /** Days before this day were already deleted when the experiment was created. */
-  readonly retainedFromDay: number;
+  /** Days before this day were already deleted when the experiment was created, or changed so that all sessions are counted again. */
+  retainedFromDay: number;
   /** Position of the record that closed the experiment. */
   closedPosition: number;
   isDeleted: boolean;
@@ -66,7 +66,9 @@ export class ExperimentModel {
     } else if (experiment === undefined) {
       return;
     } else if (record[0] === 7 && !isFinal) {
-      experiment.definition = JSON.parse(record[5]) as ExperimentDefinition;
+      const definition = JSON.parse(record[5]) as ExperimentDefinition;
+      if (definition.unit !== experiment.definition.unit) experiment.retainedFromDay = this.#retainedFromDay;
+      experiment.definition = definition;
     } else if (record[0] === 8) {
       experiment.closedPosition = Math.min(experiment.closedPosition, position);
     } else if (record[0] === 9) {
@@ -144,7 +146,8 @@ export class ExperimentModel {
         isInDates(session, definition) &&
         !isBot(session) &&
         session.position < closedPosition &&
-        (session.position > createdPosition || (isRetrospective && session.day >= retainedFromDay)),
+        session.day >= retainedFromDay &&
+        (session.position > createdPosition || isRetrospective),
     );
   }
 

@@ -9,11 +9,16 @@ import { ExperimentModel } from './experiment-model.ts';
 import { ProjectedStore } from './projected-store.ts';
 import { today } from './sample-query.ts';
 
+const apply = {
+  weight: 3,
+  arbitrary: fc.record({
+    kind: fc.constant('apply' as const),
+    count: fc.constantFrom(1, 2, 5, 10, 20, 40),
+    newSegment: fc.boolean(),
+  }),
+};
 const action = fc.oneof(
-  {
-    weight: 6,
-    arbitrary: fc.record({ kind: fc.constant('apply' as const), count: fc.nat({ max: 8 }), newSegment: fc.boolean() }),
-  },
+  apply,
   {
     weight: 2,
     arbitrary: fc.record({ kind: fc.constant('fill' as const), sessionsMax: fc.integer({ min: 2, max: 4 }) }),
@@ -30,7 +35,9 @@ const rebuild = fc.record({
 });
 const retention = fc.record({
   kind: fc.constant('retain' as const),
-  days: fc.constantFrom(0, 1, 2, 46, 59),
+  days: fc.constantFrom(0, 0, 0, 1, 2, 46),
+  /** If all earlier sessions are counted before. Otherwise, no day is archived. */
+  fills: fc.constantFrom(true, true, false),
   prunes: fc.nat({ max: 2 }),
 });
 type Action = typeof action | typeof rebuild | typeof retention extends fc.Arbitrary<infer Value> ? Value : never;
@@ -67,7 +74,7 @@ class HistoryRun {
     else if (each.kind === 'fill') this.#fill(each.sessionsMax);
     else if (each.kind === 'reopen') this.#projected.reopen();
     else if (each.kind === 'check') this.#assertFigures(false);
-    else if (each.kind === 'retain') this.#retain(each.days, each.prunes);
+    else if (each.kind === 'retain') this.#retain(each);
     else this.#rebuild(each.deletesSegments, each.count);
   }
 
@@ -89,9 +96,10 @@ class HistoryRun {
     while (this.#projected.store.fill.isRunning) this.#fill(2);
   }
 
-  #retain(retentionDays: number, prunes: number): void {
+  #retain({ days, fills, prunes }: Extract<Action, { readonly kind: 'retain' }>): void {
     const { store } = this.#projected;
-    const result = store.applyRetention({ today, retentionDays, wallMs: 0 });
+    if (fills) this.#fillAll();
+    const result = store.applyRetention({ today, retentionDays: days, wallMs: 0 });
     assert.ok(result.archived);
     this.#model.retainFrom(result.retainedFromDay);
     this.#ledgerStart = Math.max(result.ledgerStartPosition, 1);
@@ -134,13 +142,17 @@ class HistoryRun {
 for (const [title, actions, numRuns] of [
   ['in batches of any size, after reopening, and during fills', action, 40],
   ['after a rebuild', fc.oneof(action, action, action, rebuild), 20],
-  ['after retention and rebuilds', fc.oneof(action, action, action, rebuild, retention), 40],
+  [
+    'after retention and rebuilds',
+    fc.oneof(apply, { weight: 2, arbitrary: retention }, rebuild, { weight: 1, arbitrary: action }),
+    50,
+  ],
 ] as const) {
   test(`the figures of experiments match the ledger ${title}`, () => {
     fc.assert(
       fc.property(
         arbitraryHistory,
-        fc.array(actions as fc.Arbitrary<Action>, { maxLength: 20, size: 'max' }),
+        fc.array(actions as fc.Arbitrary<Action>, { minLength: 5, maxLength: 25, size: 'max' }),
         (records, steps) => new HistoryRun(records).run(steps),
       ),
       { numRuns },
