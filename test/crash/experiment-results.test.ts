@@ -18,7 +18,7 @@ import { ExperimentRecount } from './experiments.ts';
 /** Sessions before each kill, and days by which the clock is advanced after it. The last days make the first sessions mature. */
 const cycles = [
   { sessions: 24, days: 1 },
-  { sessions: 17, days: 52 },
+  { sessions: 17, days: 54 },
 ];
 const clients = 4;
 const visitors = 12;
