@@ -67,7 +67,7 @@ export const armResultsSchema = Type.Object(
       Type.Object(
         { revenue_per_session: Type.Number(), low: Type.Number(), high: Type.Number() },
         {
-          description: `Preliminary: final revenue per session of the sessions so far, in USD, predicted from the time that earlier revenue took to arrive, with a 95 % interval. Never a decision. \`null\` without at least ${bounds.earlyReadUnitsMin} units with revenue, before the first week of sessions is mature, and where clicks confirm their own revenue.`,
+          description: `Preliminary: final revenue per session of the sessions so far, in USD, predicted from the time that earlier revenue took to arrive, with a 95 % interval. Never a decision. \`null\` without at least ${bounds.earlyReadUnitsMin} units with revenue, before the first week of sessions is mature, when all weeks are mature, and where clicks confirm their own revenue.`,
         },
       ),
     ),

@@ -27,7 +27,8 @@ export interface EarlyReadInput {
  *
  * The interval is for one look, and ignores that the confirmations of the next weeks may differ from those of the last. Therefore the
  * result is preliminary. Returns null with fewer than `bounds.earlyReadUnitsMin` units with revenue, if no cohort has completed all
- * ages, without revenue, or if reversals at some age outweigh the predicted revenue.
+ * ages, without revenue, if reversals at some age outweigh the predicted revenue, or if no revenue is missing: then an interval would have
+ * no width, and look certain.
  */
 export function readEarly({
   cohorts,
@@ -37,6 +38,7 @@ export function readEarly({
 }: EarlyReadInput): IntervalEstimate | null {
   if (unitsWithRevenue < bounds.earlyReadUnitsMin) return null;
   const allSessions = cohorts.reduce((sum, { sessions }) => sum + sessions, 0);
+  if (cohorts.every(({ revenueMicrosByAge }) => revenueMicrosByAge.length >= finalAgeWeeks)) return null;
   let [seenMicros, missingMicros, relativeVariance] = [0, 0, 0];
   for (let age = 0; age < finalAgeWeeks; age++) {
     const reached = cohorts.filter(({ revenueMicrosByAge }) => revenueMicrosByAge.length > age);

@@ -78,13 +78,15 @@ describe('readEarly', () => {
     assert.ok(covered >= 400 * 0.917, `${covered} of 400`);
   });
 
-  it('returns null with too few units with revenue, too few weeks, or no revenue', () => {
+  it('returns null with too few units with revenue, too few weeks, no revenue, or no missing revenue', () => {
     const usual = triangle(9, 100, () => 5);
     assert.notEqual(readEarly(usual), null);
     assert.equal(readEarly({ ...usual, unitsWithRevenue: 49 }), null);
     assert.equal(readEarly({ ...usual, cohorts: usual.cohorts.slice(1) }), null);
     assert.equal(readEarly(triangle(9, 100, () => 0)), null);
     assert.equal(readEarly(triangle(9, 0, () => 0)), null);
+    assert.notEqual(readEarly({ ...usual, cohorts: usual.cohorts.slice(0, 2) }), null);
+    assert.equal(readEarly({ ...usual, cohorts: usual.cohorts.slice(0, 1) }), null);
   });
 
   it('gives finite figures with reversals above the confirmations of an age', () => {
