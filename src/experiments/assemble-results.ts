@@ -174,6 +174,7 @@ function findAll(
   const compared = orderArms(definition).map((index) => arms[index]!);
   return {
     unit,
+    asOf,
     arms: compared.map(toArmFindings),
     decisions: looks.comparisons.map((comparison) => decideArm(decisionInput, comparison)),
     looks,

@@ -8,11 +8,11 @@ const errorProbability = 0.05;
 
 /** Describes the data that an experiment lacks for its first comparison, as one or two sentences without a final period. */
 export function describeMissingData(findings: ExperimentFindings): string {
-  const { unit, arms, firstMatureDay, looks, fillProgress } = findings;
+  const { unit, asOf, arms, firstMatureDay, looks, fillProgress } = findings;
   if (fillProgress !== null)
     return `the earlier sessions are still being counted: ${formatPercent(fillProgress, 'down')}`;
   if (arms.every(({ matureUnits }) => matureUnits === 0)) {
-    if (firstMatureDay === null) return 'the experiment has no sessions';
+    if (firstMatureDay === null) return `the results up to ${formatDay(asOf)} count no sessions`;
     return `no session is mature yet. The first sessions are mature on ${formatDay(firstMatureDay)}`;
   }
   const units = unit === 'session' ? 'confirmed sessions' : 'visitors with confirmed revenue';

@@ -27,6 +27,8 @@ export type InvalidReason =
 /** Everything that the sentences about an experiment depend on. Days are in days since 1970-01-01 UTC. */
 export interface ExperimentFindings {
   readonly unit: 'session' | 'visitor';
+  /** Last closed day. */
+  readonly asOf: number;
   /** The control, and then the other arms in the order of `decisions` and `looks.comparisons`. */
   readonly arms: readonly ArmFindings[];
   readonly decisions: readonly Decision[];

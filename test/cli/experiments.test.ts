@@ -168,7 +168,7 @@ test('marketplace experiments results prints the results of the API as text and 
   const [text, json] = [await run(...forHero), await run(...forHero, '--json')];
   assert.match(
     text.stdout,
-    /^hero-test: too_early \(running, results up to \S+ UTC\)\n\nToo early to say: the experiment has no sessions\.\n\n/,
+    /^hero-test: too_early \(running, results up to \S+ UTC\)\n\nToo early to say: the results up to \d+ \w+ \d+ \(UTC\) count no sessions\.\n\n/,
   );
   assert.deepEqual(JSON.parse(json.stdout), { ...expected, as_of_position: 8 });
   assert.deepEqual([text.code, text.stderr, json.code, json.stderr], [0, '', 0, '']);

@@ -54,7 +54,7 @@ for (const engine of ['uws', 'node'] as const) {
     await caller.createSession('page-b');
 
     const empty = await read(caller);
-    assert.equal(empty.sentence, 'Too early to say: the experiment has no sessions.');
+    assert.equal(empty.sentence, 'Too early to say: the results up to 19 May 2026 (UTC) count no sessions.');
     assert.deepEqual([empty.as_of, empty.decision, empty.series], ['2026-05-19', 'too_early', undefined]);
 
     market.clock.advance(msPerDay);

@@ -46,7 +46,7 @@ const usual = [80, 120];
 describe('results of an extreme experiment', () => {
   it('has no sessions', () => {
     const { results, series } = assemble(experimentWith(3, { endsOn: startsOn + 30 }), 10, []);
-    assert.equal(results.sentence, 'Too early to say: the experiment has no sessions.');
+    assert.equal(results.sentence, 'Too early to say: the results up to 11 January 2027 (UTC) count no sessions.');
     assert.deepEqual(
       [results.state, results.decision, results.as_of, results.planned_day],
       ['running', 'too_early', '2027-01-11', '2027-03-25'],

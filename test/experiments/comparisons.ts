@@ -40,6 +40,7 @@ export function findingsOf(
 ): ExperimentFindings {
   return {
     unit: 'session',
+    asOf: dayOf('2027-03-01'),
     decisions,
     invalidReason: null,
     plannings: [],

@@ -39,7 +39,7 @@ function sentenceAfter(days: readonly Day[], arms: number, { plannedDay, firstMa
   }
   const input = { isFilling: false, isInvalid: false, isRetrospective: false, minEffect: 0.05, looks };
   return describeExperiment({
-    ...{ unit: 'session', looks, invalidReason: null, minEffect: 0.05, capUsd: null },
+    ...{ unit: 'session', asOf: firstDay, looks, invalidReason: null, minEffect: 0.05, capUsd: null },
     ...{ plannings: [], fillProgress: null, plannedDay: plannedDay ?? null, firstMatureDay: firstMatureDay ?? null },
     decisions: looks.comparisons.map((comparison) => decideArm(input, comparison)),
     arms: data.map(({ sums, matureDays }, index) => ({

@@ -67,7 +67,7 @@ describe('sentence of a comparison', () => {
     );
     assert.equal(
       sentenceOf('too_early', none, { arms: empty, looks: closedGate }),
-      'Too early to say: the experiment has no sessions.',
+      'Too early to say: the results up to 1 March 2027 (UTC) count no sessions.',
     );
   });
 
