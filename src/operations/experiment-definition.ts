@@ -44,9 +44,10 @@ function isLabel(value: unknown): boolean {
   );
 }
 
+// `every` skips the holes of a sparse array of an embedding program, so the lists are copied first.
 function isArmList(value: unknown): boolean {
   const { experimentArmsMin: min, experimentArmsMax: max } = bounds;
-  return Array.isArray(value) && value.length >= min && value.length <= max && value.every(isJsonObject);
+  return Array.isArray(value) && value.length >= min && value.length <= max && [...value].every(isJsonObject);
 }
 
 function isCap(value: unknown): boolean {
@@ -63,7 +64,7 @@ function isDimensionList(value: unknown): boolean {
   return (
     Array.isArray(value) &&
     value.length <= bounds.experimentDimensionsMax &&
-    value.every(
+    [...value].every(
       (name) => typeof name === 'string' && name !== '' && !exceedsCodePointLimit(name, bounds.metadataCharactersMax),
     ) &&
     new Set(value).size === value.length

@@ -150,3 +150,16 @@ test('runs one change after the other, skips requests that have ended, and refus
   assert.equal(mostRunning, 1);
   assert.equal((await bench.ledger.records()).length, waiting.length);
 });
+
+test('rejects the holes of a sparse list, which only a program that embeds the service can send', async (t) => {
+  const bench = await Bench.open(t);
+  const arms = [...body.arms];
+  arms.length = 3;
+  const dimensions = ['page'];
+  dimensions.length = 2;
+  for (const [param, value] of Object.entries({ arms, dimensions })) {
+    const request = { texts: { name }, body: { ...body, [param]: value } };
+    const outcome = await callOperation(defineExperiment, bench.deps, liveTenant, request);
+    assert.equal(verdictOf(outcome), `INVALID_REQUEST ${param}`);
+  }
+});
