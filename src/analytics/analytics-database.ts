@@ -11,7 +11,7 @@ import { SqlDatabase, toColumnName } from './sql-database.ts';
  * Version of the tables and the counting rules. Increment this version whenever the tables or the counting rules change. A store with a
  * different version is deleted and rebuilt from the ledger and the archive.
  */
-const schemaVersion = 15;
+const schemaVersion = 16;
 
 /** Names of the columns that count clicks without revenue, in the order of `unbookedReasons`. */
 export const unbookedClickColumns = unbookedReasons.map((reason) => `unbooked_${reason}`);
@@ -30,6 +30,8 @@ export const unitSumColumns = [...unitSumNames, ...largeUnitSumNames].map(toColu
  *   tables refer to its `number`. Tags are never deleted, because their daily figures are never deleted.
  * - Money is in integer micro-dollars. The sum of squares of the confirmed revenue per session is in integer cents squared, because integer
  *   sums do not depend on their order: counters derived twice are identical.
+ * - Tables with sums of money or of squares are not STRICT. SQLite stores a sum beyond 64 bits as a floating-point number, and a STRICT table
+ *   would reject this number, so that the batch fails.
  * - `session` is keyed by sub_id, which starts with the creation time, so inserts go to the end of the B-tree. The sub_id contains account,
  *   vertical, mode, shard and day. `position` is the ledger position of the session's creation record, and identifies the session in the
  *   tables `click`, `payout` and `session_metadata`.
@@ -113,13 +115,13 @@ const createTablesSql = `
     experiment INTEGER NOT NULL, day INTEGER NOT NULL, arm INTEGER NOT NULL, no_unit INTEGER NOT NULL,
     ${unitSumColumns.map((column) => `${column} INTEGER NOT NULL`).join(', ')},
     PRIMARY KEY (experiment, day, arm)
-  ) STRICT, WITHOUT ROWID;
+  ) WITHOUT ROWID;
 
   CREATE TABLE experiment_age (
     experiment INTEGER NOT NULL, day INTEGER NOT NULL, arm INTEGER NOT NULL, age_weeks INTEGER NOT NULL,
     revenue_micros INTEGER NOT NULL,
     PRIMARY KEY (experiment, day, arm, age_weeks)
-  ) STRICT, WITHOUT ROWID;
+  ) WITHOUT ROWID;
 
   CREATE TABLE experiment_unit (
     experiment INTEGER NOT NULL, unit BLOB NOT NULL, arm INTEGER NOT NULL, first_position INTEGER NOT NULL,
@@ -131,7 +133,7 @@ const createTablesSql = `
     experiment INTEGER NOT NULL, unit ANY NOT NULL, day INTEGER NOT NULL, arm INTEGER NOT NULL,
     revenue_micros INTEGER NOT NULL, sessions INTEGER NOT NULL,
     PRIMARY KEY (experiment, unit, day)
-  ) STRICT, WITHOUT ROWID;
+  ) WITHOUT ROWID;
 
   CREATE INDEX experiment_largest_revenue ON experiment_revenue (experiment, revenue_micros, arm);
 
@@ -181,7 +183,7 @@ const createTablesSql = `
     revenue_sessions INTEGER, first_session_ms INTEGER, last_session_ms INTEGER,
     ${unbookedClickColumns.map((column) => `${column} INTEGER NOT NULL`).join(', ')},
     PRIMARY KEY (tag_number, day, device)
-  ) STRICT, WITHOUT ROWID;
+  ) WITHOUT ROWID;
 
   CREATE TABLE widget_counter (
     tag_number INTEGER NOT NULL, day INTEGER NOT NULL, device INTEGER NOT NULL,
@@ -193,7 +195,7 @@ const createTablesSql = `
     tag_number INTEGER NOT NULL, day INTEGER NOT NULL, lender INTEGER NOT NULL, offer INTEGER NOT NULL,
     clicks INTEGER NOT NULL, attributed_micros INTEGER NOT NULL, confirmed_micros INTEGER NOT NULL,
     PRIMARY KEY (tag_number, day, lender, offer)
-  ) STRICT, WITHOUT ROWID;
+  ) WITHOUT ROWID;
 
   CREATE TABLE offer_view (
     tag_number INTEGER NOT NULL, day INTEGER NOT NULL, shown BLOB NOT NULL,

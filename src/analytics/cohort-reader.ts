@@ -39,7 +39,8 @@ function addSums(groups: SumsByGroup, group: number, sums: Readonly<Sums>): void
 
 type Group = 'day' | 'device';
 const inWindow = (group: Group) => `WHERE tag_number = ? AND day BETWEEN ? AND ? GROUP BY ${group}`;
-const sumColumns = (columns: readonly string[]) => columns.map((column) => `sum(${column})`).join(', ');
+/** `total` returns a number also for a sum beyond 64 bits, for which `sum` fails. */
+const sumColumns = (columns: readonly string[]) => columns.map((column) => `total(${column})`).join(', ');
 const summedColumns = ['sessions', 'views', 'clicks', 'attributed_micros', 'confirmed_micros', ...unbookedClickColumns];
 const selectSums = (group: Group) =>
   `SELECT ${group}, ${sumColumns(summedColumns)} FROM day_counter ${inWindow(group)}`;
@@ -65,13 +66,13 @@ type MaturedSums = Omit<SummaryResult['matured'], 'confirmedUsdSquared'> & { rea
 const zeroMatured: MaturedSums = { sessions: 0, sessionsWithRevenue: 0, confirmedMicros: 0, centsSquared: 0 };
 
 const selectMaturedSql = `
-  SELECT coalesce(sum(sessions), 0) AS sessions, coalesce(sum(confirmed_micros), 0) AS confirmedMicros,
-    coalesce(sum(confirmed_cents_squared), 0) AS centsSquared,
+  SELECT coalesce(sum(sessions), 0) AS sessions, total(confirmed_micros) AS confirmedMicros,
+    total(confirmed_cents_squared) AS centsSquared,
     CASE WHEN count(revenue_sessions) = count(*) THEN coalesce(sum(revenue_sessions), 0) END AS sessionsWithRevenue
   FROM day_counter WHERE tag_number = ? AND day BETWEEN ? AND ?`;
 
 const selectTopLendersSql = `
-  SELECT name AS lender, sum(clicks) AS clicks, sum(confirmed_micros) AS confirmedMicros
+  SELECT name AS lender, sum(clicks) AS clicks, total(confirmed_micros) AS confirmedMicros
   FROM offer_counter JOIN lender ON number = lender
   WHERE tag_number = ? AND day BETWEEN ? AND ?
   GROUP BY number HAVING sum(clicks) > 0 ORDER BY sum(clicks) DESC, name LIMIT ${bounds.topLendersMax}`;

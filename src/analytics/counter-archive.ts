@@ -9,7 +9,9 @@ import { isCount } from '../ledger/ledger-record.ts';
 import {
   type ExperimentArchiveRecord,
   experimentArchiveKind,
+  isDecimal,
   isExperimentArchiveRecord,
+  isSum,
 } from './experiment-archive-record.ts';
 
 /**
@@ -113,12 +115,13 @@ function isArchiveRecord(value: readonly unknown[]): value is ArchiveRecord {
       const squared = members[7];
       const hasValidCounts = isCountListOrAbsent(value[2]) && isCountListOrAbsent(value[3]);
       if (!members.slice(8, 11).every((value) => value === null || isCount(value))) return false;
-      return members.slice(0, 7).every(isCount) && typeof squared === 'string' && isInt64(squared) && hasValidCounts;
+      const hasValidSums = members.slice(0, 5).every(isCount) && members.slice(5, 7).every(isSum);
+      return hasValidSums && isDecimal(squared) && hasValidCounts;
     }
     case archiveRecordKind.lender: {
       const [day, name, clicks, confirmedMicros, offerId, attributedMicros] = members;
-      const hasValidOffer = offerId === undefined || (typeof offerId === 'string' && isCount(attributedMicros));
-      return isCount(day) && typeof name === 'string' && isCount(clicks) && isCount(confirmedMicros) && hasValidOffer;
+      const hasValidOffer = offerId === undefined || (typeof offerId === 'string' && isSum(attributedMicros));
+      return isCount(day) && typeof name === 'string' && isCount(clicks) && isSum(confirmedMicros) && hasValidOffer;
     }
     case archiveRecordKind.offerViews: {
       const [day, offerId, first, ...counts] = members;
@@ -131,10 +134,6 @@ function isArchiveRecord(value: readonly unknown[]): value is ArchiveRecord {
 
 function isCountListOrAbsent(value: unknown): boolean {
   return value === undefined || (Array.isArray(value) && value.every(isCount));
-}
-
-function isInt64(digits: string): boolean {
-  return /^\d{1,19}$/.test(digits) && BigInt(digits) < 2n ** 63n;
 }
 
 /**

@@ -19,7 +19,7 @@ import type {
   ProjectionState,
   SessionState,
 } from './projection-state.ts';
-import { createIncrementSql, RowWriter, type SqlDatabase } from './sql-database.ts';
+import { createDigitsSql, createIncrementSql, RowWriter, type SqlDatabase, toSqlInteger } from './sql-database.ts';
 
 /** Columns of a counter in an archive record that can be added, after `day` and `device`. */
 const archivedSums = [
@@ -34,7 +34,7 @@ const sessionTimesUpdateSql = `
 
 /** Selects the counter of an archive record, the counts of clicks without revenue, and the widget counts (null on a day without any). */
 const selectDaysSql = `
-  SELECT day, device, sessions, views, clicks, attributed_micros, confirmed_micros, CAST(confirmed_cents_squared AS TEXT),
+  SELECT day, device, sessions, views, clicks, attributed_micros, confirmed_micros, ${createDigitsSql('confirmed_cents_squared')},
     revenue_sessions, first_session_ms, last_session_ms, ${[...unbookedClickColumns, ...widgetEventTypes].join(', ')}
   FROM day_counter LEFT JOIN widget_counter USING (tag_number, day, device) WHERE tag_number = ? AND day >= ? AND day < ?`;
 
@@ -132,7 +132,7 @@ export class DailyCounters {
     for (const { tagNumber, day, device, widgetEvents, unbookedClicks, ...sums } of this.#dayChanges.values()) {
       const { sessions, views, clicks, attributedMicros, confirmedMicros, confirmedCentsSquared, revenueSessions } =
         sums;
-      const revenue = [attributedMicros, confirmedMicros, confirmedCentsSquared, revenueSessions];
+      const revenue = [attributedMicros, confirmedMicros, toSqlInteger(confirmedCentsSquared), revenueSessions];
       const times = [sums.firstSessionMs, sums.lastSessionMs];
       this.#dayWriter.add([tagNumber, day, device, sessions, views, clicks, ...revenue, ...times, ...unbookedClicks]);
       if (widgetEvents !== null) this.#widgetWriter.add([tagNumber, day, device, ...widgetEvents]);
@@ -211,7 +211,7 @@ export class DailyCounters {
     const [day, device, sessions, views, clicks, attributedMicros, confirmedMicros, squared, ...more] = counter;
     // Earlier releases archived no number of sessions with revenue. Without revenue, the number is 0.
     const [revenueSessions = confirmedMicros === 0 ? 0 : null, firstMs = null, lastMs = null] = more;
-    const revenue = [attributedMicros, confirmedMicros, BigInt(squared), revenueSessions];
+    const revenue = [attributedMicros, confirmedMicros, toSqlInteger(BigInt(squared)), revenueSessions];
     // An archive of another release may contain more or fewer counts, or none.
     const unbooked = addCounts([...emptyUnbookedClickCounts], unbookedClicks);
     this.#dayWriter.add([tagNumber, day, device, sessions, views, clicks, ...revenue, firstMs, lastMs, ...unbooked]);

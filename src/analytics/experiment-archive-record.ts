@@ -75,10 +75,16 @@ export function isExperimentArchiveRecord(value: readonly unknown[]): value is E
       const [, , sums, largeSums] = value;
       if (!isCountList(key, 3)) return false;
       if (sums === undefined) return true;
-      return isCountList(sums, 0) && isDecimalList(largeSums, largeUnitSumNames.length);
+      const hasSums = Array.isArray(sums) && sums.every(isSum);
+      return (
+        hasSums &&
+        Array.isArray(largeSums) &&
+        largeSums.length >= largeUnitSumNames.length &&
+        largeSums.every(isDecimal)
+      );
     }
     case experimentArchiveKind.age:
-      return Array.isArray(key) && isCountList(key.slice(0, 3), 3) && Number.isSafeInteger(key[3]);
+      return Array.isArray(key) && isCountList(key.slice(0, 3), 3) && Number.isInteger(key[3]);
     case experimentArchiveKind.visitor: {
       const [, , unit, days] = value;
       const isUnit = unit instanceof Uint8Array && unit.byteLength === unitHashByteLength;
@@ -98,7 +104,12 @@ function isArchivedExperiment([, key, definition, closing, deletedPosition]: rea
   return hasKey && hasDefinition && hasClosing;
 }
 
-function isDecimalList(value: unknown, length: number): boolean {
-  const isDecimal = (digits: unknown) => typeof digits === 'string' && /^\d{1,19}$/.test(digits);
-  return Array.isArray(value) && value.length >= length && value.every(isDecimal);
+/** Whether the value is a sum, which is rounded if it is not a safe integer. */
+export function isSum(value: unknown): boolean {
+  return Number.isInteger(value) && (value as number) >= 0;
+}
+
+/** Whether the value is a sum as a decimal string, which may have more than 64 bits. */
+export function isDecimal(value: unknown): value is string {
+  return typeof value === 'string' && /^\d{1,60}$/.test(value);
 }

@@ -12,7 +12,7 @@ import {
 } from './experiment-archive-record.ts';
 import type { ExperimentSumChanges } from './experiment-sum-changes.ts';
 import type { ExperimentVisitors } from './experiment-visitors.ts';
-import type { SqlDatabase } from './sql-database.ts';
+import { createDigitsSql, type SqlDatabase } from './sql-database.ts';
 
 interface DayRange {
   readonly fromDay: number;
@@ -51,7 +51,7 @@ const largeSumColumns = unitSumColumns.slice(unitSumNames.length);
 const smallSumColumns = unitSumColumns.slice(0, unitSumNames.length);
 const inDaysSql = 'WHERE experiment = ? AND day >= ? AND day < ?';
 const selectSumsSql = `
-  SELECT ${smallSumColumns.join(', ')}, ${largeSumColumns.map((column) => `CAST(${column} AS TEXT)`).join(', ')}
+  SELECT ${smallSumColumns.join(', ')}, ${largeSumColumns.map(createDigitsSql).join(', ')}
   FROM experiment_day WHERE experiment = ? AND day = ? AND arm = ?`;
 
 /** Reads the experiments to archive, and restores archived experiments. */

@@ -50,8 +50,8 @@ const selectAgesSql = `
 
 /** Figures of a unit are the sums of its mature days. A null as arm selects all arms. */
 const selectRevenuesSql = `
-  SELECT arm, sum(revenue_micros) AS revenueMicros, sum(sessions) AS sessions
-  FROM experiment_revenue WHERE experiment = ? AND day <= ? AND arm = ifnull(?, arm) GROUP BY unit HAVING sum(revenue_micros) > 0`;
+  SELECT arm, total(revenue_micros) AS revenueMicros, sum(sessions) AS sessions
+  FROM experiment_revenue WHERE experiment = ? AND day <= ? AND arm = ifnull(?, arm) GROUP BY unit HAVING revenueMicros > 0`;
 const selectLargestVisitorsSql = `${selectRevenuesSql} ORDER BY revenueMicros DESC LIMIT ?`;
 /** A session has only one row. The index has the rows in this order. */
 const selectLargestSessionsSql = `

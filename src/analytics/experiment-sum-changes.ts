@@ -9,7 +9,7 @@ import {
   unitSumNames,
 } from '../experiments/unit-sums.ts';
 import { unitSumColumns } from './analytics-database.ts';
-import { createIncrementSql, RowWriter, type SqlDatabase } from './sql-database.ts';
+import { createIncrementSql, RowWriter, type SqlDatabase, toSqlInteger } from './sql-database.ts';
 
 /** Identifies the sums of one arm and cohort day of an experiment. */
 export interface ArmDayKey {
@@ -42,7 +42,8 @@ export class ExperimentSumChanges {
       database,
       'experiment_age',
       ['experiment', 'day', 'arm', 'age_weeks', 'revenue_micros'],
-      `ON CONFLICT DO UPDATE SET ${createIncrementSql(['revenue_micros'])}`,
+      // Reversals can make the revenue of a week negative.
+      'ON CONFLICT DO UPDATE SET revenue_micros = revenue_micros + excluded.revenue_micros',
     );
   }
 
@@ -74,8 +75,9 @@ export class ExperimentSumChanges {
   write(): void {
     for (const { experiment, day, arm, sessionsWithoutUnit, sums, revenueMicrosByWeek } of this.#changes.values()) {
       const key = [experiment, day, arm];
-      const values = [...unitSumNames, ...largeUnitSumNames].map((name) => sums[name]);
-      this.#dayWriter.add([...key, sessionsWithoutUnit, ...values]);
+      const values = unitSumNames.map((name) => sums[name]);
+      const largeValues = largeUnitSumNames.map((name) => toSqlInteger(sums[name]));
+      this.#dayWriter.add([...key, sessionsWithoutUnit, ...values, ...largeValues]);
       for (const [week, micros] of revenueMicrosByWeek.entries()) {
         if (micros) this.#ageWriter.add([...key, week, micros]);
       }

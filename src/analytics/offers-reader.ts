@@ -16,7 +16,7 @@ interface ClickRow {
 /** Counters of days that an earlier release archived have the offer number 0. */
 const selectClicksSql = `
   SELECT offer, name AS lender, max(day) AS lastDay, sum(clicks) AS clicks,
-    sum(attributed_micros) AS attributedMicros, sum(confirmed_micros) AS confirmedMicros
+    total(attributed_micros) AS attributedMicros, total(confirmed_micros) AS confirmedMicros
   FROM offer_counter JOIN lender ON number = lender WHERE tag_number = ? AND day BETWEEN ? AND ? AND offer > 0
   GROUP BY offer, lender ORDER BY offer, lastDay DESC, name`;
 

@@ -131,9 +131,22 @@ export function toColumnName(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** Returns the assignments of an `ON CONFLICT DO UPDATE SET` clause that adds the new values to the stored values. */
+/**
+ * Returns the assignments of an `ON CONFLICT DO UPDATE SET` clause that adds the new values to the stored values. A sum beyond 64 bits is
+ * rounded, and never becomes negative by the rounding. A null stays null.
+ */
 export function createIncrementSql(columns: readonly string[]): string {
-  return columns.map((column) => `${column} = ${column} + excluded.${column}`).join(', ');
+  return columns.map((column) => `${column} = max(0, ${column} + excluded.${column})`).join(', ');
+}
+
+/** Converts an integer to a value that SQLite can store. An integer beyond 64 bits becomes a floating-point number. */
+export function toSqlInteger(value: bigint): bigint | number {
+  return BigInt.asIntN(64, value) === value ? value : Number(value);
+}
+
+/** Returns an expression with the decimal digits of a sum that is not negative, also of one beyond 64 bits. */
+export function createDigitsSql(column: string): string {
+  return `iif(typeof(${column}) = 'integer', CAST(${column} AS TEXT), replace(format('%!.0f', ${column}), '.0', ''))`;
 }
 
 /** Encodes numbers as LEB128 varints, so that small numbers take only one or two bytes. Returns null for an empty list. */

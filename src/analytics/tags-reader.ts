@@ -12,7 +12,7 @@ const selectFiguresSql = `
   SELECT min(ifnull(first_session_ms, day * ${msPerDay})) AS firstSessionMs,
     max(ifnull(last_session_ms, day * ${msPerDay})) AS lastSessionMs,
     sum(sessions) AS sessions, sum(views) AS views, sum(clicks) AS clicks,
-    sum(attributed_micros) AS attributedMicros, sum(confirmed_micros) AS confirmedMicros
+    total(attributed_micros) AS attributedMicros, total(confirmed_micros) AS confirmedMicros
   FROM day_counter WHERE tag_number = ?`;
 
 /** Reads a page of tags (docs/contract.md#tags) from the daily counters, so sessions whose data was deleted also count. */

@@ -1,7 +1,7 @@
 import { microsPerUsd } from '../domain/money.ts';
 import { addFigures, frozenRevenue, noSessions, type SessionFigures } from './session-figures.ts';
 
-/** Sums over units whose values always fit into a safe integer. See `ArmDay` for their meaning. */
+/** Sums over units whose changes by one batch fit into a safe integer. See `ArmDay` for their meaning. */
 export const unitSumNames = [
   'sessions',
   'units',
