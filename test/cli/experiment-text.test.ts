@@ -19,7 +19,7 @@ function formatAfter(experiment: Experiment, asOf: number, change: Partial<RawSe
   );
 }
 
-test('results have the sentence first, then the arms, the comparisons and what to look at', () => {
+test('results have the sentence first, then the arms, the comparisons and the warnings', () => {
   assert.deepEqual(formatAfter(experimentWith(2), 90, { clicks: 0 }).split('\n'), [
     'hero-test: undecided (running, results up to 2027-04-01 UTC)',
     '',
@@ -32,9 +32,9 @@ test('results have the sentence first, then the arms, the comparisons and what t
     '* control',
     '',
     'DECISION   USD/SESSION  INTERVAL           PERCENT  P VALUE  ARM',
-    'undecided  0.0000       -2.2768 to 2.2768  0.0      1.0000   B (page-b)',
+    'undecided  0.0000       -2.2768 to 2.2768  0.0      1.0000   page-b',
     '',
-    'Look at:',
+    'Warnings:',
     '- clicks_per_session of B (page-b) is worse: 0.0000, and 1.0000 in the control',
     '  (difference -1.0672 to -0.9328).',
   ]);
@@ -44,8 +44,16 @@ test('results without a mature session have no numbers', () => {
   const text = formatAfter(experimentWith(2), 20);
   assert.match(
     text,
-    /\ntoo_early {2}- +- +- +- +B \(page-b\)\n\nLook at:\n- nothing: the split is as intended, and no guardrail is worse$/,
+    /\ntoo_early {2}- +- +- +- +page-b\n\nWarnings:\n- none: the split is as intended, and no guardrail is worse$/,
   );
+});
+
+test('results show a p value below 0.0001 as a limit', () => {
+  const session = (arm: number, index: number): RawSession => ({ arm, day: index % 30, usd: arm * 100 + (index % 2) });
+  const experiment = experimentWith(2);
+  const sessions = [0, 1].flatMap((arm) => Array.from({ length: 300 }, (_, index) => session(arm, index)));
+  const { results } = assembleResults(experiment, figuresOf(experiment, 90, sessions));
+  assert.match(formatResults(results), /\nbetter .* <0\.0001 +page-b\n/);
 });
 
 test('results fit into 80 columns, and long names keep their ends', () => {

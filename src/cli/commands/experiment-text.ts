@@ -10,7 +10,7 @@ type ComparisonResults = ExperimentResultsResponse['comparisons'][number];
 /** Width of a terminal without a known width. */
 const lineWidth = 80;
 
-/** Formats results for a terminal: the sentence, a table of the arms, a table of the comparisons, and what to look at. */
+/** Formats results for a terminal: the sentence, a table of the arms, a table of the comparisons, and the warnings. */
 export function formatResults(results: ExperimentResultsResponse): string {
   const { arms, comparisons, control, unit } = results;
   const nameOf = (tag: string) => displayName(arms.find(({ referrer_tag }) => referrer_tag === tag)!);
@@ -30,16 +30,17 @@ export function formatResults(results: ExperimentResultsResponse): string {
       'PERCENT',
       ({ relative }) => (relative === null ? '-' : `${formatSign(relative.value)}${(relative.value * 100).toFixed(1)}`),
     ],
-    ['P VALUE', (comparison) => formatNumber(comparison.p_value)],
+    ['P VALUE', ({ p_value: p }) => (p !== null && p < 0.0001 ? '<0.0001' : formatNumber(p))],
   ];
   return [
     wrap(`${results.name}: ${results.decision} (${results.state}, results up to ${results.as_of} UTC${planned})`),
     wrap(results.sentence),
     `${formatArmRows(armColumns, arms, (arm) => `${arm.referrer_tag === control ? '* ' : '  '}${displayName(arm)}`)}\n* control`,
-    formatArmRows(comparisonColumns, comparisons, ({ arm }) => nameOf(arm)),
-    ['Look at:', ...listProblems(results, nameOf).map((problem) => wrap(`- ${problem}`).replaceAll('\n', '\n  '))].join(
-      '\n',
-    ),
+    formatArmRows(comparisonColumns, comparisons, ({ arm }) => arm),
+    [
+      'Warnings:',
+      ...listProblems(results, nameOf).map((problem) => wrap(`- ${problem}`).replaceAll('\n', '\n  ')),
+    ].join('\n'),
   ].join('\n\n');
 }
 
@@ -84,7 +85,7 @@ function listProblems(
         `${name} of ${nameOf(arm)} is worse: ${formatNumber(value)}, and ${formatNumber(control)} in the control (difference ${formatInterval(low!, high!)}).`,
       );
   }
-  return problems.length > 0 ? problems : ['nothing: the split is as intended, and no guardrail is worse'];
+  return problems.length > 0 ? problems : ['none: the split is as intended, and no guardrail is worse'];
 }
 
 function formatInterval(low: number, high: number): string {

@@ -1,7 +1,7 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { VerticalRegistry } from '../../catalogs/vertical-registry.ts';
 import { experimentOutcomes } from '../../experiments/experiment.ts';
-import { defineCommand } from '../command.ts';
+import { createChoiceOption, defineCommand } from '../command.ts';
 import { printJson, printResult } from '../output.ts';
 import { addServerOptions, type ServerOptions, sendExperimentRequest } from './experiment-client.ts';
 import { experimentJsonMembers, formatExperiment } from './experiment-text.ts';
@@ -24,7 +24,7 @@ export function closeExperimentCommand(registry: VerticalRegistry): Command {
     json: `one object, ${experimentJsonMembers}`,
   })
     .argument('<name>', 'name of the experiment', parseExperimentName)
-    .addOption(new Option('--outcome <outcome>', 'what you decided').choices(experimentOutcomes).makeOptionMandatory())
+    .addOption(createChoiceOption('--outcome <outcome>', 'what you decided', experimentOutcomes).makeOptionMandatory())
     .option('--arm <tag>', 'referrer tag of the arm that the outcome is about')
     .option('--note <text>', 'your note');
   return addServerOptions(command).action(async (name: string, options: CloseOptions) => {

@@ -1,11 +1,11 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { bounds } from '../../bounds.ts';
 import type { VerticalRegistry } from '../../catalogs/vertical-registry.ts';
 import { readDataDir } from '../../config/config.ts';
 import { isJsonObject } from '../../domain/assert-options.ts';
 import { daysSinceEpoch, formatIsoDate } from '../../domain/calendar.ts';
 import { isReferrerTag } from '../../sessions/referrer-tags.ts';
-import { CommandLineError, defineCommand } from '../command.ts';
+import { CommandLineError, createChoiceOption, defineCommand } from '../command.ts';
 import { readFolderClock } from '../folder-clock.ts';
 import { printJson, printResult } from '../output.ts';
 import { parseJsonOrNull } from './confirmation-client.ts';
@@ -17,7 +17,8 @@ export function createExperimentCommand(registry: VerticalRegistry): Command {
     summary: 'define an experiment on a running server',
     description:
       'Defines an experiment, or changes it, with PUT /experiments/{name} of a running server. The file contains the members of the request ' +
-      'body as JSON; options replace members of the file. Without a file, at least two arms are required.',
+      'body as JSON (docs/contract.md#definition-of-an-experiment), also those without an option: labels and dimensions. Options replace ' +
+      'members of the file. Without a file, at least two arms are required.',
     examples: [
       'marketplace experiments create short-form --key-file partner.key --arm hero-long-form=0.5 --arm hero-short-form=0.5',
       'marketplace experiments create new-form experiment.json --key-file partner.key --min-effect-percent 5',
@@ -29,13 +30,23 @@ export function createExperimentCommand(registry: VerticalRegistry): Command {
     .option('--arm <tag=weight>', 'referrer tag and weight of an arm; repeat the option for each arm', collectArm)
     .option('--control <tag>', 'tag of the control (default: the first arm)')
     .addOption(
-      new Option('--unit <unit>', 'what is assigned to an arm (default: session)').choices(['session', 'visitor']),
+      createChoiceOption('--unit <unit>', 'what is assigned to an arm (default: session)', ['session', 'visitor']),
     )
-    .addOption(new Option('--assignment <rule>', 'who assigns visitors (default: own)').choices(['own', 'hash']))
+    .addOption(
+      createChoiceOption(
+        '--assignment <rule>',
+        'how visitors are assigned to arms: by a rule of your own, or by the hash of the service (default: own)',
+        ['own', 'hash'],
+      ),
+    )
     .option('--starts-on <date>', 'first UTC day (default: today)')
     .option('--ends-on <date>', 'last UTC day (default: no planned end)')
-    .option('--min-effect-percent <number>', 'smallest difference that matters', parseNumber)
-    .option('--cap-usd <number>', 'largest revenue of a session that counts', parseNumber)
+    .option(
+      '--min-effect-percent <number>',
+      'smallest difference that matters, in percent of the revenue per session of the control',
+      parseNumber,
+    )
+    .option('--cap-usd <number>', 'largest revenue of a session that counts, in USD', parseNumber)
     .option('--hypothesis <text>', 'what you expect');
   return addServerOptions(command).action((name: string, file: string | undefined, options: CreateOptions) =>
     defineOnServer(registry, name, file, options),

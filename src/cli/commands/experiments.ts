@@ -73,13 +73,13 @@ function resultsCommand(registry: VerticalRegistry): Command {
     summary: 'compare the arms of an experiment',
     description:
       'Prints the results of an experiment, as GET /experiments/{name}/results does: a sentence, the arms, their comparison with the control, ' +
-      `and what to look at. ${storeText}`,
+      `and the warnings. ${storeText}`,
     examples: [
       'marketplace experiments results hero-test --account acme',
       'marketplace experiments results hero-test --account acme --json | jq -r .sentence',
     ],
     json:
-      'one object, as in the API (docs/api.md): name, state, decision, sentence, as_of, planned_day, retrospective, unit, control, ' +
+      'one object, as in the API (docs/contract.md#results): name, state, decision, sentence, as_of, planned_day, retrospective, unit, control, ' +
       'fill_progress, warnings, left_out, arms, comparisons, split_check, guardrails, series, as_of_position',
   }).argument('<name>', 'name of the experiment', parseExperimentName);
   return addTenantOptions(command, registry).action(printResults);

@@ -27,7 +27,7 @@ export function createCommand({ verticals }: VerticalRegistry): Command {
       `marketplace tags --account acme --json | jq -r 'select(.offer_clicks == 0) | .referrer_tag'`,
     ],
     json:
-      'one object per line and tag, as in the API (docs/api.md): referrer_tag, first_session_at, last_session_at, sessions_total, ' +
+      'one object per line and tag, as in the API (docs/contract.md#tags): referrer_tag, first_session_at, last_session_at, sessions_total, ' +
       'marketplace_views, offer_clicks, rev_attributed, rev_confirmed, as_of_position',
   })
     .requiredOption('--account <name>', 'account of the sessions', parseAccountName)
