@@ -59,7 +59,7 @@ export const unitSumColumns = [...unitSumNames, ...largeUnitSumNames].map(toColu
  *   position: all sessions up to that position are counted. `day` is null when all sessions are counted. It is -1 while the sums of an
  *   earlier definition are deleted. `defined_position` and `counted_position` are the ledger positions of the last definition, and of the last
  *   one that changed which sessions count, or how.
- * - `experiment_day`: sums over units by arm and cohort day (`ArmDay`). `no_unit` counts the sessions without the hash that they need.
+ * - `experiment_day`: sums over units by arm and cohort day (`ArmDay`). `no_unit` counts the sessions without a `unit_id` in an experiment of visitors.
  * - `experiment_age`: frozen revenue by arm, cohort day and age (`RevenueAge`).
  * - `experiment_unit`: visitors of an experiment. `arm` is the arm of the visitor's session at `first_position`, the lowest position of its
  *   sessions. `days` are its figures by day (`encodeUnitDays`), which are needed when a later session changes its sums.

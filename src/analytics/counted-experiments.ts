@@ -9,7 +9,7 @@ import { applyExperimentRecord } from './experiment-table.ts';
 import type { SessionState } from './projection-state.ts';
 import type { SqlDatabase } from './sql-database.ts';
 
-/** An experiment, as the counting of its sessions needs it. */
+/** The members of an experiment that determine which sessions count in it. */
 export interface CountedExperiment {
   readonly number: number;
   readonly definition: ExperimentDefinition;
@@ -25,14 +25,14 @@ export interface CountedArm {
   readonly arm: number;
 }
 
-/** Sessions up to this one, in the order of day, tag number and position, are counted. */
+/** Last counted session, when the earlier sessions of a new experiment are counted in the order of day, tag number and position. */
 export interface FillCursor {
   readonly day: number;
   readonly tagNumber: number;
   readonly position: number;
 }
 
-/** Cursor of an experiment whose sums by an earlier definition are not deleted yet. No session is counted. */
+/** Cursor of a changed experiment until the sums of its earlier definition are deleted. No session is counted yet. */
 export const deletingCursor: FillCursor = { day: -1, tagNumber: 0, position: 0 };
 
 const startCursor: FillCursor = { day: 0, tagNumber: 0, position: 0 };
@@ -89,7 +89,7 @@ export class CountedExperiments {
     this.#fills = new Map(fills.map(([number, day, tagNumber, position]) => [number, { day, tagNumber, position }]));
   }
 
-  /** Returns the arms in which a session counts now. A session with a tag of no experiment takes one look-up. */
+  /** Returns the arms in which a session counts now. For a tag without experiments, this is one look-up in the cache. */
   findArms(session: SessionState): readonly CountedArm[] {
     const arms = this.#armsByTag.get(session.tagNumber) ?? this.#readArms(session.tagNumber);
     if (arms.length === 0) return arms;
@@ -200,7 +200,11 @@ export class CountedExperiments {
     return {
       ...{ number, definition: JSON.parse(json) as ExperimentDefinition },
       ...{ definedPosition: definedPosition ?? 0, countedPosition: countedPosition ?? 0 },
-      appliedPositions: { 7: definedPosition ?? 0, 8: closedPosition ?? 0, 9: deletedPosition ?? 0 },
+      appliedPositions: {
+        [ledgerRecordKind.experimentDefined]: definedPosition ?? 0,
+        [ledgerRecordKind.experimentClosed]: closedPosition ?? 0,
+        [ledgerRecordKind.experimentDeleted]: deletedPosition ?? 0,
+      },
     };
   }
 

@@ -5,7 +5,7 @@ import { toSubIdSortKey } from './projection-state.ts';
 import type { SqlDatabase } from './sql-database.ts';
 import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 
-/** An arm of the experiment that is being filled. */
+/** An arm of the experiment whose earlier sessions are being counted. */
 interface FilledArm {
   readonly tagNumber: number;
   readonly arm: number;

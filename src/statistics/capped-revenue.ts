@@ -10,7 +10,7 @@ export interface UnitRevenue {
 
 export interface ArmRevenues {
   readonly sums: ArmSums;
-  /** Every unit of `sums` with revenue above 0; or at least those that `countLargestUnits` requires of all arms together. */
+  /** All units of `sums` with revenue above 0, or only the largest: of all arms together, at least as many as `countLargestUnits` returns. */
   readonly unitsWithRevenue: readonly UnitRevenue[];
 }
 
@@ -68,7 +68,7 @@ function sumRevenue(arms: readonly ArmSums[]): number {
   return arms.reduce((sum, { revenueMicros }) => sum + revenueMicros, 0);
 }
 
-/** Returns the part of an arm's revenue that its largest payout has, from 0 to 1; null without revenue. */
+/** Returns the share of the largest payout in the revenue of an arm, from 0 to 1; null without revenue. */
 export function largestPayoutShare(largestPayoutMicros: number, revenueMicros: number): number | null {
   return revenueMicros > 0 ? Math.min(1, largestPayoutMicros / revenueMicros) : null;
 }
