@@ -123,4 +123,13 @@ describe('the Python program of the guide', () => {
       assert.deepEqual(await run(name, program.replace('/units"', '/units?limit=20"')), printed);
     });
   }
+
+  test('prints the sentence of an experiment without a comparison', async () => {
+    const arms = ['empty-a', 'empty-b'].map((tag) => ({ referrer_tag: tag, weight: 0.5 }));
+    const today = new Date(market.clock.wallMs()).toISOString().slice(0, 10);
+    const definition = { arms, control: 'empty-a', unit: 'session', starts_on: today };
+    assertOk(await caller.send('PUT', 'experiments/empty', definition));
+    const { sentence }: ExperimentResultsResponse = assertOk(await caller.send('GET', 'experiments/empty/results'));
+    await assert.rejects(run('empty', program), { code: 1, stderr: `${sentence}\n` });
+  });
 });
