@@ -442,6 +442,8 @@ export const bounds = {
   experimentChangesQueuedMax: 64,
   /** Maximum number of cached experiments whose arms are assigned. A definition has a few kB. */
   assignedExperimentsCachedMax: 1_000,
+  /** Minimum weight of an arm. With a smaller share, the arm would get no comparison, and the check of the split would mean nothing. */
+  armWeightMin: 0.001,
   /** Maximum deviation of the sum of all weights from 1. */
   weightSumTolerance: 1e-9,
   /** Maximum number of the latest looks that a series has for each arm. */

@@ -40,7 +40,7 @@ export const paramErrorTexts = {
   // Experiments
   name: 'must be a string of 3 to 64 lower-case letters, digits, underscores or hyphens',
   arms: `must be an array of ${bounds.experimentArmsMin} to ${bounds.experimentArmsMax} arms, which are objects with a referrer_tag of their own and a weight`,
-  weight: 'must be a number above 0 in each arm, and the weights of all arms must add up to 1',
+  weight: `must be a number of at least ${bounds.armWeightMin} in each arm, and the weights of all arms must add up to 1`,
   label: `must be a string of at most ${bounds.experimentLabelCharactersMax} visible characters on one line, or null`,
   control: 'is required, and must be the referrer_tag of one of the arms',
   unit: 'is required, and must be session or visitor',

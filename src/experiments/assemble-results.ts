@@ -264,7 +264,7 @@ function toComparisonResults(
 ): ComparisonResults {
   const { look, pValue, final } = findings.looks.comparisons[index]!;
   const planning = findings.plannings[index]!;
-  const [today, controlToday] = [arm, control].map(revenuePerSessionToday);
+  const [today, controlToday] = findings.capUsd === null ? [arm, control].map(revenuePerSessionToday) : [];
   return {
     arm: arm.referrerTag,
     decision: findings.decisions[index]!,

@@ -11,7 +11,7 @@ export function describeClosing(
 ): string {
   const nameOf = (tag: string) => arms.find(({ referrerTag }) => referrerTag === tag)?.label ?? tag;
   const outcomes: Readonly<Record<ExperimentClosing['outcome'], string>> = {
-    ship: arm === null ? `to ship another arm than ${nameOf(control)}` : `to ship ${nameOf(arm)}`,
+    ship: arm === null ? `to ship an arm other than ${nameOf(control)}` : `to ship ${nameOf(arm)}`,
     keep_control: `to keep ${nameOf(control)}`,
     no_decision: 'without a decision',
     broken: 'as broken',

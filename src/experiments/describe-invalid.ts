@@ -1,3 +1,4 @@
+import { bounds } from '../bounds.ts';
 import type { ArmFindings, ExperimentFindings, InvalidReason } from './experiment-findings.ts';
 import { formatCount, formatCountOf, formatPercent } from './wording.ts';
 
@@ -16,7 +17,10 @@ function describeReason({ unit, arms }: ExperimentFindings, reason: InvalidReaso
         'of a visitor.'
       );
     case 'no unit':
-      return `${formatPercent(reason.share)} of the sessions have no unit_id, so their visitors are unknown.`;
+      return (
+        `${formatPercent(reason.share)} of the sessions have no unit_id, so their visitors are unknown. Send unit_id with each session: a ` +
+        `share of up to ${formatPercent(bounds.sessionsWithoutUnitShareMax)} without it is allowed.`
+      );
   }
 }
 

@@ -120,7 +120,7 @@ export const comparisonSchema = Type.Object(
     ),
     difference_today: nullableSchema(
       number(
-        'Difference in USD with the payouts and reversals that came too late, without a decision; `null` without mature sessions.',
+        'Difference in USD with the payouts and reversals that came too late, without a decision; `null` without mature sessions, and with `cap_usd`, which does not limit late revenue.',
       ),
     ),
     p_value: nullableSchema(

@@ -115,7 +115,7 @@ function isLastDay(startsOn: number, endsOn: number): boolean {
 function findInvalidArm(arms: ExperimentDefinitionRequest['arms']): Failure | null {
   for (const { referrer_tag: tag, weight, label = null } of arms) {
     if (!isReferrerTag(tag)) return invalidRequest('referrer_tag', armTagRule);
-    if (!(typeof weight === 'number' && weight > 0)) return invalidRequest('weight');
+    if (!(typeof weight === 'number' && weight >= bounds.armWeightMin)) return invalidRequest('weight');
     if (!isLabel(label)) return invalidRequest('label');
   }
   const sum = arms.reduce((total, { weight }) => total + weight, 0);

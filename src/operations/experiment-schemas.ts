@@ -23,7 +23,7 @@ const textSchema = (description: string) =>
 
 const tagOfArmSchema = tagSchema('The tag of its sessions.');
 const weightSchema = Type.Number({
-  exclusiveMinimum: 0,
+  minimum: bounds.armWeightMin,
   maximum: 1,
   description: 'The intended share of the units. The weights of all arms add up to 1.',
 });

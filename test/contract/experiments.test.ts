@@ -72,6 +72,7 @@ const badBodies: readonly (readonly [param: string, members: Members])[] = [
   ),
   ['weight', { arms: [arm('arm-a', 0.5), arm('arm-b', 0.5 + 2e-9)] }],
   ['weight', { arms: [arm('arm-a', 50), arm('arm-b', 50)] }],
+  ['weight', { arms: [arm('arm-a', 0.9991), arm('arm-b', 0.0009)] }],
   ...[undefined, null, 7, '', 'ab', 'Arm-B', 'arm b', 'ä-arm', 'x'.repeat(65), echoMarker.toUpperCase()].map(
     (tag) => ['referrer_tag', { arms: [arm('arm-a'), { ...arm('arm-b'), referrer_tag: tag }] }] as const,
   ),

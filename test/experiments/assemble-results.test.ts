@@ -167,7 +167,7 @@ describe('results of an extreme experiment', () => {
     const closing = { arm: null, note: null, closedMs: (startsOn + 91.5) * 86_400_000, keyNumber: 1, results: stored };
     for (const [outcome, arm, text] of [
       ['ship', 'page-b', 'to ship B'],
-      ['ship', null, 'to ship another arm than A'],
+      ['ship', null, 'to ship an arm other than A'],
       ['keep_control', null, 'to keep A'],
       ['no_decision', null, 'without a decision'],
       ['broken', null, 'as broken'],
@@ -196,6 +196,8 @@ describe('members of the results', () => {
     assert.equal(arm!.revenue_per_session, 6_000 / 1_501);
     assert.ok(Math.abs(results.comparisons[0]!.difference_today! - (6_030 / 1_501 - 4)) < 1e-12);
     assert.ok(results.comparisons[0]!.difference!.value < 0);
+    const capped = assemble(experimentWith(2, { capMicros: 1_000_000_000 }), 90, sessions).results;
+    assert.equal(capped.comparisons[0]!.difference_today, null);
   });
 
   it('have the largest revenue, and the difference with capped revenue', () => {
@@ -314,7 +316,7 @@ describe('members of the results', () => {
     const { results } = assemble(experimentWith(2, { unit: 'visitor' }), 90, even, { leftOut });
     assert.equal(
       results.sentence,
-      'Do not use these figures: 6.3 % of the sessions have no unit_id, so their visitors are unknown.',
+      'Do not use these figures: 6.3 % of the sessions have no unit_id, so their visitors are unknown. Send unit_id with each session: a share of up to 5 % without it is allowed.',
     );
     assert.deepEqual(results.left_out, { bots: 1, outside_dates: 2, no_unit: 200 });
   });

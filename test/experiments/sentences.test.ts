@@ -192,7 +192,7 @@ describe('sentence of a comparison', () => {
     );
     assert.equal(
       sentenceOf('invalid', wide, { invalidReason: { kind: 'no unit', share: 0.072 } }),
-      'Do not use these figures: 7.2 % of the sessions have no unit_id, so their visitors are unknown.',
+      'Do not use these figures: 7.2 % of the sessions have no unit_id, so their visitors are unknown. Send unit_id with each session: a share of up to 5 % without it is allowed.',
     );
   });
 });
