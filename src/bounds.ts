@@ -430,6 +430,8 @@ export const bounds = {
   experimentArmsMax: 10,
   experimentsPerTenantMax: 1_000,
   experimentDimensionsMax: 3,
+  /** Maximum number of values of a dimension with figures of their own. */
+  dimensionValuesMax: 50,
   /** Maximum number of characters of an arm's label, so that results, whose sentences contain labels, fit into a log record. */
   experimentLabelCharactersMax: 64,
   /** Maximum number of characters of a hypothesis and of a note. */

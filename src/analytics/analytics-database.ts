@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
-import { largeUnitSumNames, unitSumNames } from '../experiments/unit-sums.ts';
+import { groupSumNames, largeUnitSumNames, unitSumNames } from '../experiments/unit-sums.ts';
 import { createPrivateFile } from '../files/durable-files.ts';
 import { unbookedReasons, widgetEventTypes } from '../ledger/ledger-record.ts';
 import { recordCountNames } from './projection-state.ts';
@@ -11,7 +11,7 @@ import { SqlDatabase, toColumnName } from './sql-database.ts';
  * Version of the tables and the counting rules. Increment this version whenever the tables or the counting rules change. A store with a
  * different version is deleted and rebuilt from the ledger and the archive.
  */
-const schemaVersion = 16;
+const schemaVersion = 17;
 
 /** Names of the columns that count clicks without revenue, in the order of `unbookedReasons`. */
 export const unbookedClickColumns = unbookedReasons.map((reason) => `unbooked_${reason}`);
@@ -21,6 +21,12 @@ export const recordCountColumns = recordCountNames.map(toColumnName);
 
 /** Names of the columns of the table `experiment_day` that store sums over units. */
 export const unitSumColumns = [...unitSumNames, ...largeUnitSumNames].map(toColumnName);
+
+/** Names of the columns of the table `experiment_group` that store sums over units. */
+export const groupSumColumns = [...groupSumNames, ...largeUnitSumNames].map(toColumnName);
+
+/** Highest number of a group of a device class. Numbers of values of dimensions are greater. */
+export const deviceGroupMax = 100;
 
 /**
  * Tables of the analytics store. All data can be computed from the ledger and the archived counters. Figures are grouped by cohort: the UTC
@@ -61,8 +67,14 @@ export const unitSumColumns = [...unitSumNames, ...largeUnitSumNames].map(toColu
  *   one that changed which sessions count, or how.
  * - `experiment_day`: sums over units by arm and cohort day (`ArmDay`). `no_unit` counts the sessions without a `unit_id` in an experiment of visitors.
  * - `experiment_age`: frozen revenue by arm, cohort day and age (`RevenueAge`).
+ * - `experiment_dimension`: dimensions of an experiment. Sessions at or before `since_position` have no value of the dimension.
+ * - `experiment_value`: values of dimensions with figures of their own. `value` is JSON text: a string, or null for sessions without the key.
+ *   `first_position` is the lowest position of a session with the value. Numbers are never used again.
+ * - `experiment_group`: sums over the units of a group, by arm and cohort day. `value` is the number of an `experiment_value`, or of a device
+ *   class plus 1. The group of a unit is that of its session with the lowest position. Units of other values have no rows.
  * - `experiment_unit`: visitors of an experiment. `arm` is the arm of the visitor's session at `first_position`, the lowest position of its
- *   sessions. `days` are its figures by day (`encodeUnitDays`), which are needed when a later session changes its sums.
+ *   sessions. `groups` are the numbers of the groups of that session as varints, some of which may have been
+ *   deleted. `days` are its figures by day (`encodeUnitDays`), which are needed when a later session changes its sums.
  * - `experiment_revenue`: sessions or visitors with frozen revenue. `unit` is the position of the session, or the hash of the visitor, which
  *   has a row for each of its days.
  * - `shown`: numbers of the shown offers as LEB128 varints, in the order in which the offers were first shown; null without offers.
@@ -123,9 +135,27 @@ const createTablesSql = `
     PRIMARY KEY (experiment, day, arm, age_weeks)
   ) WITHOUT ROWID;
 
+  CREATE TABLE experiment_dimension (
+    experiment INTEGER NOT NULL, name TEXT NOT NULL, since_position INTEGER NOT NULL,
+    PRIMARY KEY (experiment, name)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE experiment_value (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    experiment INTEGER NOT NULL, dimension TEXT NOT NULL, value TEXT NOT NULL, first_position INTEGER NOT NULL,
+    UNIQUE (experiment, dimension, value)
+  ) STRICT;
+  INSERT INTO sqlite_sequence VALUES ('experiment_value', ${deviceGroupMax});
+
+  CREATE TABLE experiment_group (
+    experiment INTEGER NOT NULL, value INTEGER NOT NULL, day INTEGER NOT NULL, arm INTEGER NOT NULL,
+    ${groupSumColumns.map((column) => `${column} INTEGER NOT NULL`).join(', ')},
+    PRIMARY KEY (experiment, value, day, arm)
+  ) WITHOUT ROWID;
+
   CREATE TABLE experiment_unit (
     experiment INTEGER NOT NULL, unit BLOB NOT NULL, arm INTEGER NOT NULL, first_position INTEGER NOT NULL,
-    first_day INTEGER NOT NULL, last_day INTEGER NOT NULL, days BLOB NOT NULL,
+    first_day INTEGER NOT NULL, last_day INTEGER NOT NULL, days BLOB NOT NULL, groups BLOB,
     PRIMARY KEY (experiment, unit)
   ) STRICT, WITHOUT ROWID;
 

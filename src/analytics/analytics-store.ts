@@ -3,6 +3,7 @@ import type { LogCursor } from '../event-log/log-scanner.ts';
 import { openAnalyticsDatabase, recordCountColumns } from './analytics-database.ts';
 import { readDailyAnalytics, readSummary } from './cohort-reader.ts';
 import type { CounterArchive } from './counter-archive.ts';
+import { readBreakdown } from './experiment-breakdown-reader.ts';
 import { readExperimentFigures } from './experiment-figures-reader.ts';
 import { ExperimentFill } from './experiment-fill.ts';
 import { createResultsReader } from './experiment-results-reader.ts';
@@ -43,6 +44,7 @@ export class AnalyticsStore {
   readonly listExperiments = this.#createQuery(listExperiments);
   readonly listHashExperiments = this.#createQuery(listHashExperiments);
   readonly readExperimentFigures = this.#createQuery(readExperimentFigures);
+  readonly readBreakdown = this.#createQuery(readBreakdown);
   readonly getExperimentResults = this.#createQuery(createResultsReader());
   readonly listExperimentUnits = this.#createQuery(readExperimentUnits);
 

@@ -118,6 +118,11 @@ export interface ExperimentResultsQuery extends ExperimentQuery {
   readonly today: number;
   /** Whether the results have the member `series`. */
   readonly withSeries: boolean;
+  /**
+   * `device` or a dimension, by which the member `breakdown` groups the results; null for results without this member. The member is also
+   * missing if the experiment has no such dimension.
+   */
+  readonly groupBy: string | null;
 }
 
 /** Selects up to `limit` units that follow a position. */

@@ -5,6 +5,7 @@ import { type ExperimentDefinition, isRetrospective } from '../experiments/exper
 import { decodeSubId } from '../ids/sub-id.ts';
 import { deviceClasses, type ExperimentRecord, ledgerRecordKind } from '../ledger/ledger-record.ts';
 import type { ArchivedExperiment } from './experiment-archive-record.ts';
+import { type CountedDimension, ExperimentGroups } from './experiment-groups.ts';
 import { applyExperimentRecord } from './experiment-table.ts';
 import type { SessionState } from './projection-state.ts';
 import type { SqlDatabase } from './sql-database.ts';
@@ -17,6 +18,7 @@ export interface CountedExperiment {
   readonly position: number;
   readonly closedPosition: number;
   readonly isRetrospective: boolean;
+  readonly dimensions: readonly CountedDimension[];
 }
 
 export interface CountedArm {
@@ -34,6 +36,9 @@ export interface FillCursor {
 
 /** Cursor of a changed experiment until the sums of its earlier definition are deleted. No session is counted yet. */
 export const deletingCursor: FillCursor = { day: -1, tagNumber: 0, position: 0 };
+
+/** Cursor of an experiment that has counted all sessions, but still has surplus values of dimensions. */
+export const endCursor: FillCursor = { day: Number.MAX_SAFE_INTEGER, tagNumber: 0, position: 0 };
 
 const startCursor: FillCursor = { day: 0, tagNumber: 0, position: 0 };
 
@@ -77,12 +82,14 @@ const botDevice = deviceClasses.indexOf('bot');
 /** Finds the experiments in which a session counts. Caches the experiments of each referrer tag. */
 export class CountedExperiments {
   readonly #database: SqlDatabase;
+  readonly groups: ExperimentGroups;
   readonly #armsByTag = new LRUCache<number, readonly CountedArm[]>({ max: bounds.projectionNameCacheEntriesMax });
   /** Experiments whose earlier sessions are not all counted, by number. */
   readonly #fills: Map<number, FillCursor>;
 
   constructor(database: SqlDatabase) {
     this.#database = database;
+    this.groups = new ExperimentGroups(database);
     const fills = database.rows<[number: number, day: number, tagNumber: number, position: number]>(
       'SELECT experiment, day, tag_number, position FROM experiment_fill WHERE day IS NOT NULL',
     );
@@ -102,6 +109,11 @@ export class CountedExperiments {
     return readCountedExperiment(this.#database, number);
   }
 
+  /** Whether the earlier sessions of an experiment are not all counted. */
+  isFilling(number: number): boolean {
+    return this.#fills.has(number);
+  }
+
   /** Applies a record of an experiment. Returns false if the record is invalid, or changes a closed experiment. */
   applyRecord(position: number, record: ExperimentRecord): boolean {
     const { account, vertical, mode } = decodeSubId(record[2]);
@@ -116,11 +128,27 @@ export class CountedExperiments {
     return true;
   }
 
-  /** Stores the arms of a new or changed definition. If a change affects which sessions count, or how, counts all sessions again. */
+  /**
+   * Stores the arms and dimensions of a new or changed definition. If a change affects which sessions count, or how, counts all sessions again.
+   * After sessions of the experiment were archived, a new dimension counts later sessions only, and the other figures stay.
+   */
   #applyDefinition(key: ExperimentKey, before: StoredDefinition | null, position: number): void {
     const { number } = this.#findDefinition(key)!;
     const { definition, isRetrospective } = this.findExperiment(number);
-    const isSame = before !== null && describeCounting(before.definition) === describeCounting(definition);
+    const isSame =
+      before !== null &&
+      describeCounting(before.definition) === describeCounting(definition) &&
+      (hasEqualDimensions(before.definition, definition) || this.#hasArchivedDays(number));
+    const sincePosition = isSame ? position : 0;
+    if (!isSame) this.#database.run('DELETE FROM experiment_dimension WHERE experiment = ?', [number]);
+    this.#storeDimensions(
+      number,
+      definition.dimensions.map((name) => ({
+        name,
+        sincePosition:
+          readDimensions(this.#database, number).find((each) => each.name === name)?.sincePosition ?? sincePosition,
+      })),
+    );
     const countedPosition = isSame ? before.countedPosition : position;
     this.#storeArms(key, number, before, definition, { definedPosition: position, countedPosition });
     if (isSame) return;
@@ -128,12 +156,29 @@ export class CountedExperiments {
     else if (isRetrospective) this.saveFill(number, startCursor);
   }
 
+  #hasArchivedDays(number: number): boolean {
+    const sql = 'SELECT 1 FROM experiment_day WHERE experiment = ? AND day < (SELECT kept_from_day FROM retention)';
+    return this.#database.value(sql, [number]) !== null;
+  }
+
+  /** Replaces the dimensions of an experiment. Removes the figures of each dimension that is not the same. */
+  #storeDimensions(number: number, dimensions: readonly CountedDimension[]): void {
+    for (const { name, sincePosition } of readDimensions(this.#database, number)) {
+      if (dimensions.some((each) => each.name === name && each.sincePosition === sincePosition)) continue;
+      this.groups.removeDimension(number, name);
+      this.#database.run('DELETE FROM experiment_dimension WHERE experiment = ? AND name = ?', [number, name]);
+    }
+    for (const { name, sincePosition } of dimensions) {
+      this.#database.run('INSERT OR IGNORE INTO experiment_dimension VALUES (?, ?, ?)', [number, name, sincePosition]);
+    }
+  }
+
   /**
    * Restores an experiment from the archive. Returns its number, or null if the archived figures are not those of its present definition, so
    * that they must be ignored.
    */
   restoreExperiment([, key, [json, ...positions], closing, deletedPosition]: ArchivedExperiment): number | null {
-    const [createdMs, position, definedPosition, countedPosition] = positions;
+    const [createdMs, position, definedPosition, countedPosition, ...dimensionPositions] = positions;
     const before = this.#findDefinition(key);
     if (before === null || definedPosition > before.definedPosition) {
       this.#database.run(
@@ -145,14 +190,22 @@ export class CountedExperiments {
       const { number, definition } = this.#findDefinition(key)!;
       this.#storeArms(key, number, before, definition, { definedPosition, countedPosition });
     }
-    const { number } = this.#findDefinition(key)!;
+    const { number, definition } = this.#findDefinition(key)!;
     this.#armsByTag.clear();
     if (before === null || countedPosition > before.countedPosition) {
       for (const table of ['experiment_day', 'experiment_age', 'experiment_unit', 'experiment_revenue']) {
         this.#database.run(`DELETE FROM ${table} WHERE experiment = ?`, [number]);
       }
+      this.groups.removeAll(number);
       // The store may contain sessions of days that are not archived.
       this.saveFill(number, startCursor);
+    }
+    if (before === null || definedPosition > before.definedPosition) {
+      const dimensions = definition.dimensions.map((name, index) => ({
+        name,
+        sincePosition: dimensionPositions[index] ?? 0,
+      }));
+      this.#storeDimensions(number, dimensions);
     }
     if (closing) {
       this.#database.run(
@@ -214,6 +267,12 @@ export class CountedExperiments {
     return null;
   }
 
+  /** Removes the surplus values of the dimensions of an experiment, unless it is filled, because the fill then removes them. */
+  removeSurplusValues(number: number): void {
+    if (this.isFilling(number)) return;
+    for (const { name } of readDimensions(this.#database, number)) while (this.groups.removeSurplus(number, name));
+  }
+
   /** Stores how far the earlier sessions of an experiment are counted; null if all are counted. */
   saveFill(number: number, cursor: FillCursor | null): void {
     const { day = null, tagNumber = 0, position = 0 } = cursor ?? {};
@@ -230,7 +289,7 @@ export class CountedExperiments {
   #readArms(tagNumber: number): readonly CountedArm[] {
     const rows = this.#database.rows<[...ExperimentColumns, arm: number]>(selectArmsSql, [tagNumber]);
     const arms = rows.map(([number, definition, createdMs, position, closedPosition, arm]) => ({
-      experiment: toCountedExperiment([number, definition, createdMs, position, closedPosition]),
+      experiment: toCountedExperiment(this.#database, [number, definition, createdMs, position, closedPosition]),
       arm,
     }));
     this.#armsByTag.set(tagNumber, arms);
@@ -254,22 +313,31 @@ export function isReached(fill: FillCursor | undefined, { tagNumber, position, c
 /** Reads an experiment of the store by its number. */
 export function readCountedExperiment(database: SqlDatabase, number: number): CountedExperiment {
   const sql = `SELECT ${experimentColumnsSql} FROM experiment WHERE number = ?`;
-  return toCountedExperiment(database.row<ExperimentColumns>(sql, [number])!);
+  return toCountedExperiment(database, database.row<ExperimentColumns>(sql, [number])!);
 }
 
-function toCountedExperiment([
-  number,
-  json,
-  createdMs,
-  position,
-  closedPosition,
-]: ExperimentColumns): CountedExperiment {
+function toCountedExperiment(
+  database: SqlDatabase,
+  [number, json, createdMs, position, closedPosition]: ExperimentColumns,
+): CountedExperiment {
   // `applyExperimentRecord` has checked the text.
   const definition = JSON.parse(json) as ExperimentDefinition;
   return {
     ...{ number, definition, position, closedPosition: closedPosition ?? Number.POSITIVE_INFINITY },
     isRetrospective: isRetrospective({ definition, createdMs }),
+    dimensions: readDimensions(database, number),
   };
+}
+
+function readDimensions(database: SqlDatabase, number: number): CountedDimension[] {
+  return database.objects<CountedDimension>(
+    'SELECT name, since_position AS sincePosition FROM experiment_dimension WHERE experiment = ?',
+    [number],
+  );
+}
+
+function hasEqualDimensions(a: ExperimentDefinition, b: ExperimentDefinition): boolean {
+  return a.dimensions.length === b.dimensions.length && a.dimensions.every((name) => b.dimensions.includes(name));
 }
 
 /** Returns a text that is equal for two definitions by which the same sessions count in the same way. */

@@ -311,10 +311,13 @@ class ArchiveRecordOrder {
       case experimentArchiveKind.experiment:
         this.#hasExperiment = true;
         return true;
+      case experimentArchiveKind.dimensionValue:
+        return this.#hasExperiment;
       case experimentArchiveKind.day:
       case experimentArchiveKind.age:
       case experimentArchiveKind.visitor:
       case experimentArchiveKind.sessionRevenue:
+      case experimentArchiveKind.groupDay:
         return this.#hasExperiment && this.#isArchivedDay(record[1][0]);
       case archiveRecordKind.footer:
         this.isOpen = false;

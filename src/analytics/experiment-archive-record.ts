@@ -1,4 +1,4 @@
-import { largeUnitSumNames } from '../experiments/unit-sums.ts';
+import { groupSumNames, largeUnitSumNames } from '../experiments/unit-sums.ts';
 import { unitHashByteLength } from '../ids/unit-hasher.ts';
 import { isCount } from '../ledger/ledger-record.ts';
 
@@ -11,9 +11,19 @@ export type ExperimentArchiveRecord =
   | ArchivedExperimentDay
   | ArchivedExperimentAge
   | ArchivedVisitor
-  | ArchivedSessionRevenue;
+  | ArchivedSessionRevenue
+  | ArchivedDimensionValue
+  | ArchivedGroupDay;
 
-export const experimentArchiveKind = { experiment: 16, day: 17, age: 18, visitor: 19, sessionRevenue: 20 } as const;
+export const experimentArchiveKind = {
+  experiment: 16,
+  day: 17,
+  age: 18,
+  visitor: 19,
+  sessionRevenue: 20,
+  dimensionValue: 22,
+  groupDay: 23,
+} as const;
 
 /** Names the experiment to which the following records belong, until the next `ArchivedExperiment`. */
 export type ArchivedExperiment = readonly [
@@ -27,6 +37,8 @@ export type ArchivedExperiment = readonly [
     position: number,
     definedPosition: number,
     countedPosition: number,
+    /** For each dimension of the definition: the position up to which sessions have no value. */
+    ...dimensionPositions: readonly number[],
   ],
   /** Present if the ledger record of the closing is going to be deleted: `ExperimentOutcome` as JSON text, and its record. */
   closing?: readonly [outcome: string, closedMs: number, closedBy: number, closedPosition: number] | null,
@@ -55,6 +67,26 @@ export type ArchivedVisitor = readonly [
   visitor: readonly [firstDay: number, arm: number, firstPosition: number],
   unit: Uint8Array,
   days: Uint8Array,
+  /** Numbers of the groups, as in `ArchivedDimensionValue`. */
+  groups?: readonly number[],
+];
+
+/** A value of a dimension. `value` is JSON text as in the table `experiment_value`. The value has the number `group` in the same segment. */
+export type ArchivedDimensionValue = readonly [
+  kind: 22,
+  value: readonly [group: number, firstPosition: number],
+  dimension: string,
+  value: string,
+];
+
+/** Sums of a group, arm and day, in an experiment whose units are sessions. */
+export type ArchivedGroupDay = readonly [
+  kind: 23,
+  key: readonly [day: number, arm: number, group: number],
+  /** In the order of `groupSumNames`. */
+  sums: readonly number[],
+  /** In the order of `largeUnitSumNames`, as decimal strings. */
+  largeSums: readonly string[],
 ];
 
 /** Frozen revenue of a session, in an experiment whose units are sessions. */
@@ -63,8 +95,10 @@ export type ArchivedSessionRevenue = readonly [
   revenue: readonly [day: number, arm: number, sessionPosition: number, revenueMicros: number],
 ];
 
-const isCountList = (value: unknown, length: number): boolean =>
-  Array.isArray(value) && value.length >= length && value.every(isCount);
+const isListOf = (value: unknown, isMember: (value: unknown) => boolean, length: number): boolean =>
+  Array.isArray(value) && value.length >= length && value.every(isMember);
+
+const isCountList = (value: unknown, length: number): boolean => isListOf(value, isCount, length);
 
 export function isExperimentArchiveRecord(value: readonly unknown[]): value is ExperimentArchiveRecord {
   const [kind, key] = value;
@@ -74,21 +108,24 @@ export function isExperimentArchiveRecord(value: readonly unknown[]): value is E
     case experimentArchiveKind.day: {
       const [, , sums, largeSums] = value;
       if (!isCountList(key, 3)) return false;
-      if (sums === undefined) return true;
-      const hasSums = Array.isArray(sums) && sums.every(isSum);
       return (
-        hasSums &&
-        Array.isArray(largeSums) &&
-        largeSums.length >= largeUnitSumNames.length &&
-        largeSums.every(isDecimal)
+        sums === undefined || (isListOf(sums, isSum, 0) && isListOf(largeSums, isDecimal, largeUnitSumNames.length))
       );
     }
     case experimentArchiveKind.age:
       return Array.isArray(key) && isCountList(key.slice(0, 3), 3) && Number.isInteger(key[3]);
     case experimentArchiveKind.visitor: {
-      const [, , unit, days] = value;
+      const [, , unit, days, groups] = value;
       const isUnit = unit instanceof Uint8Array && unit.byteLength === unitHashByteLength;
+      if (groups !== undefined && !isCountList(groups, 0)) return false;
       return isCountList(key, 3) && isUnit && days instanceof Uint8Array;
+    }
+    case experimentArchiveKind.dimensionValue:
+      return isCountList(key, 2) && typeof value[2] === 'string' && typeof value[3] === 'string';
+    case experimentArchiveKind.groupDay: {
+      const [, , sums, largeSums] = value;
+      const hasSums = isListOf(sums, isSum, groupSumNames.length);
+      return isCountList(key, 3) && hasSums && isListOf(largeSums, isDecimal, largeUnitSumNames.length);
     }
     default:
       return kind === experimentArchiveKind.sessionRevenue && isCountList(key, 4);
@@ -98,7 +135,8 @@ export function isExperimentArchiveRecord(value: readonly unknown[]): value is E
 function isArchivedExperiment([, key, definition, closing, deletedPosition]: readonly unknown[]): boolean {
   if (!Array.isArray(key) || !Array.isArray(definition) || !isCount(deletedPosition ?? 0)) return false;
   const hasKey = isCountList(key.slice(0, 3), 3) && key[2] <= 1 && typeof key[3] === 'string';
-  const hasDefinition = typeof definition[0] === 'string' && isCountList(definition.slice(1), 4);
+  const [json, ...positions] = definition;
+  const hasDefinition = typeof json === 'string' && isCountList(positions, 4);
   if (closing === undefined || closing === null) return hasKey && hasDefinition;
   const hasClosing = Array.isArray(closing) && typeof closing[0] === 'string' && isCountList(closing.slice(1), 3);
   return hasKey && hasDefinition && hasClosing;

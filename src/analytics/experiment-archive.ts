@@ -1,11 +1,20 @@
-import { largeUnitSumNames, type UnitSums, unitSumNames } from '../experiments/unit-sums.ts';
-import { unitSumColumns } from './analytics-database.ts';
+import type { ExperimentDefinition } from '../experiments/experiment.ts';
+import {
+  type GroupSums,
+  groupSumNames,
+  largeUnitSumNames,
+  type UnitSums,
+  unitSumNames,
+} from '../experiments/unit-sums.ts';
+import { deviceGroupMax, groupSumColumns, unitSumColumns } from './analytics-database.ts';
 import type { CountedExperiments } from './counted-experiments.ts';
 import type { ArchiveRecord } from './counter-archive.ts';
 import {
+  type ArchivedDimensionValue,
   type ArchivedExperiment,
   type ArchivedExperimentAge,
   type ArchivedExperimentDay,
+  type ArchivedGroupDay,
   type ArchivedSessionRevenue,
   type ExperimentArchiveRecord,
   experimentArchiveKind,
@@ -49,6 +58,9 @@ const selectExperimentsSql = `
 
 const largeSumColumns = unitSumColumns.slice(unitSumNames.length);
 const smallSumColumns = unitSumColumns.slice(0, unitSumNames.length);
+const selectGroupSumsSql = `
+  SELECT day, arm, value, ${groupSumColumns.slice(0, groupSumNames.length).join(', ')}, ${largeSumColumns.map(createDigitsSql).join(', ')}
+  FROM experiment_group WHERE experiment = ? AND day >= ? AND day < ?`;
 const inDaysSql = 'WHERE experiment = ? AND day >= ? AND day < ?';
 const selectSumsSql = `
   SELECT ${smallSumColumns.join(', ')}, ${largeSumColumns.map(createDigitsSql).join(', ')}
@@ -92,7 +104,14 @@ export class ExperimentArchive {
     const { number, account, vertical, test, name, createdMs, position, definedPosition, countedPosition } = experiment;
     const json = this.#database.value<string>('SELECT definition FROM experiment WHERE number = ?', [number])!;
     const key = [account, vertical, test, name] as const;
-    const definition = [json, createdMs, position, definedPosition, countedPosition] as const;
+    const dimensionPositions = (JSON.parse(json) as ExperimentDefinition).dimensions.map(
+      (name) =>
+        this.#database.value<number>(
+          'SELECT since_position FROM experiment_dimension WHERE experiment = ? AND name = ?',
+          [number, name],
+        ) ?? 0,
+    );
+    const definition = [json, createdMs, position, definedPosition, countedPosition, ...dimensionPositions] as const;
     const isClosingDeleted = isDeleted(experiment.closedPosition, deletedRecords);
     const isHidingDeleted = isDeleted(experiment.deletedPosition, deletedRecords);
     if (!isClosingDeleted && !isHidingDeleted) return [experimentArchiveKind.experiment, key, definition];
@@ -114,6 +133,13 @@ export class ExperimentArchive {
   *#readFigures(number: number, { fromDay, untilDay }: DayRange): Generator<ExperimentArchiveRecord, void> {
     const isOfVisitors = this.#experiments.findExperiment(number).definition.unit === 'visitor';
     const range = [number, fromDay, untilDay];
+    const values = this.#database.rows<[...ArchivedDimensionValue[1], dimension: string, value: string]>(
+      'SELECT number, first_position, dimension, value FROM experiment_value WHERE experiment = ?',
+      [number],
+    );
+    for (const [group, firstPosition, dimension, value] of values) {
+      yield [experimentArchiveKind.dimensionValue, [group, firstPosition], dimension, value];
+    }
     const days = this.#database.rows<ArchivedExperimentDay[1]>(
       `SELECT day, arm, no_unit FROM experiment_day ${inDaysSql}`,
       range,
@@ -131,6 +157,14 @@ export class ExperimentArchive {
     if (isOfVisitors) {
       yield* this.#visitors.readArchivedDays(number, fromDay, untilDay);
       return;
+    }
+    const groups = this.#database.rows<[...ArchivedGroupDay[1], ...sums: (number | string)[]]>(
+      selectGroupSumsSql,
+      range,
+    );
+    for (const [day, arm, group, ...sums] of groups) {
+      const small = sums.slice(0, groupSumNames.length) as number[];
+      yield [experimentArchiveKind.groupDay, [day, arm, group], small, sums.slice(groupSumNames.length) as string[]];
     }
     const ages = this.#database.rows<ArchivedExperimentAge[1]>(
       `SELECT day, arm, age_weeks, revenue_micros FROM experiment_age ${inDaysSql}`,
@@ -151,23 +185,39 @@ export class ExperimentArchive {
   *restore(untilDay: number, archived: Iterable<ArchiveRecord>): Generator<ArchiveRecord, void> {
     this.#visitors.removeDaysBefore(untilDay);
     this.#sums.write();
-    for (const table of ['experiment_day', 'experiment_age', 'experiment_revenue']) {
+    for (const table of ['experiment_day', 'experiment_age', 'experiment_revenue', 'experiment_group']) {
       this.#database.run(`DELETE FROM ${table} WHERE day < ?`, [untilDay]);
     }
     let experiment: number | null = null;
+    const restored = new Set<number>();
+    const groups = new ArchivedGroups();
     for (const record of archived) {
       if (record[0] === experimentArchiveKind.experiment) {
         this.#write();
         experiment = this.#experiments.restoreExperiment(record);
+        groups.clear(record);
+        if (experiment !== null) restored.add(experiment);
+      } else if (record[0] === experimentArchiveKind.dimensionValue) {
+        if (experiment !== null) this.#restoreValue(experiment, groups, record);
       } else if (record[0] === experimentArchiveKind.visitor) {
-        if (experiment !== null) this.#visitors.restoreDays(experiment, record);
+        if (experiment !== null) this.#visitors.restoreDays(experiment, record, groups.findAll(record[4] ?? []));
       } else if (isFigure(record)) {
-        if (experiment !== null) this.#restoreFigure(experiment, record);
+        if (experiment !== null) this.#restoreFigure(experiment, groups, record);
       } else {
         yield record;
       }
     }
     this.#write();
+    for (const number of restored) this.#experiments.removeSurplusValues(number);
+  }
+
+  /** Ignores a value of a dimension that the experiment does not have any more. */
+  #restoreValue(experiment: number, groups: ArchivedGroups, record: ArchivedDimensionValue): void {
+    const [, [group, firstPosition], dimension, value] = record;
+    const { dimensions } = this.#experiments.findExperiment(experiment);
+    const sincePosition = groups.findSincePosition(dimension);
+    if (!dimensions.some((each) => each.name === dimension && each.sincePosition === sincePosition)) return;
+    groups.add(group, this.#experiments.groups.addValue(experiment, dimension, value, firstPosition));
   }
 
   #write(): void {
@@ -175,7 +225,7 @@ export class ExperimentArchive {
     this.#sums.write();
   }
 
-  #restoreFigure(experiment: number, record: ArchivedFigure): void {
+  #restoreFigure(experiment: number, groups: ArchivedGroups, record: ArchivedFigure): void {
     const [day, arm] = record[1];
     const key = { experiment, day, arm };
     switch (record[0]) {
@@ -183,6 +233,12 @@ export class ExperimentArchive {
         const [, [, , sessionsWithoutUnit], sums, largeSums] = record;
         this.#sums.addSessionsWithoutUnit(key, sessionsWithoutUnit);
         if (sums !== undefined && largeSums !== undefined) this.#sums.addSums(key, toUnitSums(sums, largeSums));
+        break;
+      }
+      case experimentArchiveKind.groupDay: {
+        const [, [, , group], sums, largeSums] = record;
+        for (const number of groups.findAll([group]))
+          this.#sums.addSumsOfGroup(key, number, toGroupSums(sums, largeSums));
         break;
       }
       case experimentArchiveKind.age:
@@ -197,11 +253,37 @@ export class ExperimentArchive {
   }
 }
 
-type ArchivedFigure = ArchivedExperimentDay | ArchivedExperimentAge | ArchivedSessionRevenue;
+/** Maps the numbers of groups in the records of one archived experiment to their numbers in the store. */
+class ArchivedGroups {
+  readonly #numbers = new Map<number, number>();
+  #sincePositions = new Map<string, number>();
+
+  /** Starts with the next archived experiment. */
+  clear([, , [json, , , , , ...dimensionPositions]]: ArchivedExperiment): void {
+    this.#numbers.clear();
+    const { dimensions } = JSON.parse(json) as ExperimentDefinition;
+    this.#sincePositions = new Map(dimensions.map((name, index) => [name, dimensionPositions[index] ?? 0]));
+  }
+
+  findSincePosition(dimension: string): number | undefined {
+    return this.#sincePositions.get(dimension);
+  }
+
+  add(archivedGroup: number, group: number): void {
+    this.#numbers.set(archivedGroup, group);
+  }
+
+  /** Returns the numbers of the groups that the store has. The groups of device classes have the same numbers everywhere. */
+  findAll(archivedGroups: readonly number[]): number[] {
+    return archivedGroups.flatMap((group) => (group <= deviceGroupMax ? [group] : (this.#numbers.get(group) ?? [])));
+  }
+}
+
+type ArchivedFigure = ArchivedExperimentDay | ArchivedExperimentAge | ArchivedSessionRevenue | ArchivedGroupDay;
 
 function isFigure(record: ArchiveRecord): record is ArchivedFigure {
-  const { day, age, sessionRevenue } = experimentArchiveKind;
-  return record[0] === day || record[0] === age || record[0] === sessionRevenue;
+  const { day, age, sessionRevenue, groupDay } = experimentArchiveKind;
+  return [day, age, sessionRevenue, groupDay].some((kind) => kind === record[0]);
 }
 
 function isDeleted(position: number | null, { fromPosition, untilPosition }: DeletedRecords): boolean {
@@ -213,4 +295,11 @@ function toUnitSums(sums: readonly number[], largeSums: readonly string[]): Unit
     ...unitSumNames.map((name, index) => [name, sums[index] ?? 0]),
     ...largeUnitSumNames.map((name, index) => [name, BigInt(largeSums[index]!)]),
   ]) as UnitSums;
+}
+
+function toGroupSums(sums: readonly number[], largeSums: readonly string[]): GroupSums {
+  return Object.fromEntries([
+    ...groupSumNames.map((name, index) => [name, sums[index]!]),
+    ...largeUnitSumNames.map((name, index) => [name, BigInt(largeSums[index]!)]),
+  ]) as GroupSums;
 }

@@ -1,6 +1,12 @@
 import { bounds } from '../bounds.ts';
 import { subIdByteLength } from '../ids/sub-id.ts';
-import { type CountedExperiment, deletingCursor, type FillCursor, isSessionOf } from './counted-experiments.ts';
+import {
+  type CountedExperiment,
+  deletingCursor,
+  endCursor,
+  type FillCursor,
+  isSessionOf,
+} from './counted-experiments.ts';
 import { toSubIdSortKey } from './projection-state.ts';
 import type { SqlDatabase } from './sql-database.ts';
 import type { SqliteProjectionState } from './sqlite-projection-state.ts';
@@ -41,10 +47,19 @@ export class ExperimentFill {
     this.#database.write(() => {
       if (cursor.day === deletingCursor.day) this.#deleteSums(number, sessionsMax);
       else {
-        experiments.saveFill(number, this.#countSessions(experiments.findExperiment(number), cursor, sessionsMax));
+        const experiment = experiments.findExperiment(number);
+        const nextCursor = this.#countSessions(experiment, cursor, sessionsMax);
         this.#state.experiments.writeChanges();
+        const isComplete = nextCursor === null && !this.#mayHaveSurplusValues(experiment);
+        experiments.saveFill(number, isComplete ? null : (nextCursor ?? endCursor));
       }
     });
+  }
+
+  /** Removes a limited number of the surplus values of dimensions. Returns whether more may remain. */
+  #mayHaveSurplusValues({ number, dimensions }: CountedExperiment): boolean {
+    const { groups } = this.#state.experiments.experiments;
+    return dimensions.some(({ name }) => groups.removeSurplus(number, name));
   }
 
   /** Deletes a limited number of the sums that an earlier definition left. When they are deleted, the sessions are counted. */
@@ -62,6 +77,7 @@ export class ExperimentFill {
     if (changes + revenues > 0) return;
     this.#database.run('DELETE FROM experiment_day WHERE experiment = ?', [number]);
     this.#database.run('DELETE FROM experiment_age WHERE experiment = ?', [number]);
+    this.#state.experiments.experiments.groups.removeAll(number);
     this.#state.experiments.experiments.saveFill(number, { day: 0, tagNumber: 0, position: 0 });
   }
 

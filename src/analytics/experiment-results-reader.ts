@@ -1,9 +1,11 @@
 import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
+import { assembleBreakdown } from '../experiments/assemble-breakdown.ts';
 import { assembleResults, resultsDayOf } from '../experiments/assemble-results.ts';
 import { type Concentration, measureConcentration } from '../experiments/concentration.ts';
 import type { ExperimentResults } from '../experiments/experiment-results.ts';
 import type { ExperimentResultsQuery } from './analytics.ts';
+import { readBreakdown } from './experiment-breakdown-reader.ts';
 import { readExperimentFigures } from './experiment-figures-reader.ts';
 import { findExperiment } from './experiment-table.ts';
 import type { SqlDatabase } from './sql-database.ts';
@@ -19,7 +21,7 @@ type ReadResults = (database: SqlDatabase, query: ExperimentResultsQuery) => Exp
  */
 export function createResultsReader(): ReadResults {
   const concentrations = new LRUCache<string, Concentration>({ max: bounds.concentrationsCachedMax });
-  return (database, { today, withSeries, ...query }) => {
+  return (database, { today, withSeries, groupBy, ...query }) => {
     const experiment = findExperiment(database, query);
     if (experiment === null) return null;
     const { definition, closing } = experiment;
@@ -32,6 +34,14 @@ export function createResultsReader(): ReadResults {
     const concentration = cached ?? (closing === null ? measureConcentration(definition, figures) : unmeasured);
     if (isMeasured && figures.fillProgress === null) concentrations.set(key, concentration);
     const { results, series } = assembleResults(experiment, figures, concentration);
-    return withSeries ? { ...results, series: [...series] } : results;
+    const groups = groupBy === null ? null : readBreakdown(database, { ...query, groupBy, asOf });
+    const isFilling = figures.fillProgress !== null;
+    return {
+      ...results,
+      ...(groupBy === null || groups === null
+        ? {}
+        : { breakdown: assembleBreakdown(definition, groupBy, groups, isFilling) }),
+      ...(withSeries ? { series: [...series] } : {}),
+    };
   };
 }

@@ -16,6 +16,8 @@ interface ChangedSession {
   session: SessionState;
   /** Arms in which the session counts. */
   readonly arms: readonly CountedArm[];
+  /** Numbers of the groups in which the session counts, by index of `arms`. */
+  readonly groups: readonly (readonly number[])[];
   /** Visitor; null without one, or if no experiment needs it. */
   readonly unit: SessionUnit | null;
   /** Figures before the change, by index of `arms`; null for a session that is not counted yet. */
@@ -29,6 +31,7 @@ interface ChangedSession {
 export class ExperimentSums {
   readonly #database: SqlDatabase;
   readonly #readActivity: (session: SessionState) => SessionActivity;
+  readonly #readMetadata: (session: SessionState) => string | null;
   readonly experiments: CountedExperiments;
   readonly archive: ExperimentArchive;
   readonly #sums: ExperimentSumChanges;
@@ -38,9 +41,14 @@ export class ExperimentSums {
   /** Sessions that the batch has changed, by position. */
   readonly #changed = new Map<number, ChangedSession>();
 
-  constructor(database: SqlDatabase, readActivity: (session: SessionState) => SessionActivity) {
+  constructor(
+    database: SqlDatabase,
+    readActivity: (session: SessionState) => SessionActivity,
+    readMetadata: (session: SessionState) => string | null,
+  ) {
     this.#database = database;
     this.#readActivity = readActivity;
+    this.#readMetadata = readMetadata;
     this.experiments = new CountedExperiments(database);
     this.#sums = new ExperimentSumChanges(database);
     this.#visitors = new ExperimentVisitors(database, this.#sums);
@@ -54,12 +62,14 @@ export class ExperimentSums {
     );
   }
 
-  /** Must be called for each new session. `unit` is null for a session without visitor. */
-  addSession(session: SessionState, unit: SessionUnit | null): void {
+  /** Must be called for each new session. `unit` is null for a session without visitor, and `metadata` is JSON text. */
+  addSession(session: SessionState, unit: SessionUnit | null, metadata: string | null): void {
     const copy = unit && { hash: Buffer.from(unit.hash), isMisassigned: unit.isMisassigned };
     if (copy !== null) this.#unitWriter.add([session.position, copy.hash, copy.isMisassigned ? 1 : 0]);
     const arms = this.experiments.findArms(session);
-    if (arms.length > 0) this.#changed.set(session.position, { session, arms, unit: copy, before: null });
+    if (arms.length === 0) return;
+    const groups = arms.map(({ experiment }) => this.#findGroups(experiment, session, copy, () => metadata));
+    this.#changed.set(session.position, { session, arms, groups, unit: copy, before: null });
   }
 
   /** Must be called before each change of a session. */
@@ -75,12 +85,30 @@ export class ExperimentSums {
     const activity = this.#readActivity(session);
     const unit = this.#readUnit(session, arms);
     const before = arms.map(({ experiment }) => figuresOf(session, unit, activity, experiment));
-    this.#changed.set(session.position, { session, arms, unit, before });
+    // The groups of a visitor are stored with the visitor.
+    const groups = arms.map(({ experiment }) =>
+      experiment.definition.unit === 'visitor' ? [] : this.#findGroups(experiment, session, null),
+    );
+    this.#changed.set(session.position, { session, arms, groups, unit, before });
   }
 
   /** Counts a session that was created before its experiment. */
   countEarlierSession(session: SessionState, arm: CountedArm): void {
-    this.#changed.set(session.position, { session, arms: [arm], unit: this.#readUnit(session, [arm]), before: null });
+    const unit = this.#readUnit(session, [arm]);
+    const groups = [this.#findGroups(arm.experiment, session, unit)];
+    this.#changed.set(session.position, { session, arms: [arm], groups, unit, before: null });
+  }
+
+  /** Returns no groups if the session has no unit. */
+  #findGroups(
+    experiment: CountedExperiment,
+    session: SessionState,
+    unit: SessionUnit | null,
+    readMetadata = () => this.#readMetadata(session),
+  ): readonly number[] {
+    if (experiment.definition.unit === 'visitor' && unit === null) return [];
+    const isFilling = this.experiments.isFilling(experiment.number);
+    return this.experiments.groups.findGroups(experiment, session, isFilling, readMetadata);
   }
 
   /** Applies a record of an experiment. Returns false if the record is invalid, or changes a closed experiment. */
@@ -94,11 +122,12 @@ export class ExperimentSums {
   writeChanges(): void {
     this.#unitWriter.flush();
     if (this.#changed.size === 0) return;
-    for (const { session, arms, unit, before } of this.#changed.values()) {
+    for (const { session, arms, groups, unit, before } of this.#changed.values()) {
       const activity = this.#readActivity(session);
       for (const [index, arm] of arms.entries()) {
         const after = figuresOf(session, unit, activity, arm.experiment);
-        this.#changeFigures(session, arm, unit, activity.day, before?.[index] ?? null, after);
+        const counted = { ...arm, groups: groups[index]! };
+        this.#changeFigures(session, counted, unit, activity.day, before?.[index] ?? null, after);
       }
     }
     this.#changed.clear();
@@ -109,21 +138,26 @@ export class ExperimentSums {
 
   #changeFigures(
     { position }: SessionState,
-    { experiment: { number: experiment, definition }, arm }: CountedArm,
+    {
+      experiment: { number: experiment, definition },
+      arm,
+      groups,
+    }: CountedArm & { readonly groups: readonly number[] },
     unit: SessionUnit | null,
     day: number,
     before: SessionFigures | null,
     after: SessionFigures,
   ): void {
     if (definition.unit === 'visitor') {
-      if (unit !== null)
-        this.#visitors.changeSession({ experiment, unit: unit.hash, arm, position, day, before, after });
-      else if (before === null) this.#sums.addSessionsWithoutUnit({ experiment, day, arm }, 1);
+      if (unit !== null) {
+        const hash = unit.hash;
+        this.#visitors.changeSession({ experiment, unit: hash, arm, groups, position, day, before, after });
+      } else if (before === null) this.#sums.addSessionsWithoutUnit({ experiment, day, arm }, 1);
       return;
     }
     const arms = 1 << arm;
-    if (before !== null) this.#sums.addUnit(experiment, arm, [{ day, arms, figures: before }], -1);
-    this.#sums.addUnit(experiment, arm, [{ day, arms, figures: after }], 1);
+    if (before !== null) this.#sums.addUnit(experiment, { arm, groups }, [{ day, arms, figures: before }], -1);
+    this.#sums.addUnit(experiment, { arm, groups }, [{ day, arms, figures: after }], 1);
     const revenueMicros = frozenRevenue(after);
     if (revenueMicros > 0) this.#revenueWriter.add([experiment, position, day, arm, revenueMicros, 1]);
     else if (before !== null && frozenRevenue(before) > 0) {

@@ -15,7 +15,9 @@ interface Visitor {
   readonly experiment: number;
   readonly unit: Buffer;
   arm: number;
-  /** Lowest ledger position of the visitor's sessions; `arm` is the arm of this session. */
+  /** Numbers of the groups, with the device class first. */
+  groups: readonly number[];
+  /** Lowest ledger position of the visitor's sessions; `arm` and `groups` are those of this session. */
   firstPosition: number;
   /** Days with sessions, in ascending order. */
   readonly days: UnitDay[];
@@ -29,6 +31,8 @@ export interface VisitorSessionChange {
   readonly unit: Uint8Array;
   /** Arm with the referrer tag of the session. */
   readonly arm: number;
+  /** Numbers of the groups of the session. */
+  readonly groups: readonly number[];
   readonly position: number;
   readonly day: number;
   /** Figures that are counted so far; null for a new session. */
@@ -36,8 +40,14 @@ export interface VisitorSessionChange {
   readonly after: SessionFigures;
 }
 
-type VisitorColumns = [arm: number, firstPosition: number, firstDay: number, days: Uint8Array];
-const visitorColumnsSql = 'arm, first_position, first_day, days';
+type VisitorColumns = [
+  arm: number,
+  firstPosition: number,
+  firstDay: number,
+  days: Uint8Array,
+  groups: Uint8Array | null,
+];
+const visitorColumnsSql = 'arm, first_position, first_day, days, groups';
 
 /** Visitors of experiments: applies the changes of a batch to their sessions, and writes the visitors and the changes of the sums. */
 export class ExperimentVisitors {
@@ -53,21 +63,21 @@ export class ExperimentVisitors {
     this.#visitorWriter = new RowWriter(
       database,
       'experiment_unit',
-      ['experiment', 'unit', 'arm', 'first_position', 'first_day', 'last_day', 'days'],
+      ['experiment', 'unit', 'arm', 'first_position', 'first_day', 'last_day', 'days', 'groups'],
       `ON CONFLICT DO UPDATE SET arm = excluded.arm, first_position = excluded.first_position, first_day = excluded.first_day,
-        last_day = excluded.last_day, days = excluded.days`,
+        last_day = excluded.last_day, days = excluded.days, groups = excluded.groups`,
     );
     const revenueColumns = ['experiment', 'unit', 'day', 'arm', 'revenue_micros', 'sessions'];
     this.#revenueWriter = new RowWriter(database, 'experiment_revenue', revenueColumns);
   }
 
-  changeSession({ experiment, unit, arm, position, day, before, after }: VisitorSessionChange): void {
+  changeSession({ experiment, unit, arm, groups, position, day, before, after }: VisitorSessionChange): void {
     const visitor = this.#findVisitor(experiment, unit);
     const unitDay = findOrInsertDay(visitor.days, day);
     if (before !== null) addFigures(unitDay.figures, before, -1);
     addFigures(unitDay.figures, after, 1);
     unitDay.arms |= 1 << arm;
-    decideArm(visitor, arm, position);
+    decideArm(visitor, { arm, groups }, position);
   }
 
   /** Yields the days from `fromDay` (inclusive) to `untilDay` (exclusive) of the visitors of an experiment. */
@@ -76,23 +86,33 @@ export class ExperimentVisitors {
       `SELECT unit, ${visitorColumnsSql} FROM experiment_unit WHERE experiment = ? AND first_day < ? AND last_day >= ?`,
       [experiment, untilDay, fromDay],
     );
-    for (const [unit, arm, firstPosition, firstDay, encoded] of rows) {
+    for (const [unit, arm, firstPosition, firstDay, encoded, groups] of rows) {
       const days = decodeUnitDays(encoded, arm, firstDay).filter(({ day }) => day >= fromDay && day < untilDay);
       if (days.length === 0) continue;
       const encodedDays = encodeUnitDays(days, arm);
-      yield [experimentArchiveKind.visitor, [days[0]!.day, arm, firstPosition], unit, encodedDays];
+      yield [
+        experimentArchiveKind.visitor,
+        [days[0]!.day, arm, firstPosition],
+        unit,
+        encodedDays,
+        decodeVarints(groups),
+      ];
     }
   }
 
-  /** Adds archived days to a visitor, who must not have these days yet. */
-  restoreDays(experiment: number, [, [firstDay, arm, firstPosition], unit, encoded]: ArchivedVisitor): void {
+  /** Adds archived days to a visitor, who must not have these days yet. `groups` are the numbers of the archived groups in this store. */
+  restoreDays(
+    experiment: number,
+    [, [firstDay, arm, firstPosition], unit, encoded]: ArchivedVisitor,
+    groups: readonly number[],
+  ): void {
     const visitor = this.#findVisitor(experiment, unit);
     for (const { day, arms, figures } of decodeUnitDays(encoded, arm, firstDay)) {
       const unitDay = findOrInsertDay(visitor.days, day);
       unitDay.arms |= arms;
       addFigures(unitDay.figures, figures, 1);
     }
-    decideArm(visitor, arm, firstPosition);
+    decideArm(visitor, { arm, groups }, firstPosition);
     // Bounds the memory that a large archive takes.
     if (this.#changed.size >= bounds.projectionBatchRecordsMax) this.write();
   }
@@ -115,7 +135,7 @@ export class ExperimentVisitors {
   write(): void {
     const visitors = [...this.#changed.values()];
     this.#changed.clear();
-    for (const { experiment, unit, arm, firstPosition, days, hadRevenue } of visitors) {
+    for (const { experiment, unit, arm, groups, firstPosition, days, hadRevenue } of visitors) {
       if (hadRevenue) {
         this.#database.run('DELETE FROM experiment_revenue WHERE experiment = ? AND unit = ?', [experiment, unit]);
       }
@@ -124,9 +144,10 @@ export class ExperimentVisitors {
         this.#database.run('DELETE FROM experiment_unit WHERE experiment = ? AND unit = ?', [experiment, unit]);
         continue;
       }
-      this.#sums.addUnit(experiment, arm, days, 1);
+      this.#sums.addUnit(experiment, { arm, groups }, days, 1);
       const encoded = encodeUnitDays(days, arm);
-      this.#visitorWriter.add([experiment, unit, arm, firstPosition, first.day, last.day, encoded]);
+      const row = [experiment, unit, arm, firstPosition, first.day, last.day, encoded, encodeVarints(groups)];
+      this.#visitorWriter.add(row);
       if (!hasRevenue(days)) continue;
       for (const { day, figures } of days) {
         this.#revenueWriter.add([experiment, unit, day, arm, frozenRevenue(figures), figures.sessions]);
@@ -148,17 +169,23 @@ export class ExperimentVisitors {
     );
     const [arm, firstPosition, firstDay] = row ?? [0, Number.POSITIVE_INFINITY, 0];
     const days = row === null ? [] : decodeUnitDays(row[3], arm, firstDay);
-    if (row !== null) this.#sums.addUnit(experiment, arm, days, -1);
-    const visitor = { experiment, unit: hash, arm, firstPosition, days, hadRevenue: hasRevenue(days) };
+    const groups = decodeVarints(row?.[4] ?? null);
+    if (row !== null) this.#sums.addUnit(experiment, { arm, groups }, days, -1);
+    const visitor = { experiment, unit: hash, arm, groups, firstPosition, days, hadRevenue: hasRevenue(days) };
     this.#changed.set(key, visitor);
     return visitor;
   }
 }
 
-/** The order in which sessions are counted does not matter: the session with the lowest position decides about the arm. */
-function decideArm(visitor: Visitor, arm: number, position: number): void {
-  if (position >= visitor.firstPosition) return;
+/** The order in which sessions are counted does not matter: the session with the lowest position decides about the arm and the groups. */
+function decideArm(
+  visitor: Visitor,
+  { arm, groups }: { readonly arm: number; readonly groups: readonly number[] },
+  position: number,
+): void {
+  if (position > visitor.firstPosition) return;
   visitor.arm = arm;
+  if (groups.length > 0) visitor.groups = groups;
   visitor.firstPosition = position;
 }
 

@@ -129,7 +129,8 @@ export class LedgerProjection {
       revenueMicros: 0,
     };
     this.#state.addSession(session, segment, metadata);
-    this.#state.experiments.addSession(session, hash === undefined ? null : { hash, isMisassigned });
+    const unit = hash === undefined ? null : { hash, isMisassigned };
+    this.#state.experiments.addSession(session, unit, metadata);
     const changes = this.#state.counters.changesOfDay(session);
     changes.sessions++;
     changes.firstSessionMs = Math.min(createdMs, changes.firstSessionMs ?? createdMs);

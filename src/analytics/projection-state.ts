@@ -148,8 +148,8 @@ export interface ProjectionState {
   readonly experiments: {
     /** Applies a record of an experiment. Returns false if the record is invalid, or changes a closed experiment. */
     applyRecord(position: number, record: ExperimentRecord): boolean;
-    /** Must be called for each new session. `unit` is null for a session without visitor. */
-    addSession(session: SessionState, unit: SessionUnit | null): void;
+    /** Must be called for each new session. `unit` is null for a session without visitor, and `metadata` is JSON text. */
+    addSession(session: SessionState, unit: SessionUnit | null, metadata: string | null): void;
     /** Must be called before a record changes a session. */
     beforeChange(session: SessionState): void;
   };

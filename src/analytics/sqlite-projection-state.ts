@@ -131,10 +131,17 @@ export class SqliteProjectionState implements ProjectionState {
   constructor(database: SqlDatabase) {
     this.#database = database;
     this.counters = new DailyCounters(database);
-    this.experiments = new ExperimentSums(database, (session) => {
-      if (session.clickedOffers.length > 0) this.#clickWriter.flush();
-      return readSessionActivity(database, session);
-    });
+    this.experiments = new ExperimentSums(
+      database,
+      (session) => {
+        if (session.clickedOffers.length > 0) this.#clickWriter.flush();
+        return readSessionActivity(database, session);
+      },
+      ({ position }) => {
+        this.#metadataWriter.flush();
+        return database.value<string>('SELECT json FROM session_metadata WHERE session = ?', [position]);
+      },
+    );
     this.#tags = new NumberTable(database, 'referrer_tag', ['account', 'vertical', 'test', 'tag']);
     this.offers = new NumberTable(database, 'offer', ['id']);
     this.lenders = new NumberTable(database, 'lender', ['name']);

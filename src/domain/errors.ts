@@ -53,8 +53,9 @@ export const paramErrorTexts = {
   outcome: 'is required, and must be ship, keep_control, no_decision or broken',
   arm: 'must be the referrer_tag of an arm, or null',
   note: `must be a string of at most ${bounds.experimentTextCharactersMax} characters, or null`,
-  dimensions: `must be an array of at most ${bounds.experimentDimensionsMax} different metadata names of 1 to ${bounds.metadataCharactersMax} characters, none of which is the name of a pocket field`,
+  dimensions: `must be an array of at most ${bounds.experimentDimensionsMax} different metadata names of 1 to ${bounds.metadataCharactersMax} characters, none of which is device or the name of a pocket field`,
   series: 'must be true or false',
+  group_by: 'must be device or one of the dimensions of the experiment',
 
   // Widgets
   load: 'must be the id of a widget load: 16 lower-case hexadecimal digits',

@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { bounds } from '../bounds.ts';
 import { nullableSchema } from '../domain/nullable-schema.ts';
+import { groupKinds } from './breakdown-figures.ts';
 import { decisions } from './decide.ts';
 import { experimentStates } from './experiment.ts';
 
@@ -195,6 +196,57 @@ export const seriesLookSchema = Type.Object(
   { title: 'ExperimentLook' },
 );
 
+/** The only sentence about figures of groups: with many groups, some differ by chance. */
+export const breakdownWarning = 'For ideas, not for decisions.';
+
+export type BreakdownGroup = Static<typeof breakdownGroupSchema>;
+const breakdownGroupSchema = Type.Object(
+  {
+    kind: oneOf(
+      groupKinds,
+      '`value`: a device class or a value of the dimension; `none`: sessions whose metadata does not have the key; `other`: the rest.',
+    ),
+    value: nullableSchema(text('Device class, or value of the dimension as text; `null` unless `kind` is `value`.')),
+    arms: list(
+      Type.Object(
+        {
+          ...Type.Pick(armResultsSchema, ['referrer_tag', 'sessions', 'units', 'units_with_revenue', 'views', 'clicks'])
+            .properties,
+          ...Type.Pick(armResultsSchema, ['click_rate', 'rev_attributed', 'rev_confirmed', 'revenue_per_session'])
+            .properties,
+        },
+        { title: 'ExperimentGroupArm' },
+      ),
+      'The figures of each arm in the group.',
+    ),
+    comparisons: list(
+      Type.Object(
+        {
+          arm: armTag,
+          difference: intervalSchema(
+            `Revenue per session of the arm minus that of the control in the group, in USD, with a 99 % interval, which may be looked at every day. \`null\` until both arms have ${minimumUnits} in the group.`,
+          ),
+        },
+        { title: 'ExperimentGroupComparison' },
+      ),
+      'Comparison of each arm with the control in the group, without a decision.',
+    ),
+  },
+  { title: 'ExperimentGroup' },
+);
+
+const breakdownSchema = Type.Object(
+  {
+    group_by: text('`device` or the name of a dimension.'),
+    warning: text(`Always "${breakdownWarning}"`),
+    groups: list(
+      breakdownGroupSchema,
+      `Device classes, or the ${bounds.dimensionValuesMax} values that came first, in the order of their first session, then \`none\` and \`other\`. Groups without sessions are left out.`,
+    ),
+  },
+  { title: 'ExperimentBreakdown', description: 'With `group_by`: figures of groups of units.' },
+);
+
 export type ExperimentResults = Static<typeof experimentResultsSchema>;
 export const experimentResultsSchema = Type.Object({
   name: text('Name of the experiment.'),
@@ -226,6 +278,7 @@ export const experimentResultsSchema = Type.Object({
   comparisons: list(comparisonSchema, 'Comparison of each arm with the control.'),
   split_check: splitCheckSchema,
   guardrails: list(guardrailSchema, 'Ratios that may show harm, for each arm other than the control.'),
+  breakdown: Type.Optional(breakdownSchema),
   series: Type.Optional(
     list(
       seriesLookSchema,
@@ -235,7 +288,7 @@ export const experimentResultsSchema = Type.Object({
 });
 
 export interface ResultsWithSeries {
-  /** Without the member `series`. */
+  /** Without the members `breakdown` and `series`. */
   readonly results: ExperimentResults;
   /** In the order of days, then arms; at most `bounds.experimentSeriesLooksMax` latest looks of each arm. */
   readonly series: readonly SeriesLook[];

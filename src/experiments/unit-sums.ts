@@ -38,6 +38,21 @@ export const unitSumNames = [
 /** Sums over units that may exceed `Number.MAX_SAFE_INTEGER`. */
 export const largeUnitSumNames = ['revenueCentsSquared', 'revenueMicrosTimesSessions'] as const;
 
+/** Names of the sums that results by device or dimension need. */
+export const groupSumNames = [
+  'sessions',
+  'units',
+  'unitsWithRevenue',
+  'revenueMicros',
+  'sessionsSquared',
+  'views',
+  'attributedMicros',
+  'confirmedMicros',
+  'clicks',
+] as const;
+
+export type GroupSums = Pick<UnitSums, (typeof groupSumNames)[number] | (typeof largeUnitSumNames)[number]>;
+
 export type UnitSums = Record<(typeof unitSumNames)[number], number> &
   Record<(typeof largeUnitSumNames)[number], bigint>;
 
@@ -121,6 +136,11 @@ export function addUnitSums(sums: UnitSums, change: UnitSums, sign: 1 | -1): voi
   }
 }
 
+export function addGroupSums(sums: GroupSums, change: GroupSums, sign: 1 | -1): void {
+  for (const name of groupSumNames) sums[name] += sign * change[name];
+  for (const name of largeUnitSumNames) sums[name] += BigInt(sign) * change[name];
+}
+
 function subtractSums(sums: UnitSums, subtrahend: UnitSums): UnitSums {
   const difference = { ...sums };
   addUnitSums(difference, subtrahend, -1);
@@ -128,3 +148,17 @@ function subtractSums(sums: UnitSums, subtrahend: UnitSums): UnitSums {
 }
 
 export const noUnitSums: UnitSums = subtractSums(sumsOfUnit(noSessions), sumsOfUnit(noSessions));
+
+export const noGroupSums: GroupSums = {
+  sessions: 0,
+  units: 0,
+  unitsWithRevenue: 0,
+  revenueMicros: 0,
+  sessionsSquared: 0,
+  views: 0,
+  attributedMicros: 0,
+  confirmedMicros: 0,
+  clicks: 0,
+  revenueCentsSquared: 0n,
+  revenueMicrosTimesSessions: 0n,
+};

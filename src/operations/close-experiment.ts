@@ -70,7 +70,10 @@ export const closeExperiment = defineOperation({
         return successOutcome(toExperimentView(experiment, nowMs, findKeyId));
       }
       const today = daysSinceEpoch(nowMs);
-      const results = await analytics.getExperimentResults({ ...query, today, withSeries: false }, signal);
+      const results = await analytics.getExperimentResults(
+        { ...query, today, withSeries: false, groupBy: null },
+        signal,
+      );
       if (results === null || results.fill_progress !== null) return serviceUnavailable(bounds.retryAfterSeconds);
       const closed: ExperimentOutcome = { outcome, arm, note, results };
       const change = describeChange(deps.subIds, caller, name, nowMs);

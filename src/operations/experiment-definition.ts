@@ -88,7 +88,7 @@ export function parseDefinition(
   const startsOn = parseIsoDate(body.starts_on)!;
   const endsOn = body.ends_on == null ? null : parseIsoDate(body.ends_on)!;
   if (endsOn !== null && !isLastDay(startsOn, endsOn)) return invalidRequest('ends_on');
-  if (dimensions.some((name) => vertical.fields.some((field) => field.name === name))) {
+  if (dimensions.some((name) => name === 'device' || vertical.fields.some((field) => field.name === name))) {
     return invalidRequest('dimensions');
   }
   return successOutcome({

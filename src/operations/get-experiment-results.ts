@@ -3,7 +3,7 @@ import type { Analytics } from '../analytics/analytics.ts';
 import { daysSinceEpoch } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import { nullableSchema } from '../domain/nullable-schema.ts';
-import { type Outcome, successOutcome } from '../domain/outcome.ts';
+import { invalidRequest, type Outcome, successOutcome } from '../domain/outcome.ts';
 import {
   armResultsSchema,
   comparisonSchema,
@@ -34,6 +34,16 @@ const { arm: _, ...comparisonProperties } = comparisonSchema.properties;
 const armColumns = listCsvColumns(
   Type.Object({ ...armResultsSchema.properties, comparison: nullableSchema(Type.Object(comparisonProperties)) }),
 );
+const { groups } = experimentResultsSchema.properties.breakdown.properties;
+const { arms: groupArms, comparisons: groupComparisons, ...groupProperties } = groups.items.properties;
+const { arm: __, ...groupComparisonProperties } = groupComparisons.items.properties;
+const groupColumns = listCsvColumns(
+  Type.Object({
+    ...groupProperties,
+    ...groupArms.items.properties,
+    comparison: nullableSchema(Type.Object(groupComparisonProperties)),
+  }),
+);
 const lookColumns = listCsvColumns(seriesLookSchema);
 
 /** GET /experiments/{name}/results (docs/contract.md#results): compares the arms of an experiment with its control. */
@@ -49,6 +59,10 @@ export const getExperimentResults = defineOperation({
     'the limit of analytics queries.',
   parameters: {
     name: experimentNameMember,
+    group_by: {
+      description: 'Adds the member `breakdown`: `device`, or one of the `dimensions` of the experiment.',
+      schema: Type.Optional(Type.String()),
+    },
     series: { description: 'Whether the answer has the member `series`.', schema: flagSchema },
   },
   response: {
@@ -56,7 +70,8 @@ export const getExperimentResults = defineOperation({
     schema: responseSchema,
     examples: { results: { recorded: 'experimentResults' } },
     csv: {
-      description: 'One line for each arm with its comparison, or with `series=true` one line for each look.',
+      description:
+        'One line for each arm with its comparison, with `series=true` one line for each look, or with `group_by` one line for each group and arm.',
       examples: { results: { recorded: 'experimentResultsCsv' } },
     },
   },
@@ -64,16 +79,19 @@ export const getExperimentResults = defineOperation({
   invalidParamExample: 'name',
   async handle(
     { analytics, clock }: GetExperimentResultsDeps,
-    { name, series },
+    { name, series, group_by: groupBy = null },
     { caller, signal },
   ): Promise<Outcome<ExperimentResultsResponse>> {
     const today = daysSinceEpoch(clock.wallMs());
-    const query = { ...toAnalyticsTenant(caller), name, today, withSeries: series };
+    const query = { ...toAnalyticsTenant(caller), name, today, withSeries: series, groupBy };
     const found = await refuseIfUnavailable(() => analytics.getExperimentResults(query, signal));
     if (!found.ok) return found;
-    return found.value === null ? experimentNotFound() : successOutcome(found.value);
+    if (found.value === null) return experimentNotFound();
+    const isGrouped = groupBy === null || found.value.breakdown !== undefined;
+    return isGrouped ? successOutcome(found.value) : invalidRequest('group_by');
   },
-  createCsvPage({ arms, comparisons, series }) {
+  createCsvPage({ arms, comparisons, series, breakdown }) {
+    if (breakdown !== undefined) return { columns: groupColumns, rows: listGroupRows(breakdown), nextCursor: null };
     if (series !== undefined) return { columns: lookColumns, rows: series, nextCursor: null };
     const rows = arms.map((arm) => ({
       ...arm,
@@ -82,3 +100,13 @@ export const getExperimentResults = defineOperation({
     return { columns: armColumns, rows, nextCursor: null };
   },
 });
+
+function listGroupRows({ groups }: NonNullable<ExperimentResultsResponse['breakdown']>): object[] {
+  return groups.flatMap(({ kind, value, arms, comparisons }) =>
+    arms.map((arm) => ({
+      ...{ kind, value },
+      ...arm,
+      comparison: comparisons.find((comparison) => comparison.arm === arm.referrer_tag) ?? null,
+    })),
+  );
+}

@@ -1,5 +1,6 @@
 import { daysSinceEpoch, msPerDay } from '../../src/domain/calendar.ts';
 import { squareCents } from '../../src/domain/money.ts';
+import type { GroupFigures } from '../../src/experiments/breakdown-figures.ts';
 import type { ExperimentDefinition } from '../../src/experiments/experiment.ts';
 import type {
   ArmDay,
@@ -115,6 +116,50 @@ export class ExperimentModel {
       unitsWithRevenue,
       leftOut: this.#leftOut(experiment, asOf),
     };
+  }
+
+  /** Groups units by the device or the metadata of their first session. */
+  breakdown(experiment: ModelExperiment, groupBy: string, asOf: number): GroupFigures[] {
+    const { definition } = experiment;
+    const units = this.#units(experiment);
+    const groupValueOf = ({ device, metadata }: ModelSession): string | null => {
+      if (groupBy === 'device') return deviceClasses[device]!;
+      const entries = metadata === null ? {} : (JSON.parse(metadata) as Record<string, unknown>);
+      return groupBy in entries ? `${entries[groupBy]}` : null;
+    };
+    const sessions = units.flatMap((unit) => unit.sessions).sort((a, b) => a.position - b.position);
+    const byFirstSession = [...new Set(sessions.map(groupValueOf))];
+    const texts = byFirstSession.filter((value) => value !== null);
+    const shown = groupBy === 'device' ? [...deviceClasses] : texts.slice(0, 50);
+    const groupOf = ({ sessions }: (typeof units)[number]) => {
+      const value = groupValueOf(sessions[0]!);
+      return value === null ? 'none' : shown.includes(value) ? `=${value}` : 'other';
+    };
+    const groups = [...shown.map((value) => `=${value}`), 'none', 'other'].map((group): GroupFigures => {
+      const inGroup = units.filter((unit) => groupOf(unit) === group);
+      const isValue = group.startsWith('=');
+      return {
+        kind: isValue ? 'value' : (group as 'none' | 'other'),
+        value: isValue ? group.slice(1) : null,
+        arms: definition.arms.map((_, index) => {
+          const until = (end: number): Figures =>
+            inGroup
+              .filter(({ arm }) => arm === index)
+              .map((unit) =>
+                figuresOf(
+                  unit.sessions.filter(({ day }) => day <= end),
+                  definition,
+                ),
+              )
+              .reduce((a, b) => add(a, b), figuresOf([], definition));
+          const { sessions, units, views, clicksCount: clicks, attributedMicros, confirmedMicros } = until(asOf);
+          const mature = until(asOf - definition.revenueDays - definition.graceDays - 1);
+          const figures = { sessions, units, views, clicks, attributedMicros, confirmedMicros };
+          return { ...figures, mature: toArmDay(index, 0, mature).sums };
+        }),
+      };
+    });
+    return groups.filter(({ arms }) => arms.some(({ sessions }) => sessions > 0));
   }
 
   #leftOut(experiment: ModelExperiment, asOf: number): LeftOutSessions {

@@ -53,7 +53,14 @@ describe('results of an experiment in the analytics store', () => {
   afterEach(() => projected.close());
 
   const read = (day: number, query: object = {}): ExperimentResults | null =>
-    projected.store.getExperimentResults({ ...tenant, name: 'hero', today: day, withSeries: false, ...query });
+    projected.store.getExperimentResults({
+      ...tenant,
+      name: 'hero',
+      today: day,
+      withSeries: false,
+      groupBy: null,
+      ...query,
+    });
   const assemble = (asOf: number) => {
     const { experiment, figures } = projected.store.readExperimentFigures({ ...tenant, name: 'hero', asOf })!;
     return assembleResults(experiment, figures);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { unitSumColumns } from '../../src/analytics/analytics-database.ts';
+import { groupSumColumns, unitSumColumns } from '../../src/analytics/analytics-database.ts';
 import { SqlDatabase } from '../../src/analytics/sql-database.ts';
 import { bounds } from '../../src/bounds.ts';
 import { msPerDay } from '../../src/domain/calendar.ts';
@@ -64,7 +64,7 @@ function readAll({ store }: ProjectedStore) {
     offers: store.listOffers({ ...window, referrerTag: 'tag-one', subs: null, afterOfferId: '', limit: 10 }),
     tags: store.listTags({ account: 1, vertical: 1, mode: 'live', afterTag: '', limit: 10 }),
     figures: store.readExperimentFigures({ ...experiment, asOf: today + 60 })!.figures,
-    results: store.getExperimentResults({ ...experiment, today: today + 60, withSeries: true }),
+    results: store.getExperimentResults({ ...experiment, today: today + 60, withSeries: true, groupBy: 'device' }),
   };
   const assertNumbers = (value: unknown, path: string): void => {
     if (typeof value === 'number') assert.ok(Number.isFinite(value), `${path} is ${value}`);
@@ -79,6 +79,7 @@ const cases = [
   ...['attributed_micros', 'confirmed_micros', 'confirmed_cents_squared'].map((column) => ['day_counter', column]),
   ...['attributed_micros', 'confirmed_micros'].map((column) => ['offer_counter', column]),
   ...unitSumColumns.map((column) => ['experiment_day', column]),
+  ...groupSumColumns.map((column) => ['experiment_group', column]),
   ['experiment_age', 'revenue_micros'],
 ] as const;
 

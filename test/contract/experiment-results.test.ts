@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { parse } from 'csv-parse/sync';
+import { bounds } from '../../src/bounds.ts';
 import { formatIsoTimestamp, msPerDay } from '../../src/domain/calendar.ts';
 import type { ConfirmationsResponse, ExperimentResultsResponse } from '../../src/index.ts';
 import { type ApiCaller, assertError, assertOk } from '../support/api-caller.ts';
@@ -120,6 +121,73 @@ for (const engine of ['uws', 'node'] as const) {
       'units_with_revenue',
     ]);
     assert.deepEqual([look!.arm, look!.difference, look!.units_with_revenue], ['page-b', '', '1']);
+  });
+}
+
+for (const engine of ['uws', 'node'] as const) {
+  test(`results are broken down by device and by a dimension (${engine})`, async (t) => {
+    const { market, caller } = await start(t, engine);
+    const definition = {
+      ...experiment,
+      arms: experiment.arms.map((arm) => ({ ...arm, referrer_tag: `by-${arm.referrer_tag}` })),
+    };
+    const by = { ...definition, control: 'by-page-a', dimensions: ['ad'] };
+    assertOk(await caller.send('PUT', 'experiments/grouped', by));
+    const create = async (tag: string, metadata: object, agent?: string) =>
+      assertOk(await caller.post('session', { referrer_tag: tag, metadata, user_agent: agent }));
+    const phone =
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) AppleWebKit/605.1.15 Version/17.0 Mobile/15E148 Safari/604.1';
+    await create('by-page-a', { ad: '=x' }, phone);
+    await create('by-page-b', { ad: 7 }, phone);
+    await create('by-page-b', { other: 1 });
+    for (let value = 0; value < bounds.dimensionValuesMax - 1; value++)
+      await create('by-page-b', { ad: `value ${value}` });
+    market.clock.advance(msPerDay);
+    const ask = (groupBy: string, headers = {}) =>
+      caller.http.send({
+        path: `${caller.basePath}/experiments/grouped/results?group_by=${groupBy}`,
+        headers: { Authorization: `Bearer ${caller.key}`, ...headers },
+      });
+    const groupsBy = async (groupBy: string) => {
+      const { breakdown } = assertOk<ExperimentResultsResponse>(await ask(groupBy));
+      assert.deepEqual([breakdown!.group_by, breakdown!.warning], [groupBy, 'For ideas, not for decisions.']);
+      return breakdown!.groups.map(({ kind, value, arms }) => [kind, value, ...arms.map(({ sessions }) => sessions)]);
+    };
+    assert.deepEqual(await groupsBy('device'), [
+      ['value', 'unknown', 0, bounds.dimensionValuesMax],
+      ['value', 'mobile', 1, 1],
+    ]);
+    const groups = await groupsBy('ad');
+    assert.deepEqual(groups.slice(0, 3), [
+      ['value', '=x', 1, 0],
+      ['value', '7', 0, 1],
+      ['value', 'value 0', 0, 1],
+    ]);
+    assert.deepEqual(groups.slice(bounds.dimensionValuesMax), [
+      ['none', null, 0, 1],
+      ['other', null, 0, 1],
+    ]);
+
+    const { text, headers } = await ask('ad', { Accept: 'text/csv' });
+    assert.equal(headers.get('content-type'), 'text/csv; charset=utf-8; header=present');
+    const lines: Readonly<Record<string, string>>[] = parse(text, { columns: true });
+    assert.deepEqual(
+      [0, 1, -2, -1]
+        .map((index) => lines.at(index)!)
+        .map((line) => [line.kind, line.value, line.referrer_tag, line.sessions]),
+      [
+        ['value', "'=x", 'by-page-a', '1'],
+        ['value', "'=x", 'by-page-b', '0'],
+        ['other', '', 'by-page-a', '0'],
+        ['other', '', 'by-page-b', '1'],
+      ],
+    );
+
+    for (const groupBy of ['unknown-name', 'Device', '__proto__', '', 'ad&group_by=device']) {
+      const answer = await ask(groupBy);
+      assertError(answer, 'INVALID_REQUEST', 'group_by');
+      assert.ok(!answer.text.includes('unknown-name') && !answer.text.includes('__proto__'));
+    }
   });
 }
 

@@ -9,6 +9,7 @@ type ComparisonResults = ExperimentResultsResponse['comparisons'][number];
 
 /** Width of a terminal without a known width. */
 const lineWidth = 80;
+const groupWidthMax = 20;
 
 /** Formats results for a terminal: the sentence, a table of the arms, a table of the comparisons, and the warnings. */
 export function formatResults(results: ExperimentResultsResponse): string {
@@ -41,7 +42,31 @@ export function formatResults(results: ExperimentResultsResponse): string {
       'Warnings:',
       ...listProblems(results, nameOf).map((problem) => wrap(`- ${problem}`).replaceAll('\n', '\n  ')),
     ].join('\n'),
+    ...(results.breakdown === undefined ? [] : [formatBreakdown(results.breakdown)]),
   ].join('\n\n');
+}
+
+/** Formats a table with a row for each group and arm. */
+function formatBreakdown({
+  group_by: groupBy,
+  warning,
+  groups,
+}: NonNullable<ExperimentResultsResponse['breakdown']>): string {
+  const rows = groups.flatMap(({ kind, value, arms, comparisons }) =>
+    arms.map((arm) => ({
+      ...{ group: value === null ? `(${kind})` : toDisplayText(value), arm },
+      difference: comparisons.find((comparison) => comparison.arm === arm.referrer_tag)?.difference ?? null,
+    })),
+  );
+  const columns: Column<(typeof rows)[number]>[] = [
+    ['GROUP', ({ group }) => shorten(group, groupWidthMax)],
+    ['SESSIONS', ({ arm }) => arm.sessions],
+    ['WITH REVENUE', ({ arm }) => arm.units_with_revenue],
+    ['USD/SESSION', ({ arm }) => formatNumber(arm.revenue_per_session)],
+    ['INTERVAL', ({ difference }) => (difference === null ? '-' : formatInterval(difference.low, difference.high))],
+  ];
+  const table = formatArmRows(columns, rows, ({ arm }) => arm.referrer_tag);
+  return `${wrap(`By ${toDisplayText(groupBy)}. ${warning}`)}\n${table}`;
 }
 
 /** Formats rows with the name of the arm in a last column, whose cells are shortened to the rest of the line. */

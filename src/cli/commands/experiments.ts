@@ -77,11 +77,14 @@ function resultsCommand(registry: VerticalRegistry): Command {
     examples: [
       'marketplace experiments results hero-test --account acme',
       'marketplace experiments results hero-test --account acme --json | jq -r .sentence',
+      'marketplace experiments results hero-test --account acme --group-by device',
     ],
     json:
       'one object, as in the API (docs/contract.md#results): name, state, decision, sentence, as_of, planned_day, retrospective, unit, control, ' +
-      'fill_progress, warnings, left_out, arms, comparisons, split_check, guardrails, series, as_of_position',
-  }).argument('<name>', 'name of the experiment', parseExperimentName);
+      'fill_progress, warnings, left_out, arms, comparisons, split_check, guardrails, breakdown (with --group-by), series, as_of_position',
+  })
+    .argument('<name>', 'name of the experiment', parseExperimentName)
+    .option('--group-by <name>', 'also print the figures of each device or of each value of a dimension');
   return addTenantOptions(command, registry).action(printResults);
 }
 
@@ -130,13 +133,23 @@ async function printExperiment(name: string, options: TenantOptions): Promise<vo
   });
 }
 
-async function printResults(name: string, { account, vertical, mode, json }: TenantOptions): Promise<void> {
+interface ResultsOptions extends TenantOptions {
+  readonly groupBy?: string | null;
+}
+
+async function printResults(
+  name: string,
+  { account, vertical, mode, json, groupBy = null }: ResultsOptions,
+): Promise<void> {
   const dataDir = readDataDir();
   const tenant = { account: findAccountNumber(dataDir, account), vertical: vertical.number, mode };
   const today = daysSinceEpoch(readFolderClock(dataDir).wallMs());
   await withStoredAnalytics(dataDir, async (analytics) => {
-    const results = await analytics.getExperimentResults({ ...tenant, name, today, withSeries: true });
+    const results = await analytics.getExperimentResults({ ...tenant, name, today, withSeries: true, groupBy });
     if (results === null) throw unknownExperimentError();
+    if (groupBy !== null && results.breakdown === undefined) {
+      throw new CommandLineError('--group-by must be device or one of the dimensions of the experiment');
+    }
     if (json) printJson({ ...results, as_of_position: analytics.appliedPosition });
     else printResult(formatResults(results));
   });
