@@ -251,8 +251,10 @@ export class CountedExperiments {
     if (row === null) return null;
     const [number, json, definedPosition, countedPosition, closedPosition, deletedPosition] = row;
     return {
-      ...{ number, definition: JSON.parse(json) as ExperimentDefinition },
-      ...{ definedPosition: definedPosition ?? 0, countedPosition: countedPosition ?? 0 },
+      number,
+      definition: JSON.parse(json) as ExperimentDefinition,
+      definedPosition: definedPosition ?? 0,
+      countedPosition: countedPosition ?? 0,
       appliedPositions: {
         [ledgerRecordKind.experimentDefined]: definedPosition ?? 0,
         [ledgerRecordKind.experimentClosed]: closedPosition ?? 0,
@@ -323,7 +325,10 @@ function toCountedExperiment(
   // `applyExperimentRecord` has checked the text.
   const definition = JSON.parse(json) as ExperimentDefinition;
   return {
-    ...{ number, definition, position, closedPosition: closedPosition ?? Number.POSITIVE_INFINITY },
+    number,
+    definition,
+    position,
+    closedPosition: closedPosition ?? Number.POSITIVE_INFINITY,
     isRetrospective: isRetrospective({ definition, createdMs }),
     dimensions: readDimensions(database, number),
   };

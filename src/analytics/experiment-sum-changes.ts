@@ -125,7 +125,10 @@ export class ExperimentSumChanges {
     for (const { experiment, group, day, arm, sums } of this.#groupChanges.values()) {
       if (!getOrAdd(exists, group, () => this.#isGroup(group))) continue;
       this.#groupWriter.add([
-        ...[experiment, group, day, arm],
+        experiment,
+        group,
+        day,
+        arm,
         ...groupSumNames.map((name) => sums[name]),
         ...largeUnitSumNames.map((name) => toSqlInteger(sums[name])),
       ]);
@@ -141,14 +144,20 @@ export class ExperimentSumChanges {
 
   #groupChangeOf({ experiment, day, arm }: ArmDayKey, group: number): GroupChange {
     return getOrAdd(this.#groupChanges, `${experiment} ${group} ${day} ${arm}`, () => ({
-      ...{ experiment, group, day, arm },
+      experiment,
+      group,
+      day,
+      arm,
       sums: { ...noGroupSums },
     }));
   }
 
   #changeOf({ experiment, day, arm }: ArmDayKey): ArmDayChange {
     return getOrAdd(this.#changes, `${experiment} ${day} ${arm}`, () => ({
-      ...{ experiment, day, arm, sessionsWithoutUnit: 0 },
+      experiment,
+      day,
+      arm,
+      sessionsWithoutUnit: 0,
       sums: { ...noUnitSums },
       revenueMicrosByWeek: [],
     }));

@@ -172,7 +172,11 @@ export function listHashExperiments(
     [afterNumber, today, bounds.hashExperimentsPerPage],
   );
   return rows.map(([number, account, vertical, test, name, definition]) => ({
-    ...{ number, account, vertical, mode: test === 1 ? 'test' : 'live', name },
+    number,
+    account,
+    vertical,
+    mode: test === 1 ? 'test' : 'live',
+    name,
     definition: JSON.parse(definition) as ExperimentDefinition,
   }));
 }

@@ -49,7 +49,11 @@ function toFigures(
   { sessions: matureSessions, unitsWithRevenue, mean }: ArmEstimate,
 ): Omit<BreakdownGroup['arms'][number], 'referrer_tag'> {
   return {
-    ...{ sessions, units, units_with_revenue: unitsWithRevenue, views, clicks },
+    sessions,
+    units,
+    units_with_revenue: unitsWithRevenue,
+    views,
+    clicks,
     click_rate: views === 0 ? 0 : clicks / views,
     rev_attributed: microsToUsd(attributedMicros),
     rev_confirmed: microsToUsd(confirmedMicros),

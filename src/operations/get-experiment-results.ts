@@ -104,7 +104,8 @@ export const getExperimentResults = defineOperation({
 function listGroupRows({ groups }: NonNullable<ExperimentResultsResponse['breakdown']>): object[] {
   return groups.flatMap(({ kind, value, arms, comparisons }) =>
     arms.map((arm) => ({
-      ...{ kind, value },
+      kind,
+      value,
       ...arm,
       comparison: comparisons.find((comparison) => comparison.arm === arm.referrer_tag) ?? null,
     })),

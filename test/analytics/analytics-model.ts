@@ -115,8 +115,14 @@ export class AnalyticsModel {
         const [, wallMs, sub, tag, , device, metadata, , , unit, isMisassigned = false] = record;
         this.#sessions.set(id, {
           ...{ sub: Uint8Array.from(sub), tenant, day, position, tag, device, metadata, lastEventMs: wallMs, views: 0 },
-          ...{ unit: unit === undefined ? null : Buffer.from(unit).toString('hex'), isMisassigned, revenueChanges: [] },
-          ...{ shown: new Set(), shownAt: [], widgetEvents: [], clicks: new Map(), transactions: new Map() },
+          unit: unit === undefined ? null : Buffer.from(unit).toString('hex'),
+          isMisassigned,
+          revenueChanges: [],
+          shown: new Set(),
+          shownAt: [],
+          widgetEvents: [],
+          clicks: new Map(),
+          transactions: new Map(),
         });
       }
     } else if (session === undefined) {
@@ -400,7 +406,8 @@ function confirm(
   session.revenueChanges.push({
     payout: reason === undefined ? `${offer} ${txid}` : offer,
     micros: kind === 4 ? micros : -micros,
-    ...{ occurredMs, acceptedMs: wallMs },
+    occurredMs,
+    acceptedMs: wallMs,
   });
   session.clicks.set(offer, click);
   return 'accepted';

@@ -105,8 +105,15 @@ const revenue: Read = (figures) => [
 /** Sums of each arm and day: sessions, units, units with revenue, y (USD), y^2 (square USD), y s (USD), s^2. */
 const sums: Read = ({ days }) =>
   days.map(({ arm, day, sums }) => [
-    ...[arm, day - day0, sums.sessions, sums.units, sums.unitsWithRevenue, sums.revenueMicros / usd],
-    ...[sums.revenueCentsSquared / 10_000, sums.revenueMicrosTimesSessions / usd, sums.sessionsSquared],
+    arm,
+    day - day0,
+    sums.sessions,
+    sums.units,
+    sums.unitsWithRevenue,
+    sums.revenueMicros / usd,
+    sums.revenueCentsSquared / 10_000,
+    sums.revenueMicrosTimesSessions / usd,
+    sums.sessionsSquared,
   ]);
 const severalArms: Read = ({ days }) =>
   days.map(({ arm, day, sums, unitsInSeveralArms }) => [arm, day - day0, sums.units, unitsInSeveralArms]);

@@ -47,9 +47,14 @@ function sumUnits(units: readonly ExperimentUnit[]): number[] {
   const sum = (figure: (unit: ExperimentUnit) => number) => units.reduce((total, unit) => total + figure(unit), 0);
   const mature = units.filter(({ matureSessions }) => matureSessions > 0);
   return [
-    ...[units.length, sum(({ sessions }) => sessions), sum(({ clicks }) => clicks)],
-    ...[mature.length, sum(({ matureSessions }) => matureSessions), sum(({ revenueMicros }) => revenueMicros)],
-    ...[mature.filter(({ revenueMicros }) => revenueMicros > 0).length, sum((unit) => unit.matureSessions ** 2)],
+    units.length,
+    sum(({ sessions }) => sessions),
+    sum(({ clicks }) => clicks),
+    mature.length,
+    sum(({ matureSessions }) => matureSessions),
+    sum(({ revenueMicros }) => revenueMicros),
+    mature.filter(({ revenueMicros }) => revenueMicros > 0).length,
+    sum((unit) => unit.matureSessions ** 2),
   ];
 }
 
@@ -57,10 +62,14 @@ function sumDays(days: readonly ArmDay[], matureDay: number): number[] {
   const sum = (figure: (day: ArmDay) => number, last = Number.POSITIVE_INFINITY) =>
     days.reduce((total, row) => total + (row.day <= last ? figure(row) : 0), 0);
   return [
-    ...[sum(({ sums }) => sums.units), sum(({ sums }) => sums.sessions), sum(({ clicks }) => clicks.count)],
-    ...[sum(({ sums }) => sums.units, matureDay), sum(({ sums }) => sums.sessions, matureDay)],
+    sum(({ sums }) => sums.units),
+    sum(({ sums }) => sums.sessions),
+    sum(({ clicks }) => clicks.count),
+    sum(({ sums }) => sums.units, matureDay),
+    sum(({ sums }) => sums.sessions, matureDay),
     sum(({ sums }) => sums.revenueMicros, matureDay),
-    ...[sum(({ sums }) => sums.unitsWithRevenue, matureDay), sum(({ sums }) => sums.sessionsSquared, matureDay)],
+    sum(({ sums }) => sums.unitsWithRevenue, matureDay),
+    sum(({ sums }) => sums.sessionsSquared, matureDay),
   ];
 }
 
@@ -162,7 +171,8 @@ describe('units of an experiment', () => {
           store.apply(sessionCreatedRecord(sub, { tag, unit: `visitor-${serial % 400}` }));
         }
         const defined = experimentDefinedRecord(subIdBytes({ createdMs: noon, serial: 0 }), 'hero', {
-          ...{ unit, startsOn: today - 2 },
+          unit,
+          startsOn: today - 2,
         });
         store.apply(defined);
         const { definition } = store.store.findExperiment({ ...owner, name: 'hero' })!;

@@ -25,7 +25,8 @@ const firstMs = noon - 20 * msPerDay;
 
 const define = (changes: Partial<ExperimentDefinition> = {}) =>
   experimentDefinedRecord(subIdBytes({ createdMs: firstMs, serial: 0 }), 'hero', {
-    ...{ revenueDays: 7, graceDays: 1 },
+    revenueDays: 7,
+    graceDays: 1,
     ...changes,
   });
 

@@ -119,7 +119,9 @@ describe('retention of sessions in the analytics store', () => {
     const before = offersOf();
     assert.deepEqual(
       before.offers.map(({ offerId, lender, clicks, shownByPosition }) => [
-        ...[offerId, lender, clicks],
+        offerId,
+        lender,
+        clicks,
         ...shownByPosition.slice(0, 4),
       ]),
       [

@@ -90,10 +90,16 @@ describePersonalLoans('GET /analytics', (door) => {
     assert.deepEqual(
       data.find(({ svc_offer_id: id }) => id === first.svc_offer_id),
       {
-        ...{ svc_offer_id: first.svc_offer_id, lender_name: first.lender_name, shown: 2 },
+        svc_offer_id: first.svc_offer_id,
+        lender_name: first.lender_name,
+        shown: 2,
         shown_by_position: [2, ...Array<number>(19).fill(0)],
-        ...{ offer_clicks: 1, click_rate: 0.5, rev_attributed: usd, rev_confirmed: 0 },
-        ...{ rev_attributed_per_click: usd, rev_confirmed_per_click: 0 },
+        offer_clicks: 1,
+        click_rate: 0.5,
+        rev_attributed: usd,
+        rev_confirmed: 0,
+        rev_attributed_per_click: usd,
+        rev_confirmed_per_click: 0,
       },
     );
     const ids = data.map(({ svc_offer_id: id }) => id);

@@ -100,13 +100,26 @@ for (const engine of ['uws', 'node'] as const) {
     const caller = await start(t, engine);
     const daily = { referrer_tag: 'negotiated', granularity: 'daily' };
     const preferCsv = [
-      ...['text/csv', 'TEXT/CSV; header=present', 'text/csv, */*;q=0.1', 'text/*', 'text/csv, application/json;q=0.9'],
-      ...['application/json;q=0.2, text/*;q=0.3', '*/*, application/json;q=0.5'],
+      'text/csv',
+      'TEXT/CSV; header=present',
+      'text/csv, */*;q=0.1',
+      'text/*',
+      'text/csv, application/json;q=0.9',
+      'application/json;q=0.2, text/*;q=0.3',
+      '*/*, application/json;q=0.5',
     ];
     for (const Accept of preferCsv) assertCsv(await caller.get('analytics', daily, { Accept }));
     const preferJson = [
-      ...['', '*/*', 'application/json', 'text/csv, application/json', 'text/csv;q=0.5, application/*', 'text/html'],
-      ...['text/csv;q=0', 'text/csv, */*', 'text/csv;q=0, text/*', `text/csv${', x/y'.repeat(300)}`],
+      '',
+      '*/*',
+      'application/json',
+      'text/csv, application/json',
+      'text/csv;q=0.5, application/*',
+      'text/html',
+      'text/csv;q=0',
+      'text/csv, */*',
+      'text/csv;q=0, text/*',
+      `text/csv${', x/y'.repeat(300)}`,
     ];
     for (const Accept of preferJson) {
       const answer = await caller.get('analytics', daily, { Accept });

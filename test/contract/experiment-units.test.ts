@@ -87,7 +87,13 @@ for (const unit of ['visitor', 'session'] as const) {
         mature: number,
         revenue: number | null,
       ) => ({
-        ...{ arm, first_day: first, sessions, clicks, mature_sessions: mature, revenue, mature: mature > 0 },
+        arm,
+        first_day: first,
+        sessions,
+        clicks,
+        mature_sessions: mature,
+        revenue,
+        mature: mature > 0,
       });
       const [dayOne, dayTwo] = ['2026-05-20', '2026-05-21'];
       const expected = [
@@ -99,7 +105,11 @@ for (const unit of ['visitor', 'session'] as const) {
       ];
       const { data, ...rest } = await readUnits(caller);
       assert.deepEqual(rest, {
-        ...{ name: 'hero-test', as_of: '2026-07-12', sessions_kept_from: null, has_more: false, next_cursor: null },
+        name: 'hero-test',
+        as_of: '2026-07-12',
+        sessions_kept_from: null,
+        has_more: false,
+        next_cursor: null,
       });
       assert.deepEqual(sorted(data), sorted(expected));
       const csv = await readCsvPages(caller);

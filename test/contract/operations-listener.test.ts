@@ -51,7 +51,10 @@ describeService('the operations listener', ({ running }) => {
       const { id, created_at: _, ...rest } = about;
       assert.match(id, /^key_[0-9a-f]{12}$/);
       assert.deepEqual(rest, {
-        ...{ account: 'acme', vertical: 'personal-loans', mode: 'test', scope: 'full' },
+        account: 'acme',
+        vertical: 'personal-loans',
+        mode: 'test',
+        scope: 'full',
         ...{ state: 'active', expires_at: '3000-01-01T00:00:00.000Z', revoked_at: null },
         ...{ requests_per_minute: 7, analytics_per_minute: null, sessions_per_day: null },
       });

@@ -52,7 +52,8 @@ const invalid = (more: Partial<ExperimentFindings>) => sentenceOf('invalid', wid
 const split = (arms: ExperimentFindings['arms'], unit: ExperimentFindings['unit'] = 'visitor') =>
   describeExperiment(
     findingsOf(Array(arms.length - 1).fill('invalid'), Array(arms.length - 1).fill(wide), {
-      ...{ arms, unit },
+      arms,
+      unit,
       invalidReason: { kind: 'split' },
     }),
   );

@@ -40,7 +40,10 @@ async function define(caller: ApiCaller): Promise<void> {
     assertOk(
       await caller.send('PUT', `experiments/${name}`, {
         arms: tags.map((tag) => ({ referrer_tag: tag, weight: 1 / arms })),
-        ...{ control: tags[0], unit, starts_on: firstDay, ends_on },
+        control: tags[0],
+        unit,
+        starts_on: firstDay,
+        ends_on,
       }),
     );
   }

@@ -12,12 +12,23 @@ import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 /** Results of an experiment that compares the variants, or does not yet. */
 function resultsOf(isCompared: boolean): Results {
   const summary = {
-    ...{ sessions_total: 2_000, marketplace_views: 1_500, offer_clicks: 400, click_rate: 0.2667 },
-    ...{ rev_attributed: 0, as_of: null },
+    sessions_total: 2_000,
+    marketplace_views: 1_500,
+    offer_clicks: 400,
+    click_rate: 0.2667,
+    rev_attributed: 0,
+    as_of: null,
   };
   const arms = Object.values(variants).map(({ referrerTag }) => ({
-    ...{ referrer_tag: referrerTag, weight: 0.5, label: null, sessions: 1_900, units: 1_700, mature_sessions: 1_000 },
-    ...{ units_with_revenue: 30, revenue_per_session: 1.23, interval: { low: 1.01, high: 1.49 } },
+    referrer_tag: referrerTag,
+    weight: 0.5,
+    label: null,
+    sessions: 1_900,
+    units: 1_700,
+    mature_sessions: 1_000,
+    units_with_revenue: 30,
+    revenue_per_session: 1.23,
+    interval: { low: 1.01, high: 1.49 },
   }));
   const [a, b] = arms.map((arm) => ({ summary, arm }));
   const comparisons = [{ difference: isCompared ? { value: 0 } : null }];
@@ -33,7 +44,8 @@ function resultsOf(isCompared: boolean): Results {
       hypothesis: '',
     },
     response: { sentence: 'A & B are <equal>.', warnings: ['Beware.'], as_of: '2026-05-01', arms, comparisons },
-    ...{ a: a!, b: b! },
+    a: a!,
+    b: b!,
   };
 }
 

@@ -12,7 +12,12 @@ const { definition } = experimentWith(3, { control: 'page-b', dimensions: ['ad']
 const validator = Compile(Type.Required(Type.Pick(experimentResultsSchema, ['breakdown'])));
 
 const none: GroupArmFigures = {
-  ...{ sessions: 0, units: 0, views: 0, clicks: 0, attributedMicros: 0, confirmedMicros: 0 },
+  sessions: 0,
+  units: 0,
+  views: 0,
+  clicks: 0,
+  attributedMicros: 0,
+  confirmedMicros: 0,
   mature: noUnits,
 };
 
@@ -22,10 +27,20 @@ function arm(count: number, usd: number): GroupArmFigures {
   const total = revenues.reduce((sum, revenue) => sum + revenue, 0);
   const squares = revenues.reduce((sum, revenue) => sum + revenue ** 2, 0);
   return {
-    ...{ sessions: 1_200, units: 1_200, views: 800, clicks: 200, attributedMicros: 5e6, confirmedMicros: total * 1e6 },
+    sessions: 1_200,
+    units: 1_200,
+    views: 800,
+    clicks: 200,
+    attributedMicros: 5e6,
+    confirmedMicros: total * 1e6,
     mature: {
-      ...{ sessions: 1_000, units: 1_000, unitsWithRevenue: count, sessionsSquared: 1_000 },
-      ...{ revenueMicros: total * 1e6, revenueCentsSquared: squares * 1e4, revenueMicrosTimesSessions: total * 1e6 },
+      sessions: 1_000,
+      units: 1_000,
+      unitsWithRevenue: count,
+      sessionsSquared: 1_000,
+      revenueMicros: total * 1e6,
+      revenueCentsSquared: squares * 1e4,
+      revenueMicrosTimesSessions: total * 1e6,
     },
   };
 }
@@ -49,8 +64,16 @@ describe('breakdown of results', () => {
       { referrer_tag: 'page-a', ...usual, units_with_revenue: 26, rev_confirmed: 520, revenue_per_session: 0.52 },
       { referrer_tag: 'page-b', ...usual, units_with_revenue: 0, rev_confirmed: 0, revenue_per_session: 0 },
       {
-        ...{ referrer_tag: 'page-c', sessions: 0, units: 0, units_with_revenue: 0, views: 0, clicks: 0, click_rate: 0 },
-        ...{ rev_attributed: 0, rev_confirmed: 0, revenue_per_session: null },
+        referrer_tag: 'page-c',
+        sessions: 0,
+        units: 0,
+        units_with_revenue: 0,
+        views: 0,
+        clicks: 0,
+        click_rate: 0,
+        rev_attributed: 0,
+        rev_confirmed: 0,
+        revenue_per_session: null,
       },
     ]);
   });

@@ -5,7 +5,10 @@ import { type Comparison, createExperimentLooks } from '../../src/experiments/ex
 import { comparisonOf, finalOf } from './comparisons.ts';
 
 const running: DecisionInput = {
-  ...{ isFilling: false, isInvalid: false, isRetrospective: false, minEffect: 0.1 },
+  isFilling: false,
+  isInvalid: false,
+  isRetrospective: false,
+  minEffect: 0.1,
   looks: { isGateOpen: true, isPlanOver: false },
 };
 const over: DecisionInput = { ...running, looks: { isGateOpen: true, isPlanOver: true } };

@@ -39,8 +39,16 @@ function sentenceAfter(days: readonly Day[], arms: number, { plannedDay, firstMa
   }
   const input = { isFilling: false, isInvalid: false, isRetrospective: false, minEffect: 0.05, looks };
   return describeExperiment({
-    ...{ unit: 'session', asOf: firstDay, looks, invalidReason: null, minEffect: 0.05, capUsd: null },
-    ...{ plannings: [], fillProgress: null, plannedDay: plannedDay ?? null, firstMatureDay: firstMatureDay ?? null },
+    unit: 'session',
+    asOf: firstDay,
+    looks,
+    invalidReason: null,
+    minEffect: 0.05,
+    capUsd: null,
+    plannings: [],
+    fillProgress: null,
+    plannedDay: plannedDay ?? null,
+    firstMatureDay: firstMatureDay ?? null,
     decisions: looks.comparisons.map((comparison) => decideArm(input, comparison)),
     arms: data.map(({ sums, matureDays }, index) => ({
       ...{ name: 'ABCDEFGHIJ'[index]!, weight: 1, units: sums.units, matureUnits: sums.units },

@@ -674,13 +674,24 @@ describe('figures of offers', () => {
       { svc_offer_id: 'in-catalog', lender_name: 'Current lender', ...figures },
       { svc_offer_id: 'removed', lender_name: 'Clicked lender', ...figures },
       {
-        ...{ svc_offer_id: 'unknown', lender_name: null, shown: 4, shown_by_position: shownByPosition, ...zero },
-        ...{ rev_attributed_per_click: 0, rev_confirmed_per_click: 0 },
+        svc_offer_id: 'unknown',
+        lender_name: null,
+        shown: 4,
+        shown_by_position: shownByPosition,
+        ...zero,
+        rev_attributed_per_click: 0,
+        rev_confirmed_per_click: 0,
       },
     ]);
     assert.deepEqual(page, {
-      ...{ referrer_tag, granularity: 'offer', date_from: '2026-04-20', date_to: '2026-05-20' },
-      ...{ sessions_kept_from: null, offers_counted_from: '2026-02-01', has_more: false, next_cursor: null },
+      referrer_tag,
+      granularity: 'offer',
+      date_from: '2026-04-20',
+      date_to: '2026-05-20',
+      sessions_kept_from: null,
+      offers_counted_from: '2026-02-01',
+      has_more: false,
+      next_cursor: null,
     });
   });
 

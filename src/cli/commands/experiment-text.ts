@@ -54,7 +54,8 @@ function formatBreakdown({
 }: NonNullable<ExperimentResultsResponse['breakdown']>): string {
   const rows = groups.flatMap(({ kind, value, arms, comparisons }) =>
     arms.map((arm) => ({
-      ...{ group: value === null ? `(${kind})` : toDisplayText(value), arm },
+      group: value === null ? `(${kind})` : toDisplayText(value),
+      arm,
       difference: comparisons.find((comparison) => comparison.arm === arm.referrer_tag)?.difference ?? null,
     })),
   );
