@@ -63,7 +63,8 @@ test('a data folder of an earlier release opens with the same figures', async (t
   const { rows } = await analytics.listSessions({ ...query, afterPosition: 0, limit: 100 });
   const toHexRow = ({ sub, ...row }: SessionRow) => ({ sub: Buffer.from(sub).toString('hex'), ...row });
   assert.deepEqual(rows.map(toHexRow), expected.rows);
-  assert.deepEqual(reasons, ['analytics store has schema version 4; this release uses 16']);
+  assert.equal(reasons.length, 1);
+  assert.match(reasons[0]!, /^analytics store has schema version 4; this release uses \d+$/);
 });
 
 test('sessions with revenue are unknown for days that an earlier release archived, and counted for other days', async (t) => {

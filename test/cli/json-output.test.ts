@@ -66,7 +66,8 @@ test('the --json output of every command has the properties that the help of the
   const definition = { arms, control: 'hero-long', unit: 'session', starts_on: '2026-01-01' } as const;
   ok(await partner.defineExperiment({ name: 'hero-test', ...definition }));
   ok(await partner.getExperiment({ name: 'hero-test' }));
-  for (const kind of ['show', 'results']) await check(`experiments ${kind}`, ['hero-test', ...forAcme]);
+  await check('experiments show', ['hero-test', ...forAcme]);
+  await check('experiments results', ['hero-test', ...forAcme, '--group-by', 'device']);
   await check('experiments list', forAcme);
   await check('secret rotate');
   await check('log inspect', [], { absent: ['error'] });

@@ -81,10 +81,13 @@ function resultsCommand(registry: VerticalRegistry): Command {
     ],
     json:
       'one object, as in the API (docs/contract.md#results): name, state, decision, sentence, as_of, planned_day, retrospective, unit, control, ' +
-      'fill_progress, warnings, left_out, arms, comparisons, split_check, guardrails, breakdown (with --group-by), series, as_of_position',
+      'fill_progress, warnings, left_out, arms, comparisons, split_check, guardrails, breakdown, series, as_of_position',
   })
     .argument('<name>', 'name of the experiment', parseExperimentName)
-    .option('--group-by <name>', 'also print the figures of each device or of each value of a dimension');
+    .option(
+      '--group-by <name>',
+      'also print the figures of each device or of each value of a dimension (member breakdown of the JSON)',
+    );
   return addTenantOptions(command, registry).action(printResults);
 }
 
