@@ -109,7 +109,7 @@ export function substituted(script: string, substitutions: readonly Substitution
 
 /** Damages the first record of the ledger in $SVC_DATA_DIR, and sets $DAMAGE to the position that `log verify` prints. */
 export const damageLedger = `
-  printf x | dd of="$SVC_DATA_DIR/ledger/0000000000000001.log" bs=1 seek=100 conv=notrunc status=none
+  printf xxxxxxxx | dd of="$SVC_DATA_DIR/ledger/0000000000000001.log" bs=1 seek=100 conv=notrunc status=none
   DAMAGE=$({ marketplace log verify 2>&1 || [ $? = 3 ]; } | grep -oE '[0-9]{16}\\.log:[0-9]+' | head -n 1)`;
 
 const timeoutMs = 600_000;
