@@ -48,21 +48,28 @@ const usedSkips = new Set<SkippedLine>();
 /** Documents whose commands run `bin/marketplace` in its own process, as a reader does. */
 const withRealProcesses = ['README.md', 'docs/widget.md'];
 
+/** Waits for the server to learn of a new key, because the server looks for unknown keys only a few times per second. */
+const untilKeyIsKnown =
+  'until curl -fsS -o tags.json $SERVER/v1/personal-loans/tags -H "Authorization: Bearer $KEY" 2> tags.log; do sleep 0.1; done';
+
 /** Commands to run before the commands of a document. They create files and variables that the document requires. */
 const documentPreparations: Readonly<Record<string, string>> = {
   'docs/catalog.md': `cp "$CHECKOUT/src/verticals/personal-loans/example-catalog.json" offers.json`,
   'docs/confirmations.md': `printf 'click_id,txid,status,amount,occurred_at\\n' > payouts.csv`,
   'docs/experiments.md': `
     export API=$SERVER/v1/personal-loans
-    export KEY=$(marketplace keys create --account acme --vertical personal-loans --mode live --raw)`,
+    export KEY=$(marketplace keys create --account acme --vertical personal-loans --mode live --raw)
+    ${untilKeyIsKnown}`,
   'docs/ledger.md': `
     KEY=$(marketplace keys create --account acme --vertical personal-loans --mode live --raw)
+    ${untilKeyIsKnown}
     for tag in one-tag a-tag; do curl -sS $SERVER/v1/personal-loans/session -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '{"referrer_tag":"'$tag'"}'; done
     marketplace backup damaged
     export SVC_DATA_DIR=damaged${damageLedger}`,
   'docs/widget.md': `
     export API=$SERVER/v1/personal-loans
     export KEY=$(marketplace keys create --account acme --vertical personal-loans --mode live --raw)
+    ${untilKeyIsKnown}
     SUB=$(curl -sS $API/session -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '{"referrer_tag":"a-tag"}' | grep -oE 'sub_[0-9a-f]{64}')
     curl -sS $API/inputs -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '{"sub_id":"'$SUB'","fields":{
       "loan_amount":15000,"loan_purpose":"moving","credit_score_range":"700-749","annual_income":85000,"employment_status":"employed","state":"CA"}}'`,
