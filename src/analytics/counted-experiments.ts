@@ -101,7 +101,8 @@ export class CountedExperiments {
     const arms = this.#armsByTag.get(session.tagNumber) ?? this.#readArms(session.tagNumber);
     if (arms.length === 0) return arms;
     return arms.filter(
-      ({ experiment }) => isSessionOf(experiment, session) && isReached(this.#fills.get(experiment.number), session),
+      ({ experiment }) =>
+        isSessionOf(experiment, session) && isReached(this.#fills.get(experiment.number) ?? null, session),
     );
   }
 
@@ -302,14 +303,22 @@ export class CountedExperiments {
 type SessionOrder = Pick<SessionState, 'tagNumber' | 'position' | 'createdMs'>;
 
 /**
- * Whether a session is counted. While earlier sessions are counted, a later session is counted when the fill reaches it. `fill` is undefined
- * when all are counted.
+ * Whether a session is counted. While earlier sessions are counted, a later session is counted when the fill reaches it. `fill` is null when
+ * all are counted.
  */
-export function isReached(fill: FillCursor | undefined, { tagNumber, position, createdMs }: SessionOrder): boolean {
-  if (fill === undefined) return true;
+export function isReached(fill: FillCursor | null, { tagNumber, position, createdMs }: SessionOrder): boolean {
+  if (fill === null) return true;
   const day = daysSinceEpoch(createdMs);
   if (day !== fill.day) return day < fill.day;
   return tagNumber === fill.tagNumber ? position <= fill.position : tagNumber < fill.tagNumber;
+}
+
+/** Reads how far the earlier sessions of an experiment are counted; null when all are counted. */
+export function readFill(database: SqlDatabase, number: number): FillCursor | null {
+  return database.object<FillCursor>(
+    'SELECT day, tag_number AS tagNumber, position FROM experiment_fill WHERE experiment = ? AND day IS NOT NULL',
+    [number],
+  );
 }
 
 /** Reads an experiment of the store by its number. */

@@ -4,9 +4,9 @@ import { type ExperimentDefinition, lastMatureCohortDay } from '../experiments/e
 import { type GroupSums, groupSumNames, largeUnitSumNames } from '../experiments/unit-sums.ts';
 import { deviceClasses } from '../ledger/ledger-record.ts';
 import type { ExperimentQuery } from './analytics.ts';
-import { deletingCursor } from './counted-experiments.ts';
+import { deletingCursor, readFill } from './counted-experiments.ts';
 import { absentValue, deviceGroupOf } from './experiment-groups.ts';
-import { findExperiment, tenantColumns } from './experiment-table.ts';
+import { findNumberedExperiment } from './experiment-table.ts';
 import { type SqlDatabase, toColumnName } from './sql-database.ts';
 
 export interface BreakdownQuery extends ExperimentQuery {
@@ -54,16 +54,12 @@ export function readBreakdown(
   database: SqlDatabase,
   { groupBy, asOf, ...query }: BreakdownQuery,
 ): GroupFigures[] | null {
-  const experiment = findExperiment(database, query);
-  if (experiment === null || !isGroupBy(experiment.definition, groupBy)) return null;
+  const found = findNumberedExperiment(database, query);
+  if (found === null || !isGroupBy(found.experiment.definition, groupBy)) return null;
+  const { number, experiment } = found;
   const { definition } = experiment;
-  const number = database.value<number>(
-    'SELECT number FROM experiment WHERE account = ? AND vertical = ? AND test = ? AND name = ?',
-    [...tenantColumns(query), query.name],
-  )!;
   // The sums of an earlier definition are not those of the experiment.
-  const fillDay = database.value<number>('SELECT day FROM experiment_fill WHERE experiment = ?', [number]);
-  if (fillDay === deletingCursor.day) return [];
+  if (readFill(database, number)?.day === deletingCursor.day) return [];
   const matureDay = lastMatureCohortDay(definition, asOf);
   const groups = groupBy === 'device' ? listDevices() : listValues(database, number, groupBy);
   const totals = database.objects<SumsRow>(selectTotalSumsSql, [matureDay, number, asOf]);

@@ -11,9 +11,10 @@ import type {
 import { largeUnitSumNames, unitSumNames } from '../experiments/unit-sums.ts';
 import { deviceClasses } from '../ledger/ledger-record.ts';
 import type { ExperimentQuery } from './analytics.ts';
-import { deletingCursor } from './counted-experiments.ts';
-import { findExperiment, tenantColumns } from './experiment-table.ts';
+import { deletingCursor, readFill } from './counted-experiments.ts';
+import { findNumberedExperiment } from './experiment-table.ts';
 import { type SqlDatabase, type SqlValue, toColumnName } from './sql-database.ts';
+import { findTagNumber } from './tags-reader.ts';
 
 export interface ExperimentFiguresQuery extends ExperimentQuery {
   /** Last closed day, as a day number. */
@@ -63,24 +64,21 @@ export function readExperimentFigures(
   database: SqlDatabase,
   { asOf, units = 'all', ...query }: ExperimentFiguresQuery,
 ): ExperimentWithFigures | null {
-  const experiment = findExperiment(database, query);
-  if (experiment === null) return null;
+  const found = findNumberedExperiment(database, query);
+  if (found === null) return null;
+  const { number, experiment } = found;
   const { definition } = experiment;
-  const number = database.value<number>(
-    'SELECT number FROM experiment WHERE account = ? AND vertical = ? AND test = ? AND name = ?',
-    [...tenantColumns(query), query.name],
-  )!;
-  const fillDay = database.value<number>('SELECT day FROM experiment_fill WHERE experiment = ?', [number]);
+  const fill = readFill(database, number);
   // Null selects no rows: the sums of an earlier definition are not those of the experiment.
-  const counted = fillDay === deletingCursor.day ? null : number;
+  const counted = fill?.day === deletingCursor.day ? null : number;
   const matureDay = lastMatureCohortDay(definition, asOf);
-  const tags = readTagNumbers(database, query, definition);
+  const tags = definition.arms.flatMap(({ referrerTag }) => findTagNumber(database, query, referrerTag) ?? []);
   const days = database.rows<DayRow>(selectDaysSql, [counted, asOf]).map(toArmDay);
   return {
     experiment,
     figures: {
       asOf,
-      fillProgress: fillDay === null ? null : readFillProgress(database, fillDay, definition, tags),
+      fillProgress: fill && readFillProgress(database, fill.day, definition, tags),
       days,
       ages: database.rows<AgeRow>(selectAgesSql, [counted, asOf]).map(toRevenueAge),
       unitsWithRevenue:
@@ -150,15 +148,6 @@ function toArmDay(row: DayRow): ArmDay {
 
 function toRevenueAge([arm, day, ageWeeks, revenueMicros]: AgeRow): RevenueAge {
   return { arm, day, ageWeeks, revenueMicros };
-}
-
-/** Returns the numbers of the arms' tags that have sessions. */
-function readTagNumbers(database: SqlDatabase, query: ExperimentQuery, { arms }: ExperimentDefinition): number[] {
-  const sql = 'SELECT number FROM referrer_tag WHERE account = ? AND vertical = ? AND test = ? AND tag = ?';
-  return arms.flatMap(({ referrerTag }) => {
-    const number = database.value<number>(sql, [...tenantColumns(query), referrerTag]);
-    return number === null ? [] : [number];
-  });
 }
 
 function readLeftOut(

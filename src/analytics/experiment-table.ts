@@ -72,10 +72,24 @@ export function applyExperimentRecord(database: SqlDatabase, position: number, r
   }
 }
 
+export interface NumberedExperiment {
+  /** Number of the experiment in the store. */
+  readonly number: number;
+  readonly experiment: Experiment;
+}
+
 /** Returns an experiment of a tenant, also a deleted one, or null if the tenant has no experiment with the name. */
-export function findExperiment(database: SqlDatabase, { name, ...tenant }: ExperimentQuery): Experiment | null {
+export function findNumberedExperiment(
+  database: SqlDatabase,
+  { name, ...tenant }: ExperimentQuery,
+): NumberedExperiment | null {
   const row = database.object<ExperimentRow>(`${selectSql} AND name = ?`, [...tenantColumns(tenant), name]);
-  return row === null ? null : toExperiment(row);
+  return row === null ? null : { number: row.number, experiment: toExperiment(row) };
+}
+
+/** Returns the experiment that `findNumberedExperiment` finds. */
+export function findExperiment(database: SqlDatabase, query: ExperimentQuery): Experiment | null {
+  return findNumberedExperiment(database, query)?.experiment ?? null;
 }
 
 /** Returns what decides whether an experiment can be defined with these arms (docs/contract.md#changes-of-experiments). */
@@ -181,7 +195,8 @@ export function listHashExperiments(
   }));
 }
 
-export function tenantColumns({ account, vertical, mode }: AnalyticsTenant): [number, number, 0 | 1] {
+/** Returns the values of the columns `account`, `vertical` and `test` of a tenant. */
+function tenantColumns({ account, vertical, mode }: AnalyticsTenant): [number, number, 0 | 1] {
   return [account, vertical, mode === 'test' ? 1 : 0];
 }
 

@@ -1,10 +1,10 @@
 import { bounds } from '../bounds.ts';
 import { resultsDayOf } from '../experiments/assemble-results.ts';
-import { type ExperimentDefinition, lastMatureCohortDay } from '../experiments/experiment.ts';
+import { lastMatureCohortDay } from '../experiments/experiment.ts';
 import { frozenRevenue } from '../experiments/session-figures.ts';
 import type { UnitDay } from '../experiments/unit-sums.ts';
 import { decodeSubId, subIdByteLength } from '../ids/sub-id.ts';
-import type { ExperimentQuery, ExperimentUnit, ExperimentUnitsPage, ExperimentUnitsQuery } from './analytics.ts';
+import type { ExperimentUnit, ExperimentUnitsPage, ExperimentUnitsQuery } from './analytics.ts';
 import {
   type CountedExperiment,
   deletingCursor,
@@ -12,17 +12,19 @@ import {
   isReached,
   isSessionOf,
   readCountedExperiment,
+  readFill,
 } from './counted-experiments.ts';
-import { findExperiment, tenantColumns } from './experiment-table.ts';
+import { findNumberedExperiment } from './experiment-table.ts';
 import { decodeUnitDays } from './experiment-visitors.ts';
 import { SessionReader, type StoredSession } from './session-reader.ts';
 import type { SqlDatabase } from './sql-database.ts';
+import { findTagNumber } from './tags-reader.ts';
 
 /** The units of an experiment that a query reads. */
 interface UnitScope {
   readonly experiment: CountedExperiment;
-  /** Progress of counting earlier sessions; undefined when all are counted. */
-  readonly fill: FillCursor | undefined;
+  /** Progress of counting earlier sessions; null when all are counted. */
+  readonly fill: FillCursor | null;
   /** Last day of the figures, and the last day whose sessions are mature then. */
   readonly asOf: number;
   readonly matureDay: number;
@@ -43,25 +45,20 @@ export function readExperimentUnits(
   database: SqlDatabase,
   { today, position, limit, ...query }: ExperimentUnitsQuery,
 ): ExperimentUnitsPage | null {
-  const found = findExperiment(database, query);
+  const found = findNumberedExperiment(database, query);
   if (found === null) return null;
-  const number = database.value<number>(
-    'SELECT number FROM experiment WHERE account = ? AND vertical = ? AND test = ? AND name = ?',
-    [...tenantColumns(query), query.name],
-  )!;
-  const experiment = readCountedExperiment(database, number);
+  const experiment = readCountedExperiment(database, found.number);
   const { definition } = experiment;
-  const asOf = position?.asOf ?? resultsDayOf(found, today);
-  const fillSql =
-    'SELECT day, tag_number AS tagNumber, position FROM experiment_fill WHERE experiment = ? AND day IS NOT NULL';
-  const fill = database.object<FillCursor>(fillSql, [number]) ?? undefined;
+  const asOf = position?.asOf ?? resultsDayOf(found.experiment, today);
+  const fill = readFill(database, found.number);
   const scope = { experiment, fill, asOf, matureDay: lastMatureCohortDay(definition, asOf), limit };
   const reader = new SessionReader(database);
   const after = position?.after ?? null;
+  const tagNumbers = definition.arms.map(({ referrerTag }) => findTagNumber(database, query, referrerTag));
   const { units, after: last } =
     definition.unit === 'visitor'
       ? readVisitors(database, scope, after)
-      : readSessions(reader, scope, readTagNumbers(database, query, definition), after);
+      : readSessions(reader, scope, tagNumbers, after);
   return {
     arms: definition.arms.map(({ referrerTag }) => referrerTag),
     asOf,
@@ -194,12 +191,6 @@ function toSessionUnit(
 function readSessionRevenue(database: SqlDatabase, { number }: CountedExperiment, position: number): number {
   const sql = 'SELECT revenue_micros FROM experiment_revenue WHERE experiment = ? AND unit = ?';
   return database.value<number>(sql, [number, position]) ?? 0;
-}
-
-/** Returns the numbers of the arms' tags; null for a tag without sessions. */
-function readTagNumbers(database: SqlDatabase, query: ExperimentQuery, { arms }: ExperimentDefinition) {
-  const sql = 'SELECT number FROM referrer_tag WHERE account = ? AND vertical = ? AND test = ? AND tag = ?';
-  return arms.map(({ referrerTag }) => database.value<number>(sql, [...tenantColumns(query), referrerTag]));
 }
 
 /** Encodes a place: the day (4 bytes), the arm (1) and the ledger position (6). */

@@ -12,6 +12,7 @@ import type {
 } from './analytics.ts';
 import { emptyUnbookedClickCounts, emptyWidgetCounts } from './counting-rules.ts';
 import { decodeVarints, type SqlDatabase } from './sql-database.ts';
+import { findTagNumber } from './tags-reader.ts';
 
 export class LenderRevenueTotals {
   readonly #lenders = new Map<number, { clicks: number; confirmedMicros: number }>();
@@ -65,12 +66,8 @@ export class SessionReader {
   }
 
   /** Returns the number of the query's referrer tag; null if the query has no tag or the tag has no sessions. */
-  findTagNumber({ account, vertical, mode, referrerTag }: CohortQuery): number | null {
-    if (referrerTag === null) return null;
-    return this.database.value<number>(
-      'SELECT number FROM referrer_tag WHERE account = ? AND vertical = ? AND test = ? AND tag = ?',
-      [account, vertical, mode === 'test' ? 1 : 0, referrerTag],
-    );
+  findTagNumber(query: CohortQuery): number | null {
+    return query.referrerTag === null ? null : findTagNumber(this.database, query, query.referrerTag);
   }
 
   getCoverage(query: CohortQuery): QueryCoverage {

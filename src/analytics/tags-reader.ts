@@ -1,6 +1,6 @@
 import { bounds } from '../bounds.ts';
 import { msPerDay } from '../domain/calendar.ts';
-import type { TagMetrics, TagsPage, TagsQuery } from './analytics.ts';
+import type { AnalyticsTenant, TagMetrics, TagsPage, TagsQuery } from './analytics.ts';
 import type { SqlDatabase } from './sql-database.ts';
 
 /** A referrer tag with sessions. Tags are numbered in the order in which their first sessions were created. */
@@ -32,6 +32,18 @@ export function readTags(database: SqlDatabase, { account, vertical, mode, after
     })),
     nextAfterTag: found.length > limit ? page.at(-1)![1] : null,
   };
+}
+
+/** Returns the number of a tenant's referrer tag; null if the tag has no sessions. */
+export function findTagNumber(
+  database: SqlDatabase,
+  { account, vertical, mode }: AnalyticsTenant,
+  tag: string,
+): number | null {
+  return database.value<number>(
+    'SELECT number FROM referrer_tag WHERE account = ? AND vertical = ? AND test = ? AND tag = ?',
+    [account, vertical, mode === 'test' ? 1 : 0, tag],
+  );
 }
 
 /** Returns the next tags of all tenants, at most `bounds.numberedTagsPerPage` tags; an empty list after the last tag. */

@@ -74,7 +74,7 @@ export function unitContributions(days: readonly UnitDay[]): readonly UnitSums[]
   return days.map(({ figures }, index) => {
     addFigures(total, figures, 1);
     const sums = sumsOfUnit(total);
-    const change = before === null ? { ...sums } : { ...sums, ...subtractSums(sums, before) };
+    const change = before === null ? { ...sums } : subtractSums(sums, before);
     if (index === 0 && isInSeveralArms(days)) change.unitsInSeveralArms = 1;
     before = sums;
     return change;
@@ -130,15 +130,22 @@ function isInSeveralArms(days: readonly UnitDay[]): boolean {
 /** Adds `sign` times the sums `change` to `sums`. */
 export function addUnitSums(sums: UnitSums, change: UnitSums, sign: 1 | -1): void {
   for (const name of unitSumNames) sums[name] += sign * change[name];
+  addLargeSums(sums, change, sign);
+}
+
+/** Adds `sign` times the sums `change` to `sums`. */
+export function addGroupSums(sums: GroupSums, change: GroupSums, sign: 1 | -1): void {
+  for (const name of groupSumNames) sums[name] += sign * change[name];
+  addLargeSums(sums, change, sign);
+}
+
+type LargeSums = Pick<UnitSums, (typeof largeUnitSumNames)[number]>;
+
+function addLargeSums(sums: LargeSums, change: LargeSums, sign: 1 | -1): void {
   for (const name of largeUnitSumNames) {
     // Most units have no revenue, and arithmetic with large integers is slow.
     if (change[name] !== 0n) sums[name] += sign === 1 ? change[name] : -change[name];
   }
-}
-
-export function addGroupSums(sums: GroupSums, change: GroupSums, sign: 1 | -1): void {
-  for (const name of groupSumNames) sums[name] += sign * change[name];
-  for (const name of largeUnitSumNames) sums[name] += BigInt(sign) * change[name];
 }
 
 function subtractSums(sums: UnitSums, subtrahend: UnitSums): UnitSums {
