@@ -61,6 +61,19 @@ describe('archive of experiments', () => {
     while (projected.store.retention.hasRowsToPrune) projected.store.retention.pruneRows();
   };
 
+  /** Copies the file of the store. Returns a function that replaces the store with the copy; the archive stays as it is. */
+  const copyStore = () => {
+    const copy = `${projected.file}.copy`;
+    projected.store.close();
+    copyFileSync(projected.file, copy);
+    projected.reopen();
+    return () => {
+      projected.store.close();
+      copyFileSync(copy, projected.file);
+      projected.reopen();
+    };
+  };
+
   /** Three ledger segments of three days each. The first one starts with the definition, and the second one ends with a change of it. */
   const createSegments = (changes: Partial<ExperimentDefinition>, end: readonly LedgerRecord[] = []) => {
     const parts = [
@@ -114,14 +127,9 @@ describe('archive of experiments', () => {
       for (const { first, records } of segments) projected.applyIn(first, ...records);
       fill();
       const before = read();
-      const copy = `${projected.file}.copy`;
-      projected.store.close();
-      copyFileSync(projected.file, copy);
-      projected.reopen();
+      const restoreCopy = copyStore();
       retainFrom(firstDay + 4);
-      projected.store.close();
-      copyFileSync(copy, projected.file);
-      projected.reopen();
+      restoreCopy();
       fill();
       assert.deepEqual(read(), before);
     });
@@ -130,17 +138,12 @@ describe('archive of experiments', () => {
   it('restores an experiment in a store that is older than its definition', () => {
     const sessions = [0, 1, 2].flatMap((part) => recordsOfDays(part as 0));
     projected.apply(...sessions);
-    const copy = `${projected.file}.copy`;
-    projected.store.close();
-    copyFileSync(projected.file, copy);
-    projected.reopen();
+    const restoreCopy = copyStore();
     projected.apply(define());
     fill();
     const before = read();
     retainFrom(firstDay + 4);
-    projected.store.close();
-    copyFileSync(copy, projected.file);
-    projected.reopen();
+    restoreCopy();
     fill();
     assert.deepEqual(read(), before);
   });

@@ -1,5 +1,6 @@
 import type { Experiment, ExperimentDefinition } from '../../src/experiments/experiment.ts';
 import type { ArmDay, EventSums, ExperimentFigures } from '../../src/experiments/experiment-figures.ts';
+import { sampleDefinition } from '../support/ledger-records.ts';
 
 export const dayOf = (date: string) => Date.parse(date) / 86_400_000;
 
@@ -15,22 +16,14 @@ export function experimentWith(arms: number, more: Partial<ExperimentDefinition 
     closing,
     isDeleted: false,
     definition: {
+      ...sampleDefinition,
       arms: Array.from({ length: arms }, (_, index) => ({
         referrerTag: `page-${'abcdefghij'[index]}`,
         weight: 1 / arms,
         label: 'ABCDEFGHIJ'[index]!,
       })),
       control: 'page-a',
-      unit: 'session',
-      assignment: 'own',
       startsOn,
-      endsOn: null,
-      minEffectPercent: null,
-      capMicros: null,
-      hypothesis: null,
-      dimensions: [],
-      revenueDays: 45,
-      graceDays: 7,
       ...definition,
     },
   };

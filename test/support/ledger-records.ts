@@ -79,7 +79,8 @@ export function experimentDefinedRecord(
   return [7, sub.readUIntBE(0, 6), sub, name, 1, JSON.stringify(complete)];
 }
 
-const sampleDefinition: Omit<ExperimentDefinition, 'startsOn'> = {
+/** Definition of an experiment with two arms and no optional member. */
+export const sampleDefinition: Omit<ExperimentDefinition, 'startsOn'> = {
   arms: [
     { referrerTag: 'tag-one', weight: 0.5, label: null },
     { referrerTag: 'tag-two', weight: 0.5, label: null },
