@@ -1,7 +1,7 @@
 import type { Decision } from '../../src/experiments/decide.ts';
 import type { ExperimentDefinition } from '../../src/experiments/experiment.ts';
 
-/** One arm of an experiment of the demo history. All arms have the same weight. */
+/** An arm of a demo experiment. Both arms have the weight 0.5. */
 export interface DemoArm {
   readonly tag: string;
   readonly label: string;
@@ -13,7 +13,7 @@ export interface DemoArm {
   readonly clicksOffer: number;
 }
 
-/** An experiment of the demo history. The first arm is the control. If the unit is the visitor, the hash of the visitor assigns the arm. */
+/** A demo experiment. The first arm is the control. If the unit is the visitor, the hash of the visitor assigns the arm. */
 export interface DemoExperiment extends Pick<ExperimentDefinition, 'unit' | 'minEffectPercent' | 'hypothesis'> {
   readonly name: string;
   readonly arms: readonly [DemoArm, DemoArm];

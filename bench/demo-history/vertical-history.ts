@@ -82,7 +82,7 @@ interface Visitor {
   readonly arm: DemoArm;
 }
 
-/** Simulates the visitors and lenders of one vertical. The same days always have the same events; only ids differ. */
+/** Simulates the visitors and the lenders of one vertical. Two runs for the same days create the same events with different ids. */
 export class VerticalHistory {
   readonly #options: VerticalHistoryOptions;
   readonly #offersByBand: readonly (readonly DemoOffer[])[];

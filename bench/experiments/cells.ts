@@ -191,9 +191,9 @@ export const cellGroups: readonly CellGroup[] = [
   {
     title: 'Planning',
     text:
-      'The better arm earns 20 % more. On the last day, both arms have the number of units that the planning computes for this gain, so about 80 % of ' +
-      'the experiments should find it. The first row has the number for experiments with a planned day: read its columns "planned day". The second row ' +
-      'has the number for experiments without one: read its columns "none".',
+      'One arm earns 20 % more. Both arms get as many units as the planning asks for, and the planning aims at finding this gain in 80 % of the ' +
+      'experiments. In the first row, the planning is that for a planned day: compare the columns "planned day". In the second row, it is that ' +
+      'without a planned day: compare the columns "none".',
     coverageMin: 0.95,
     cells: [
       cell('units for a planned day', plannedArms(looksPerRun)),

@@ -116,7 +116,7 @@ export interface DefinitionCheck {
 export interface ExperimentResultsQuery extends ExperimentQuery {
   /** Day number of the current day (UTC). */
   readonly today: number;
-  /** Whether the results have the member `series`. */
+  /** Whether to include the member `series` in the results. */
   readonly withSeries: boolean;
   /**
    * `device` or a dimension, by which the member `breakdown` groups the results; null for results without this member. The member is also

@@ -273,7 +273,7 @@ class ArchivedGroups {
     this.#numbers.set(archivedGroup, group);
   }
 
-  /** Returns the numbers of the groups that the store has. The groups of device classes have the same numbers everywhere. */
+  /** Converts archived group numbers to numbers in the store, and omits groups that the store lacks. A device class keeps its number. */
   findAll(archivedGroups: readonly number[]): number[] {
     return archivedGroups.flatMap((group) => (group <= deviceGroupMax ? [group] : (this.#numbers.get(group) ?? [])));
   }

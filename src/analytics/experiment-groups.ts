@@ -14,7 +14,7 @@ interface StoredValue {
   firstPosition: number;
 }
 
-/** Value of a dimension of a session whose metadata does not have the key; other values are JSON strings. */
+/** Stored value of a dimension for sessions without the metadata key. Every other value is stored as a JSON string. */
 export const absentValue = 'null';
 
 /**

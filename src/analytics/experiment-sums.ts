@@ -182,7 +182,7 @@ function figuresOf(
   { definition, position: definedPosition }: CountedExperiment,
 ): SessionFigures {
   const figures = sessionFigures(activity, definition);
-  // Sessions that were created before the experiment can only have the mark of another one.
+  // The mark on a session from before the definition belongs to another experiment.
   const isChecked = definition.assignment === 'hash' && position > definedPosition;
   if (isChecked && unit?.isMisassigned) figures.misassignedSessions = 1;
   return figures;

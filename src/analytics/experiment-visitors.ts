@@ -207,9 +207,9 @@ const hasOtherArms = 1;
 const hasWeeks = 2;
 
 /**
- * Encodes the days of a visitor as varints. Each day has: the number of days since the previous one (0 for the first), flags of the members that are present, and these members: the arms if they
- * are not only the arm of the visitor, the number of weeks and the revenue of each, and the figures that are not 0 (`sessions` minus 1).
- * A visitor with one session and one view has 4 bytes.
+ * Encodes the days of a visitor as varints. A day starts with the number of days since the previous one (0 for the first), and with flags
+ * that tell which of these members follow: the arms, unless the visitor's arm is the only one; the number of weeks and the revenue of each
+ * week; each figure that is not 0, with `sessions` reduced by 1. A visitor with one session and one view takes 4 bytes.
  */
 function encodeUnitDays(days: readonly UnitDay[], arm: number): Uint8Array {
   const numbers: number[] = [];

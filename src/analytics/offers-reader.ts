@@ -13,7 +13,7 @@ interface ClickRow {
   readonly confirmedMicros: number;
 }
 
-/** Counters of days that an earlier release archived have the offer number 0. */
+/** Skips the offer number 0, which has the clicks of days that an earlier release archived without offers. */
 const selectClicksSql = `
   SELECT offer, name AS lender, max(day) AS lastDay, sum(clicks) AS clicks,
     total(attributed_micros) AS attributedMicros, total(confirmed_micros) AS confirmedMicros

@@ -1,8 +1,8 @@
 import type { ArmSums } from '../statistics/arm-sums.ts';
 
 /**
- * Group of an experiment: a device class, a value of a dimension, the sessions whose metadata does not have the key (`none`), or the sessions
- * of all other values (`other`).
+ * Kind of a group: `value` for a device class or a value of a dimension, `none` for the sessions without the metadata key, and `other` for
+ * all remaining sessions.
  */
 export type GroupKind = (typeof groupKinds)[number];
 export const groupKinds = ['value', 'none', 'other'] as const;

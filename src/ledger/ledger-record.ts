@@ -53,8 +53,8 @@ export type SessionCreatedRecord = readonly [
   /** Hash of the `unit_id` (`UnitHasher`). */
   unit?: Uint8Array | undefined,
   /**
-   * Present and true if the session has the tag of a running experiment with `assignment: "hash"`, but not the tag of the arm that the
-   * `unit_id` belongs to. Only POST /session can check this, because the ledger does not contain the `unit_id`.
+   * True if the tag belongs to a running experiment with `assignment: "hash"`, and the hash of the `unit_id` selects another arm; otherwise
+   * absent. POST /session checks this, because the ledger does not contain the `unit_id`.
    */
   isMisassigned?: boolean | undefined,
 ];

@@ -38,8 +38,8 @@ interface SessionMemory {
 
 /**
  * Store of live sessions outside the JavaScript heap, because objects on the heap would slow garbage collection
- * (docs/contributing/decisions/sessions.md). All sessions have the same lifetime, so the oldest session expires first. A timer deletes
- * expired sessions. A full store rejects new sessions, and never drops a live session to make room.
+ * (docs/contributing/decisions/sessions.md). A timer deletes expired sessions, the oldest first, because
+ * all sessions have the same lifetime. A full store rejects new sessions, and never drops a live session to make room.
  */
 export class SessionStore {
   readonly #memory: SessionMemory;

@@ -19,7 +19,7 @@ function formatAfter(experiment: Experiment, asOf: number, change: Partial<RawSe
   );
 }
 
-test('results have the sentence first, then the arms, the comparisons and the warnings', () => {
+test('prints the sentence of the results first, then the arms, the comparisons and the warnings', () => {
   assert.deepEqual(formatAfter(experimentWith(2), 90, { clicks: 0 }).split('\n'), [
     'hero-test: undecided (running, results up to 2027-04-01 UTC)',
     '',

@@ -44,7 +44,7 @@ async function readAllPages(caller: ApiCaller, query: Query) {
 }
 
 for (const engine of ['uws', 'node'] as const) {
-  test(`CSV pages of days, rows and offers have the figures of the JSON pages (${engine})`, async (t) => {
+  test(`returns the same days, rows and offers as CSV and as JSON (${engine})`, async (t) => {
     const caller = await start(t, engine);
     const hostile = { '=cmd|calc': '@SUM(1)', line: 'a\r\n"b",c', emoji: '😀', minus: -1 };
     // A tag may begin with a hyphen, which is the start of a formula.

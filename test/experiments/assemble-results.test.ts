@@ -17,7 +17,7 @@ import {
 import { noUnits } from '../../src/statistics/arm-sums.ts';
 import { dayOf, experimentWith, figuresOf, type RawSession, startsOn } from './experiment-fixture.ts';
 
-/** `count` sessions of each of the given days, of which the first have the given revenues. */
+/** Returns `count` sessions for each day. The first sessions of a day have the revenues `usd`, the others have none. */
 function sessionsOf(arm: number, days: number, count: number, usd: readonly number[], more: Partial<RawSession> = {}) {
   return Array.from({ length: days }, (_, day) =>
     Array.from({ length: count }, (_, index): RawSession => ({ arm, day, usd: usd[index] ?? 0, ...more })),
