@@ -29,7 +29,8 @@ export function formatResults(results: ExperimentResultsResponse): string {
     ['INTERVAL', ({ difference }) => (difference === null ? '-' : formatInterval(difference.low, difference.high))],
     [
       'PERCENT',
-      ({ relative }) => (relative === null ? '-' : `${formatSign(relative.value)}${(relative.value * 100).toFixed(1)}`),
+      ({ relative }) =>
+        relative === null ? '-' : `${relative.value > 0 ? '+' : ''}${(relative.value * 100).toFixed(1)}`,
     ],
     ['P VALUE', ({ p_value: p }) => (p !== null && p < 0.0001 ? '<0.0001' : formatNumber(p))],
   ];
@@ -120,11 +121,7 @@ function formatInterval(low: number, high: number): string {
 
 /** Formats a number with four decimals, because arms may differ by less than a cent per session; null as `-`. */
 function formatNumber(value: number | null, sign: '+' | '' = ''): string {
-  return value === null ? '-' : `${sign === '' ? '' : formatSign(value)}${value.toFixed(4)}`;
-}
-
-function formatSign(value: number): string {
-  return value > 0 ? '+' : '';
+  return value === null ? '-' : `${value > 0 ? sign : ''}${value.toFixed(4)}`;
 }
 
 function wrap(text: string): string {

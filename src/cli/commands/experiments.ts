@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
+import type { AnalyticsTenant } from '../../analytics/analytics.ts';
 import type { ReadOnlyAnalytics } from '../../analytics/read-only-analytics.ts';
 import { bounds } from '../../bounds.ts';
 import type { VerticalRegistry } from '../../catalogs/vertical-registry.ts';
 import { readDataDir } from '../../config/config.ts';
 import { daysSinceEpoch } from '../../domain/calendar.ts';
+import type { Experiment } from '../../experiments/experiment.ts';
 import type { ExperimentResponse } from '../../operations/experiment-schemas.ts';
 import { toExperimentView } from '../../operations/experiment-view.ts';
 import {
@@ -91,27 +93,29 @@ function resultsCommand(registry: VerticalRegistry): Command {
   return addTenantOptions(command, registry).action(printResults);
 }
 
+interface StoredExperiments {
+  readonly analytics: ReadOnlyAnalytics;
+  readonly tenant: AnalyticsTenant;
+  readonly nowMs: number;
+  readonly toView: (experiment: Experiment) => ExperimentResponse;
+}
+
 /** Runs a function that reads experiments of one account from the analytics store. */
 async function withStoredExperiments(
   { account, vertical, mode }: TenantOptions,
-  run: (
-    analytics: ReadOnlyAnalytics,
-    tenant: { readonly account: number; readonly vertical: number; readonly mode: TenantOptions['mode'] },
-    toView: (experiment: Parameters<typeof toExperimentView>[0]) => ExperimentResponse,
-  ) => Promise<void>,
+  run: (stored: StoredExperiments) => Promise<void>,
 ): Promise<void> {
   const dataDir = readDataDir();
   const tenant = { account: findAccountNumber(dataDir, account), vertical: vertical.number, mode };
   const keys = listKeys(dataDir);
   const nowMs = readFolderClock(dataDir).wallMs();
   const findKeyId = (keyNumber: number) => keys.find(({ number }) => number === keyNumber)?.id ?? null;
-  await withStoredAnalytics(dataDir, (analytics) =>
-    run(analytics, tenant, (experiment) => toExperimentView(experiment, nowMs, findKeyId)),
-  );
+  const toView = (experiment: Experiment) => toExperimentView(experiment, nowMs, findKeyId);
+  await withStoredAnalytics(dataDir, (analytics) => run({ analytics, tenant, nowMs, toView }));
 }
 
 async function printExperiments(options: TenantOptions): Promise<void> {
-  await withStoredExperiments(options, async (analytics, tenant, toView) => {
+  await withStoredExperiments(options, async ({ analytics, tenant, toView }) => {
     async function* readPages(): AsyncGenerator<readonly ExperimentResponse[], void> {
       for (let afterName: string | null = ''; afterName !== null; ) {
         const page = await analytics.listExperiments({ ...tenant, afterName, limit: bounds.analyticsPageItemsMax });
@@ -125,11 +129,9 @@ async function printExperiments(options: TenantOptions): Promise<void> {
 }
 
 async function printExperiment(name: string, options: TenantOptions): Promise<void> {
-  await withStoredExperiments(options, async (analytics, tenant, toView) => {
+  await withStoredExperiments(options, async ({ analytics, tenant, toView }) => {
     const experiment = await analytics.findExperiment({ ...tenant, name });
-    if (experiment === null) {
-      throw unknownExperimentError();
-    }
+    if (experiment === null) throw unknownExperimentError();
     const view = toView(experiment);
     if (options.json) printJson({ ...view, as_of_position: analytics.appliedPosition });
     else printResult(formatExperiment(view));
@@ -140,14 +142,10 @@ interface ResultsOptions extends TenantOptions {
   readonly groupBy?: string | null;
 }
 
-async function printResults(
-  name: string,
-  { account, vertical, mode, json, groupBy = null }: ResultsOptions,
-): Promise<void> {
-  const dataDir = readDataDir();
-  const tenant = { account: findAccountNumber(dataDir, account), vertical: vertical.number, mode };
-  const today = daysSinceEpoch(readFolderClock(dataDir).wallMs());
-  await withStoredAnalytics(dataDir, async (analytics) => {
+async function printResults(name: string, options: ResultsOptions): Promise<void> {
+  const { json, groupBy = null } = options;
+  await withStoredExperiments(options, async ({ analytics, tenant, nowMs }) => {
+    const today = daysSinceEpoch(nowMs);
     const results = await analytics.getExperimentResults({ ...tenant, name, today, withSeries: true, groupBy });
     if (results === null) throw unknownExperimentError();
     if (groupBy !== null && results.breakdown === undefined) {
