@@ -5,7 +5,7 @@ import type { Caller } from '../auth/key-usage.ts';
 import { bounds } from '../bounds.ts';
 import { type CancelSignal, SerialQueue } from '../domain/async.ts';
 import type { Clock } from '../domain/clock.ts';
-import { failureOutcomeWithCode, type Outcome, serviceUnavailable } from '../domain/outcome.ts';
+import { failureOutcomeWithCode, type Outcome, serviceUnavailable, successOutcome } from '../domain/outcome.ts';
 import type { Tenant } from '../domain/tenant.ts';
 import type { ExperimentDefinition } from '../experiments/experiment.ts';
 import type { SubIds } from '../ids/sub-id.ts';
@@ -13,6 +13,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { ExperimentRecord } from '../ledger/ledger-record.ts';
 import { awaitDurableRecord } from './await-durable.ts';
 import type { FindKeyId } from './experiment-view.ts';
+import { refuseIfUnavailable } from './query-analytics.ts';
 
 /** Components of every operation that returns an experiment. */
 export interface ExperimentDeps {
@@ -98,6 +99,13 @@ export function describeChange(subIds: SubIds, caller: Caller, name: string, now
   const { account, vertical, mode, keyNumber } = caller;
   const sub = subIds.toBytes(subIds.createSubId(nowMs, account, vertical.number, mode));
   return [nowMs, sub, name, keyNumber] as const;
+}
+
+/** Runs a query about one experiment. Returns NOT_FOUND if the result is null, and SERVICE_UNAVAILABLE while the analytics are unavailable. */
+export async function queryExperiment<Result>(query: () => Promise<Result | null>): Promise<Outcome<Result>> {
+  const found = await refuseIfUnavailable(query);
+  if (!found.ok) return found;
+  return found.value === null ? experimentNotFound() : successOutcome(found.value);
 }
 
 /** Error of an unknown experiment, which is the same as for an unknown path. */

@@ -1,9 +1,8 @@
 import { invalidRequest, type Outcome, successOutcome } from '../domain/outcome.ts';
 import { findAssignedArm } from '../experiments/assign-arm.ts';
 import { defineOperation } from './api-operation.ts';
-import { type ExperimentChanges, type ExperimentDeps, experimentNotFound } from './experiment-changes.ts';
+import { type ExperimentChanges, type ExperimentDeps, queryExperiment } from './experiment-changes.ts';
 import { type ExperimentArmResponse, experimentArmSchema, experimentNameMember } from './experiment-schemas.ts';
-import { refuseIfUnavailable } from './query-analytics.ts';
 import { unitIdMember } from './request-members.ts';
 
 export interface GetExperimentArmDeps {
@@ -37,10 +36,9 @@ export const getExperimentArm = defineOperation({
     { name, unit_id: unitId },
     { caller, signal },
   ): Promise<Outcome<ExperimentArmResponse>> {
-    const found = await refuseIfUnavailable(() => experimentChanges.findDefinition(analytics, caller, name, signal));
+    const found = await queryExperiment(() => experimentChanges.findDefinition(analytics, caller, name, signal));
     if (!found.ok) return found;
     const definition = found.value;
-    if (definition === null) return experimentNotFound();
     if (definition.assignment !== 'hash') return invalidRequest('name', ownAssignmentRule);
     return successOutcome({ referrer_tag: findAssignedArm(name, unitId, definition.arms).referrerTag });
   },

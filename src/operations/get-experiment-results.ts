@@ -12,9 +12,8 @@ import {
 } from '../experiments/experiment-results.ts';
 import { defineOperation } from './api-operation.ts';
 import { listCsvColumns } from './csv-table.ts';
-import { experimentNotFound, toAnalyticsTenant } from './experiment-changes.ts';
+import { queryExperiment, toAnalyticsTenant } from './experiment-changes.ts';
 import { experimentNameMember } from './experiment-schemas.ts';
-import { refuseIfUnavailable } from './query-analytics.ts';
 import { flagSchema } from './request-members.ts';
 import { ignoredParametersProperty, type ValueOf } from './schema-parts.ts';
 
@@ -84,30 +83,28 @@ export const getExperimentResults = defineOperation({
   ): Promise<Outcome<ExperimentResultsResponse>> {
     const today = daysSinceEpoch(clock.wallMs());
     const query = { ...toAnalyticsTenant(caller), name, today, withSeries: series, groupBy };
-    const found = await refuseIfUnavailable(() => analytics.getExperimentResults(query, signal));
+    const found = await queryExperiment(() => analytics.getExperimentResults(query, signal));
     if (!found.ok) return found;
-    if (found.value === null) return experimentNotFound();
     const isGrouped = groupBy === null || found.value.breakdown !== undefined;
     return isGrouped ? successOutcome(found.value) : invalidRequest('group_by');
   },
   createCsvPage({ arms, comparisons, series, breakdown }) {
     if (breakdown !== undefined) return { columns: groupColumns, rows: listGroupRows(breakdown), nextCursor: null };
     if (series !== undefined) return { columns: lookColumns, rows: series, nextCursor: null };
-    const rows = arms.map((arm) => ({
-      ...arm,
-      comparison: comparisons.find((comparison) => comparison.arm === arm.referrer_tag) ?? null,
-    }));
-    return { columns: armColumns, rows, nextCursor: null };
+    return { columns: armColumns, rows: addComparisons(arms, comparisons), nextCursor: null };
   },
 });
 
+/** Adds to each arm its comparison with the control; null for the control. */
+function addComparisons<Arm extends { readonly referrer_tag: string }, Comparison extends { readonly arm: string }>(
+  arms: readonly Arm[],
+  comparisons: readonly Comparison[],
+) {
+  return arms.map((arm) => ({ ...arm, comparison: comparisons.find((each) => each.arm === arm.referrer_tag) ?? null }));
+}
+
 function listGroupRows({ groups }: NonNullable<ExperimentResultsResponse['breakdown']>): object[] {
   return groups.flatMap(({ kind, value, arms, comparisons }) =>
-    arms.map((arm) => ({
-      kind,
-      value,
-      ...arm,
-      comparison: comparisons.find((comparison) => comparison.arm === arm.referrer_tag) ?? null,
-    })),
+    addComparisons(arms, comparisons).map((arm) => ({ kind, value, ...arm })),
   );
 }

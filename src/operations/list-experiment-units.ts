@@ -9,9 +9,8 @@ import { invalidRequest, type Outcome, successOutcome } from '../domain/outcome.
 import type { UnitCursors } from '../ids/cursors.ts';
 import { defineOperation } from './api-operation.ts';
 import { listCsvColumns } from './csv-table.ts';
-import { experimentNotFound, toAnalyticsTenant } from './experiment-changes.ts';
+import { queryExperiment, toAnalyticsTenant } from './experiment-changes.ts';
 import { experimentNameMember } from './experiment-schemas.ts';
-import { refuseIfUnavailable } from './query-analytics.ts';
 import {
   ignoredParametersProperty,
   isoDateSchema,
@@ -104,9 +103,8 @@ export const listExperimentUnits = defineOperation({
     const position = cursor === undefined ? null : unitCursors.verify(tenant, name, cursor);
     if (cursor !== undefined && position === null) return invalidRequest('cursor');
     const query = { ...tenant, name, today: daysSinceEpoch(clock.wallMs()), position, limit };
-    const found = await refuseIfUnavailable(() => analytics.listExperimentUnits(query, signal));
+    const found = await queryExperiment(() => analytics.listExperimentUnits(query, signal));
     if (!found.ok) return found;
-    if (found.value === null) return experimentNotFound();
     const { arms, asOf, units, retainedFromDay, next } = found.value;
     return successOutcome({
       name,

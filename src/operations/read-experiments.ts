@@ -3,7 +3,7 @@ import type { Analytics } from '../analytics/analytics.ts';
 import { invalidRequest, type Outcome, successOutcome } from '../domain/outcome.ts';
 import type { NameCursors } from '../ids/cursors.ts';
 import { defineOperation } from './api-operation.ts';
-import { type ExperimentDeps, experimentNotFound, toAnalyticsTenant } from './experiment-changes.ts';
+import { type ExperimentDeps, queryExperiment, toAnalyticsTenant } from './experiment-changes.ts';
 import {
   type ExperimentResponse,
   type ExperimentsResponse,
@@ -38,9 +38,8 @@ export const getExperiment = defineOperation({
   invalidParamExample: 'name',
   async handle(deps: ExperimentDeps, { name }, { caller, signal }): Promise<Outcome<ExperimentResponse>> {
     const query = { ...toAnalyticsTenant(caller), name };
-    const found = await refuseIfUnavailable(() => deps.analytics.findExperiment(query, signal));
+    const found = await queryExperiment(() => deps.analytics.findExperiment(query, signal));
     if (!found.ok) return found;
-    if (found.value === null) return experimentNotFound();
     return successOutcome(toExperimentView(found.value, deps.clock.wallMs(), deps.findKeyId));
   },
 });
