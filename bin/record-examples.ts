@@ -11,7 +11,7 @@ import type { Vertical } from '../src/domain/vertical.ts';
 import { createMarketplace } from '../src/index.ts';
 import { placeholderUrls, type RecordedExamples } from '../src/openapi/recorded-examples.ts';
 import { renderCsv } from '../src/operations/csv-table.ts';
-import { getExperimentResults } from '../src/operations/get-experiment-results.ts';
+import { getExperimentResults } from '../src/operations/experiments/get-experiment-results.ts';
 import { builtInVerticals } from '../src/verticals/built-in-verticals.ts';
 import { readExamplePayoutUsd } from '../test/support/example-payout.ts';
 import { sampleBorrowers } from '../test/support/sample-borrowers.ts';

@@ -77,10 +77,10 @@ export type {
   ExperimentArmResponse,
   ExperimentResponse,
   ExperimentsResponse,
-} from './operations/experiment-schemas.ts';
-export type { ExperimentResultsResponse } from './operations/get-experiment-results.ts';
+} from './operations/experiments/experiment-schemas.ts';
+export type { ExperimentResultsResponse } from './operations/experiments/get-experiment-results.ts';
+export type { ExperimentUnitsResponse } from './operations/experiments/list-experiment-units.ts';
 export type { MarketplaceResponse } from './operations/get-marketplace.ts';
-export type { ExperimentUnitsResponse } from './operations/list-experiment-units.ts';
 export type { InputsResponse } from './operations/submit-inputs.ts';
 export { TestClockMismatchError } from './server/folder-clock.ts';
 export { InvalidCertificateError } from './tls/certificate.ts';

@@ -3,12 +3,17 @@ import type { LogCursor } from '../event-log/log-scanner.ts';
 import { openAnalyticsDatabase, recordCountColumns } from './analytics-database.ts';
 import { readDailyAnalytics, readSummary } from './cohort-reader.ts';
 import type { CounterArchive } from './counter-archive.ts';
-import { readBreakdown } from './experiment-breakdown-reader.ts';
-import { readExperimentFigures } from './experiment-figures-reader.ts';
-import { ExperimentFill } from './experiment-fill.ts';
-import { createResultsReader } from './experiment-results-reader.ts';
-import { checkDefinition, findExperiment, listExperiments, listHashExperiments } from './experiment-table.ts';
-import { readExperimentUnits } from './experiment-units-reader.ts';
+import { readBreakdown } from './experiments/experiment-breakdown-reader.ts';
+import { readExperimentFigures } from './experiments/experiment-figures-reader.ts';
+import { ExperimentFill } from './experiments/experiment-fill.ts';
+import { createResultsReader } from './experiments/experiment-results-reader.ts';
+import {
+  checkDefinition,
+  findExperiment,
+  listExperiments,
+  listHashExperiments,
+} from './experiments/experiment-table.ts';
+import { readExperimentUnits } from './experiments/experiment-units-reader.ts';
 import { LedgerProjection } from './ledger-projection.ts';
 import { readOffers } from './offers-reader.ts';
 import { emptyRecordCounts, type RecordCounts, recordCountNames } from './projection-state.ts';

@@ -12,7 +12,7 @@ import {
   isDecimal,
   isExperimentArchiveRecord,
   isSum,
-} from './experiment-archive-record.ts';
+} from './experiments/experiment-archive-record.ts';
 
 /**
  * A record of the archive. Each segment of the archive, except an end segment, contains these records:

@@ -1,9 +1,9 @@
 import type { Analytics } from './analytics.ts';
 import { openAnalyticsDatabaseReadOnly } from './analytics-database.ts';
 import { readDailyAnalytics, readSummary } from './cohort-reader.ts';
-import { createResultsReader } from './experiment-results-reader.ts';
-import { checkDefinition, findExperiment, listExperiments } from './experiment-table.ts';
-import { readExperimentUnits } from './experiment-units-reader.ts';
+import { createResultsReader } from './experiments/experiment-results-reader.ts';
+import { checkDefinition, findExperiment, listExperiments } from './experiments/experiment-table.ts';
+import { readExperimentUnits } from './experiments/experiment-units-reader.ts';
 import { readOffers } from './offers-reader.ts';
 import { readSessionRows } from './rows-reader.ts';
 import type { SqlDatabase } from './sql-database.ts';

@@ -9,7 +9,7 @@ import { decodeSubId } from '../ids/sub-id.ts';
 import { reversalReasons } from '../ledger/ledger-record.ts';
 import { recordCountColumns } from './analytics-database.ts';
 import { DailyCounters } from './daily-counters.ts';
-import { ExperimentSums } from './experiment-sums.ts';
+import { ExperimentSums } from './experiments/experiment-sums.ts';
 import { type LedgerProjection, readPayoutState } from './ledger-projection.ts';
 import {
   type AcceptedTransaction,

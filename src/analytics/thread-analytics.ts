@@ -14,7 +14,7 @@ import {
   type QueryResult,
 } from './aggregator-protocol.ts';
 import { type Analytics, AnalyticsUnavailableError } from './analytics.ts';
-import type { HashExperimentsQuery } from './experiment-table.ts';
+import type { HashExperimentsQuery } from './experiments/experiment-table.ts';
 import { AggregatorProgress, AnalyticsLag } from './shared-progress.ts';
 import type { RetentionRequest } from './store-retention.ts';
 

@@ -26,24 +26,27 @@ import {
   runOperation,
 } from '../operations/api-operation.ts';
 import type { ApiOperationDeps } from '../operations/api-operations.ts';
-import { closeExperiment } from '../operations/close-experiment.ts';
 import { type CreateSessionBody, createSession, type SessionResponse } from '../operations/create-session.ts';
-import { defineExperiment } from '../operations/define-experiment.ts';
-import { deleteExperiment } from '../operations/delete-experiment.ts';
 import type { WidgetEmbedResponse } from '../operations/embed-widget.ts';
+import { closeExperiment } from '../operations/experiments/close-experiment.ts';
+import { defineExperiment } from '../operations/experiments/define-experiment.ts';
+import { deleteExperiment } from '../operations/experiments/delete-experiment.ts';
 import type {
   ExperimentArmResponse,
   ExperimentResponse,
   ExperimentsResponse,
-} from '../operations/experiment-schemas.ts';
-import { getExperimentArm } from '../operations/get-experiment-arm.ts';
-import { type ExperimentResultsResponse, getExperimentResults } from '../operations/get-experiment-results.ts';
+} from '../operations/experiments/experiment-schemas.ts';
+import { getExperimentArm } from '../operations/experiments/get-experiment-arm.ts';
+import {
+  type ExperimentResultsResponse,
+  getExperimentResults,
+} from '../operations/experiments/get-experiment-results.ts';
+import { type ExperimentUnitsResponse, listExperimentUnits } from '../operations/experiments/list-experiment-units.ts';
+import { getExperiment, listExperiments } from '../operations/experiments/read-experiments.ts';
 import { getMarketplace, type MarketplaceResponse } from '../operations/get-marketplace.ts';
 import { listIgnoredNames } from '../operations/ignored-names.ts';
-import { type ExperimentUnitsResponse, listExperimentUnits } from '../operations/list-experiment-units.ts';
 import { listTags } from '../operations/list-tags.ts';
 import { type AnalyticsResponse, queryAnalytics } from '../operations/query-analytics.ts';
-import { getExperiment, listExperiments } from '../operations/read-experiments.ts';
 import type { ParameterTexts } from '../operations/request-members.ts';
 import { type InputsResponse, submitInputs } from '../operations/submit-inputs.ts';
 

@@ -1,15 +1,15 @@
 import type { ApiOperation } from './api-operation.ts';
-import { closeExperiment } from './close-experiment.ts';
 import { createSession } from './create-session.ts';
-import { defineExperiment } from './define-experiment.ts';
-import { deleteExperiment } from './delete-experiment.ts';
-import { getExperimentArm } from './get-experiment-arm.ts';
-import { getExperimentResults } from './get-experiment-results.ts';
+import { closeExperiment } from './experiments/close-experiment.ts';
+import { defineExperiment } from './experiments/define-experiment.ts';
+import { deleteExperiment } from './experiments/delete-experiment.ts';
+import { getExperimentArm } from './experiments/get-experiment-arm.ts';
+import { getExperimentResults } from './experiments/get-experiment-results.ts';
+import { listExperimentUnits } from './experiments/list-experiment-units.ts';
+import { getExperiment, listExperiments } from './experiments/read-experiments.ts';
 import { getMarketplace } from './get-marketplace.ts';
-import { listExperimentUnits } from './list-experiment-units.ts';
 import { listTags } from './list-tags.ts';
 import { queryAnalytics } from './query-analytics.ts';
-import { getExperiment, listExperiments } from './read-experiments.ts';
 import { submitInputs } from './submit-inputs.ts';
 
 const operations = [

@@ -23,7 +23,7 @@ import { loadDocsAssets, prepareDocsFiles } from '../openapi/docs-files.ts';
 import { type ApiOperationDeps, apiOperations } from '../operations/api-operations.ts';
 import { createOfferUrls } from '../operations/click-url.ts';
 import { confirmRevenue } from '../operations/confirm-revenue.ts';
-import { ExperimentChanges } from '../operations/experiment-changes.ts';
+import { ExperimentChanges } from '../operations/experiments/experiment-changes.ts';
 import { followClick } from '../operations/follow-click.ts';
 import { PendingFieldChanges } from '../operations/submit-inputs.ts';
 import { RandomBytesPool } from '../secrets/random-pool.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chance, type Random, wholeNumber } from '../../bench/population/random.ts';
 import { openAnalyticsDatabaseReadOnly } from '../../src/analytics/analytics-database.ts';
-import { readExperimentFigures } from '../../src/analytics/experiment-figures-reader.ts';
+import { readExperimentFigures } from '../../src/analytics/experiments/experiment-figures-reader.ts';
 import type { SqlDatabase } from '../../src/analytics/sql-database.ts';
 import { daysSinceEpoch, formatIsoDate } from '../../src/domain/calendar.ts';
 import { LogReader } from '../../src/event-log/log-reader.ts';

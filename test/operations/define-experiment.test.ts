@@ -4,8 +4,8 @@ import { AnalyticsUnavailableError, type DefinitionCheck } from '../../src/analy
 import { bounds } from '../../src/bounds.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import type { ApiRequest } from '../../src/operations/api-operation.ts';
-import { type DefineExperimentDeps, defineExperiment } from '../../src/operations/define-experiment.ts';
-import { ExperimentChanges } from '../../src/operations/experiment-changes.ts';
+import { type DefineExperimentDeps, defineExperiment } from '../../src/operations/experiments/define-experiment.ts';
+import { ExperimentChanges } from '../../src/operations/experiments/experiment-changes.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { liveTenant, secretSetOf } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AnalyticsUnavailableError } from '../../src/analytics/analytics.ts';
-import type { HashExperimentsQuery, NumberedHashExperiment } from '../../src/analytics/experiment-table.ts';
+import type { HashExperimentsQuery, NumberedHashExperiment } from '../../src/analytics/experiments/experiment-table.ts';
 import type { NumberedTag } from '../../src/analytics/tags-reader.ts';
 import { daysSinceEpoch } from '../../src/domain/calendar.ts';
 import { CleanupStack } from '../../src/server/lifecycle.ts';

@@ -7,7 +7,7 @@ import { resolveUrls } from '../../config/resolve-urls.ts';
 import { isJsonObject } from '../../domain/assert-options.ts';
 import { escapeInvisibleCharacters } from '../../domain/text.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
-import type { ExperimentResponse } from '../../operations/experiment-schemas.ts';
+import type { ExperimentResponse } from '../../operations/experiments/experiment-schemas.ts';
 import { CommandLineError } from '../command.ts';
 import { parseServerUrl } from './confirm.ts';
 import { networkErrorReason, parseJsonOrNull } from './confirmation-client.ts';

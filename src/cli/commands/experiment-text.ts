@@ -1,7 +1,7 @@
 import { Help } from 'commander';
 import { escapeInvisibleCharacters, toDisplayText } from '../../domain/text.ts';
-import type { ExperimentResponse } from '../../operations/experiment-schemas.ts';
-import type { ExperimentResultsResponse } from '../../operations/get-experiment-results.ts';
+import type { ExperimentResponse } from '../../operations/experiments/experiment-schemas.ts';
+import type { ExperimentResultsResponse } from '../../operations/experiments/get-experiment-results.ts';
 import { type Column, formatNameValuePairs, formatRows } from '../output.ts';
 
 type ArmResults = ExperimentResultsResponse['arms'][number];

@@ -6,8 +6,8 @@ import type { VerticalRegistry } from '../../catalogs/vertical-registry.ts';
 import { readDataDir } from '../../config/config.ts';
 import { daysSinceEpoch } from '../../domain/calendar.ts';
 import type { Experiment } from '../../experiments/experiment.ts';
-import type { ExperimentResponse } from '../../operations/experiment-schemas.ts';
-import { toExperimentView } from '../../operations/experiment-view.ts';
+import type { ExperimentResponse } from '../../operations/experiments/experiment-schemas.ts';
+import { toExperimentView } from '../../operations/experiments/experiment-view.ts';
 import {
   CommandLineError,
   createCommandGroup,

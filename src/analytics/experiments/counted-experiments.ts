@@ -1,14 +1,14 @@
 import { LRUCache } from 'lru-cache';
-import { bounds } from '../bounds.ts';
-import { daysSinceEpoch } from '../domain/calendar.ts';
-import { type ExperimentDefinition, isRetrospective } from '../experiments/experiment.ts';
-import { decodeSubId } from '../ids/sub-id.ts';
-import { deviceClasses, type ExperimentRecord, ledgerRecordKind } from '../ledger/ledger-record.ts';
+import { bounds } from '../../bounds.ts';
+import { daysSinceEpoch } from '../../domain/calendar.ts';
+import { type ExperimentDefinition, isRetrospective } from '../../experiments/experiment.ts';
+import { decodeSubId } from '../../ids/sub-id.ts';
+import { deviceClasses, type ExperimentRecord, ledgerRecordKind } from '../../ledger/ledger-record.ts';
+import type { SessionState } from '../projection-state.ts';
+import type { SqlDatabase } from '../sql-database.ts';
 import type { ArchivedExperiment } from './experiment-archive-record.ts';
 import { type CountedDimension, ExperimentGroups } from './experiment-groups.ts';
 import { applyExperimentRecord } from './experiment-table.ts';
-import type { SessionState } from './projection-state.ts';
-import type { SqlDatabase } from './sql-database.ts';
 
 /** The members of an experiment that determine which sessions count in it. */
 export interface CountedExperiment {

@@ -1,15 +1,15 @@
-import { bounds } from '../bounds.ts';
+import { bounds } from '../../bounds.ts';
 import {
   addFigures,
   frozenRevenue,
   noSessions,
   type SessionFigures,
   sessionFigureNames,
-} from '../experiments/session-figures.ts';
-import type { UnitDay } from '../experiments/unit-sums.ts';
+} from '../../experiments/session-figures.ts';
+import type { UnitDay } from '../../experiments/unit-sums.ts';
+import { decodeVarints, encodeVarints, RowWriter, type SqlDatabase } from '../sql-database.ts';
 import { type ArchivedVisitor, experimentArchiveKind } from './experiment-archive-record.ts';
 import type { ExperimentSumChanges } from './experiment-sum-changes.ts';
-import { decodeVarints, encodeVarints, RowWriter, type SqlDatabase } from './sql-database.ts';
 
 interface Visitor {
   readonly experiment: number;

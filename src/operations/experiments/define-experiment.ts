@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Analytics, DefinitionCheck } from '../analytics/analytics.ts';
-import { bounds } from '../bounds.ts';
-import { daysSinceEpoch } from '../domain/calendar.ts';
-import { type Failure, invalidRequest, type Outcome, successOutcome } from '../domain/outcome.ts';
-import { type Experiment, type ExperimentDefinition, isRunningOn } from '../experiments/experiment.ts';
-import { ledgerRecordKind } from '../ledger/ledger-record.ts';
-import { defineOperation } from './api-operation.ts';
+import type { Analytics, DefinitionCheck } from '../../analytics/analytics.ts';
+import { bounds } from '../../bounds.ts';
+import { daysSinceEpoch } from '../../domain/calendar.ts';
+import { type Failure, invalidRequest, type Outcome, successOutcome } from '../../domain/outcome.ts';
+import { type Experiment, type ExperimentDefinition, isRunningOn } from '../../experiments/experiment.ts';
+import { ledgerRecordKind } from '../../ledger/ledger-record.ts';
+import { defineOperation } from '../api-operation.ts';
 import { type ChangeExperimentDeps, describeChange, toAnalyticsTenant } from './experiment-changes.ts';
 import { definitionMembers, findFixedMemberChange, parseDefinition } from './experiment-definition.ts';
 import { type ExperimentResponse, experimentNameMember, experimentSchema } from './experiment-schemas.ts';

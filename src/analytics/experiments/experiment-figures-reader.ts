@@ -1,20 +1,20 @@
-import { countUnitsToMeasure } from '../experiments/concentration.ts';
-import type { Experiment, ExperimentDefinition } from '../experiments/experiment.ts';
-import { lastMatureCohortDay } from '../experiments/experiment.ts';
+import { countUnitsToMeasure } from '../../experiments/concentration.ts';
+import type { Experiment, ExperimentDefinition } from '../../experiments/experiment.ts';
+import { lastMatureCohortDay } from '../../experiments/experiment.ts';
 import type {
   ArmDay,
   EventSums,
   ExperimentFigures,
   LeftOutSessions,
   RevenueAge,
-} from '../experiments/experiment-figures.ts';
-import { largeUnitSumNames, unitSumNames } from '../experiments/unit-sums.ts';
-import { deviceClasses } from '../ledger/ledger-record.ts';
-import type { ExperimentQuery } from './analytics.ts';
+} from '../../experiments/experiment-figures.ts';
+import { largeUnitSumNames, unitSumNames } from '../../experiments/unit-sums.ts';
+import { deviceClasses } from '../../ledger/ledger-record.ts';
+import type { ExperimentQuery } from '../analytics.ts';
+import { type SqlDatabase, type SqlValue, toColumnName } from '../sql-database.ts';
+import { findTagNumber } from '../tags-reader.ts';
 import { deletingCursor, readFill } from './counted-experiments.ts';
 import { findNumberedExperiment } from './experiment-table.ts';
-import { type SqlDatabase, type SqlValue, toColumnName } from './sql-database.ts';
-import { findTagNumber } from './tags-reader.ts';
 
 export interface ExperimentFiguresQuery extends ExperimentQuery {
   /** Last closed day, as a day number. */

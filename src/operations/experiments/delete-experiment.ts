@@ -1,6 +1,6 @@
-import { type Outcome, successOutcome } from '../domain/outcome.ts';
-import { ledgerRecordKind } from '../ledger/ledger-record.ts';
-import { defineOperation } from './api-operation.ts';
+import { type Outcome, successOutcome } from '../../domain/outcome.ts';
+import { ledgerRecordKind } from '../../ledger/ledger-record.ts';
+import { defineOperation } from '../api-operation.ts';
 import {
   type ChangeExperimentDeps,
   describeChange,

@@ -1,6 +1,6 @@
-import { daysSinceEpoch, formatIsoDate, formatIsoTimestamp } from '../domain/calendar.ts';
-import { microsToUsd } from '../domain/money.ts';
-import { type Experiment, experimentStateOn, isRetrospective, plannedDayOf } from '../experiments/experiment.ts';
+import { daysSinceEpoch, formatIsoDate, formatIsoTimestamp } from '../../domain/calendar.ts';
+import { microsToUsd } from '../../domain/money.ts';
+import { type Experiment, experimentStateOn, isRetrospective, plannedDayOf } from '../../experiments/experiment.ts';
 import type { ExperimentResponse } from './experiment-schemas.ts';
 
 /** Returns the id of an API key by its number, or null if it is not known. */

@@ -1,21 +1,21 @@
 import Type from 'typebox';
-import type { Analytics } from '../analytics/analytics.ts';
-import { daysSinceEpoch } from '../domain/calendar.ts';
-import type { Clock } from '../domain/clock.ts';
-import { nullableSchema } from '../domain/nullable-schema.ts';
-import { invalidRequest, type Outcome, successOutcome } from '../domain/outcome.ts';
+import type { Analytics } from '../../analytics/analytics.ts';
+import { daysSinceEpoch } from '../../domain/calendar.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { nullableSchema } from '../../domain/nullable-schema.ts';
+import { invalidRequest, type Outcome, successOutcome } from '../../domain/outcome.ts';
 import {
   armResultsSchema,
   comparisonSchema,
   experimentResultsSchema,
   seriesLookSchema,
-} from '../experiments/experiment-results.ts';
-import { defineOperation } from './api-operation.ts';
-import { listCsvColumns } from './csv-table.ts';
+} from '../../experiments/experiment-results.ts';
+import { defineOperation } from '../api-operation.ts';
+import { listCsvColumns } from '../csv-table.ts';
+import { flagSchema } from '../request-members.ts';
+import { ignoredParametersProperty, type ValueOf } from '../schema-parts.ts';
 import { queryExperiment, toAnalyticsTenant } from './experiment-changes.ts';
 import { experimentNameMember } from './experiment-schemas.ts';
-import { flagSchema } from './request-members.ts';
-import { ignoredParametersProperty, type ValueOf } from './schema-parts.ts';
 
 export interface GetExperimentResultsDeps {
   readonly analytics: Pick<Analytics, 'getExperimentResults'>;

@@ -1,15 +1,15 @@
-import { bounds } from '../bounds.ts';
-import { isJsonObject } from '../domain/assert-options.ts';
-import { parseIsoDate } from '../domain/calendar.ts';
-import type { RequestParamName } from '../domain/errors.ts';
-import { usdToExactMicros } from '../domain/money.ts';
-import { type Failure, invalidRequest, type Outcome, successOutcome } from '../domain/outcome.ts';
-import { exceedsCodePointLimit, isPrintable } from '../domain/text.ts';
-import type { Vertical } from '../domain/vertical.ts';
-import type { ExperimentDefinition } from '../experiments/experiment.ts';
-import { isReferrerTag } from '../sessions/referrer-tags.ts';
+import { bounds } from '../../bounds.ts';
+import { isJsonObject } from '../../domain/assert-options.ts';
+import { parseIsoDate } from '../../domain/calendar.ts';
+import type { RequestParamName } from '../../domain/errors.ts';
+import { usdToExactMicros } from '../../domain/money.ts';
+import { type Failure, invalidRequest, type Outcome, successOutcome } from '../../domain/outcome.ts';
+import { exceedsCodePointLimit, isPrintable } from '../../domain/text.ts';
+import type { Vertical } from '../../domain/vertical.ts';
+import type { ExperimentDefinition } from '../../experiments/experiment.ts';
+import { isReferrerTag } from '../../sessions/referrer-tags.ts';
+import type { RequestMember } from '../request-members.ts';
 import { definitionRequestSchemas, type ExperimentDefinitionRequest } from './experiment-schemas.ts';
-import type { RequestMember } from './request-members.ts';
 
 const isDate = (value: unknown) => typeof value === 'string' && parseIsoDate(value) !== null;
 

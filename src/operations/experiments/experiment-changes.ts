@@ -1,19 +1,19 @@
 import { LRUCache } from 'lru-cache';
-import type { Analytics } from '../analytics/analytics.ts';
-import { AnalyticsUnavailableError } from '../analytics/analytics.ts';
-import type { Caller } from '../auth/key-usage.ts';
-import { bounds } from '../bounds.ts';
-import { type CancelSignal, SerialQueue } from '../domain/async.ts';
-import type { Clock } from '../domain/clock.ts';
-import { failureOutcomeWithCode, type Outcome, serviceUnavailable, successOutcome } from '../domain/outcome.ts';
-import type { Tenant } from '../domain/tenant.ts';
-import type { ExperimentDefinition } from '../experiments/experiment.ts';
-import type { SubIds } from '../ids/sub-id.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import type { ExperimentRecord } from '../ledger/ledger-record.ts';
-import { awaitDurableRecord } from './await-durable.ts';
+import type { Analytics } from '../../analytics/analytics.ts';
+import { AnalyticsUnavailableError } from '../../analytics/analytics.ts';
+import type { Caller } from '../../auth/key-usage.ts';
+import { bounds } from '../../bounds.ts';
+import { type CancelSignal, SerialQueue } from '../../domain/async.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { failureOutcomeWithCode, type Outcome, serviceUnavailable, successOutcome } from '../../domain/outcome.ts';
+import type { Tenant } from '../../domain/tenant.ts';
+import type { ExperimentDefinition } from '../../experiments/experiment.ts';
+import type { SubIds } from '../../ids/sub-id.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { ExperimentRecord } from '../../ledger/ledger-record.ts';
+import { awaitDurableRecord } from '../await-durable.ts';
+import { refuseIfUnavailable } from '../query-analytics.ts';
 import type { FindKeyId } from './experiment-view.ts';
-import { refuseIfUnavailable } from './query-analytics.ts';
 
 /** Components of every operation that returns an experiment. */
 export interface ExperimentDeps {

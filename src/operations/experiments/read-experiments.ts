@@ -1,8 +1,9 @@
 import Type from 'typebox';
-import type { Analytics } from '../analytics/analytics.ts';
-import { invalidRequest, type Outcome, successOutcome } from '../domain/outcome.ts';
-import type { NameCursors } from '../ids/cursors.ts';
-import { defineOperation } from './api-operation.ts';
+import type { Analytics } from '../../analytics/analytics.ts';
+import { invalidRequest, type Outcome, successOutcome } from '../../domain/outcome.ts';
+import type { NameCursors } from '../../ids/cursors.ts';
+import { defineOperation } from '../api-operation.ts';
+import { pageLimitSchema, refuseIfUnavailable } from '../query-analytics.ts';
 import { type ExperimentDeps, queryExperiment, toAnalyticsTenant } from './experiment-changes.ts';
 import {
   type ExperimentResponse,
@@ -12,7 +13,6 @@ import {
   experimentsSchema,
 } from './experiment-schemas.ts';
 import { toExperimentView } from './experiment-view.ts';
-import { pageLimitSchema, refuseIfUnavailable } from './query-analytics.ts';
 
 export interface ListExperimentsDeps extends ExperimentDeps {
   readonly analytics: Pick<Analytics, 'findExperiment' | 'listExperiments'>;

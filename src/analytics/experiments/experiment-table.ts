@@ -1,14 +1,14 @@
-import { bounds } from '../bounds.ts';
-import { daysSinceEpoch } from '../domain/calendar.ts';
+import { bounds } from '../../bounds.ts';
+import { daysSinceEpoch } from '../../domain/calendar.ts';
 import {
   type Experiment,
   type ExperimentDefinition,
   type ExperimentOutcome,
   parseExperimentDefinition,
   parseExperimentOutcome,
-} from '../experiments/experiment.ts';
-import { decodeSubId } from '../ids/sub-id.ts';
-import { type ExperimentRecord, ledgerRecordKind } from '../ledger/ledger-record.ts';
+} from '../../experiments/experiment.ts';
+import { decodeSubId } from '../../ids/sub-id.ts';
+import { type ExperimentRecord, ledgerRecordKind } from '../../ledger/ledger-record.ts';
 import type {
   AnalyticsTenant,
   DefinitionCheck,
@@ -16,8 +16,8 @@ import type {
   ExperimentQuery,
   ExperimentsPage,
   ExperimentsQuery,
-} from './analytics.ts';
-import type { SqlDatabase } from './sql-database.ts';
+} from '../analytics.ts';
+import type { SqlDatabase } from '../sql-database.ts';
 
 interface ExperimentRow {
   readonly number: number;

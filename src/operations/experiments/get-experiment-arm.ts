@@ -1,9 +1,9 @@
-import { invalidRequest, type Outcome, successOutcome } from '../domain/outcome.ts';
-import { findAssignedArm } from '../experiments/assign-arm.ts';
-import { defineOperation } from './api-operation.ts';
+import { invalidRequest, type Outcome, successOutcome } from '../../domain/outcome.ts';
+import { findAssignedArm } from '../../experiments/assign-arm.ts';
+import { defineOperation } from '../api-operation.ts';
+import { unitIdMember } from '../request-members.ts';
 import { type ExperimentChanges, type ExperimentDeps, queryExperiment } from './experiment-changes.ts';
 import { type ExperimentArmResponse, experimentArmSchema, experimentNameMember } from './experiment-schemas.ts';
-import { unitIdMember } from './request-members.ts';
 
 export interface GetExperimentArmDeps {
   readonly analytics: ExperimentDeps['analytics'];

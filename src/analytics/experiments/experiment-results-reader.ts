@@ -1,14 +1,14 @@
 import { LRUCache } from 'lru-cache';
-import { bounds } from '../bounds.ts';
-import { assembleBreakdown } from '../experiments/assemble-breakdown.ts';
-import { assembleResults, resultsDayOf } from '../experiments/assemble-results.ts';
-import { type Concentration, measureConcentration } from '../experiments/concentration.ts';
-import type { ExperimentResults } from '../experiments/experiment-results.ts';
-import type { ExperimentResultsQuery } from './analytics.ts';
+import { bounds } from '../../bounds.ts';
+import { assembleBreakdown } from '../../experiments/assemble-breakdown.ts';
+import { assembleResults, resultsDayOf } from '../../experiments/assemble-results.ts';
+import { type Concentration, measureConcentration } from '../../experiments/concentration.ts';
+import type { ExperimentResults } from '../../experiments/experiment-results.ts';
+import type { ExperimentResultsQuery } from '../analytics.ts';
+import type { SqlDatabase } from '../sql-database.ts';
 import { readBreakdown } from './experiment-breakdown-reader.ts';
 import { readExperimentFigures } from './experiment-figures-reader.ts';
 import { findExperiment } from './experiment-table.ts';
-import type { SqlDatabase } from './sql-database.ts';
 
 /** The results of a closed experiment are stored. */
 const unmeasured: Concentration = { largestMicros: [], capped: null };

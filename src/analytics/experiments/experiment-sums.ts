@@ -3,14 +3,14 @@ import {
   type SessionActivity,
   type SessionFigures,
   sessionFigures,
-} from '../experiments/session-figures.ts';
-import type { ExperimentRecord } from '../ledger/ledger-record.ts';
+} from '../../experiments/session-figures.ts';
+import type { ExperimentRecord } from '../../ledger/ledger-record.ts';
+import type { SessionState, SessionUnit } from '../projection-state.ts';
+import { RowWriter, type SqlDatabase } from '../sql-database.ts';
 import { type CountedArm, type CountedExperiment, CountedExperiments } from './counted-experiments.ts';
 import { ExperimentArchive } from './experiment-archive.ts';
 import { ExperimentSumChanges } from './experiment-sum-changes.ts';
 import { ExperimentVisitors } from './experiment-visitors.ts';
-import type { SessionState, SessionUnit } from './projection-state.ts';
-import { RowWriter, type SqlDatabase } from './sql-database.ts';
 
 interface ChangedSession {
   session: SessionState;

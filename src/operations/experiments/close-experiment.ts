@@ -1,11 +1,11 @@
 import Type from 'typebox';
-import type { Analytics } from '../analytics/analytics.ts';
-import { bounds } from '../bounds.ts';
-import { daysSinceEpoch } from '../domain/calendar.ts';
-import { invalidRequest, type Outcome, serviceUnavailable, successOutcome } from '../domain/outcome.ts';
-import type { ExperimentOutcome } from '../experiments/experiment.ts';
-import { ledgerRecordKind } from '../ledger/ledger-record.ts';
-import { defineOperation } from './api-operation.ts';
+import type { Analytics } from '../../analytics/analytics.ts';
+import { bounds } from '../../bounds.ts';
+import { daysSinceEpoch } from '../../domain/calendar.ts';
+import { invalidRequest, type Outcome, serviceUnavailable, successOutcome } from '../../domain/outcome.ts';
+import type { ExperimentOutcome } from '../../experiments/experiment.ts';
+import { ledgerRecordKind } from '../../ledger/ledger-record.ts';
+import { defineOperation } from '../api-operation.ts';
 import {
   type ChangeExperimentDeps,
   describeChange,

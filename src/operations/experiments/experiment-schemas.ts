@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import { bounds } from '../bounds.ts';
-import { nullableSchema } from '../domain/nullable-schema.ts';
-import { experimentOutcomes, experimentStates } from '../experiments/experiment.ts';
+import { bounds } from '../../bounds.ts';
+import { nullableSchema } from '../../domain/nullable-schema.ts';
+import { experimentOutcomes, experimentStates } from '../../experiments/experiment.ts';
 import {
   ignoredParametersProperty,
   isoDateSchema,
@@ -11,7 +11,7 @@ import {
   tagSchema,
   timestampSchema,
   type ValueOf,
-} from './schema-parts.ts';
+} from '../schema-parts.ts';
 
 const experimentNameSchema = tagSchema('The name of the experiment, chosen by the caller.');
 

@@ -1,10 +1,13 @@
-import { bounds } from '../bounds.ts';
-import { resultsDayOf } from '../experiments/assemble-results.ts';
-import { lastMatureCohortDay } from '../experiments/experiment.ts';
-import { frozenRevenue } from '../experiments/session-figures.ts';
-import type { UnitDay } from '../experiments/unit-sums.ts';
-import { decodeSubId, subIdByteLength } from '../ids/sub-id.ts';
-import type { ExperimentUnit, ExperimentUnitsPage, ExperimentUnitsQuery } from './analytics.ts';
+import { bounds } from '../../bounds.ts';
+import { resultsDayOf } from '../../experiments/assemble-results.ts';
+import { lastMatureCohortDay } from '../../experiments/experiment.ts';
+import { frozenRevenue } from '../../experiments/session-figures.ts';
+import type { UnitDay } from '../../experiments/unit-sums.ts';
+import { decodeSubId, subIdByteLength } from '../../ids/sub-id.ts';
+import type { ExperimentUnit, ExperimentUnitsPage, ExperimentUnitsQuery } from '../analytics.ts';
+import { SessionReader, type StoredSession } from '../session-reader.ts';
+import type { SqlDatabase } from '../sql-database.ts';
+import { findTagNumber } from '../tags-reader.ts';
 import {
   type CountedExperiment,
   deletingCursor,
@@ -16,9 +19,6 @@ import {
 } from './counted-experiments.ts';
 import { findNumberedExperiment } from './experiment-table.ts';
 import { decodeUnitDays } from './experiment-visitors.ts';
-import { SessionReader, type StoredSession } from './session-reader.ts';
-import type { SqlDatabase } from './sql-database.ts';
-import { findTagNumber } from './tags-reader.ts';
 
 /** The units of an experiment that a query reads. */
 interface UnitScope {

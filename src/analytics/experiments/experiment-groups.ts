@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import { bounds } from '../bounds.ts';
-import type { SessionState } from './projection-state.ts';
-import type { SqlDatabase } from './sql-database.ts';
+import { bounds } from '../../bounds.ts';
+import type { SessionState } from '../projection-state.ts';
+import type { SqlDatabase } from '../sql-database.ts';
 
 export interface CountedDimension {
   readonly name: string;

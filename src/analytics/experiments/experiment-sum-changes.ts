@@ -1,4 +1,4 @@
-import { getOrAdd } from '../domain/get-or-add.ts';
+import { getOrAdd } from '../../domain/get-or-add.ts';
 import {
   addGroupSums,
   addUnitSums,
@@ -11,9 +11,9 @@ import {
   type UnitSums,
   unitContributions,
   unitSumNames,
-} from '../experiments/unit-sums.ts';
-import { deviceGroupMax, groupSumColumns, unitSumColumns } from './analytics-database.ts';
-import { createIncrementSql, RowWriter, type SqlDatabase, toSqlInteger } from './sql-database.ts';
+} from '../../experiments/unit-sums.ts';
+import { deviceGroupMax, groupSumColumns, unitSumColumns } from '../analytics-database.ts';
+import { createIncrementSql, RowWriter, type SqlDatabase, toSqlInteger } from '../sql-database.ts';
 
 /** Identifies the sums of one arm and cohort day of an experiment. */
 export interface ArmDayKey {

@@ -1,5 +1,8 @@
-import { bounds } from '../bounds.ts';
-import { subIdByteLength } from '../ids/sub-id.ts';
+import { bounds } from '../../bounds.ts';
+import { subIdByteLength } from '../../ids/sub-id.ts';
+import { toSubIdSortKey } from '../projection-state.ts';
+import type { SqlDatabase } from '../sql-database.ts';
+import type { SqliteProjectionState } from '../sqlite-projection-state.ts';
 import {
   type CountedExperiment,
   deletingCursor,
@@ -7,9 +10,6 @@ import {
   type FillCursor,
   isSessionOf,
 } from './counted-experiments.ts';
-import { toSubIdSortKey } from './projection-state.ts';
-import type { SqlDatabase } from './sql-database.ts';
-import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 
 /** An arm of the experiment whose earlier sessions are being counted. */
 interface FilledArm {

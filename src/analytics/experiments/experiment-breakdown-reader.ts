@@ -1,13 +1,13 @@
-import { bounds } from '../bounds.ts';
-import type { GroupArmFigures, GroupFigures, GroupKind } from '../experiments/breakdown-figures.ts';
-import { type ExperimentDefinition, lastMatureCohortDay } from '../experiments/experiment.ts';
-import { type GroupSums, groupSumNames, largeUnitSumNames } from '../experiments/unit-sums.ts';
-import { deviceClasses } from '../ledger/ledger-record.ts';
-import type { ExperimentQuery } from './analytics.ts';
+import { bounds } from '../../bounds.ts';
+import type { GroupArmFigures, GroupFigures, GroupKind } from '../../experiments/breakdown-figures.ts';
+import { type ExperimentDefinition, lastMatureCohortDay } from '../../experiments/experiment.ts';
+import { type GroupSums, groupSumNames, largeUnitSumNames } from '../../experiments/unit-sums.ts';
+import { deviceClasses } from '../../ledger/ledger-record.ts';
+import type { ExperimentQuery } from '../analytics.ts';
+import { type SqlDatabase, toColumnName } from '../sql-database.ts';
 import { deletingCursor, readFill } from './counted-experiments.ts';
 import { absentValue, deviceGroupOf } from './experiment-groups.ts';
 import { findNumberedExperiment } from './experiment-table.ts';
-import { type SqlDatabase, toColumnName } from './sql-database.ts';
 
 export interface BreakdownQuery extends ExperimentQuery {
   /** `device`, or the name of a dimension. */

@@ -1,23 +1,23 @@
 import Type from 'typebox';
-import type { Analytics, ExperimentUnit } from '../analytics/analytics.ts';
-import { bounds } from '../bounds.ts';
-import { daysSinceEpoch, formatIsoDate } from '../domain/calendar.ts';
-import type { Clock } from '../domain/clock.ts';
-import { microsToUsd } from '../domain/money.ts';
-import { nullableSchema } from '../domain/nullable-schema.ts';
-import { invalidRequest, type Outcome, successOutcome } from '../domain/outcome.ts';
-import type { UnitCursors } from '../ids/cursors.ts';
-import { defineOperation } from './api-operation.ts';
-import { listCsvColumns } from './csv-table.ts';
-import { queryExperiment, toAnalyticsTenant } from './experiment-changes.ts';
-import { experimentNameMember } from './experiment-schemas.ts';
+import type { Analytics, ExperimentUnit } from '../../analytics/analytics.ts';
+import { bounds } from '../../bounds.ts';
+import { daysSinceEpoch, formatIsoDate } from '../../domain/calendar.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { microsToUsd } from '../../domain/money.ts';
+import { nullableSchema } from '../../domain/nullable-schema.ts';
+import { invalidRequest, type Outcome, successOutcome } from '../../domain/outcome.ts';
+import type { UnitCursors } from '../../ids/cursors.ts';
+import { defineOperation } from '../api-operation.ts';
+import { listCsvColumns } from '../csv-table.ts';
 import {
   ignoredParametersProperty,
   isoDateSchema,
   nonNegativeIntegerSchema,
   pageEndProperties,
   type ValueOf,
-} from './schema-parts.ts';
+} from '../schema-parts.ts';
+import { queryExperiment, toAnalyticsTenant } from './experiment-changes.ts';
+import { experimentNameMember } from './experiment-schemas.ts';
 
 export interface ListExperimentUnitsDeps {
   readonly analytics: Pick<Analytics, 'listExperimentUnits'>;

@@ -1,6 +1,6 @@
-import { groupSumNames, largeUnitSumNames } from '../experiments/unit-sums.ts';
-import { unitHashByteLength } from '../ids/unit-hasher.ts';
-import { isCount } from '../ledger/ledger-record.ts';
+import { groupSumNames, largeUnitSumNames } from '../../experiments/unit-sums.ts';
+import { unitHashByteLength } from '../../ids/unit-hasher.ts';
+import { isCount } from '../../ledger/ledger-record.ts';
 
 /**
  * Archive records of experiments. They follow the counters of all referrer tags: an `ArchivedExperiment`, and then its rows of the archived

@@ -1,14 +1,15 @@
-import type { ExperimentDefinition } from '../experiments/experiment.ts';
+import type { ExperimentDefinition } from '../../experiments/experiment.ts';
 import {
   type GroupSums,
   groupSumNames,
   largeUnitSumNames,
   type UnitSums,
   unitSumNames,
-} from '../experiments/unit-sums.ts';
-import { deviceGroupMax, groupSumColumns, unitSumColumns } from './analytics-database.ts';
+} from '../../experiments/unit-sums.ts';
+import { deviceGroupMax, groupSumColumns, unitSumColumns } from '../analytics-database.ts';
+import type { ArchiveRecord } from '../counter-archive.ts';
+import { createDigitsSql, type SqlDatabase } from '../sql-database.ts';
 import type { CountedExperiments } from './counted-experiments.ts';
-import type { ArchiveRecord } from './counter-archive.ts';
 import {
   type ArchivedDimensionValue,
   type ArchivedExperiment,
@@ -21,7 +22,6 @@ import {
 } from './experiment-archive-record.ts';
 import type { ExperimentSumChanges } from './experiment-sum-changes.ts';
 import type { ExperimentVisitors } from './experiment-visitors.ts';
-import { createDigitsSql, type SqlDatabase } from './sql-database.ts';
 
 interface DayRange {
   readonly fromDay: number;
