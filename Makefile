@@ -12,15 +12,16 @@ TESTS := $(filter-out test/matching/match-mutants.test.ts test/openapi/generated
 # Short tests that start no process and change no global state. They share one process, which halves their CPU time.
 SHORT_TESTS := $(shell find $(addprefix test/,auth clicks config confirmations domain files ids journal ledger logging metrics operations \
   secrets server sessions tls user-agents verticals widgets) -name '*.test.ts' | sort)
-WIDGET := src/web/widget/dist/widget.js
-WIDGET_SOURCES := bin/build-widget.ts $(shell find src/web/widget -path '*/dist' -prune -o -type f -print)
+# The widget script stands for all files that bin/build-web.ts builds.
+WEB := src/web/widget/dist/widget.js
+WEB_SOURCES := bin/build-web.ts $(shell find src/web -path '*/dist' -prune -o -type f -print)
 
-.PHONY: catalog help install widget run test bench-test match-test crash-test check format openapi demo bench bench-check capacity-check package clean install-production
+.PHONY: catalog help install web run test bench-test match-test crash-test check format openapi demo bench bench-check capacity-check package clean install-production
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-install: $(INSTALLED) $(WIDGET) ## install Node.js if needed, and the pinned packages
+install: $(INSTALLED) $(WEB) ## install Node.js if needed, and the pinned packages
 
 $(INSTALLED): package.json package-lock.json .npmrc
 	@echo "installing the pinned packages into node_modules"
@@ -34,22 +35,22 @@ install-production: ## compile to dist/ and install only production packages, fo
 	@$(WITH_NODE) npm prune --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch -t 200001010000 $(INSTALLED)
 
-widget: $(WIDGET) ## build the widget script for partner pages
+web: $(WEB) ## build the widget script and the consoles
 
-$(WIDGET): $(INSTALLED) $(WIDGET_SOURCES)
-	@$(WITH_NODE) node bin/build-widget.ts
+$(WEB): $(INSTALLED) $(WEB_SOURCES)
+	@$(WITH_NODE) node bin/build-web.ts
 	@touch $@
 
-run: $(INSTALLED) $(WIDGET) ## start the server on 127.0.0.1:8080 (operations on :9090); Ctrl-C stops it
+run: $(INSTALLED) $(WEB) ## start the server on 127.0.0.1:8080 (operations on :9090); Ctrl-C stops it
 	@echo "to see landing pages of the demo, run 'make demo-page' in another terminal"
 	@exec bin/marketplace serve
 
-test: $(INSTALLED) $(WIDGET) ## run the tests
+test: $(INSTALLED) $(WEB) ## run the tests
 	@bin/install-test-tools
 	@SHORT_TESTS="$(SHORT_TESTS)" $(WITH_NODE) node --test --test-reporter=spec --test-concurrency=2 --test-timeout=3600000 \
 	  bin/test-in-one-process.ts $(filter-out $(SHORT_TESTS),$(TESTS))
 
-bench-test: $(INSTALLED) $(WIDGET) ## run all tests of the benchmarks, with real servers and loads
+bench-test: $(INSTALLED) $(WEB) ## run all tests of the benchmarks, with real servers and loads
 	@$(WITH_NODE) node --test --test-reporter=spec --test-concurrency=2 --test-timeout=240000 $(BENCH_TESTS)
 
 match-test: $(INSTALLED) ## compare the ranking of BORROWERS=100000 random borrowers with a reference, and run the mutants; a few minutes
@@ -59,27 +60,28 @@ match-test: $(INSTALLED) ## compare the ranking of BORROWERS=100000 random borro
 stats-check: $(INSTALLED) ## check the error rates of experiments and write docs/experiments-proof.md; about 10 minutes; RUNS=200 checks with fewer simulations a setting and writes nothing
 	@$(WITH_NODE) node bench/experiments/main.ts $(if $(RUNS),--runs $(RUNS),--publish)
 
-crash-test: $(INSTALLED) $(WIDGET) ## kill the server under load CYCLES=200 times and check that no data is lost or duplicated
+crash-test: $(INSTALLED) $(WEB) ## kill the server under load CYCLES=200 times and check that no data is lost or duplicated
 	@LOG_LIVES=1000 $(WITH_NODE) node --test test/event-log/log-lives.test.ts
 	@$(WITH_NODE) node test/crash/main.ts --cycles $(or $(CYCLES),200) $(if $(SEED),--seed $(SEED))
 
-check: $(INSTALLED) $(WIDGET) ## check format, lint rules, types and architecture
+check: $(INSTALLED) $(WEB) ## check format, lint rules, types and architecture
 	@$(WITH_NODE) npx biome check --error-on-warnings
 	@$(WITH_NODE) npx tsc
 	@$(WITH_NODE) npx tsc -p src/web/widget
+	@$(WITH_NODE) npx tsc -p src/web/console
 	@$(WITH_NODE) node --test test/architecture/*.test.ts
 
 format: $(INSTALLED) ## format the files
 	@$(WITH_NODE) npx biome check --write
 
-openapi: $(INSTALLED) $(WIDGET) ## record the API examples and write docs/openapi.json
+openapi: $(INSTALLED) $(WEB) ## record the API examples and write docs/openapi.json
 	@$(WITH_NODE) node bin/write-openapi.ts
 
 .PHONY: openapi-clients-test
 openapi-clients-test: $(INSTALLED) ## install six OpenAPI client generators (300 MB) and compile a program for each client
 	@$(WITH_NODE) node --test test/openapi/generated-clients.test.ts
 
-demo: $(INSTALLED) $(WIDGET) ## send a few dozen borrowers through a running server; ARGS=--full prints every response
+demo: $(INSTALLED) $(WEB) ## send a few dozen borrowers through a running server; ARGS=--full prints every response
 	@$(WITH_NODE) node bin/with-demo-key.ts demo -- node bench/demo/main.ts $(ARGS)
 
 .PHONY: demo-page
@@ -88,16 +90,16 @@ demo-page: $(INSTALLED) ## start landing pages for all verticals on 127.0.0.1:30
 	  --origin http://127.0.0.1:$${PORT:-3000} --origin http://localhost:$${PORT:-3000} -- node examples/landing-page/main.ts
 
 .PHONY: demo-history
-demo-history: $(INSTALLED) $(WIDGET) ## write a new data folder, DIR=demo-history, with 90 days of invented data and experiments with known effects
+demo-history: $(INSTALLED) $(WEB) ## write a new data folder, DIR=demo-history, with 90 days of invented data and experiments with known effects
 	@$(WITH_NODE) node bench/demo-history/main.ts $(DIR)
 
-bench: $(INSTALLED) $(WIDGET) ## measure the figures of bench/README.md
+bench: $(INSTALLED) $(WEB) ## measure the figures of bench/README.md
 	@$(WITH_NODE) node bench/main.ts
 
-bench-check: $(INSTALLED) $(WIDGET) ## fail if a benchmark is slower than in bench/baseline.json by more than noise; a few minutes
+bench-check: $(INSTALLED) $(WEB) ## fail if a benchmark is slower than in bench/baseline.json by more than noise; a few minutes
 	@$(WITH_NODE) node bench/check/main.ts
 
-capacity-check: $(INSTALLED) $(WIDGET) ## plan capacity for KEYS=1000 with p99 below SLO=50 ms, and check it under load for a minute; MIX=file
+capacity-check: $(INSTALLED) $(WEB) ## plan capacity for KEYS=1000 with p99 below SLO=50 ms, and check it under load for a minute; MIX=file
 	@bin/marketplace capacity --keys $(or $(KEYS),1000) --slo-p99 $(or $(SLO),50) $(if $(MIX),--mix $(MIX)) --check
 
 catalog: $(INSTALLED) ## print a generated catalog of OFFERS=1000 fictional offers with SEED=1 for VERTICAL=personal-loans

@@ -13,7 +13,7 @@ const dist = join(root, 'dist');
 
 rmSync(dist, { recursive: true, force: true });
 runScript(join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', join(root, 'tsconfig.package.json'));
-runScript(join(root, 'bin', 'build-widget.ts'), join(dist, 'src', 'web/widget', 'dist'));
+runScript(join(root, 'bin', 'build-web.ts'), join(dist, 'src', 'web'));
 for (const folder of ['bench/capacity', 'src/openapi', 'src/verticals']) {
   cpSync(join(root, folder), join(dist, folder), {
     recursive: true,

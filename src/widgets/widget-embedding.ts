@@ -190,7 +190,7 @@ class WidgetScriptMissingError extends Error {
 }
 
 /**
- * Reads the widget script and its compressed files, which `bin/build-widget.ts` has built. The script is compressed at build time, because
+ * Reads the widget script and its compressed files, which `bin/build-web.ts` has built. The script is compressed at build time, because
  * compression takes 40 ms.
  */
 export function readWidgetScript(): CompressedFile {

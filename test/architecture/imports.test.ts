@@ -44,6 +44,7 @@ tls: bounds domain files
 user-agents: ledger
 verticals: catalogs verticals/*
 verticals/*: bounds catalogs domain matching
+web/console:
 web/widget:
 widgets: bounds catalogs domain ledger matching
 `);

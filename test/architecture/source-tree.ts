@@ -14,11 +14,11 @@ export interface SourceFile {
   readonly packages: readonly string[];
 }
 
-/** Returns all TypeScript files in these folders of the project, except declaration files. */
+/** Returns all TypeScript files, also with JSX, in these folders of the project, except declaration files. */
 export function sourceFiles(...folders: readonly string[]): SourceFile[] {
   return folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && /\.c?ts$/.test(entry.name) && !entry.name.endsWith('.d.ts'))
+      .filter((entry) => entry.isFile() && /\.(c?ts|tsx)$/.test(entry.name) && !entry.name.endsWith('.d.ts'))
       .map((entry) => read(join(entry.parentPath, entry.name))),
   );
 }

@@ -8,11 +8,11 @@ const tests = sourceFiles('test');
 
 test('every source file is imported or started by another file', () => {
   for (const [files, entry] of [
-    [sources, /^src\/(index|cli\/main|web\/widget\/main)\.ts$/],
+    [sources, /^src\/(index|cli\/main|web\/widget\/main|web\/console\/\w+\/main)\.tsx?$/],
     // Servers preload the programs of test/cli/programs and the registration of a vertical by name.
     [
       [...sources, ...sourceFiles('bench'), ...tests],
-      /^(src\/(index|cli\/main|web\/widget\/main)|bench\/.*\bmain|test\/.*\.test|test\/crash\/main|test\/cli\/programs\/.*|test\/support\/.*\/register)\.ts$/,
+      /^(src\/(index|cli\/main|web\/widget\/main|web\/console\/\w+\/main)|bench\/.*\bmain|test\/.*\.test|test\/crash\/main|test\/cli\/programs\/.*|test\/support\/.*\/register)\.tsx?$/,
     ],
     [sourceFiles('examples'), /^examples\/([^/]+\/main|embedding\/[^/]+)\.ts$/],
   ] as const) {

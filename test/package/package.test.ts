@@ -75,7 +75,7 @@ test('the package contains the compiled program, its data files, and the documen
 test('no file of the package refers to a missing file', () => {
   const paths = new Set(installed.files.map(({ path }) => path));
   const missing = [...paths]
-    .filter((path) => /^dist\/.*\.(c?js|d\.ts)$/.test(path) && !path.includes('/web/widget/'))
+    .filter((path) => /^dist\/.*\.(c?js|d\.ts)$/.test(path) && !path.includes('/web/'))
     .flatMap((path) => {
       const code = readFileSync(join(installed.home, path), 'utf8').replaceAll(/^\s*(\/\/|\/?\*).*$/gm, '');
       const named = [

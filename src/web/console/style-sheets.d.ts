@@ -1,0 +1,2 @@
+// esbuild collects imported style sheets in one file. The import itself has no value.
+declare module '*.css';
