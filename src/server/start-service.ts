@@ -228,7 +228,7 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
         hostNames: [options.listen.operationsHost, ...options.listen.operationsAllowedHosts],
         metrics: metrics.registry,
         notReadyReasons,
-        confirmRevenue: confirm,
+        confirmRevenue: (rows, text, { signal }) => confirm(rows, text, signal),
         keys,
         embedOrigins,
         testClock: clockAdvance,

@@ -34,15 +34,21 @@ export const allRouteNames: readonly string[] = [...publicRouteNames, ...operati
 
 export type OperationsRouteName = (typeof operationsRouteNames)[number];
 
+/** Handler that gets more than the request, such as the segments of the path. */
+type HandlerWith<More extends readonly unknown[]> = (
+  context: RequestContext,
+  ...more: More
+) => ReturnType<RequestHandler>;
+
 /** Returns a handler that sets the route of the request, for metrics and logs, and then calls `handler`. */
-export function withRoute(
+export function withRoute<More extends readonly unknown[]>(
   name: (typeof otherPublicRouteNames)[number] | OperationsRouteName,
-  handler: RequestHandler,
-): RequestHandler {
+  handler: HandlerWith<More>,
+): HandlerWith<More> {
   const routeIndex = allRouteNames.indexOf(name);
-  return (context) => {
+  return (context, ...more) => {
     context.routeIndex = routeIndex;
-    return handler(context);
+    return handler(context, ...more);
   };
 }
 
@@ -76,10 +82,13 @@ export function checkMethod({ method }: RequestContext, allowed: AllowedMethods)
 }
 
 /** Returns a handler that calls `handler` for the allowed methods, and replies 204 to OPTIONS and 405 to methods that are not allowed. */
-export function restrictMethods(allowed: AllowedMethods, handler: RequestHandler): RequestHandler {
-  return (context) => {
+export function restrictMethods<More extends readonly unknown[]>(
+  allowed: AllowedMethods,
+  handler: HandlerWith<More>,
+): HandlerWith<More> {
+  return (context, ...more) => {
     const check = checkMethod(context, allowed);
-    if (check === 'handle') return handler(context);
+    if (check === 'handle') return handler(context, ...more);
     if (check === 'options') context.reply({ status: 204, headers: allowed.headers, body: '' });
     else replyMethodNotAllowed(context, allowed);
   };

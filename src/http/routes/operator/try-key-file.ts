@@ -1,0 +1,17 @@
+import { EmbedOriginError } from '../../../auth/embed-origin-registry.ts';
+import { isKeyFileBusy, isKeyFileUnwritable } from '../../../auth/key-file.ts';
+import { bounds } from '../../../bounds.ts';
+import { invalidRequest, type Outcome, serviceUnavailable, successOutcome } from '../../../domain/outcome.ts';
+
+/**
+ * Calls `access` for the key file. Returns a failure if the key file is busy or unwritable, or an origin is invalid. Rethrows other errors.
+ */
+export function tryKeyFile<Value>(access: () => Value): Outcome<Value> {
+  try {
+    return successOutcome(access());
+  } catch (error) {
+    if (isKeyFileBusy(error) || isKeyFileUnwritable(error)) return serviceUnavailable(bounds.retryAfterSeconds);
+    if (error instanceof EmbedOriginError) return invalidRequest(error.argument);
+    throw error;
+  }
+}
