@@ -21,6 +21,7 @@ export type QueryName =
   | 'checkDefinition'
   | 'listExperiments'
   | 'getExperimentResults'
+  | 'countExperiments'
   | 'listHashExperiments'
   | 'listExperimentUnits'
   | 'findPayoutStates'

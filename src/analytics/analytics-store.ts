@@ -9,6 +9,7 @@ import { ExperimentFill } from './experiments/experiment-fill.ts';
 import { createResultsReader } from './experiments/experiment-results-reader.ts';
 import {
   checkDefinition,
+  countExperiments,
   findExperiment,
   listExperiments,
   listHashExperiments,
@@ -47,6 +48,7 @@ export class AnalyticsStore {
   readonly findExperiment = this.#createQuery(findExperiment);
   readonly checkDefinition = this.#createQuery(checkDefinition);
   readonly listExperiments = this.#createQuery(listExperiments);
+  readonly countExperiments = this.#createQuery(countExperiments);
   readonly listHashExperiments = this.#createQuery(listHashExperiments);
   readonly readExperimentFigures = this.#createQuery(readExperimentFigures);
   readonly readBreakdown = this.#createQuery(readBreakdown);

@@ -151,6 +151,11 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     return this.#query({ name: 'getTotals', parameter: undefined }, { currentOnly: true });
   }
 
+  /** Calls `AnalyticsStore.countExperiments`. Does not wait for appended records that are not applied yet. */
+  countExperiments(today: number): Promise<QueryResult<'countExperiments'>> {
+    return this.#query({ name: 'countExperiments', parameter: today }, { currentOnly: true });
+  }
+
   /** Calls `AnalyticsStore.applyRetention`. If the call rejects, the data may already be archived; calling again is safe. */
   applyRetention(request: RetentionRequest): Promise<QueryResult<'applyRetention'>> {
     return this.#query({ name: 'applyRetention', parameter: request });

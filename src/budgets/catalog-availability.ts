@@ -14,6 +14,12 @@ const bitOf = Object.fromEntries(unavailabilityReasons.map((reason, index) => [r
   Record<UnavailabilityReason, number>
 >;
 
+/** Budgets of the offers of a catalog, and what these offers have booked in the same period, in micro-dollars. */
+export interface BudgetUse {
+  readonly budgetMicros: number;
+  readonly bookedMicros: number;
+}
+
 /**
  * The unavailable offers of an active catalog. Only offers whose availability may have changed are checked again: offers whose bookings
  * changed (`markBookingsChanged`), and hidden offers that pacing may show again. All offers are checked at the start of a UTC day, and
@@ -71,6 +77,26 @@ export class CatalogAvailability {
   countOffers(reason: UnavailabilityReason, nowMs: number): number {
     this.unavailableOffers(nowMs);
     return this.#reasons.reduce((count, bits) => count + ((bits & bitOf[reason]) !== 0 ? 1 : 0), 0);
+  }
+
+  /** Returns the sums over the offers that have a budget of the current UTC day, and over those that have one of the month. */
+  sumBudgets(nowMs: number): Readonly<Record<'day' | 'month', BudgetUse>> {
+    const day = { budgetMicros: 0, bookedMicros: 0 };
+    const month = { budgetMicros: 0, bookedMicros: 0 };
+    for (const offerBookings of this.#bookings.values()) {
+      const { budget } = offerBookings;
+      if (budget === null) continue;
+      const booked = offerBookings.getBookedMicros(daysSinceEpoch(nowMs));
+      if (budget.perDayMicros !== null) {
+        day.budgetMicros += budget.perDayMicros;
+        day.bookedMicros += booked.day;
+      }
+      if (budget.perMonthMicros !== null) {
+        month.budgetMicros += budget.perMonthMicros;
+        month.bookedMicros += booked.month;
+      }
+    }
+    return { day, month };
   }
 
   #checkAvailabilityOfAllOffers(nowMs: number): void {

@@ -12,8 +12,9 @@ import { type LedgerRecord, ledgerRecordKind } from '../ledger/ledger-record.ts'
 import type { UnavailableOffers } from '../matching/matcher.ts';
 import { applyRecordToBookings } from './apply-click-record.ts';
 import type { BookedRevenueSnapshot } from './booked-revenue-snapshot.ts';
-import type { UnavailabilityReason } from './catalog-availability.ts';
+import type { BudgetUse, UnavailabilityReason } from './catalog-availability.ts';
 import { OfferBookings } from './offer-bookings.ts';
+import type { RevenueKind } from './revenue-totals.ts';
 import { SessionOfferPairs } from './session-offer-pairs.ts';
 import { VerticalBookings } from './vertical-bookings.ts';
 
@@ -119,6 +120,21 @@ export class LedgerBookings implements LedgerSubscriber {
     return this.#getCatalogAvailability(catalog).countOffers('outdated', nowMs);
   }
 
+  /** Returns the budgets of an active catalog and their use. */
+  sumBudgets(catalog: CompiledCatalog, nowMs: number): Readonly<Record<'day' | 'month', BudgetUse>> {
+    return this.#getCatalogAvailability(catalog).sumBudgets(nowMs);
+  }
+
+  /** Returns the revenue of the live sessions of a vertical since `resetRevenueTotals`, in micro-dollars. */
+  getRevenueTotals(vertical: number): Readonly<Record<RevenueKind, number>> {
+    return this.#findOrAddVertical(encodeVerticalAndMode(vertical, 'live')).revenueTotals.micros;
+  }
+
+  /** Sets the totals of revenue to 0. Call this method after the stored records were replayed. */
+  resetRevenueTotals(): void {
+    for (const { revenueTotals } of this.#verticals.values()) revenueTotals.reset();
+  }
+
   /** Returns the offers of an active catalog that responses must not contain. All accounts share the limits of an offer. */
   unavailableOffers(catalog: CompiledCatalog, nowMs: number): UnavailableOffers {
     return this.#getCatalogAvailability(catalog).unavailableOffers(nowMs);
@@ -141,7 +157,11 @@ export class LedgerBookings implements LedgerSubscriber {
       this.#pairs.evictOldPairs(wallMs - pairRetentionMs);
       if (this.#verticals.get(readVerticalAndModeKey(sub))?.tracksSessions === true)
         this.#applyRecordToVertical(record, isInSnapshot);
-    } else if (kind === ledgerRecordKind.offerClicked || kind === ledgerRecordKind.revenueConfirmed) {
+    } else if (
+      kind === ledgerRecordKind.offerClicked ||
+      kind === ledgerRecordKind.revenueConfirmed ||
+      kind === ledgerRecordKind.revenueReversed
+    ) {
       this.#applyRecordToVertical(record, isInSnapshot);
     }
   }
@@ -220,6 +240,7 @@ export class LedgerBookings implements LedgerSubscriber {
     if (record[0] === ledgerRecordKind.offerClicked && !isInSnapshot)
       verticalBookings.clickDistribution.addClick(record[1]);
     const changed = applyRecordToBookings(record, verticalBookings, this.#pairs, isInSnapshot);
+    verticalBookings.revenueTotals.addRecord(record, changed !== null);
     if (changed !== null) verticalBookings.availability?.markBookingsChanged(changed.catalogIndex);
   }
 

@@ -163,6 +163,11 @@ export class OfferBookings {
     return Math.max(nowMs + 1, clickDistribution.findTimeWhenShareIsReached(day, aheadMicros / budgetMicros));
   }
 
+  /** Returns the revenue that the offer has booked on a UTC day, and in the month of the day. */
+  getBookedMicros(day: number): { readonly day: number; readonly month: number } {
+    return { day: this.#days.find(day)?.micros ?? 0, month: this.#getBookedMonthMicros(monthOfDay(day).number) };
+  }
+
   /** Overwrites the booked revenue with the booked revenue of `other`. Does not change the number of clicks. */
   copyRevenueFrom(other: OfferBookings): void {
     for (const [, figures] of this.#days.figuresByPeriod) Object.assign(figures, { micros: 0, hasRefusedClick: false });

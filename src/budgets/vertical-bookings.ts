@@ -4,6 +4,7 @@ import { daysSinceEpoch, monthOfDay } from '../domain/calendar.ts';
 import { CatalogAvailability } from './catalog-availability.ts';
 import { ClickDistribution, type DailyClickCounts } from './click-distribution.ts';
 import { OfferBookings, type StoredOfferBookings } from './offer-bookings.ts';
+import { RevenueTotals } from './revenue-totals.ts';
 
 /** Bookings of one vertical and mode in a snapshot, and the clicks from which the click distribution is computed (`rhythm`). */
 export interface StoredVerticalBookings {
@@ -14,6 +15,7 @@ export interface StoredVerticalBookings {
 /** Bookings of the offers of one vertical and mode, and the availability of the offers in the active catalog. */
 export class VerticalBookings {
   readonly clickDistribution = new ClickDistribution();
+  readonly revenueTotals = new RevenueTotals();
   /** Availability of the active catalog's offers; null before the first activation. */
   availability: CatalogAvailability | null = null;
   /** Whether clicks of the vertical confirm their own revenue, so that every click needs a decision. */

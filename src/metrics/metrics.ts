@@ -43,6 +43,10 @@ class RequestCounter {
   }
 }
 
+/** Outcomes of a row of confirmations (docs/confirmations.md#answers). */
+const confirmationOutcomes = ['accepted', 'repeated', 'rejected', 'unknown'] as const;
+type ConfirmationOutcome = (typeof confirmationOutcomes)[number];
+
 const rateLimitKinds = ['minute', 'analytics', 'day'] as const;
 const uncountedClickKinds = ['bot', 'not_get', 'not_navigation', 'prefetch'] as const;
 const unauthorizedKinds = ['unauthorized', 'vertical_mismatch', 'insufficient_scope'] as const;
@@ -83,6 +87,11 @@ export class Metrics {
     'Accepted reversals of clicks that confirmed their own revenue, by reason.',
     'reason',
     reversalReasons,
+  );
+  readonly #confirmations = this.registry.createCounter(
+    'marketplace_confirmations_total',
+    'Rows of confirmations, by outcome.',
+    ['outcome'],
   );
   readonly countUncountedClick = this.#createLabeledCounter(
     'marketplace_uncounted_clicks_total',
@@ -126,6 +135,7 @@ export class Metrics {
       'Requests sent to a matching thread in one batch.',
       this.#batchRequests,
     );
+    for (const outcome of confirmationOutcomes) this.#confirmations.inc({ outcome }, 0);
     registerProcessMetrics(this.registry);
   }
 
@@ -136,6 +146,11 @@ export class Metrics {
     this.#authRefusals.set(reason, (this.#authRefusals.get(reason) ?? 0) + 1);
   };
   readonly observeMatchBatch = (requests: number): void => this.#batchRequests.observe(requests);
+
+  /** Counts the rows of a batch of confirmations. */
+  readonly countConfirmations = (counts: Readonly<Record<ConfirmationOutcome, number>>): void => {
+    for (const outcome of confirmationOutcomes) this.#confirmations.inc({ outcome }, counts[outcome]);
+  };
 
   countEventLogIncident(log: EventLogName, kind: EventLogIncidentKind): void {
     this.#logIncidents.inc({ log, kind });

@@ -38,6 +38,8 @@ export interface ConfirmRevenueDeps {
   readonly verticalsWithFlatPayouts: ReadonlySet<number>;
   /** Called for each accepted reversal of a click that confirmed its own revenue. */
   readonly onClickReversed: (reason: ReversalReason) => void;
+  /** Called for each batch, with the number of rows by outcome. */
+  readonly onBatchDone: (counts: Readonly<Record<ConfirmationOutcome, number>>) => void;
 }
 
 /** Outcome of one row. `index` is the position of the row in the request, from 0. */
@@ -89,9 +91,10 @@ export async function confirmRevenue(
   const parsed = rows.map((row, index) => textProblems?.get(index) ?? parseConfirmation(deps, row));
   try {
     const results = await deps.queue.run(() => processBatch(deps, parsed, signal), signal);
-    return results === null
-      ? serviceUnavailable(bounds.retryAfterSeconds)
-      : successOutcome(toConfirmationsView(results));
+    if (results === null) return serviceUnavailable(bounds.retryAfterSeconds);
+    const response = toConfirmationsView(results);
+    deps.onBatchDone(response);
+    return successOutcome(response);
   } catch (error) {
     if (error instanceof AnalyticsUnavailableError) return serviceUnavailable(bounds.retryAfterSeconds);
     throw error;

@@ -175,6 +175,7 @@ async function openRecoveredLedger(
     change: 0,
   });
   if (!bookings.isConsistentWithLedger) await rebuildLedgerBookings(options, catalogs, bookings, ledger);
+  bookings.resetRevenueTotals();
   const onError = (error: unknown) =>
     logger.warn({ err: describeError(error) }, 'booked revenue of offers could not be saved');
   const file = evidence.files.bookedRevenueFile;

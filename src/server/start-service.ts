@@ -4,6 +4,7 @@ import { ClickDecider } from '../budgets/click-decider.ts';
 import { ClickRecordLimiter } from '../clicks/click-record-limiter.ts';
 import { resolveUrls } from '../config/resolve-urls.ts';
 import { SerialQueue, SharedTimeout } from '../domain/async.ts';
+import { daysSinceEpoch } from '../domain/calendar.ts';
 import { adminRoutes } from '../http/routes/admin-routes.ts';
 import { apiRoutes } from '../http/routes/api-routes.ts';
 import { clickRoutes, renderLandingPage, sandboxLandingPath } from '../http/routes/click-routes.ts';
@@ -16,6 +17,7 @@ import { ClickIds, ClickTokenCipher } from '../ids/click-tokens.ts';
 import { NameCursors, PageCursors, UnitCursors } from '../ids/cursors.ts';
 import { SubIds } from '../ids/sub-id.ts';
 import { WidgetTokens } from '../ids/widget-token.ts';
+import { registerBusinessMetrics } from '../metrics/business-metrics.ts';
 import { registerGauges } from '../metrics/gauges.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import { EventLoopMonitor } from '../metrics/process-metrics.ts';
@@ -187,6 +189,7 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
     verticalsWithConfirmedClicks: listVerticalNumbers(options, 'clicksConfirmRevenue'),
     verticalsWithFlatPayouts: listVerticalNumbers(options, 'flatPayout'),
     onClickReversed: metrics.countReversedClick,
+    onBatchDone: metrics.countConfirmations,
   };
   const confirm: Service['confirmRevenue'] = (rows, text, signal) =>
     confirmRevenue(confirmationDeps, rows, text, signal);
@@ -266,6 +269,23 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
         const { records: _, ...skipped } = await analytics.getRecordCounts();
         return skipped;
       },
+    });
+    registerBusinessMetrics(metrics.registry, {
+      revenue: () =>
+        servedVerticals(options).map(({ number, segment }) => ({
+          vertical: segment,
+          byKind: bookings.getRevenueTotals(number),
+        })),
+      budgets: () =>
+        catalogs.servedCatalogs.flatMap(({ source: { vertical, mode }, current }) =>
+          Object.entries(bookings.sumBudgets(current, clock.wallMs())).map(([period, use]) => ({
+            vertical: vertical.segment,
+            mode,
+            period,
+            ...use,
+          })),
+        ),
+      experiments: () => analytics.countExperiments(daysSinceEpoch(clock.wallMs())),
     });
   }
   lifecycle.markServing();

@@ -45,6 +45,21 @@ describe('experiments in the analytics store', () => {
     assert.equal(find()?.definition.hypothesis, 'second');
   });
 
+  it('counts the experiments of all accounts by state, without the deleted ones', () => {
+    const today = Math.floor(noon / msPerDay);
+    const owners = [{ account: 2 }, { vertical: 2 }, { mode: 'test' }] as const;
+    projected.apply(
+      ...owners.map((owner) => experimentDefinedRecord(subAt(noon, owner), 'hero', {})),
+      experimentDefinedRecord(subAt(noon), 'over', { endsOn: today - 1 }),
+      experimentDefinedRecord(subAt(noon), 'hero', {}),
+      closed(),
+    );
+    const count = () => projected.store.countExperiments(today);
+    assert.deepEqual(count(), { running: 3, maturing: 1, final: 0, closed: 1 });
+    projected.apply(deleted);
+    assert.deepEqual(count(), { running: 3, maturing: 1, final: 0, closed: 0 });
+  });
+
   it('separates the experiments of accounts, verticals and modes', () => {
     const owners = [{ account: 2 }, { vertical: 2 }, { mode: 'test' }] as const;
     projected.apply(

@@ -82,6 +82,14 @@ describePersonalLoans(
       const scrape = await Scrape.of(door.market.operations);
       assert.equal(scrape.value('marketplace_unbooked_clicks_total', { reason: 'budget' }), 1);
       assert.equal(scrape.value('marketplace_offers_at_budget'), 1);
+      const segment = vertical.segment;
+      const revenueLabels = { vertical: segment, kind: 'booked' };
+      assert.equal(scrape.value('marketplace_revenue_usd_total', revenueLabels), summary.rev_attributed);
+      const budgetLabels = { vertical: segment, mode: 'live', period: 'day' };
+      assert.equal(scrape.value('marketplace_budget_booked_usd', budgetLabels), summary.rev_attributed);
+      const offersWithBudget = catalogFiles.live.lenders.flatMap((lender) => lender.offers.flatMap(budgetOf));
+      const budgetUsd = offersWithBudget.reduce((sum, budget) => sum + (budget?.per_day_usd ?? 0), 0);
+      assert.ok(Math.abs(scrape.value('marketplace_budget_usd', budgetLabels) - budgetUsd) < 1e-6);
     });
 
     test('concurrent clicks do not exceed the budget', async () => {

@@ -82,6 +82,12 @@ test('a click that confirms its own revenue counts as confirmed at once, and a l
   const reversed = async (reason: string) =>
     (await Scrape.of(market.operations)).value('marketplace_reversed_clicks_total', { reason });
   assert.deepEqual([await reversed('bot'), await reversed('duplicate')], [1, 0]);
+  const scrape = await Scrape.of(market.operations);
+  const revenue = (kind: string) => scrape.value('marketplace_revenue_usd_total', { vertical: vertical.segment, kind });
+  // The start replayed the click, so its revenue is not counted again.
+  assert.deepEqual([revenue('booked'), revenue('confirmed'), revenue('reversed')], [0, 0, 1]);
+  const rowCount = (outcome: string) => scrape.value('marketplace_confirmations_total', { outcome });
+  assert.deepEqual([rowCount('accepted'), rowCount('rejected'), rowCount('repeated')], [1, 6, 0]);
   // The embedded API has the same rules.
   const embedded = await market.marketplace.confirmations.submit([row(0, {}), row(0, { txid: 'r-2', amount: 1.5 })]);
   assert.ok(embedded.ok);

@@ -61,6 +61,7 @@ class Bench {
       verticalsWithConfirmedClicks: new Set([confirmedVertical]),
       verticalsWithFlatPayouts: new Set([flatVertical]),
       onClickReversed: () => {},
+      onBatchDone: () => {},
     };
   }
 

@@ -4,6 +4,8 @@ import {
   type Experiment,
   type ExperimentDefinition,
   type ExperimentOutcome,
+  type ExperimentState,
+  experimentStateOn,
   parseExperimentDefinition,
   parseExperimentOutcome,
 } from '../../experiments/experiment.ts';
@@ -30,10 +32,11 @@ interface ExperimentRow {
   readonly deletedPosition: number | null;
 }
 
-const selectSql = `
+const selectAllSql = `
   SELECT number, name, definition, created_ms AS createdMs, outcome AS closed, closed_ms AS closedMs, closed_by AS closedBy,
     deleted_position AS deletedPosition
-  FROM experiment WHERE account = ? AND vertical = ? AND test = ?`;
+  FROM experiment`;
+const selectSql = `${selectAllSql} WHERE account = ? AND vertical = ? AND test = ?`;
 
 /** Applies a record of an experiment to the store. Returns false if the record is invalid, or changes a closed experiment. */
 export function applyExperimentRecord(database: SqlDatabase, position: number, record: ExperimentRecord): boolean {
@@ -152,6 +155,14 @@ export function listExperiments(
     experiments: page.map(toExperiment),
     nextAfterName: found.length > limit ? page.at(-1)!.name : null,
   };
+}
+
+/** Returns the number of experiments of all tenants in each state on a day, without the deleted ones. */
+export function countExperiments(database: SqlDatabase, today: number): Readonly<Record<ExperimentState, number>> {
+  const counts = { running: 0, maturing: 0, final: 0, closed: 0 };
+  const rows = database.objects<ExperimentRow>(`${selectAllSql} WHERE deleted_position IS NULL`);
+  for (const row of rows) counts[experimentStateOn(toExperiment(row), today)]++;
+  return counts;
 }
 
 /** Selects running experiments of all tenants that follow `afterNumber`. */
