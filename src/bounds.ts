@@ -302,6 +302,8 @@ export const bounds = {
   pacingCheckIntervalMs: 1_000,
   /** Interval at which the booked revenue of the offers is written to a file, from which a restart continues. */
   bookedRevenueSnapshotIntervalMs: 3 * 60 * 1000,
+  /** Delay between attempts to switch a new SQLite file to WAL mode. */
+  sqliteWalRetryDelayMs: 5,
   /** Interval at which the inventory of the data folder is written if it has changed. */
   inventoryWriteIntervalMs: 60_000,
   /** Maximum size of the file with the booked revenue of the offers. An offer takes about 100 bytes. */
@@ -384,8 +386,6 @@ export const bounds = {
   apiKeyCommandLockTimeoutMs: 5_000,
   /** Maximum time that the server waits for the write lock on the key file. A server that waits for the lock blocks the event loop. */
   apiKeyServerLockTimeoutMs: 100,
-  /** Delay between attempts to switch a new key file to WAL mode. */
-  apiKeyWalRetryDelayMs: 5,
   accountNameCharactersMax: 64,
   /** Largest Unix time in milliseconds that a JavaScript `Date` can represent. */
   timestampMsMax: 8_640_000_000_000_000,

@@ -1,17 +1,15 @@
-import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import { OperatorError } from '../domain/operator-error.ts';
 import type { KeyFileNumbers } from '../files/data-inventory.ts';
-import { createPrivateFile, createPrivateFolder, diskFullMessage, isDiskFullError } from '../files/durable-files.ts';
+import { copySqliteFile, openSqliteFile, type SqliteFileFormat } from '../files/shared-database.ts';
 import type { KeyLimitOverrides } from './rate-limits.ts';
 
 /**
  * Schema of the key file (docs/contract.md#api-keys), a SQLite database that the command line writes and a running server polls. Because of
  * AUTOINCREMENT, numbers of accounts and keys are never reused, so a number in the ledger always identifies the same account or key.
- *
- * In a key file with `user_version` n, the first n migrations have been applied. Never change a released migration; add a new one.
  */
 const migrations = [
   `
@@ -89,8 +87,6 @@ const migrations = [
 `,
 ] as const;
 
-const schemaVersion = migrations.length;
-
 /** Error for a key file that cannot be opened or was written by a newer version. The error message is one line. */
 export class KeyFileError extends OperatorError {
   override readonly name = 'KeyFileError';
@@ -108,32 +104,21 @@ export function keyFilePath(dataDir: string): string {
  */
 export function openKeyFile(path: string, waitMs: number, mustExist = false): Database.Database {
   if (mustExist && !existsSync(path)) throw new KeyFileError(`key file ${path} does not exist; create a key first`);
-  let database: Database.Database | undefined;
-  try {
-    createPrivateFolder(dirname(path));
-    createPrivateFile(path);
-    database = new Database(path, { timeout: waitMs });
-    migrate(database, path, waitMs);
-    return database;
-  } catch (error) {
-    database?.close();
-    if (error instanceof KeyFileError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new KeyFileError(
-      `cannot open the key file ${path}: ${isDiskFullError(error) ? diskFullMessage(dirname(path)) : reason}`,
-      {
-        cause: error,
-      },
-    );
-  }
+  return openSqliteFile(path, format, waitMs);
 }
+
+const format: SqliteFileFormat = {
+  name: 'key file',
+  migrations,
+  createError: (message, options) => new KeyFileError(message, options),
+};
 
 interface KeyFileWriterOptions {
   /** Whether the key file must exist. By default, the file is created if it does not exist. */
   readonly mustExist?: boolean;
   /**
    * Maximum time in milliseconds that a change blocks the thread while another process writes. After `waitMs`, the change throws an error
-   * for which `isKeyFileBusy` returns true.
+   * for which `isSqliteFileBusy` returns true.
    */
   readonly waitMs?: number;
   /** Called after each change through this connection. */
@@ -179,16 +164,6 @@ export const keyLimitColumnsSql = `requests_per_minute AS requestsPerMinute, ana
 export function extractLimits<Row extends KeyLimitOverrides>(row: Row) {
   const { requestsPerMinute, analyticsPerMinute, sessionsPerDay, ...others } = row;
   return { limits: { requestsPerMinute, analyticsPerMinute, sessionsPerDay }, ...others };
-}
-
-/** Whether a change of the key file failed because another process locked the file for too long. */
-export function isKeyFileBusy(error: unknown): boolean {
-  return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
-}
-
-/** Whether a change of the key file failed because the disk is full or not writable. A failed change does not modify the key file. */
-export function isKeyFileUnwritable(error: unknown): boolean {
-  return isDiskFullError(error) || (error instanceof Database.SqliteError && error.code === 'SQLITE_IOERR_WRITE');
 }
 
 /** Reads the highest numbers that an existing key file has assigned. Throws `KeyFileError` if the file cannot be read. */
@@ -263,57 +238,15 @@ export function raiseKeyFileNumbers(path: string, { account, key, change }: Omit
   }
 }
 
-function migrate(database: Database.Database, path: string, waitMs: number): void {
-  if (readSchemaVersion(database) === schemaVersion) return;
-  enableWal(database, waitMs);
-  database
-    .transaction(() => {
-      // Reads the schema version again, because another process may have migrated the key file before this transaction started.
-      const version = readSchemaVersion(database);
-      if (version > schemaVersion) {
-        throw new KeyFileError(`the key file ${path} was written by a newer version of this program`);
-      }
-      if (version === schemaVersion) return;
-      for (const step of migrations.slice(version)) database.exec(step);
-      database.pragma(`user_version = ${schemaVersion}`);
-    })
-    .immediate();
-}
-
-/**
- * Enables SQLite's write-ahead log for the key file. Retries for up to `waitMs` while the file is locked, because `busy_timeout` does not
- * apply to the pragma `journal_mode`.
- */
-function enableWal(database: Database.Database, waitMs: number): void {
-  const pause = new Int32Array(new SharedArrayBuffer(4));
-  for (let waited = 0; ; waited += bounds.apiKeyWalRetryDelayMs) {
-    try {
-      database.pragma('journal_mode = WAL');
-      return;
-    } catch (error) {
-      if (!isKeyFileBusy(error) || waited >= waitMs) throw error;
-    }
-    Atomics.wait(pause, 0, 0, bounds.apiKeyWalRetryDelayMs);
-  }
-}
-
-function readSchemaVersion(database: Database.Database): number {
-  return database.pragma('user_version', { simple: true }) as number;
-}
-
 /**
  * Copies a consistent snapshot of the key file. Other processes may use the file during the copy. Throws `KeyFileError` if the file cannot
  * be opened.
  */
 export async function copyKeyFile(path: string, target: string): Promise<void> {
-  // Creates the target file with private permissions before SQLite writes keys into the target file.
-  const copy = openSync(target, 'wx', 0o600);
   const database = openKeyFile(path, bounds.apiKeyCommandLockTimeoutMs, true);
   try {
-    await database.backup(target);
-    fsyncSync(copy);
+    await copySqliteFile(database, target);
   } finally {
     database.close();
-    closeSync(copy);
   }
 }

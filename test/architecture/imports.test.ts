@@ -27,7 +27,7 @@ event-log: bounds domain files
 experiments: bounds domain statistics
 files: bounds domain
 http/engines: bounds config domain tls
-http/routes: auth bounds catalogs domain http/engines metrics operations secrets sessions widgets
+http/routes: auth bounds catalogs domain files http/engines metrics operations secrets sessions widgets
 ids: bounds domain secrets
 journal: bounds domain event-log files ids secrets
 ledger: bounds domain event-log ids
@@ -70,7 +70,7 @@ const portsOnly: Readonly<Record<string, readonly string[]>> = {
 const packageHomes: Readonly<Record<string, readonly string[]>> = {
   'uWebSockets.js': ['src/http/engines/uws-engine.ts', 'src/http/engines/uws-listener.ts'],
   'uWebSockets.js-glibc-2.38': ['src/http/engines/uws-engine.ts'],
-  'better-sqlite3': ['src/auth/', 'src/analytics/', 'src/files/folder-lock.ts'],
+  'better-sqlite3': ['src/auth/', 'src/analytics/', 'src/files/folder-lock.ts', 'src/files/shared-database.ts'],
   'prom-client': ['src/metrics/'],
   piscina: ['src/matching/pool-matcher.ts'],
   commander: ['src/cli/'],

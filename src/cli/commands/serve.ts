@@ -4,7 +4,6 @@ import process from 'node:process';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Logger } from 'pino';
-import { isKeyFileBusy } from '../../auth/key-file.ts';
 import { defaultLimitOverrides } from '../../auth/rate-limits.ts';
 import { bounds } from '../../bounds.ts';
 import { findCatalogFiles } from '../../catalogs/find-catalog-files.ts';
@@ -16,6 +15,7 @@ import { systemClock } from '../../domain/clock.ts';
 import type { ApiKeyMode } from '../../domain/mode.ts';
 import type { Vertical } from '../../domain/vertical.ts';
 import { diskFullMessage, isDiskFullError, writeFileDurably } from '../../files/durable-files.ts';
+import { isSqliteFileBusy } from '../../files/shared-database.ts';
 import { describeError } from '../../logging/describe-error.ts';
 import { createStandardErrorLog } from '../../logging/standard-error-log.ts';
 import type { Service } from '../../server/service.ts';
@@ -277,7 +277,7 @@ function createFirstKeys(service: Service, dataDir: string): void {
       test: create(vertical, 'test'),
     }));
   } catch (error) {
-    if (!isKeyFileBusy(error)) throw error;
+    if (!isSqliteFileBusy(error)) throw error;
     printResult('There is no API key yet, and the key file is busy; create one with: marketplace keys create');
     return;
   }

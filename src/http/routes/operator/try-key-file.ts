@@ -1,7 +1,7 @@
 import { EmbedOriginError } from '../../../auth/embed-origin-registry.ts';
-import { isKeyFileBusy, isKeyFileUnwritable } from '../../../auth/key-file.ts';
 import { bounds } from '../../../bounds.ts';
 import { invalidRequest, type Outcome, serviceUnavailable, successOutcome } from '../../../domain/outcome.ts';
+import { isSqliteFileBusy, isSqliteFileUnwritable } from '../../../files/shared-database.ts';
 
 /**
  * Calls `access` for the key file. Returns a failure if the key file is busy or unwritable, or an origin is invalid. Rethrows other errors.
@@ -10,7 +10,7 @@ export function tryKeyFile<Value>(access: () => Value): Outcome<Value> {
   try {
     return successOutcome(access());
   } catch (error) {
-    if (isKeyFileBusy(error) || isKeyFileUnwritable(error)) return serviceUnavailable(bounds.retryAfterSeconds);
+    if (isSqliteFileBusy(error) || isSqliteFileUnwritable(error)) return serviceUnavailable(bounds.retryAfterSeconds);
     if (error instanceof EmbedOriginError) return invalidRequest(error.argument);
     throw error;
   }
