@@ -7,12 +7,16 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { bounds } from '../src/bounds.ts';
 import type { Vertical } from '../src/domain/vertical.ts';
 import { createMarketplace } from '../src/index.ts';
 import { placeholderUrls, type RecordedExamples } from '../src/openapi/recorded-examples.ts';
 import { renderCsv } from '../src/operations/csv-table.ts';
 import { getExperimentResults } from '../src/operations/experiments/get-experiment-results.ts';
+import { planExperiment } from '../src/operations/experiments/plan-experiment.ts';
 import { builtInVerticals } from '../src/verticals/built-in-verticals.ts';
+import { callOperation } from '../test/operations/bench.ts';
+import { CannedAnalytics } from '../test/support/canned-analytics.ts';
 import { readExamplePayoutUsd } from '../test/support/example-payout.ts';
 import { sampleBorrowers } from '../test/support/sample-borrowers.ts';
 import { simulateResults } from './simulate-results.ts';
@@ -32,6 +36,7 @@ const experimentRequest = {
   hypothesis: 'Fewer questions on the first page earn more per session.',
   dimensions: ['variant'],
 };
+const planRequest = { ...experimentRequest, based_on: 'hero-today', expected_sessions_per_day: 800 };
 const closingRequest = { outcome: 'ship', arm: tag, note: 'Fewer visitors leave the short form.' };
 const experimentResults = simulateResults(experimentName, experimentRequest.arms);
 const sessionRequest = {
@@ -138,6 +143,8 @@ async function recordPartnerFlow(
     dailyCsv: await live.fetchText('analytics', dailyQuery, 'text/csv'),
     rowsCsv: await live.fetchText('analytics', { ...filter, granularity: 'row' }, 'text/csv'),
     tags: await live.get('tags', {}),
+    planRequest,
+    experimentPlan: await simulatePlan(vertical, clock),
     experimentRequest,
     experiment: await live.send('PUT', `experiments/${experimentName}`, experimentRequest),
     experiments: await live.get('experiments', {}),
@@ -149,6 +156,26 @@ async function recordPartnerFlow(
     deletedExperiment: await live.send('DELETE', `experiments/${experimentName}`),
     ...(await recordUnits(live, clock)),
   });
+}
+
+/** Plans an experiment with simulated figures of a page, because no page of the examples has matured sessions. */
+async function simulatePlan(vertical: Vertical, clock: SteppedClock): Promise<unknown> {
+  const analytics = new CannedAnalytics();
+  const matured = {
+    sessions: 84_000,
+    sessionsWithRevenue: 2_100,
+    confirmedMicros: 147_000e6,
+    confirmedUsdSquared: 1.33e7,
+  };
+  analytics.figures = { ...analytics.figures, matured };
+  const deps = { analytics, clock, confirmationGraceDays: bounds.confirmationGraceDaysDefault };
+  const tenant = { account: 1, vertical, mode: 'live' } as const;
+  const planned = await callOperation(planExperiment, deps, tenant, {
+    texts: { name: experimentName },
+    body: planRequest,
+  });
+  if (!planned.ok) throw new Error(`the plan was refused: ${planned.error.code}`);
+  return planned.value;
 }
 
 /** Defines an experiment whose visitors are assigned by hash. Returns the arm of a visitor. */

@@ -440,6 +440,10 @@ export const bounds = {
   experimentDaysMax: 730,
   /** Largest `min_effect_percent`: ten times the control's mean. */
   experimentEffectPercentMax: 1_000,
+  /** Maximum number of sessions per day for which an experiment is planned. */
+  plannedSessionsPerDayMax: 100_000_000,
+  /** Closed days from which the plan of an experiment takes the sessions per day of a page: four weeks. */
+  planRateDays: 28,
   /** Maximum number of queued changes of experiments; further changes get 503. */
   experimentChangesQueuedMax: 64,
   /** Maximum number of cached experiments whose arms are assigned. A definition has a few kB. */

@@ -80,6 +80,7 @@ export type {
 } from './operations/experiments/experiment-schemas.ts';
 export type { ExperimentResultsResponse } from './operations/experiments/get-experiment-results.ts';
 export type { ExperimentUnitsResponse } from './operations/experiments/list-experiment-units.ts';
+export type { ExperimentPlanResponse } from './operations/experiments/plan-experiment.ts';
 export type { MarketplaceResponse } from './operations/get-marketplace.ts';
 export type { InputsResponse } from './operations/submit-inputs.ts';
 export { TestClockMismatchError } from './server/folder-clock.ts';

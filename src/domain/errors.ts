@@ -50,6 +50,8 @@ export const paramErrorTexts = {
   min_effect_percent: `must be a number above 0 of at most ${bounds.experimentEffectPercentMax}, or null`,
   cap_usd: `must be a number above 0 of at most ${bounds.confirmedRevenueUsdMax} with at most six decimals, or null`,
   hypothesis: `must be a string of at most ${bounds.experimentTextCharactersMax} characters, or null`,
+  based_on: 'must be a string of 3 to 64 lower-case letters, digits, underscores or hyphens, or null',
+  expected_sessions_per_day: `must be a number above 0 of at most ${bounds.plannedSessionsPerDayMax}, or null`,
   outcome: 'is required, and must be ship, keep_control, no_decision or broken',
   arm: 'must be the referrer_tag of an arm, or null',
   note: `must be a string of at most ${bounds.experimentTextCharactersMax} characters, or null`,

@@ -42,6 +42,7 @@ import {
   getExperimentResults,
 } from '../operations/experiments/get-experiment-results.ts';
 import { type ExperimentUnitsResponse, listExperimentUnits } from '../operations/experiments/list-experiment-units.ts';
+import { type ExperimentPlanResponse, planExperiment } from '../operations/experiments/plan-experiment.ts';
 import { getExperiment, listExperiments } from '../operations/experiments/read-experiments.ts';
 import { getMarketplace, type MarketplaceResponse } from '../operations/get-marketplace.ts';
 import { listIgnoredNames } from '../operations/ignored-names.ts';
@@ -213,6 +214,11 @@ export class PartnerApi {
   /** GET /experiments/{name}/units (docs/contract.md#units). Returns a page of the units of an experiment, without any id. */
   listExperimentUnits(query: ExperimentUnitsQuery): Promise<PartnerApiResult<ExperimentUnitsResponse>> {
     return this.#run(listExperimentUnits, query);
+  }
+
+  /** POST /experiments/{name}/plan (docs/contract.md#plan-of-an-experiment). Checks a definition, and estimates what the experiment can find. */
+  planExperiment(plan: InputOf<typeof planExperiment>): Promise<PartnerApiResult<ExperimentPlanResponse>> {
+    return this.#run(planExperiment, plan);
   }
 
   /** GET /experiments/{name}/arm (docs/contract.md#assignment-by-hash). Assigns a visitor to an arm of an experiment with `assignment: 'hash'`. */

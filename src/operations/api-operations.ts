@@ -6,6 +6,7 @@ import { deleteExperiment } from './experiments/delete-experiment.ts';
 import { getExperimentArm } from './experiments/get-experiment-arm.ts';
 import { getExperimentResults } from './experiments/get-experiment-results.ts';
 import { listExperimentUnits } from './experiments/list-experiment-units.ts';
+import { planExperiment } from './experiments/plan-experiment.ts';
 import { getExperiment, listExperiments } from './experiments/read-experiments.ts';
 import { getMarketplace } from './get-marketplace.ts';
 import { listTags } from './list-tags.ts';
@@ -23,6 +24,7 @@ const operations = [
   defineExperiment,
   deleteExperiment,
   closeExperiment,
+  planExperiment,
   getExperimentArm,
   getExperimentResults,
   listExperimentUnits,

@@ -33,6 +33,25 @@ export interface Planning {
   readonly smallestEffect: number | null;
 }
 
+export interface DesignInput extends Pick<PlanningInput, 'armWeight' | 'controlWeight' | 'comparisons'> {
+  /** Variance of the revenue of one unit of each arm. */
+  readonly armVariance: number;
+  readonly controlVariance: number;
+  readonly hasPlannedDay: boolean;
+}
+
+/**
+ * Returns the number of units of the arm times the square of the difference of the means that is found in 80 % of the experiments with this
+ * number of units. The unit of the difference is that of the revenue.
+ */
+export function relateUnitsToEffect(input: DesignInput): number {
+  const { armVariance, controlVariance, armWeight, controlWeight, comparisons, hasPlannedDay } = input;
+  const quantile = normalQuantileOfUpperTail(0.025 / comparisons) + powerQuantile;
+  const factor = hasPlannedDay ? plannedDayFactor : sequenceFactor;
+  // An arm with a larger share has more units, so its units add less to the variance of the difference.
+  return factor * quantile ** 2 * (armVariance + (controlVariance * armWeight) / controlWeight);
+}
+
 /**
  * Estimates how many units the arm needs. The formula is that of a two-sided normal test for the difference of two means at 5 % (Wittes,
  * "Sample Size Calculations for Randomized Controlled Trials", Epidemiologic Reviews 24, 2002), with the variance of each arm and
@@ -43,12 +62,14 @@ export interface Planning {
 export function planUnits(input: PlanningInput): Planning | null {
   const { arm, control, armWeight, controlWeight, comparisons, minEffect, unitsPerDay, daysToPlannedDay } = input;
   if (arm.flooredVariance === 0 || control.flooredVariance === 0 || control.mean <= 0) return null;
-  const quantile = normalQuantileOfUpperTail(0.025 / comparisons) + powerQuantile;
-  const factor = daysToPlannedDay === null ? sequenceFactor : plannedDayFactor;
-  // Variance of one unit of each arm. An arm with a larger share has more units, so its units add less to the variance of the difference.
-  const variance =
-    arm.flooredVariance * arm.units + (control.flooredVariance * control.units * armWeight) / controlWeight;
-  const unitsTimesSquaredEffect = factor * quantile ** 2 * variance;
+  const unitsTimesSquaredEffect = relateUnitsToEffect({
+    armVariance: arm.flooredVariance * arm.units,
+    controlVariance: control.flooredVariance * control.units,
+    armWeight,
+    controlWeight,
+    comparisons,
+    hasPlannedDay: daysToPlannedDay !== null,
+  });
   const unitsNeeded = Math.ceil(unitsTimesSquaredEffect / (minEffect * control.mean) ** 2);
   const unitsLeft = Math.max(0, unitsNeeded - arm.units);
   const unitsAtPlannedDay = arm.units + unitsPerDay * (daysToPlannedDay ?? 0);

@@ -6,6 +6,7 @@ import { dataPaths } from '../../src/files/data-paths.ts';
 import type {
   ApiKeyMode,
   ExperimentInput,
+  ExperimentPlanResponse,
   ExperimentResponse,
   ExperimentResultsResponse,
   ExperimentsResponse,
@@ -39,6 +40,7 @@ const bodyOf = (prefix: string, more: Members = {}) => ({
 });
 
 const define = (caller: ApiCaller, name: string, body: unknown) => caller.send('PUT', `experiments/${name}`, body);
+const plan = (caller: ApiCaller, name: string, body: unknown) => caller.send('POST', `experiments/${name}/plan`, body);
 const defined = async (caller: ApiCaller, name: string, body: unknown): Promise<ExperimentResponse> =>
   assertOk(await define(caller, name, body));
 const found = async (caller: ApiCaller, name: string): Promise<ExperimentResponse> =>
@@ -100,6 +102,11 @@ const badBodies: readonly (readonly [param: string, members: Members])[] = [
   ...personalLoansFixture.vertical.fields.map(({ name }) => ['dimensions', { dimensions: ['page', name] }] as const),
 ];
 
+const badPlanMembers: readonly (readonly [param: string, value: unknown])[] = [
+  ...['', 'ab', 'Arm-A', 7, echoMarker.toUpperCase()].map((tag) => ['based_on', tag] as const),
+  ...[0, -1, 100_000_001, '10', true].map((rate) => ['expected_sessions_per_day', rate] as const),
+];
+
 const goodBodies: readonly Members[] = [
   {},
   { arms: arms(10), control: 'arm-9' },
@@ -128,13 +135,18 @@ for (const engine of ['uws', 'node'] as const satisfies readonly Engine[]) {
     };
     const limits = { requestsPerMinute: 10_000, analyticsPerMinute: 10_000 };
 
-    test('PUT rejects each invalid member with INVALID_REQUEST, and defines nothing', async (t) => {
+    test('PUT and its plan reject each invalid member with INVALID_REQUEST, and define nothing', async (t) => {
       const caller = (await start(t)).caller(personalLoansFixture, { limits });
       for (const [param, members] of badBodies) {
         const answer = await define(caller, 'bad-body', bodyOf('arm', members));
         assert.equal(answer.status, 400, JSON.stringify(members));
         const { message } = assertError(answer, 'INVALID_REQUEST', param);
         assert.ok(!message.includes(echoMarker));
+        const planned = await plan(caller, 'bad-body', bodyOf('arm', members));
+        assert.equal(assertError(planned, 'INVALID_REQUEST', param).message, message);
+      }
+      for (const [param, value] of badPlanMembers) {
+        assertError(await plan(caller, 'bad-body', bodyOf('arm', { [param]: value })), 'INVALID_REQUEST', param);
       }
       for (const name of ['ab', 'Name', 'x'.repeat(65), 'a%20b', 'na%C3%A4me', 'a%2Fb']) {
         for (const answer of [
@@ -157,8 +169,14 @@ for (const engine of ['uws', 'node'] as const satisfies readonly Engine[]) {
       for (const members of goodBodies) {
         const caller = market.caller(personalLoansFixture);
         const body: Members = bodyOf('arm', members);
+        const planned: ExperimentPlanResponse = assertOk(await plan(caller, 'good-body', body));
+        assertError(await caller.send('GET', 'experiments/good-body'), 'NOT_FOUND');
         const experiment = await defined(caller, 'good-body', body);
         assert.deepEqual(await found(caller, 'good-body'), experiment);
+        const { planned_day, retrospective, control } = experiment;
+        assert.deepEqual([planned.planned_day, planned.retrospective], [planned_day, retrospective]);
+        assert.equal(planned.basis.referrer_tag, control);
+        assertOk(await plan(caller, 'good-body', { ...body, based_on: null, expected_sessions_per_day: null }));
         for (const [name, value] of Object.entries(body)) {
           const answered = experiment[name as keyof ExperimentResponse];
           const expected = name === 'arms' ? (value as Members[]).map((each) => ({ label: null, ...each })) : value;
@@ -378,6 +396,7 @@ describePersonalLoans('changes of an experiment', (door) => {
     const assertInUse = async (name: string, body: unknown) => {
       const { message } = assertError(await define(caller, name, body), 'INVALID_REQUEST', 'referrer_tag');
       assert.match(message, /running experiment/);
+      assert.equal(assertError(await plan(caller, name, body), 'INVALID_REQUEST', 'referrer_tag').message, message);
     };
     await assertInUse('second-test', second);
     await defined(other, 'second-test', second);

@@ -19,6 +19,7 @@ const scopeByOperation: Readonly<Record<string, 'full' | 'analytics'>> = {
   getExperimentArm: 'analytics',
   getExperimentResults: 'analytics',
   listExperimentUnits: 'analytics',
+  planExperiment: 'analytics',
   defineExperiment: 'full',
   deleteExperiment: 'full',
   closeExperiment: 'full',

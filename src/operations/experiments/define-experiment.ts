@@ -54,10 +54,10 @@ export const defineExperiment = defineOperation({
       const tags = parsed.value.arms.map(({ referrerTag }) => referrerTag);
       const query = { ...toAnalyticsTenant(caller), name, tags, today: daysSinceEpoch(nowMs) };
       const check = await deps.analytics.checkDefinition(query, signal);
-      const experiment = applyDefinition(name, parsed.value, check.experiment, nowMs);
+      const checked = checkDefinition(name, parsed.value, check, nowMs);
+      if (!checked.ok) return checked;
+      const experiment = checked.value;
       if (!isDeepStrictEqual(experiment, check.experiment)) {
-        const refusal = findRefusal(experiment, check, query.today);
-        if (refusal !== null) return refusal;
         const record = [
           ledgerRecordKind.experimentDefined,
           ...describeChange(deps.subIds, caller, name, nowMs),
@@ -70,6 +70,21 @@ export const defineExperiment = defineOperation({
     });
   },
 });
+
+/**
+ * Returns the experiment that a valid definition creates or changes, or the error of a definition that is not allowed. A definition that
+ * equals the stored one is always allowed.
+ */
+export function checkDefinition(
+  name: string,
+  definition: ExperimentDefinition,
+  check: DefinitionCheck,
+  nowMs: number,
+): Outcome<Experiment> {
+  const experiment = applyDefinition(name, definition, check.experiment, nowMs);
+  if (isDeepStrictEqual(experiment, check.experiment)) return successOutcome(experiment);
+  return findRefusal(experiment, check, daysSinceEpoch(nowMs)) ?? successOutcome(experiment);
+}
 
 /** Returns the experiment with a definition. `revenueDays` and `graceDays` stay as they were at the creation. */
 function applyDefinition(
