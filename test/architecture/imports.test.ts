@@ -44,7 +44,7 @@ tls: bounds domain files
 user-agents: ledger
 verticals: catalogs verticals/*
 verticals/*: bounds catalogs domain matching
-web/console:
+web/console: experiments operations
 web/widget:
 widgets: bounds catalogs domain ledger matching
 `);
@@ -118,6 +118,16 @@ test('source files import only folders that the import table allows', () => {
     if (compositionRoot.includes(place)) return [];
     const allowed = [place, ...(mayImport[place] ?? [])];
     return importsInSrc(file).filter((to) => !allowed.includes(placeOf(to)));
+  });
+  assert.deepEqual(found, []);
+});
+
+test('browser programs import only types from the server', () => {
+  const found = violations(inSrc, ({ path, text, ownImports }) => {
+    if (!path.startsWith('src/web/')) return [];
+    const outside = ownImports.filter((to) => !to.startsWith('src/web/'));
+    const typeImports = text.match(/^(?:import|export) type \{[^}]*\} from '(?:\.\.\/){3}/gm) ?? [];
+    return outside.length === typeImports.length ? [] : outside;
   });
   assert.deepEqual(found, []);
 });

@@ -1,9 +1,49 @@
 import { render } from 'preact';
+import { Console, type ConsoleDefinition } from '../common/console.tsx';
+import type { PartnerLogin } from '../common/login.ts';
+import type { Route } from '../common/route.ts';
+import type { Mark } from '../common/shell.tsx';
+import { startTheme } from '../common/theme.ts';
+import { ExperimentPage } from './pages/experiment-page.tsx';
+import { MissingPage } from './pages/missing-page.tsx';
+import { OverviewPage } from './pages/overview-page.tsx';
 import './partner.css';
 
-/** Root of the partner console. */
-function App() {
-  return <h1>Marketplace console</h1>;
+function listMarks({ mode, scope, test_clock }: PartnerLogin): Mark[] {
+  const marks: Mark[] = [];
+  if (mode === 'test')
+    marks.push({
+      text: 'Test key',
+      explanation: 'Sessions of test keys are in the sandbox, and their clicks earn nothing',
+    });
+  if (scope === 'analytics')
+    marks.push({ text: 'Read-only key', explanation: 'This key can read figures, and cannot change experiments' });
+  if (test_clock)
+    marks.push({ text: 'Test clock', explanation: 'The time of this server is not real, so its figures are not real' });
+  return marks;
 }
 
-render(<App />, document.querySelector('main')!);
+/** Returns the page of an address. Another page is one line here, and an entry of `navigation`. */
+function renderPage(route: Route) {
+  const [page = '', name] = route.segments;
+  if (page === '') return <OverviewPage route={route} />;
+  if (page === 'experiments' && name !== undefined) return <ExperimentPage name={name} />;
+  return <MissingPage />;
+}
+
+const definition: ConsoleDefinition<PartnerLogin> = {
+  title: 'Partner console',
+  credential: {
+    member: 'key',
+    label: 'API key',
+    hint: 'A live key shows real figures, a test key those of the sandbox. The key is sent once and is not stored in the browser.',
+  },
+  loginMembers: ['account', 'vertical', 'mode', 'scope', 'login_expires_at', 'now'],
+  navigation: [{ label: 'Overview', segment: '' }],
+  describeLogin: ({ account, vertical }) => `${account} · ${vertical}`,
+  listMarks,
+  renderPage,
+};
+
+startTheme();
+render(<Console definition={definition} />, document.body);

@@ -1,0 +1,133 @@
+import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
+import { CopyButton } from './copy-button.tsx';
+import { type CsvValue, renderCsv } from './csv.ts';
+import { copyText, downloadCsv } from './save.ts';
+
+export interface Column<Row> {
+  readonly header: string;
+  /** What is shown in a cell. Texts of users are inserted as text. */
+  readonly cell: (row: Row) => ComponentChildren;
+  /** What stands in the CSV: the unrounded number or the whole text. A column without it is not in the CSV. */
+  readonly value?: (row: Row) => CsvValue;
+  /** Name of the CSV column. Default: the header. */
+  readonly csvName?: string;
+  /** Numbers are aligned at their ends. */
+  readonly isNumber?: boolean;
+  /** Explanation below the header. */
+  readonly note?: string;
+}
+
+/** Steps through pages of a table. A null says that there is no such page. */
+export interface Paging {
+  /** Text such as `Page 2`. */
+  readonly label: string;
+  readonly onPrevious: (() => void) | null;
+  readonly onNext: (() => void) | null;
+}
+
+interface DataTableProps<Row> {
+  readonly caption: string;
+  /** Hides the caption from view, because a heading above the table says the same. */
+  readonly isCaptionHidden?: boolean;
+  /** The first column names the row. */
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly rowKey: (row: Row) => string;
+  /** Name of the CSV file, without ending. */
+  readonly csvName: string;
+  readonly paging?: Paging;
+  /** Shown instead of the rows if there are none. */
+  readonly empty?: ComponentChildren;
+  readonly foot?: ComponentChildren;
+}
+
+/** Table with a caption, aligned numbers, pages and CSV of the rows on the page. */
+export function DataTable<Row>(props: DataTableProps<Row>) {
+  const { caption, isCaptionHidden = false, columns, rows, rowKey, paging, empty, foot } = props;
+  const captionId = useId();
+  if (rows.length === 0 && empty !== undefined) return <>{empty}</>;
+  return (
+    <div class="table-block">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+      <section class="table-scroll" aria-labelledby={captionId} tabIndex={0}>
+        <table>
+          <caption id={captionId} class={isCaptionHidden ? 'visually-hidden' : undefined}>
+            {caption}
+          </caption>
+          <thead>
+            <tr>
+              {columns.map(({ header, note, isNumber }) => (
+                <th key={header} scope="col" class={isNumber ? 'number' : undefined}>
+                  {header}
+                  {note !== undefined && <span class="note">{note}</span>}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row) => (
+              <tr key={rowKey(row)}>
+                {columns.map(({ header, cell, isNumber }, index) =>
+                  index === 0 ? (
+                    <th key={header} scope="row">
+                      {cell(row)}
+                    </th>
+                  ) : (
+                    <td key={header} class={isNumber ? 'number' : undefined}>
+                      {cell(row)}
+                    </td>
+                  ),
+                )}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+      {foot}
+      <TableActions {...props} />
+      {paging !== undefined && <PagingControls paging={paging} caption={caption} />}
+    </div>
+  );
+}
+
+function TableActions<Row>({ caption, columns, rows, csvName }: DataTableProps<Row>) {
+  const csvColumns = columns.flatMap(({ header, csvName: name = header, value }) =>
+    value === undefined ? [] : [{ name, value }],
+  );
+  const createCsv = () =>
+    renderCsv(
+      csvColumns.map(({ name }) => name),
+      rows.map((row) => csvColumns.map(({ value }) => value(row))),
+    );
+  const download = () => downloadCsv(csvName, createCsv());
+  return (
+    <div class="actions">
+      <CopyButton label="Copy as CSV" subject={caption} copy={() => copyText(createCsv())} download={download} />
+      <button type="button" class="small quiet" onClick={download}>
+        Download CSV<span class="visually-hidden">: {caption}</span>
+      </button>
+    </div>
+  );
+}
+
+/** Buttons stay focusable at the first and the last page, so that the keyboard user does not lose the place. */
+function PagingControls({
+  paging: { label, onPrevious, onNext },
+  caption,
+}: {
+  readonly paging: Paging;
+  readonly caption: string;
+}) {
+  return (
+    <nav class="paging" aria-label={`Pages: ${caption}`}>
+      <button type="button" class="small quiet" aria-disabled={onPrevious === null} onClick={() => onPrevious?.()}>
+        Previous page
+      </button>
+      <span class="soft">{label}</span>
+      <button type="button" class="small quiet" aria-disabled={onNext === null} onClick={() => onNext?.()}>
+        Next page
+      </button>
+    </nav>
+  );
+}
