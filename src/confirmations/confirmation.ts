@@ -3,6 +3,7 @@ import { isWithinAttributionWindow } from '../clicks/click-rules.ts';
 import { microsPerUsd } from '../domain/money.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import type { ReversalReason } from '../ledger/ledger-record.ts';
+import type { ConfirmationFieldName } from './confirmation-fields.ts';
 
 /**
  * A lender's confirmation that it owes a payout for a click, the reversal of a payout, or the reversal of revenue that a click confirmed
@@ -36,19 +37,6 @@ export interface ClickDetails {
   /** Flat payout of the offer in micro-dollars; null if the vertical has no flat payouts, or if the click_id contains no payout. */
   readonly payoutMicros: number | null;
 }
-
-export const confirmationFieldNames = [
-  'click_id',
-  'sub_id',
-  'svc_offer_id',
-  'txid',
-  'status',
-  'amount',
-  'occurred_at',
-  'reason',
-  'currency',
-] as const;
-export type ConfirmationFieldName = (typeof confirmationFieldNames)[number];
 
 /** The only allowed value of the optional member `currency`. */
 export const confirmationCurrency = 'USD';

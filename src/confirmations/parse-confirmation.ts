@@ -6,14 +6,8 @@ import { isVisibleAscii } from '../domain/text.ts';
 import type { ClickIds } from '../ids/click-tokens.ts';
 import { decodeSubId, formatSubId, type SubIds } from '../ids/sub-id.ts';
 import { type ReversalReason, reversalReasons } from '../ledger/ledger-record.ts';
-import {
-  type ClickDetails,
-  type Confirmation,
-  type ConfirmationFieldName,
-  confirmationCurrency,
-  confirmationFieldNames,
-  type RejectionReason,
-} from './confirmation.ts';
+import { type ClickDetails, type Confirmation, confirmationCurrency, type RejectionReason } from './confirmation.ts';
+import { type ConfirmationFieldName, confirmationFieldNames, isAmbiguousFieldName } from './confirmation-fields.ts';
 
 /**
  * Finds the rows whose text shows a problem that `JSON.parse` hides: a repeated member, of which `JSON.parse` uses the last value, or an
@@ -75,20 +69,6 @@ function exceedsExactDigits(number: string): boolean {
   let end = digits.length;
   while (end > first && digits[end - 1] === '0') end--;
   return end - first > bounds.exactDecimalDigitsMax;
-}
-
-/** Names of the members without underscores. */
-const compactFieldNames: ReadonlySet<string> = new Set(confirmationFieldNames.map((name) => name.replaceAll('_', '')));
-
-/**
- * Whether a member or column has another name than those of a confirmation row, but could contradict a row or change the meaning of its
- * amount: another spelling of a name, such as `Amount`, or a name of a currency or unit, such as `amount_cents` or `payout_currency`. Other
- * unknown names are ignored.
- */
-export function isAmbiguousFieldName(name: string): boolean {
-  if (confirmationFieldNames.some((each) => each === name)) return false;
-  const letters = name.toLowerCase().replaceAll(/[^a-z]/g, '');
-  return compactFieldNames.has(letters) || /^amount|(?<!con)currency|^(?:minor)?units?$|^cents$/.test(letters);
 }
 
 interface ParseConfirmationDeps {

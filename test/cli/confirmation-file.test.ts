@@ -5,9 +5,9 @@ import { CommandLineError } from '../../src/cli/command.ts';
 import {
   type ConfirmationFormat,
   type ConfirmationRow,
-  type RowRejection,
   readConfirmationRows,
 } from '../../src/cli/commands/confirmation-file.ts';
+import type { RowRejection } from '../../src/confirmations/confirmation-table.ts';
 
 async function readRows(format: ConfirmationFormat, ...chunks: readonly string[]) {
   const text = (async function* () {

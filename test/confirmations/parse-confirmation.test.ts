@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type Confirmation, confirmationFieldNames } from '../../src/confirmations/confirmation.ts';
+import type { Confirmation } from '../../src/confirmations/confirmation.ts';
+import { confirmationFieldNames } from '../../src/confirmations/confirmation-fields.ts';
 import { findRowTextProblems, parseConfirmation } from '../../src/confirmations/parse-confirmation.ts';
 import { ClickIds } from '../../src/ids/click-tokens.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';

@@ -1,11 +1,17 @@
 import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { bounds } from '../../bounds.ts';
-import { confirmationFieldNames } from '../../confirmations/confirmation.ts';
-import { findRowTextProblems, isAmbiguousFieldName } from '../../confirmations/parse-confirmation.ts';
+import { confirmationFieldNames, isAmbiguousFieldName } from '../../confirmations/confirmation-fields.ts';
+import {
+  ConfirmationTable,
+  findHeaderProblem,
+  findOtherSeparator,
+  type RowRejection,
+  rejectionMembers,
+} from '../../confirmations/confirmation-table.ts';
+import { findRowTextProblems } from '../../confirmations/parse-confirmation.ts';
 import { isJsonObject } from '../../domain/assert-options.ts';
 import { CommandLineError } from '../command.ts';
-import type { PayoutOfRow } from './confirmation-client.ts';
 
 /** Row that was read from a confirmation file and is not sent yet. */
 export interface ConfirmationRow {
@@ -17,12 +23,6 @@ export interface ConfirmationRow {
   formatRejectedRow(rejection: RowRejection): string;
 }
 
-export interface RowRejection {
-  readonly reason: string;
-  /** The payout that the row names, if the ledger has it. */
-  readonly payout?: PayoutOfRow | undefined;
-}
-
 export type ConfirmationFormat = 'csv' | 'ndjson';
 
 /** Reads the rows of a confirmation file. Throws `CommandLineError` if a syntax error makes the boundaries of the next rows uncertain. */
@@ -32,20 +32,6 @@ export function readConfirmationRows(
 ): AsyncIterable<ConfirmationRow> {
   return format === 'csv' ? readCsvRows(text) : readNdjsonRows(text);
 }
-
-/**
- * Names and values of the columns or members that the file of rejected rows has in addition to the input file. If the input is a file of
- * rejected rows from an earlier run, the values replace those of the earlier run. `reason` cannot be the name of the reason for the
- * rejection, because the member `reason` is the reason of a reversal.
- */
-const rejectionMembers: readonly (readonly [
-  name: string,
-  read: (rejection: RowRejection) => string | number | undefined,
-])[] = [
-  ['rejection', ({ reason }) => reason],
-  ['payout_state', ({ payout }) => payout?.state],
-  ['payout_amount', ({ payout }) => payout?.amount],
-];
 
 /**
  * Reads a CSV file as in RFC 4180. The first line contains the column names, which are the names of JSON members in the API, in any order.
@@ -63,7 +49,7 @@ async function* readCsvRows(text: AsyncIterable<string>): AsyncGenerator<Confirm
   let parseRow: ((cells: readonly string[]) => ConfirmationRow) | null = null;
   try {
     for await (const cells of parseCsv(copyStart())) {
-      if (parseRow === null) parseRow = createCsvRowParser(validateHeader(cells));
+      if (parseRow === null) parseRow = createCsvRowParser(cells);
       else yield parseRow(cells);
     }
   } catch (error) {
@@ -116,96 +102,17 @@ async function* parseCsv(text: AsyncIterable<string>): AsyncGenerator<readonly s
 }
 
 function createCsvRowParser(header: readonly string[]): (cells: readonly string[]) => ConfirmationRow {
-  const names = [...header, ...rejectionMembers.map(([name]) => name).filter((name) => !header.includes(name))];
-  const rejectedRowsHeader = formatCsvLine(names.map(escapeFormula));
+  const problem = findHeaderProblem(header);
+  if (problem !== null) throw new CommandLineError(problem);
+  const table = new ConfirmationTable(header);
   return (cells) => {
-    const formatRejectedRow = (rejection: RowRejection): string => {
-      const line = names.map((_, column) => (column < header.length ? (cells[column] ?? '') : ''));
-      for (const [name, read] of rejectionMembers) line[names.indexOf(name)] = String(read(rejection) ?? '');
-      return formatCsvLine([...line, ...cells.slice(header.length)].map(escapeFormula));
+    const item = table.toItem(cells);
+    return {
+      parsed: item === null ? { ok: false, reason: 'cells_miscounted' } : { ok: true, item },
+      rejectedRowsHeader: table.rejectedRowsHeader,
+      formatRejectedRow: (rejection) => table.formatRejectedRow(cells, rejection),
     };
-    if (cells.length !== header.length) {
-      return { parsed: { ok: false, reason: 'cells_miscounted' }, rejectedRowsHeader, formatRejectedRow };
-    }
-    const item: Record<string, unknown> = {};
-    for (const member of confirmationFieldNames) {
-      const cell = unescapeFormula(cells[header.indexOf(member)] ?? '');
-      if (cell !== '') item[member] = member === 'amount' ? parseAmount(cell) : cell;
-    }
-    // An empty cell in a column of currencies does not say that the amount is in USD.
-    if (header.includes('currency')) item.currency ??= '';
-    return { parsed: { ok: true, item }, rejectedRowsHeader, formatRejectedRow };
   };
-}
-
-/**
- * Converts a cell with a decimal number to a number. A cell without a decimal number is returned unchanged; the server then rejects the
- * row.
- */
-function parseAmount(cell: string): number | string {
-  return /^\d{1,9}(\.\d{1,6})?$/.test(cell) ? Number(cell) : cell;
-}
-
-function validateHeader(header: readonly string[]): readonly string[] {
-  const missing = ['txid', 'status', 'amount', 'occurred_at'].filter((name) => !header.includes(name));
-  if (!header.includes('click_id')) {
-    missing.push(...['sub_id', 'svc_offer_id'].filter((name) => !header.includes(name)));
-  }
-  if (missing.length > 0) {
-    throw new CommandLineError(`the first line must name the columns; missing: ${missing.join(', ')}`);
-  }
-  const duplicate = confirmationFieldNames.find((name) => header.indexOf(name) !== header.lastIndexOf(name));
-  if (duplicate !== undefined) throw new CommandLineError(`the first line names the column ${duplicate} twice`);
-  const ambiguous = header.findIndex((name) => !isRejectionColumn(name) && isAmbiguousFieldName(name));
-  if (ambiguous >= 0) {
-    throw new CommandLineError(
-      `column ${ambiguous + 1} of the first line has a name that could change the meaning of a row, because it is similar to the name of ` +
-        'another column, or names a currency or a unit: rename or remove the column; amounts are in USD, in the column amount',
-    );
-  }
-  return header;
-}
-
-/** Separators of other programs, with their names. */
-const otherSeparators = [
-  [';', 'semicolons (;)'],
-  ['\t', 'tabs'],
-  ['|', 'vertical bars (|)'],
-] as const;
-
-/** Returns the name of the separator if the first line of a text names columns that are not separated by commas; otherwise null. */
-function findOtherSeparator(text: string): string | null {
-  const [line = ''] = text.split(/\r?\n/, 1);
-  for (const [separator, name] of otherSeparators) {
-    const names = line.split(separator).map((cell) => cell.replaceAll(/["\s\ufeff]/g, ''));
-    if (confirmationFieldNames.filter((field) => names.includes(field)).length > 1) return name;
-  }
-  return null;
-}
-
-function isRejectionColumn(name: string): boolean {
-  return rejectionMembers.some(([column]) => column === name);
-}
-
-function formatCsvLine(cells: readonly string[]): string {
-  return `${cells.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\r\n`;
-}
-
-/** Characters with which a formula starts in a spreadsheet, including the full-width forms of East Asian keyboards. */
-const formulaStart = String.raw`(?:\s*[=+\-@＝＋－＠]|[\t\r\n])`;
-const formulaPattern = new RegExp(`^${formulaStart}`);
-const escapedFormulaPattern = new RegExp(`^' (?=${formulaStart})`);
-
-/**
- * Inserts an apostrophe and a space before a text that a spreadsheet would execute as a formula. The space distinguishes the inserted
- * apostrophe from an apostrophe with which an id starts.
- */
-function escapeFormula(cell: string): string {
-  return formulaPattern.test(cell) ? `' ${cell}` : cell;
-}
-
-function unescapeFormula(cell: string): string {
-  return cell.replace(escapedFormulaPattern, '');
 }
 
 /** Reads an NDJSON file: one JSON object per line. Skips empty lines. */
