@@ -479,6 +479,11 @@ export const bounds = {
   visitorsInSeveralArmsShareWarned: 0.01,
   /** Maximum part of the sessions without `unit_id` if the unit is a visitor. */
   sessionsWithoutUnitShareMax: 0.05,
+  /**
+   * Minimum number of visitors in several arms, or of sessions without `unit_id`, for a warning or invalid results. Fewer are often tests of the
+   * page, and their share is large only while the experiment is small.
+   */
+  visitorFaultsMin: 10,
 
   // Operations
   /** Maximum time that a metrics scrape waits for another thread or the disk; metrics that time out are omitted. */

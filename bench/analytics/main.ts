@@ -120,7 +120,7 @@ function runQueries(folder: string, ledger: SampleLedger, runs: number): void {
     ['page of rows of 500 ids', () => store.listSessions(page(ids(), 0))],
     [
       'results of an experiment',
-      () => store.getExperimentResults({ ...experiment, today, withSeries: false, groupBy: null }),
+      () => store.getExperimentResults({ ...experiment, today, withSeries: false, isLast: false, groupBy: null }),
     ],
     ['first results of a day', () => readFirstResults(store, today - 1)],
   ];

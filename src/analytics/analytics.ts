@@ -118,6 +118,8 @@ export interface ExperimentResultsQuery extends ExperimentQuery {
   readonly today: number;
   /** Whether to include the member `series` in the results. */
   readonly withSeries: boolean;
+  /** Whether a closing is going to store the results. Their sentences do not describe later looks. */
+  readonly isLast: boolean;
   /**
    * `device` or a dimension, by which the member `breakdown` groups the results; null for results without this member. The member is also
    * missing if the experiment has no such dimension.

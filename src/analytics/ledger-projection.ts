@@ -70,7 +70,7 @@ export class LedgerProjection {
     }
     this.lastWallMs = record[1];
     if (isExperimentRecord(record)) {
-      if (!this.#state.experiments.applyRecord(position, record)) this.totals.unsoundExperiments++;
+      if (!this.#state.experimentSums.applyRecord(position, record)) this.totals.unsoundExperiments++;
       return;
     }
     const key = toSubIdSortKey(record[2]);
@@ -88,7 +88,7 @@ export class LedgerProjection {
       this.totals.unknownSession++;
       return;
     }
-    this.#state.experiments.beforeChange(session);
+    this.#state.experimentSums.beforeChange(session);
     switch (record[0]) {
       case ledgerRecordKind.offersViewed:
         this.#applyOffersViewed(session, record);
@@ -130,7 +130,7 @@ export class LedgerProjection {
     };
     this.#state.addSession(session, segment, metadata);
     const unit = hash === undefined ? null : { hash, isMisassigned };
-    this.#state.experiments.addSession(session, unit, metadata);
+    this.#state.experimentSums.addSession(session, unit, metadata);
     const changes = this.#state.counters.changesOfDay(session);
     changes.sessions++;
     changes.firstSessionMs = Math.min(createdMs, changes.firstSessionMs ?? createdMs);

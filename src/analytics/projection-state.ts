@@ -145,7 +145,7 @@ export interface ProjectionState {
   readonly offers: NumberedNames;
   readonly lenders: NumberedNames;
 
-  readonly experiments: {
+  readonly experimentSums: {
     /** Applies a record of an experiment. Returns false if the record is invalid, or changes a closed experiment. */
     applyRecord(position: number, record: ExperimentRecord): boolean;
     /** Must be called for each new session. `unit` is null for a session without visitor, and `metadata` is JSON text. */

@@ -108,7 +108,7 @@ const unknownPayoutState: PayoutStateWithLender = {
 export class SqliteProjectionState implements ProjectionState {
   readonly #database: SqlDatabase;
   readonly counters: DailyCounters;
-  readonly experiments: ExperimentSums;
+  readonly experimentSums: ExperimentSums;
   readonly #tags: NumberTable;
   readonly offers: NumberTable;
   readonly lenders: NumberTable;
@@ -131,7 +131,7 @@ export class SqliteProjectionState implements ProjectionState {
   constructor(database: SqlDatabase) {
     this.#database = database;
     this.counters = new DailyCounters(database);
-    this.experiments = new ExperimentSums(
+    this.experimentSums = new ExperimentSums(
       database,
       (session) => {
         if (session.clickedOffers.length > 0) this.#clickWriter.flush();
@@ -310,7 +310,7 @@ export class SqliteProjectionState implements ProjectionState {
     this.#metadataWriter.flush();
     this.#clickWriter.flush();
     this.counters.writeChanges();
-    this.experiments.writeChanges();
+    this.experimentSums.writeChanges();
     for (const [first, lastDay] of this.#lastCohortDayBySegment) {
       this.#database.run(
         'INSERT INTO ledger_segment VALUES (?, ?) ON CONFLICT DO UPDATE SET last_day = max(last_day, excluded.last_day)',

@@ -65,7 +65,7 @@ export class StoreRetention {
     const { firstRetainedDay } = this.#archive;
     if (firstRetainedDay <= this.#firstRetainedDay) return;
     this.#database.write(() => {
-      const records = this.#state.experiments.archive.restore(firstRetainedDay, this.#archive.readAll());
+      const records = this.#state.experimentSums.archive.restore(firstRetainedDay, this.#archive.readAll());
       const offersFromDay = this.#state.counters.restoreArchivedDays(firstRetainedDay, records, this.#state);
       this.#database.run('UPDATE retention SET offers_from_day = ?', [offersFromDay]);
       this.#setFirstRetainedDay(firstRetainedDay);
@@ -96,7 +96,7 @@ export class StoreRetention {
   #archiveDays(request: RetentionRequest, cursor: LogCursor): void {
     // If archive segments were lost, their counters are archived again, because the store still has the counters.
     // While earlier sessions are counted in an experiment, the figures of all its days may still change.
-    const isFilling = this.#state.experiments.experiments.nextFill !== null;
+    const isFilling = this.#state.experimentSums.experiments.nextFill !== null;
     const untilDay = Math.max(isFilling ? 0 : this.#computeFirstRetainedDay(request), this.#firstRetainedDay);
     const fromDay = this.#archive.firstRetainedDay;
     if (untilDay <= fromDay) return;
@@ -111,7 +111,7 @@ export class StoreRetention {
   *#readCounters(fromDay: number, untilDay: number, ledgerStartPosition: number): ArchivedCounters {
     yield* this.#state.counters.readDays(fromDay, untilDay);
     const deleted = { fromPosition: this.#archive.ledgerStartPosition, untilPosition: ledgerStartPosition };
-    yield* this.#state.experiments.archive.read({ fromDay, untilDay }, deleted);
+    yield* this.#state.experimentSums.archive.read({ fromDay, untilDay }, deleted);
   }
 
   /**

@@ -28,7 +28,8 @@ export const paramErrorTexts = {
   explain: 'must be true or false; true needs a test key and format=json',
 
   // Analytics
-  referrer_tag: 'or sub_id_list is required: name a tag, sessions, or both',
+  referrer_tag:
+    'or sub_id_list is required: name a tag, sessions, or both (for granularity=offer, a tag without sub_id_list)',
   sub_id_list: `must be 1 to ${bounds.subIdListMax} ids, separated by commas`,
   date_from: 'must be a calendar date YYYY-MM-DD that is not after date_to',
   date_to: 'must be a calendar date YYYY-MM-DD',

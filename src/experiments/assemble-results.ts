@@ -59,16 +59,20 @@ export function resultsDayOf({ closing }: Pick<Experiment, 'closing'>, today: nu
 /**
  * Computes the results of an experiment from its figures up to `figures.asOf`, which is `resultsDayOf` the day of the request. The results
  * of a closed experiment are those stored at its closing.
+ *
+ * @param isLast whether a closing is going to store the results
  */
 export function assembleResults(
   experiment: Experiment,
   figures: ExperimentFigures,
   concentration: Concentration = measureConcentration(experiment.definition, figures),
+  isLast = false,
 ): ResultsWithSeries {
   const taken = takeLooks(experiment.definition, figures);
   const { series } = taken;
   const { closing } = experiment;
-  if (closing === null) return { results: assembleOpenResults(experiment, figures, concentration, taken), series };
+  if (closing === null)
+    return { results: assembleOpenResults(experiment, figures, concentration, taken, isLast), series };
   const stored = closing.results as ExperimentResults;
   const sentence = describeClosing(experiment.definition, closing, stored);
   return { results: { ...stored, state: 'closed', sentence }, series };
@@ -79,12 +83,13 @@ function assembleOpenResults(
   figures: ExperimentFigures,
   concentration: Concentration,
   taken: LooksTaken,
+  isLast: boolean,
 ): ExperimentResults {
   const { name, definition } = experiment;
   const { asOf, fillProgress, leftOut } = figures;
   const arms = collectArms(definition, figures, concentration);
   const splitLogMartingaleMax = maxSplitLogMartingale(definition, figures.days);
-  const findings = findAll(experiment, figures, taken, arms, splitLogMartingaleMax);
+  const findings = findAll(experiment, figures, taken, arms, { splitLogMartingaleMax, isLast });
   const compared = orderArms(definition).map((index) => arms[index]!);
   const [control, ...others] = compared as [Arm, ...Arm[]];
   const capped = compareCapped(definition, taken, concentration);
@@ -151,7 +156,7 @@ function findAll(
   { asOf, days, fillProgress, leftOut }: ExperimentFigures,
   { looks, plan }: LooksTaken,
   arms: readonly Arm[],
-  splitLogMartingaleMax: number,
+  { splitLogMartingaleMax, isLast }: { readonly splitLogMartingaleMax: number; readonly isLast: boolean },
 ): ExperimentFindings {
   const { definition } = experiment;
   const { unit, minEffectPercent, capMicros } = definition;
@@ -178,6 +183,7 @@ function findAll(
     arms: compared.map(toArmFindings),
     decisions: looks.comparisons.map((comparison) => decideArm(decisionInput, comparison)),
     looks,
+    isLast,
     plannings: looks.isPlanOver
       ? looks.comparisons.map(() => null)
       : planArms(definition, asOf, plan.plannedDay, minEffect, compared),

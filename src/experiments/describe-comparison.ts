@@ -21,11 +21,15 @@ export function describeCap({ capUsd }: ExperimentFindings): string {
   return capUsd === null ? '' : ` Revenue of a session above ${formatUsd(capUsd)} counts as ${formatUsd(capUsd)}.`;
 }
 
-/** Describes when to look again, for an experiment that is not over. `undecided` has the positions of the undecided arms in `findings.decisions`. */
+/**
+ * Describes when to look again; empty if these are the last results. `undecided` has the positions of the undecided arms in
+ * `findings.decisions`.
+ */
 export function describeNextLooks(findings: ExperimentFindings, undecided: readonly number[]): string {
-  const { plannedDay } = findings;
+  const { plannedDay, isLast } = findings;
+  if (isLast) return '';
   const planned = plannedDay === null ? '' : ` Planned day: ${formatDay(plannedDay)}.`;
-  return `You may look every day; the interval allows for it.${planned}${describePlanning(findings, undecided)}`;
+  return ` You may look every day; the interval allows for it.${planned}${describePlanning(findings, undecided)}`;
 }
 
 /** Describes when the smallest effect of interest is likely to be found; empty if that is unknown. */
@@ -64,7 +68,7 @@ function describeDecision(findings: ExperimentFindings, index: number): string {
       return `${arm} earns the same as ${control} within ${formatPercent(minEffect!)}: ${range}.`;
     case 'undecided':
       if (range === null) return `No difference shown yet: ${noSpread}.`;
-      return `No difference shown yet: ${arm} earns ${range} than ${control}. ${describeNextLooks(findings, [index])}`;
+      return `No difference shown yet: ${arm} earns ${range} than ${control}.${describeNextLooks(findings, [index])}`;
     case 'no_decision':
       return describePlanOver(findings, arm, look);
   }

@@ -17,8 +17,8 @@ export function describeExperiment(findings: ExperimentFindings): string {
   const untested =
     decisions.filter((arm) => arm === 'better').length > 1 ? ['The better arms are not compared with each other.'] : [];
   const undecided = decisions.flatMap((arm, index) => (arm === 'undecided' ? [index] : []));
-  const next = undecided.length > 0 ? [describeNextLooks(findings, undecided)] : [];
-  return `${[...lead, ...clauses, ...untested, ...next].join(' ')}${describeCap(findings)}`;
+  const next = undecided.length > 0 ? describeNextLooks(findings, undecided) : '';
+  return `${[...lead, ...clauses, ...untested].join(' ')}${next}${describeCap(findings)}`;
 }
 
 function describeLead(decision: Decision, control: string): string[] {

@@ -8,7 +8,7 @@ const errorProbability = 0.05;
 
 /** Describes the data that an experiment lacks for its first comparison, as one or two sentences without a final period. */
 export function describeMissingData(findings: ExperimentFindings): string {
-  const { unit, asOf, arms, firstMatureDay, looks, fillProgress } = findings;
+  const { unit, asOf, arms, firstMatureDay, looks, isLast, fillProgress } = findings;
   if (fillProgress !== null)
     return `the earlier sessions are still being counted: ${formatPercent(fillProgress, 'down')}`;
   if (arms.every(({ matureUnits }) => matureUnits === 0)) {
@@ -22,7 +22,7 @@ export function describeMissingData(findings: ExperimentFindings): string {
     return `${shortest.name} has ${shortest.matureDays} of the ${bounds.matureDaysMin} days with mature sessions that it needs`;
   }
   const count = fewest.unitsWithRevenue === 0 ? 'none' : String(fewest.unitsWithRevenue);
-  const estimate = looks.isPlanOver ? '' : describeDaysLeft(fewest);
+  const estimate = looks.isPlanOver || isLast ? '' : describeDaysLeft(fewest);
   return (
     `${fewest.name} has ${count} of the ${bounds.unitsWithRevenueMin} ${units} it needs${estimate}` +
     describeUnequalRates(arms, unit)

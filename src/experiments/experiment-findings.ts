@@ -33,6 +33,8 @@ export interface ExperimentFindings {
   readonly arms: readonly ArmFindings[];
   readonly decisions: readonly Decision[];
   readonly looks: ExperimentLooks;
+  /** Whether these are the results that a closing stores, after which nobody looks again. */
+  readonly isLast: boolean;
   /** Plans in the order of `decisions`; null where nothing can be planned. */
   readonly plannings: readonly (Planning | null)[];
   /** Share of the earlier sessions that are counted; null when all are counted. */

@@ -48,7 +48,7 @@ export const armResultsSchema = Type.Object(
       Type.Object(
         { low: Type.Number(), high: Type.Number() },
         {
-          description: `95 % interval of \`revenue_per_session\` for one look; \`null\` without ${minimumUnits}. Do not compare arms by their intervals; use \`difference\`.`,
+          description: `95 % interval of \`revenue_per_session\` for one look; \`null\` without ${minimumUnits}, or if all units have the same revenue. Do not compare arms by their intervals; use \`difference\`.`,
         },
       ),
     ),

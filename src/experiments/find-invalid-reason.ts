@@ -21,11 +21,11 @@ export function findInvalidReason(input: ValidityInput): InvalidReason | null {
   if (splitLogMartingaleMax >= Math.log(bounds.splitMartingaleMax)) return { kind: 'split' };
   const mixed = arms.find((arm) => shareInSeveralArms(arm) > bounds.visitorsInSeveralArmsShareMax);
   if (mixed !== undefined) return { kind: 'several arms', arm: mixed.name, share: shareInSeveralArms(mixed) };
-  const withoutUnit = sessions === 0 ? 0 : sessionsWithoutUnit / sessions;
+  const withoutUnit = sessionsWithoutUnit < bounds.visitorFaultsMin ? 0 : sessionsWithoutUnit / sessions;
   return withoutUnit > bounds.sessionsWithoutUnitShareMax ? { kind: 'no unit', share: withoutUnit } : null;
 }
 
-/** Returns the part of the units of an arm that also had sessions in other arms. */
+/** Returns the part of the units of an arm that also had sessions in other arms; 0 if they are too few to matter. */
 export function shareInSeveralArms(arm: { readonly units: number; readonly unitsInSeveralArms: number }): number {
-  return arm.units === 0 ? 0 : arm.unitsInSeveralArms / arm.units;
+  return arm.unitsInSeveralArms < bounds.visitorFaultsMin ? 0 : arm.unitsInSeveralArms / arm.units;
 }

@@ -97,7 +97,7 @@ const maturedProperties = {
     Type.Object(
       { low: Type.Number(), high: Type.Number() },
       {
-        description: `95 % confidence interval of the mean; \`null\` unless at least ${bounds.unitsWithRevenueMin} matured sessions have revenue.`,
+        description: `95 % confidence interval of the mean; \`null\` unless at least ${bounds.unitsWithRevenueMin} matured sessions have revenue, and while all have the same.`,
       },
     ),
   ),

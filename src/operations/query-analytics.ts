@@ -157,9 +157,9 @@ export const queryAnalytics = defineOperation({
     }
 
     if (granularity === 'offer') {
+      if (referrerTag === null) return invalidRequest('referrer_tag', offersWithTagRule);
       if (filter.subs !== null) return invalidRequest('sub_id_list', offersWithoutIdsRule);
-      // Without `sub_id_list`, the request has a tag.
-      const offersFilter = { ...filter, referrerTag: referrerTag!, subs: null };
+      const offersFilter = { ...filter, referrerTag, subs: null };
       return queryOffers(deps, { filter: offersFilter, dates, today, input, caller, signal });
     }
 
@@ -187,6 +187,8 @@ export const queryAnalytics = defineOperation({
   },
 });
 
+const offersWithTagRule =
+  'is required with granularity=offer, without sub_id_list, because offers are counted for each referrer_tag';
 const offersWithoutIdsRule = 'must be absent with granularity=offer, because offers are counted for each referrer_tag';
 
 interface OffersRequest {

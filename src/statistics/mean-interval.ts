@@ -41,7 +41,8 @@ export function computeMeanInterval(sums: RevenueSums): { readonly low: number; 
  * valid for one look. Do not compare arms with it; use `compareArms`.
  *
  * Returns null if fewer than `bounds.unitsWithRevenueMin` units have revenue, if their number is unknown, or if the mean is not positive:
- * with less revenue, the approximation is wrong too often. Also returns null if reversals make the mean so small that no limit exists.
+ * with less revenue, the approximation is wrong too often. Also returns null if all units have the same revenue, because then nothing is known
+ * about its spread, or if reversals make the mean so small that no limit exists.
  */
 export function intervalOfMean({
   unitsWithRevenue,
@@ -49,6 +50,7 @@ export function intervalOfMean({
   variance,
 }: MeanEstimate): { readonly low: number; readonly high: number } | null {
   if (unitsWithRevenue === null || unitsWithRevenue < bounds.unitsWithRevenueMin || mean <= 0) return null;
+  if (variance === 0) return null;
   const factor = Math.exp((normalQuantile95 * Math.sqrt(variance)) / mean);
   return Number.isFinite(factor) ? { low: mean / factor, high: mean * factor } : null;
 }

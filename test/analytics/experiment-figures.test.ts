@@ -477,6 +477,37 @@ const visitorRules: Case[] = [
     ],
   },
   {
+    title: 'counts no session that was misassigned in another experiment before an arm got its tag',
+    records: [
+      define({ ...visitor, assignment: 'hash', arms: threeArms.slice(0, 2) }),
+      created(0, { unit: 'v', tag: 'tag-three', isMisassigned: true }),
+      define({ ...visitor, assignment: 'hash', arms: threeArms.slice(1), control: 'tag-two' }),
+      created(1, { unit: 'w', tag: 'tag-three', isMisassigned: true }),
+      define({ ...visitor, assignment: 'hash', arms: threeArms.slice(1), control: 'tag-two', dimensions: ['page'] }),
+    ],
+    read: mismatches,
+    expected: [
+      [1, 0, 1, 0],
+      [1, 1, 1, 1],
+    ],
+  },
+  {
+    title: 'counts no session that was misassigned before the assignment was by hash',
+    records: [
+      define(visitor),
+      created(0, { unit: 'v', isMisassigned: true }),
+      define({ ...visitor, assignment: 'hash' }),
+      created(1, { unit: 'w', isMisassigned: true }),
+      // The dimension causes all sessions to be counted again.
+      define({ ...visitor, assignment: 'hash', dimensions: ['page'] }),
+    ],
+    read: mismatches,
+    expected: [
+      [0, 0, 1, 0],
+      [0, 1, 1, 1],
+    ],
+  },
+  {
     title: 'lists visitors with the revenue of their mature sessions',
     records: [
       define(visitor),

@@ -25,6 +25,8 @@ interface ModelExperiment {
   /** Time and position of the first definition. */
   readonly createdMs: number;
   readonly createdPosition: number;
+  /** Position of the last definition with another unit or assignment, or other tags. */
+  countedPosition: number;
   /** Days before this day were already deleted when the experiment was created, or changed so that all sessions are counted again. */
   retainedFromDay: number;
   /** Position of the record that closed the experiment. */
@@ -61,14 +63,22 @@ export class ExperimentModel {
     const isFinal = experiment !== undefined && (experiment.closedPosition < position || experiment.isDeleted);
     if (record[0] === 7 && experiment === undefined) {
       const definition = JSON.parse(record[5]) as ExperimentDefinition;
-      const created = { createdMs: wallMs, createdPosition: position, retainedFromDay: this.#retainedFromDay };
+      const created = {
+        createdMs: wallMs,
+        createdPosition: position,
+        countedPosition: position,
+        retainedFromDay: this.#retainedFromDay,
+      };
       const open = { closedPosition: Number.POSITIVE_INFINITY, isDeleted: false };
       this.experiments.push({ name, tenant, definition, ...created, ...open });
     } else if (experiment === undefined) {
       return;
     } else if (record[0] === 7 && !isFinal) {
       const definition = JSON.parse(record[5]) as ExperimentDefinition;
-      if (definition.unit !== experiment.definition.unit) experiment.retainedFromDay = this.#retainedFromDay;
+      if (describeUnits(definition) !== describeUnits(experiment.definition)) {
+        experiment.retainedFromDay = this.#retainedFromDay;
+        experiment.countedPosition = position;
+      }
       experiment.definition = definition;
     } else if (record[0] === 8) {
       experiment.closedPosition = Math.min(experiment.closedPosition, position);
@@ -214,13 +224,17 @@ function isSameTenant(a: SubIdParts, b: SubIdParts): boolean {
   return a.account === b.account && a.vertical === b.vertical && a.mode === b.mode;
 }
 
+function describeUnits({ arms, unit, assignment }: ExperimentDefinition): string {
+  return JSON.stringify([arms.map(({ referrerTag }) => referrerTag), unit, assignment]);
+}
+
 function isBot({ device }: ModelSession): boolean {
   return deviceClasses[device] === 'bot';
 }
 
 /** Whether the service found the tag of another arm when it created a session of an experiment. */
 function isMismatch({ isMisassigned, position }: ModelSession, experiment: ModelExperiment): boolean {
-  return experiment.definition.assignment === 'hash' && isMisassigned && position > experiment.createdPosition;
+  return experiment.definition.assignment === 'hash' && isMisassigned && position > experiment.countedPosition;
 }
 
 function isInDates({ day }: ModelSession, { startsOn, endsOn }: ExperimentDefinition): boolean {

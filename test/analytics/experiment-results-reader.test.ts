@@ -58,6 +58,7 @@ describe('results of an experiment in the analytics store', () => {
       name: 'hero',
       today: day,
       withSeries: false,
+      isLast: false,
       groupBy: null,
       ...query,
     });

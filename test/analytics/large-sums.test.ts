@@ -65,7 +65,13 @@ function readAll({ store }: ProjectedStore) {
     offers: store.listOffers({ ...window, referrerTag: 'tag-one', subs: null, afterOfferId: '', limit: 10 }),
     tags: store.listTags({ account: 1, vertical: 1, mode: 'live', afterTag: '', limit: 10 }),
     figures: store.readExperimentFigures({ ...experiment, asOf: today + 60 })!.figures,
-    results: store.getExperimentResults({ ...experiment, today: today + 60, withSeries: true, groupBy: 'device' }),
+    results: store.getExperimentResults({
+      ...experiment,
+      today: today + 60,
+      withSeries: true,
+      isLast: false,
+      groupBy: 'device',
+    }),
   };
   const assertNumbers = (value: unknown, path: string): void => {
     if (typeof value === 'number') assert.ok(Number.isFinite(value), `${path} is ${value}`);

@@ -119,7 +119,7 @@ test('experiments create defines an experiment on a running server, which surviv
   );
   assertFailed(await close('b-test', '--outcome', 'broken'), 1, /rejects the request: outcome cannot change/);
   assertFailed(await close('b-test', '--outcome', 'won'), 2, /Allowed choices are ship/);
-  assertFailed(await close('c-test', '--outcome', 'broken'), 1, /unknown name of an experiment/);
+  assertFailed(await close('c-test', '--outcome', 'broken'), 1, unknownExperiment);
 
   // The server is killed while it answers requests.
   const answered: ExperimentResponse[] = [];

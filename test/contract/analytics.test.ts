@@ -123,7 +123,7 @@ describePersonalLoans('GET /analytics', (door) => {
       more.offers.map((offer) => [offer.svc_offer_id, 1]).sort(),
     );
     const answer = await caller.get('analytics', { granularity: 'offer', sub_id_list: subId });
-    assertError(answer, 'INVALID_REQUEST', 'sub_id_list');
+    assertError(answer, 'INVALID_REQUEST', 'referrer_tag');
   });
 
   test('summary, daily and row queries include every event whose response was sent before the query', async () => {

@@ -117,6 +117,8 @@ for (const engine of ['uws', 'node'] as const) {
       'text/csv;q=0.5, application/*',
       'text/html',
       'text/csv;q=0',
+      'text/csv;q=abc',
+      'text/csv;q=2, application/json;q=0.1',
       'text/csv, */*',
       'text/csv;q=0, text/*',
       `text/csv${', x/y'.repeat(300)}`,

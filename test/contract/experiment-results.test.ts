@@ -90,6 +90,17 @@ for (const engine of ['uws', 'node'] as const) {
         units_with_revenue: 1,
       },
     ]);
+
+    // The sentence of the last results does not say when to look again.
+    const missing = 'Too early to say: page-a has 1 of the 25 confirmed sessions it needs';
+    assert.equal(mature.sentence, `${missing}, about 24 days at the present rate.`);
+    assertOk(await caller.send('POST', 'experiments/hero/close', { outcome: 'no_decision' }));
+    const { sentence, comparisons } = await read(caller);
+    assert.equal(
+      sentence,
+      `Closed on 13 July 2026 (UTC) without a decision. The results up to 12 July 2026 (UTC): ${missing}.`,
+    );
+    assert.equal(comparisons[0]!.sentence, `${missing}.`);
   });
 
   test(`results are CSV lines of arms, or of looks (${engine})`, async (t) => {

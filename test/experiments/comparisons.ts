@@ -49,6 +49,7 @@ export function findingsOf(
     firstMatureDay: null,
     minEffect: 0.05,
     capUsd: null,
+    isLast: false,
     arms: Array.from({ length: decisions.length + 1 }, (_, index) => armOf('ABCDEFGHIJ'[index]!)),
     looks: { asOf: dayOf('2027-03-01'), isGateOpen: true, isPlanOver: false, comparisons },
     ...more,

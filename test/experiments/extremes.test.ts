@@ -45,6 +45,7 @@ function sentenceAfter(days: readonly Day[], arms: number, { plannedDay, firstMa
     invalidReason: null,
     minEffect: 0.05,
     capUsd: null,
+    isLast: false,
     plannings: [],
     fillProgress: null,
     plannedDay: plannedDay ?? null,

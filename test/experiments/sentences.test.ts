@@ -197,6 +197,36 @@ describe('sentence of a comparison', () => {
   });
 });
 
+describe('sentence of the last results, which a closing stores', () => {
+  const withAdvice: Partial<ExperimentFindings> = {
+    plannings: [{ unitsNeeded: 900, unitsLeft: 400, daysLeft: 34, smallestEffect: null }],
+    capUsd: 500,
+  };
+
+  it('gives no advice about later looks', () => {
+    const difference = 'No difference shown yet: B earns between 9 % less and 41 % more per session than A.';
+    const cap = 'Revenue of a session above 500.00 USD counts as 500.00 USD.';
+    assert.match(sentenceOf('undecided', wide, withAdvice), /You may look .* Planned day: .* about 34 more days/);
+    assert.equal(sentenceOf('undecided', wide, { ...withAdvice, isLast: true }), `${difference} ${cap}`);
+    assert.equal(
+      describeExperiment(findingsOf(['worse', 'undecided'], [wide, wide], { ...withAdvice, isLast: true })),
+      `No arm is shown to earn more than A yet. B earns less than A. C is not shown to differ from A yet. ${cap}`,
+    );
+  });
+
+  it('never mentions days that follow the closing', () => {
+    const arms = [armOf('A'), armOf('B', { unitsWithRevenue: 14, matureDays: 11, matureUnits: 900 })];
+    for (const decision of allDecisions) {
+      const comparison = decision === 'better' || decision === 'worse' ? { ...wide, final: finalOf(decision) } : wide;
+      const invalidReason = { kind: 'no unit', share: 0.072 } as const;
+      const more = { ...withAdvice, arms, invalidReason, isLast: true };
+      const looks = { ...closedGate, comparisons: [comparison] };
+      const sentence = sentenceOf(decision, comparison, { ...more, looks });
+      assert.doesNotMatch(sentence, /look every day|more days|at the present rate|Planned day/, decision);
+    }
+  });
+});
+
 describe('sentence of an experiment with several arms', () => {
   const better: Comparison = { ...wide, look: lookOf(0.04, 0.27, 0.55), final: finalOf('better') };
   const noLongerBetter: Comparison = { ...wide, final: finalOf('better') };

@@ -31,14 +31,42 @@ test('an errorReply with details, Retry-After and extra headers does not affect 
 
 test('JSON is preferred only if it has a greater weight than HTML in the Accept header', () => {
   const yes = ['APPLICATION/JSON', 'application/json;q=0.9, text/html;q=0.8', ' application/json ,*/*'];
-  const html = ['text/html', 'text/html,application/json', 'application/json;q=0'];
+  const html = ['text/html', 'text/html,application/json', 'application/json;q=0', 'application/json;q=high'];
   const no = ['', '*/*', 'application/*', ...html, 'a, b;q=, ;'];
   assert.deepEqual([...yes, ...no].filter(prefersJson), yes);
 });
 
-test('parseWeightedList returns the weight of each item, by default 1', () => {
+test('parseWeightedList returns the weight of each item, by default 1, and 0 for an invalid weight', () => {
   const listed = parseWeightedList('gzip, BR;q=0.5 , deflate ;q=0,zstd;level=3;q=0.125;x, bad;q=2');
-  assert.deepEqual(Object.fromEntries(listed), { gzip: 1, br: 0.5, deflate: 0, zstd: 0.125, bad: 1 });
+  assert.deepEqual(Object.fromEntries(listed), { gzip: 1, br: 0.5, deflate: 0, zstd: 0.125, bad: 0 });
+  for (const [parameters, weight] of [
+    ['', 1],
+    [';', 1],
+    [';level=q', 1],
+    [';quality=0', 1],
+    [';q=1', 1],
+    [';Q=1.', 1],
+    ['; q=1.000', 1],
+    [';q=0.', 0],
+    [';q=0.001\t', 0.001],
+    [';x;q=0.5;q=abc', 0.5],
+    [';q=abc', 0],
+    [';q=', 0],
+    [';q', 0],
+    [';q=1.001', 0],
+    [';q=0.1234', 0],
+    [';q=.5', 0],
+    [';q=-1', 0],
+    [';q=+1', 0],
+    [';q=00', 0],
+    [';q=1e0', 0],
+    [';q = 1', 0],
+    [';q="1"', 0],
+    [';q=0.5 0', 0],
+    [';q=abc;q=1', 0],
+  ] as const) {
+    assert.equal(parseWeightedList(`br${parameters}`).get('br'), weight, parameters);
+  }
 });
 
 test('parseWeightedList ignores a header value above the maximum length', () => {
@@ -52,7 +80,7 @@ test('parseWeightedList accepts any header value', () => {
   const text = fc.string({ unit: fc.constantFrom(...'aj/*;q=01.,tgbr '), maxLength: 60 });
   fc.assert(
     fc.property(text, (header) => {
-      for (const weight of parseWeightedList(header).values()) assert.ok(weight >= 0 && weight < 2);
+      for (const weight of parseWeightedList(header).values()) assert.ok(weight >= 0 && weight <= 1);
     }),
   );
 });

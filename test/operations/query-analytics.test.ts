@@ -705,11 +705,27 @@ describe('figures of offers', () => {
     assert.deepEqual([afterOfferId, limit, fromDay, toDay], ['offer-ü', 100, day('2026-04-20'), day('2026-05-20')]);
   });
 
-  it('cannot be requested for a list of ids, and are unavailable while the aggregator is', async () => {
+  it('need a tag and no list of ids, and are unavailable while the aggregator is', async () => {
     const bench = new Bench();
     const sub_id_list = bench.issue();
-    assert.equal(await bench.outcome({ granularity: 'offer', sub_id_list }), 'INVALID_REQUEST sub_id_list');
-    assert.equal(await bench.outcome({ ...request, sub_id_list }), 'INVALID_REQUEST sub_id_list');
+    for (const [query, param, rule] of [
+      [
+        { granularity: 'offer' },
+        'referrer_tag',
+        /^or sub_id_list is required: .*granularity=offer, a tag without sub_id_list/,
+      ],
+      [
+        { granularity: 'offer', sub_id_list },
+        'referrer_tag',
+        /^is required with granularity=offer, without sub_id_list/,
+      ],
+      [{ ...request, sub_id_list }, 'sub_id_list', /^must be absent with granularity=offer/],
+    ] as const) {
+      const outcome = await bench.query(query);
+      assert.ok(!outcome.ok);
+      assert.deepEqual([outcome.error.code, outcome.error.param], ['INVALID_REQUEST', param]);
+      assert.match(outcome.error.rule!, rule);
+    }
     assert.equal(await bench.outcome({ ...request, date_from: '2026-05-21' }), 'INVALID_REQUEST date_from');
     bench.analytics.error = new AnalyticsUnavailableError('gone');
     assert.equal(verdictOf(await bench.query(request)), 'SERVICE_UNAVAILABLE');

@@ -42,11 +42,15 @@ describe('computeMeanInterval', () => {
     assert.equal(computeMeanInterval({ units: 0, unitsWithRevenue: 0, revenue: 0, revenueSquared: 0 }), null);
   });
 
-  it('returns an interval without width if all units have the same revenue, even if the squares were rounded down', () => {
+  it('returns null if all units have the same revenue, even if the squares were rounded down', () => {
     for (const revenueSquared of [4, 0]) {
       const interval = computeMeanInterval({ units: 100, unitsWithRevenue: 100, revenue: 20, revenueSquared });
-      assert.deepEqual(interval, { low: 0.2, high: 0.2 });
+      assert.equal(interval, null);
     }
+    assert.notEqual(
+      computeMeanInterval({ units: 100, unitsWithRevenue: 100, revenue: 20, revenueSquared: 4.01 }),
+      null,
+    );
   });
 });
 

@@ -17,6 +17,8 @@ export interface CountedExperiment {
   /** Ledger positions of the first definition and of the closing; infinite if the experiment is not closed. */
   readonly position: number;
   readonly closedPosition: number;
+  /** Ledger position of the last definition that changed which sessions count, or how. */
+  readonly countedPosition: number;
   readonly isRetrospective: boolean;
   readonly dimensions: readonly CountedDimension[];
 }
@@ -62,6 +64,7 @@ type ExperimentColumns = [
   createdMs: number,
   position: number,
   closedPosition: number | null,
+  countedPosition: number | null,
 ];
 
 type DefinitionColumns = [
@@ -70,10 +73,12 @@ type DefinitionColumns = [
   ...positions: [defined: number | null, counted: number | null, closed: number | null, deleted: number | null],
 ];
 
-const experimentColumnsSql = 'number, definition, created_ms, position, closed_position';
+const experimentColumnsSql = `
+  experiment.number, definition, created_ms, experiment.position, closed_position,
+  (SELECT counted_position FROM experiment_fill WHERE experiment_fill.experiment = experiment.number)`;
 
 const selectArmsSql = `
-  SELECT experiment.${experimentColumnsSql.replaceAll(', ', ', experiment.')}, arm
+  SELECT ${experimentColumnsSql}, arm
   FROM referrer_tag JOIN experiment_arm USING (account, vertical, test, tag) JOIN experiment ON experiment.number = experiment_arm.experiment
   WHERE referrer_tag.number = ? ORDER BY experiment.number`;
 
@@ -136,10 +141,8 @@ export class CountedExperiments {
   #applyDefinition(key: ExperimentKey, before: StoredDefinition | null, position: number): void {
     const { number } = this.#findDefinition(key)!;
     const { definition, isRetrospective } = this.findExperiment(number);
-    const isSame =
-      before !== null &&
-      describeCounting(before.definition) === describeCounting(definition) &&
-      (hasEqualDimensions(before.definition, definition) || this.#hasArchivedDays(number));
+    const countsSame = before !== null && describeCounting(before.definition) === describeCounting(definition);
+    const isSame = countsSame && (hasEqualDimensions(before.definition, definition) || this.#hasArchivedDays(number));
     const sincePosition = isSame ? position : 0;
     if (!isSame) this.#database.run('DELETE FROM experiment_dimension WHERE experiment = ?', [number]);
     this.#storeDimensions(
@@ -150,7 +153,7 @@ export class CountedExperiments {
           readDimensions(this.#database, number).find((each) => each.name === name)?.sincePosition ?? sincePosition,
       })),
     );
-    const countedPosition = isSame ? before.countedPosition : position;
+    const countedPosition = countsSame ? before.countedPosition : position;
     this.#storeArms(key, number, before, definition, { definedPosition: position, countedPosition });
     if (isSame) return;
     if (before !== null) this.saveFill(number, deletingCursor);
@@ -291,8 +294,15 @@ export class CountedExperiments {
 
   #readArms(tagNumber: number): readonly CountedArm[] {
     const rows = this.#database.rows<[...ExperimentColumns, arm: number]>(selectArmsSql, [tagNumber]);
-    const arms = rows.map(([number, definition, createdMs, position, closedPosition, arm]) => ({
-      experiment: toCountedExperiment(this.#database, [number, definition, createdMs, position, closedPosition]),
+    const arms = rows.map(([number, definition, createdMs, position, closedPosition, countedPosition, arm]) => ({
+      experiment: toCountedExperiment(this.#database, [
+        number,
+        definition,
+        createdMs,
+        position,
+        closedPosition,
+        countedPosition,
+      ]),
       arm,
     }));
     this.#armsByTag.set(tagNumber, arms);
@@ -329,7 +339,7 @@ export function readCountedExperiment(database: SqlDatabase, number: number): Co
 
 function toCountedExperiment(
   database: SqlDatabase,
-  [number, json, createdMs, position, closedPosition]: ExperimentColumns,
+  [number, json, createdMs, position, closedPosition, countedPosition]: ExperimentColumns,
 ): CountedExperiment {
   // `applyExperimentRecord` has checked the text.
   const definition = JSON.parse(json) as ExperimentDefinition;
@@ -338,6 +348,7 @@ function toCountedExperiment(
     definition,
     position,
     closedPosition: closedPosition ?? Number.POSITIVE_INFINITY,
+    countedPosition: countedPosition ?? 0,
     isRetrospective: isRetrospective({ definition, createdMs }),
     dimensions: readDimensions(database, number),
   };
@@ -358,6 +369,7 @@ function hasEqualDimensions(a: ExperimentDefinition, b: ExperimentDefinition): b
 function describeCounting({
   arms,
   unit,
+  assignment,
   startsOn,
   endsOn,
   capMicros,
@@ -365,7 +377,7 @@ function describeCounting({
   graceDays,
 }: ExperimentDefinition): string {
   const tags = arms.map(({ referrerTag }) => referrerTag);
-  return JSON.stringify([tags, unit, startsOn, endsOn, capMicros, revenueDays, graceDays]);
+  return JSON.stringify([tags, unit, assignment, startsOn, endsOn, capMicros, revenueDays, graceDays]);
 }
 
 /** Whether a session with a tag of an experiment is in one of its arms, if it also has the unit that the experiment needs. */

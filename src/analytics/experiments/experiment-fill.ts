@@ -5,6 +5,7 @@ import type { SqlDatabase } from '../sql-database.ts';
 import type { SqliteProjectionState } from '../sqlite-projection-state.ts';
 import {
   type CountedExperiment,
+  type CountedExperiments,
   deletingCursor,
   endCursor,
   type FillCursor,
@@ -30,8 +31,12 @@ export class ExperimentFill {
     this.#state = state;
   }
 
+  get #experiments(): CountedExperiments {
+    return this.#state.experimentSums.experiments;
+  }
+
   get isRunning(): boolean {
-    return this.#state.experiments.experiments.nextFill !== null;
+    return this.#experiments.nextFill !== null;
   }
 
   /**
@@ -40,25 +45,24 @@ export class ExperimentFill {
    * @param sessionsMax about the number of sessions; at least 2
    */
   countSlice(sessionsMax: number = bounds.sessionsFilledPerTransaction): void {
-    const { experiments } = this.#state.experiments;
-    const next = experiments.nextFill;
+    const next = this.#experiments.nextFill;
     if (next === null) return;
     const [number, cursor] = next;
     this.#database.write(() => {
       if (cursor.day === deletingCursor.day) this.#deleteSums(number, sessionsMax);
       else {
-        const experiment = experiments.findExperiment(number);
+        const experiment = this.#experiments.findExperiment(number);
         const nextCursor = this.#countSessions(experiment, cursor, sessionsMax);
-        this.#state.experiments.writeChanges();
+        this.#state.experimentSums.writeChanges();
         const isComplete = nextCursor === null && !this.#mayHaveSurplusValues(experiment);
-        experiments.saveFill(number, isComplete ? null : (nextCursor ?? endCursor));
+        this.#experiments.saveFill(number, isComplete ? null : (nextCursor ?? endCursor));
       }
     });
   }
 
   /** Removes a limited number of the surplus values of dimensions. Returns whether more may remain. */
   #mayHaveSurplusValues({ number, dimensions }: CountedExperiment): boolean {
-    const { groups } = this.#state.experiments.experiments;
+    const { groups } = this.#experiments;
     return dimensions.some(({ name }) => groups.removeSurplus(number, name));
   }
 
@@ -77,8 +81,8 @@ export class ExperimentFill {
     if (changes + revenues > 0) return;
     this.#database.run('DELETE FROM experiment_day WHERE experiment = ?', [number]);
     this.#database.run('DELETE FROM experiment_age WHERE experiment = ?', [number]);
-    this.#state.experiments.experiments.groups.removeAll(number);
-    this.#state.experiments.experiments.saveFill(number, { day: 0, tagNumber: 0, position: 0 });
+    this.#experiments.groups.removeAll(number);
+    this.#experiments.saveFill(number, { day: 0, tagNumber: 0, position: 0 });
   }
 
   /** Counts sessions after the cursor, at most a fixed number. Returns the new cursor, or null if there are no more sessions. */
@@ -120,7 +124,7 @@ export class ExperimentFill {
     for (let start = 0; start < subs.length; start += subIdByteLength) {
       const session = this.#state.findSession(toSubIdSortKey(subs.subarray(start, start + subIdByteLength)));
       if (session === null || !isSessionOf(experiment, session)) continue;
-      this.#state.experiments.countEarlierSession(session, { experiment, arm });
+      this.#state.experimentSums.countEarlierSession(session, { experiment, arm });
     }
   }
 

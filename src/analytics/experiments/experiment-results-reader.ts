@@ -21,7 +21,7 @@ type ReadResults = (database: SqlDatabase, query: ExperimentResultsQuery) => Exp
  */
 export function createResultsReader(): ReadResults {
   const concentrations = new LRUCache<string, Concentration>({ max: bounds.concentrationsCachedMax });
-  return (database, { today, withSeries, groupBy, ...query }) => {
+  return (database, { today, withSeries, isLast, groupBy, ...query }) => {
     const experiment = findExperiment(database, query);
     if (experiment === null) return null;
     const { definition, closing } = experiment;
@@ -33,7 +33,7 @@ export function createResultsReader(): ReadResults {
     const { figures } = readExperimentFigures(database, { ...query, asOf, units: isMeasured ? 'largest' : 'none' })!;
     const concentration = cached ?? (closing === null ? measureConcentration(definition, figures) : unmeasured);
     if (isMeasured && figures.fillProgress === null) concentrations.set(key, concentration);
-    const { results, series } = assembleResults(experiment, figures, concentration);
+    const { results, series } = assembleResults(experiment, figures, concentration, isLast);
     const groups = groupBy === null ? null : readBreakdown(database, { ...query, groupBy, asOf });
     const isFilling = figures.fillProgress !== null;
     return {

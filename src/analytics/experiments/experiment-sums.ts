@@ -179,11 +179,11 @@ function figuresOf(
   { position }: SessionState,
   unit: SessionUnit | null,
   activity: SessionActivity,
-  { definition, position: definedPosition }: CountedExperiment,
+  { definition, countedPosition }: CountedExperiment,
 ): SessionFigures {
   const figures = sessionFigures(activity, definition);
-  // The mark on a session from before the definition belongs to another experiment.
-  const isChecked = definition.assignment === 'hash' && position > definedPosition;
+  // The mark on a session from before the definition, or from before an arm got the tag, belongs to another experiment.
+  const isChecked = definition.assignment === 'hash' && position > countedPosition;
   if (isChecked && unit?.isMisassigned) figures.misassignedSessions = 1;
   return figures;
 }

@@ -18,7 +18,7 @@ import {
   readFill,
 } from './counted-experiments.ts';
 import { findNumberedExperiment } from './experiment-table.ts';
-import { decodeUnitDays } from './experiment-visitors.ts';
+import { decodeUnitDays } from './unit-days-encoding.ts';
 
 /** The units of an experiment that a query reads. */
 interface UnitScope {

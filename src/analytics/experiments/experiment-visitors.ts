@@ -1,15 +1,10 @@
 import { bounds } from '../../bounds.ts';
-import {
-  addFigures,
-  frozenRevenue,
-  noSessions,
-  type SessionFigures,
-  sessionFigureNames,
-} from '../../experiments/session-figures.ts';
+import { addFigures, frozenRevenue, noSessions, type SessionFigures } from '../../experiments/session-figures.ts';
 import type { UnitDay } from '../../experiments/unit-sums.ts';
 import { decodeVarints, encodeVarints, RowWriter, type SqlDatabase } from '../sql-database.ts';
 import { type ArchivedVisitor, experimentArchiveKind } from './experiment-archive-record.ts';
 import type { ExperimentSumChanges } from './experiment-sum-changes.ts';
+import { decodeUnitDays, encodeUnitDays } from './unit-days-encoding.ts';
 
 interface Visitor {
   readonly experiment: number;
@@ -200,72 +195,4 @@ function findOrInsertDay(days: UnitDay[], day: number): UnitDay {
   const unitDay = { day, arms: 0, figures: { ...noSessions } };
   days.splice(index, 0, unitDay);
   return unitDay;
-}
-
-/** Flags of the members that follow the day; the flag of a figure is its index in `sessionFigureNames`, plus 2. */
-const hasOtherArms = 1;
-const hasWeeks = 2;
-
-/**
- * Encodes the days of a visitor as varints. A day starts with the number of days since the previous one (0 for the first), and with flags
- * that tell which of these members follow: the arms, unless the visitor's arm is the only one; the number of weeks and the revenue of each
- * week; each figure that is not 0, with `sessions` reduced by 1. A visitor with one session and one view takes 4 bytes.
- */
-function encodeUnitDays(days: readonly UnitDay[], arm: number): Uint8Array {
-  const numbers: number[] = [];
-  let previousDay = days[0]!.day;
-  for (const { day, arms, figures } of days) {
-    let flags = 0;
-    const members: number[] = [];
-    if (arms !== 1 << arm) {
-      flags |= hasOtherArms;
-      members.push(arms);
-    }
-    const weeks = figures.revenueMicrosByWeek;
-    if (weeks.length > 0) {
-      flags |= hasWeeks;
-      members.push(weeks.length, ...Array.from(weeks, (micros) => toUnsigned(micros ?? 0)));
-    }
-    for (const [index, name] of sessionFigureNames.entries()) {
-      const value = figures[name] - (name === 'sessions' ? 1 : 0);
-      if (value === 0) continue;
-      flags |= 4 << index;
-      members.push(value);
-    }
-    numbers.push(day - previousDay, flags, ...members);
-    previousDay = day;
-  }
-  return encodeVarints(numbers)!;
-}
-
-export function decodeUnitDays(bytes: Uint8Array, arm: number, firstDay: number): UnitDay[] {
-  const numbers = decodeVarints(bytes);
-  const days: UnitDay[] = [];
-  let day = firstDay;
-  for (let at = 0; at < numbers.length; ) {
-    day += numbers[at++]!;
-    const flags = numbers[at++]!;
-    const arms = (flags & hasOtherArms) === 0 ? 1 << arm : numbers[at++]!;
-    const figures = { ...noSessions };
-    if ((flags & hasWeeks) !== 0) {
-      const count = numbers[at++]!;
-      figures.revenueMicrosByWeek = numbers.slice(at, at + count).map(toSigned);
-      at += count;
-    }
-    for (const [index, name] of sessionFigureNames.entries()) {
-      const value = (flags & (4 << index)) === 0 ? 0 : numbers[at++]!;
-      figures[name] = value + (name === 'sessions' ? 1 : 0);
-    }
-    days.push({ day, arms, figures });
-  }
-  return days;
-}
-
-/** Maps 0, -1, 1, -2, ... to 0, 1, 2, 3, ..., because varints have no sign. */
-function toUnsigned(value: number): number {
-  return value < 0 ? -2 * value - 1 : 2 * value;
-}
-
-function toSigned(value: number): number {
-  return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
 }

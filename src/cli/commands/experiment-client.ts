@@ -52,11 +52,19 @@ export async function sendExperimentRequest(
   });
   const answer = parseJsonOrNull(await response.text());
   if (response.status === 200 && isJsonObject(answer)) return answer as unknown as ExperimentResponse;
-  const { message } = Object(answer) as { readonly message?: unknown };
+  const { error, message } = Object(answer) as { readonly error?: unknown; readonly message?: unknown };
   if (typeof message !== 'string') {
     throw new CommandLineError(`${url} returned status ${response.status} with an unexpected body (see --url)`);
   }
+  // A PUT creates an unknown experiment.
+  if (error === 'NOT_FOUND' && method === 'POST') throw unknownExperimentError();
   throw new CommandLineError(`the server rejects the request: ${escapeInvisibleCharacters(message)}`);
+}
+
+export function unknownExperimentError(): CommandLineError {
+  return new CommandLineError(
+    'this account, vertical and mode have no experiment with this name; marketplace experiments list shows all',
+  );
 }
 
 /** Reads a file that a command names. Throws `CommandLineError`. */

@@ -20,6 +20,7 @@ import {
 import { readFolderClock } from '../folder-clock.ts';
 import { printJson, printResult } from '../output.ts';
 import { printPages, withStoredAnalytics } from './analytics.ts';
+import { unknownExperimentError } from './experiment-client.ts';
 import { experimentColumns, experimentJsonMembers, formatExperiment, formatResults } from './experiment-text.ts';
 import { closeExperimentCommand } from './experiments-close.ts';
 import { createExperimentCommand, parseExperimentName } from './experiments-create.ts';
@@ -146,7 +147,8 @@ async function printResults(name: string, options: ResultsOptions): Promise<void
   const { json, groupBy = null } = options;
   await withStoredExperiments(options, async ({ analytics, tenant, nowMs }) => {
     const today = daysSinceEpoch(nowMs);
-    const results = await analytics.getExperimentResults({ ...tenant, name, today, withSeries: true, groupBy });
+    const query = { ...tenant, name, today, withSeries: true, isLast: false, groupBy };
+    const results = await analytics.getExperimentResults(query);
     if (results === null) throw unknownExperimentError();
     if (groupBy !== null && results.breakdown === undefined) {
       throw new CommandLineError('--group-by must be device or one of the dimensions of the experiment');
@@ -154,10 +156,4 @@ async function printResults(name: string, options: ResultsOptions): Promise<void
     if (json) printJson({ ...results, as_of_position: analytics.appliedPosition });
     else printResult(formatResults(results));
   });
-}
-
-function unknownExperimentError(): CommandLineError {
-  return new CommandLineError(
-    'this account, vertical and mode have no experiment with this name; marketplace experiments list shows all',
-  );
 }

@@ -39,7 +39,7 @@ export function isJsonMediaType(contentType: string): boolean {
 
 /**
  * Parses a request header with a weighted list, such as `Accept`. Returns the items of the list in lower case, with their weights (RFC
- * 9110, 12.4.2). Returns an empty map for a very long header, because parsing a long header would be expensive.
+ * 9110, 12.4.2), from 0 to 1. Returns an empty map for a very long header, because parsing a long header would be expensive.
  */
 export function parseWeightedList(header: string): ReadonlyMap<string, number> {
   const weights = new Map<string, number>();
@@ -51,12 +51,12 @@ export function parseWeightedList(header: string): ReadonlyMap<string, number> {
   return weights;
 }
 
+/** Returns the weight in the parameters of an item: 1 without a weight, and 0 (not acceptable) if the weight is invalid. */
 function parseWeight(parameters: readonly string[]): number {
-  for (const text of parameters) {
-    const weight = /^\s*q=([01](?:\.\d{0,3})?)\s*$/i.exec(text);
-    if (weight !== null) return Number(weight[1]);
-  }
-  return 1;
+  const weight = parameters.find((parameter) => /^\s*q\s*(=|$)/i.test(parameter));
+  if (weight === undefined) return 1;
+  const [, digits = '0'] = /^\s*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*$/i.exec(weight) ?? [];
+  return Number(digits);
 }
 
 /** Whether an `Accept` header prefers JSON to HTML. Returns false if JSON and HTML are equally acceptable (docs/contract.md#embed-code). */

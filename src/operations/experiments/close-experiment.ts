@@ -71,7 +71,7 @@ export const closeExperiment = defineOperation({
       }
       const today = daysSinceEpoch(nowMs);
       const results = await analytics.getExperimentResults(
-        { ...query, today, withSeries: false, groupBy: null },
+        { ...query, today, withSeries: false, isLast: true, groupBy: null },
         signal,
       );
       if (results === null || results.fill_progress !== null) return serviceUnavailable(bounds.retryAfterSeconds);

@@ -82,7 +82,7 @@ export const getExperimentResults = defineOperation({
     { caller, signal },
   ): Promise<Outcome<ExperimentResultsResponse>> {
     const today = daysSinceEpoch(clock.wallMs());
-    const query = { ...toAnalyticsTenant(caller), name, today, withSeries: series, groupBy };
+    const query = { ...toAnalyticsTenant(caller), name, today, withSeries: series, isLast: false, groupBy };
     const found = await queryExperiment(() => analytics.getExperimentResults(query, signal));
     if (!found.ok) return found;
     const isGrouped = groupBy === null || found.value.breakdown !== undefined;
