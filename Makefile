@@ -5,7 +5,7 @@ INSTALLED := node_modules/.package-lock.json
 MATCH_TESTS := test/matching/match-reference.test.ts test/matching/match-mutants.test.ts test/verticals/fairness.test.ts
 BENCH_TESTS := $(shell find test/bench -name '*.test.ts' | sort)
 # The tests of the benchmarks that run in `make test`: units without processes, and one run of every scenario's preparation.
-QUICK_BENCH_TESTS := $(addprefix test/bench/,check/baseline.test.ts demo-history/write-demo-history.test.ts population/borrower.test.ts \
+QUICK_BENCH_TESTS := $(addprefix test/bench/,check/baseline.test.ts demo-console/main.test.ts demo-history/write-demo-history.test.ts population/borrower.test.ts \
   report/report.test.ts scenarios/scenarios.test.ts)
 TESTS := $(filter-out test/matching/match-mutants.test.ts test/openapi/generated-clients.test.ts $(filter-out $(QUICK_BENCH_TESTS),$(BENCH_TESTS)), \
   $(shell find test -name '*.test.ts' | sort))
@@ -92,6 +92,10 @@ demo-page: $(INSTALLED) ## start landing pages for all verticals on 127.0.0.1:30
 .PHONY: demo-history
 demo-history: $(INSTALLED) $(WEB) ## write a new data folder, DIR=demo-history, with 90 days of invented data and experiments with known effects
 	@$(WITH_NODE) node bench/demo-history/main.ts $(DIR)
+
+.PHONY: demo-console
+demo-console: $(INSTALLED) $(WEB) ## start a server on the data folder DIR=demo-history with both consoles, and print their logins; writes the folder if it does not exist
+	@$(WITH_NODE) node bench/demo-console/main.ts $(DIR)
 
 bench: $(INSTALLED) $(WEB) ## measure the figures of bench/README.md
 	@$(WITH_NODE) node bench/main.ts

@@ -42,6 +42,19 @@ export const demoExperiments: readonly DemoExperiment[] = [
     decision: 'better',
   },
   {
+    name: 'rate-headline',
+    unit: 'session',
+    arms: [
+      { tag: 'headline-plain', label: 'Headline without a rate', ...usual },
+      { tag: 'headline-rate', label: 'Headline with a rate', ...usual, clicksOffer: 0.6 },
+    ],
+    sessionsPerDay: { confirmedByLender: 240, confirmedByClick: 50 },
+    hypothesis: 'A rate in the headline attracts visitors who compare offers.',
+    minEffectPercent: 15,
+    hasEnd: true,
+    decision: 'undecided',
+  },
+  {
     name: 'same-page',
     unit: 'visitor',
     arms: [

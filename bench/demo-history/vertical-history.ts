@@ -26,6 +26,7 @@ import {
   wholeNumber,
 } from '../population/random.ts';
 import { type DemoArm, type DemoExperiment, demoExperiments } from './demo-experiments.ts';
+import type { DemoLimit } from './demo-limits.ts';
 import { type DemoOffer, listDemoOffers } from './demo-offers.ts';
 import type { DemoRecords } from './demo-records.ts';
 
@@ -45,10 +46,11 @@ const devices: WeightedTable<DeviceClass> = [
   [3, 6],
   [0, 2],
 ];
-const campaigns: WeightedTable<string> = (['search', 'social', 'email'] as const).map((campaign, at) => [
-  JSON.stringify({ campaign }),
-  [50, 30, 20][at]!,
-]);
+const campaigns: WeightedTable<keyof typeof campaignFactors> = [
+  ['search', 50],
+  ['social', 30],
+  ['email', 20],
+];
 
 /** Share of the sessions of visitors who came before, and the number of recent visitors who come again. */
 const returningShare = 0.3;
@@ -64,11 +66,29 @@ const confirmedShare = 0.1;
 /** Standard deviation of the logarithm of a payout, in verticals without flat payouts. */
 const payoutSigma = 0.5;
 const reversedShare = 0.04;
+/** Days after which a lender reports that it takes back the revenue of a click. */
+const clickReversalDays = 3;
 /** Share of the payouts that occur too late to count in an experiment. */
 const lateShare = 0.03;
 
+/** Factor of the probability that a visitor completes the form, by device and by campaign. The means of the visitors are about 1. */
+const deviceFactors: Readonly<Record<DeviceClass, number>> = { 0: 1, 1: 1.2, 2: 0.9, 3: 1.05, 4: 1 };
+const campaignFactors = { search: 1.1, social: 0.8, email: 1.1 };
+
+/** Factors of the share of clicks that a lender confirms, and of the share of clicks that it takes back. */
+const lenderFactors = [1.3, 0.7, 1.1, 1, 0.9];
+
+/** Time from the last new session of the last day to the end of the history, so that its visitors can click. */
+const lastVisitMs = 600_000;
+
 export interface VerticalHistoryOptions {
   readonly vertical: Vertical;
+  /** End of the history. All visitors of the last day, which is not complete, come before this time. */
+  readonly endMs: number;
+  /** Version of the catalog of a day. */
+  readonly catalogVersionOn: (day: number) => string;
+  /** Limits by offer ID. `DemoBookings` decides whether the clicks of these offers book revenue. */
+  readonly limits: ReadonlyMap<string, DemoLimit>;
   readonly account: number;
   readonly keyNumber: number;
   readonly subIds: SubIds;
@@ -88,6 +108,7 @@ export class VerticalHistory {
   readonly #offersByBand: readonly (readonly DemoOffer[])[];
   readonly #randoms: ReadonlyMap<DemoExperiment, Random>;
   readonly #recentVisitors: Visitor[] = [];
+  readonly #unreported: (RevenueConfirmedRecord | RevenueReversedRecord)[] = [];
   /** Last number of a visitor, a widget load, a widget event or a payout. */
   #counter = 0;
 
@@ -112,17 +133,26 @@ export class VerticalHistory {
     return added;
   }
 
+  /** Payouts and reversals that occurred before the end of the history, and that the lenders report later. */
+  get unreported(): readonly (RevenueConfirmedRecord | RevenueReversedRecord)[] {
+    return this.#unreported;
+  }
+
   #addSession(experiment: DemoExperiment, random: Random, day: number): void {
+    const elapsedMs = Math.min(this.#options.endMs - dayStartMs(day), msPerDay);
+    const visitsMs = elapsedMs === msPerDay ? msPerDay - msPerHour : Math.max(elapsedMs - lastVisitMs, elapsedMs / 2);
     // The mean of two uniform numbers makes noon busier than the night.
-    const createdMs = dayStartMs(day) + Math.floor(((random() + random()) / 2) * (msPerDay - msPerHour));
+    const createdMs = dayStartMs(day) + Math.floor(((random() + random()) / 2) * visitsMs);
     const { unitId, arm } = this.#drawVisitor(experiment, random);
     const { vertical, account, keyNumber, subIds, unitHasher } = this.#options;
     const sub = Buffer.from(subIds.toBytes(subIds.createSubId(createdMs, account, vertical.number, 'live')));
     const isBot = chance(random, botShare);
     const device = isBot ? (deviceClasses.indexOf('bot') as DeviceClass) : pickRandomByWeight(random, devices);
-    const session = [1, createdMs, sub, arm.tag, keyNumber, device, pickRandomByWeight(random, campaigns)] as const;
+    const campaign = pickRandomByWeight(random, campaigns);
+    const session = [1, createdMs, sub, arm.tag, keyNumber, device, JSON.stringify({ campaign })] as const;
     this.#add(unitId === null ? session : [...session, undefined, undefined, unitHasher.hash(account, unitId)]);
-    const completesForm = arm.completesForm * (weekend.includes(day % 7) ? weekendFactor : 1);
+    const dayFactor = weekend.includes(day % 7) ? weekendFactor : 1;
+    const completesForm = arm.completesForm * dayFactor * deviceFactors[device] * campaignFactors[campaign];
     if (!isBot && chance(random, completesForm)) this.#addView(sub, arm, random, createdMs);
   }
 
@@ -149,7 +179,8 @@ export class VerticalHistory {
     const first = wholeNumber(random, 0, offers.length - offersShown);
     const shown = offers.slice(first, first + offersShown);
     const isWidget = chance(random, widgetShare);
-    const view = [2, viewedMs, sub, shown[0]!.catalogVersion, shown.map(({ id }) => id)] as const;
+    const version = this.#options.catalogVersionOn(daysSinceEpoch(viewedMs));
+    const view = [2, viewedMs, sub, version, shown.map(({ id }) => id)] as const;
     const load = this.#nextWidgetId();
     this.#add(isWidget ? [...view, load, false] : view);
     const clicked = chance(random, arm.clicksOffer) ? drawClickedOffers(random, shown) : [];
@@ -182,17 +213,25 @@ export class VerticalHistory {
   }
 
   #addClick(sub: Buffer, offer: DemoOffer, random: Random, clickedMs: number): void {
-    const { catalogVersion, id, lenderName, clickValueMicros, flatPayoutMicros } = offer;
-    const confirmsRevenue = this.#options.vertical.clicksConfirmRevenue === true;
-    const decision = { hasValue: true, isBooked: confirmsRevenue || undefined, unbookedReason: null, confirmsRevenue };
-    const items = toClickRecordItems(decision, flatPayoutMicros);
-    this.#add([3, clickedMs, sub, catalogVersion, id, lenderName, clickValueMicros, ...items] as OfferClickedRecord);
+    const { id, lenderName, clickValueMicros, flatPayoutMicros } = offer;
+    const { vertical, limits, catalogVersionOn } = this.#options;
+    const confirmsRevenue = vertical.clicksConfirmRevenue === true;
+    const hasLimit = limits.has(id);
+    const isBooked = confirmsRevenue || hasLimit || undefined;
+    const items = toClickRecordItems(
+      { hasValue: true, isBooked, unbookedReason: null, confirmsRevenue },
+      flatPayoutMicros,
+    );
+    const version = catalogVersionOn(daysSinceEpoch(clickedMs));
+    this.#add([3, clickedMs, sub, version, id, lenderName, clickValueMicros, ...items] as OfferClickedRecord);
+    const factor = lenderFactors[lenderName.length % lenderFactors.length]!;
     if (confirmsRevenue) {
-      if (chance(random, reversedShare)) this.#addClickReversal(sub, offer, random, clickedMs);
+      // A lender can take back only revenue that was booked, which is not known yet for an offer with a limit.
+      if (!hasLimit && chance(random, reversedShare * factor)) this.#addClickReversal(sub, offer, random, clickedMs);
       return;
     }
     const share = flatPayoutMicros === null ? confirmedShare : clickValueMicros / flatPayoutMicros;
-    if (chance(random, share)) this.#addPayout(sub, offer, random, clickedMs);
+    if (chance(random, share * factor)) this.#addPayout(sub, offer, random, clickedMs);
   }
 
   /** Adds a payout, and sometimes its reversal. The lender sends both in its weekly files. */
@@ -205,10 +244,10 @@ export class VerticalHistory {
     const booking = [sub, id, lenderName, this.#nextTxid(), amountMicros] as const;
     const confirmed = [4, acceptanceMs(occurredMs), ...booking, occurredMs, clickedMs, clickValueMicros] as const;
     const record: RevenueConfirmedRecord = flatPayoutMicros === null ? confirmed : [...confirmed, flatPayoutMicros];
-    this.#add(record);
+    this.#report(record);
     if (!chance(random, reversedShare)) return;
     const reversedMs = occurredMs + wholeNumber(random, 8, 20) * msPerDay;
-    this.#add([5, acceptanceMs(reversedMs), ...booking, reversedMs]);
+    this.#report([5, acceptanceMs(reversedMs), ...booking, reversedMs]);
   }
 
   /** Adds a reversal of revenue that a click confirmed. */
@@ -217,8 +256,14 @@ export class VerticalHistory {
     const occurredMs = clickedMs + wholeNumber(random, 1, 5) * msPerDay;
     const booking = [sub, id, lenderName, this.#nextTxid(), clickValueMicros, occurredMs] as const;
     const reason = reversalReasons.indexOf(chance(random, 0.5) ? 'duplicate' : 'out_of_area');
-    const record: RevenueReversedRecord = [5, occurredMs + msPerDay, ...booking, reason];
-    this.#add(record);
+    this.#report([5, occurredMs + clickReversalDays * msPerDay, ...booking, reason]);
+  }
+
+  #report(record: RevenueConfirmedRecord | RevenueReversedRecord): void {
+    const { endMs } = this.#options;
+    const [, acceptedMs, , , , , , occurredMs] = record;
+    if (acceptedMs <= endMs) this.#add(record);
+    else if (occurredMs < endMs) this.#unreported.push(record);
   }
 
   #add(record: LedgerRecord): void {

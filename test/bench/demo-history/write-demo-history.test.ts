@@ -14,6 +14,7 @@ import { ManualClock } from '../../support/manual-clock.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const lastDay = parseIsoDate('2026-11-26')!;
+const endMs = dayStartMs(lastDay + 1) + 12 * 3_600_000;
 const dataDir = join(temporaryFolder(), 'demo');
 let history: DemoHistory;
 let shares = 0;
@@ -21,7 +22,7 @@ let shares = 0;
 const options = {
   dataDir,
   verticals: builtInVerticals.verticals,
-  lastDay,
+  endMs,
   onProgress: (share: number) => {
     shares += share;
   },
@@ -47,11 +48,11 @@ test('the analytics count every record of the demo history', () => {
 });
 
 test('a server with a test clock serves the demo history, in which each experiment has the decision of its true effect', async (t) => {
-  const clock = new ManualClock(dayStartMs(lastDay + 1) + 12 * 3_600_000);
+  const clock = new ManualClock(endMs);
   await assert.rejects(startEmbedded(t, { dataDir, clock }), { name: 'TestClockMismatchError' });
   const marketplace = await startEmbedded(t, { dataDir, clock, testClock: true, matcherThreads: 0 });
-  for (const { vertical, key } of history.keys) {
-    const partner = marketplace.partnerApi(key, vertical.segment);
+  for (const { vertical, key } of history.keys.filter(({ mode, scope }) => mode === 'live' && scope === 'full')) {
+    const partner = marketplace.partnerApi(key, vertical);
     const { data: tags } = ok(await partner.listTags());
     const expected = demoExperiments.flatMap(({ arms }) => arms.map(({ tag }) => tag)).sort();
     assert.deepEqual(
@@ -65,7 +66,7 @@ test('a server with a test clock serves the demo history, in which each experime
     );
     for (const { name, decision, unit } of demoExperiments) {
       const results = ok(await partner.getExperimentResults({ name }));
-      assert.equal(results.decision, decision, `${vertical.segment}: ${results.sentence}`);
+      assert.equal(results.decision, decision, `${vertical}: ${results.sentence}`);
       assert.equal(results.as_of, formatIsoDate(lastDay));
       assert.equal(results.fill_progress, null);
       assert.equal(results.split_check.assignment_mismatches, unit === 'visitor' ? 0 : null);
@@ -73,9 +74,17 @@ test('a server with a test clock serves the demo history, in which each experime
     }
     for (const tag of tags) {
       assert.equal(tag.first_session_at.slice(0, 10), formatIsoDate(lastDay - historyDays + 1));
-      assert.equal(tag.last_session_at.slice(0, 10), formatIsoDate(lastDay));
+      assert.equal(tag.last_session_at.slice(0, 10), formatIsoDate(lastDay + 1));
       assert.ok(tag.rev_confirmed > 0);
     }
+    const today = { date_from: formatIsoDate(lastDay + 1), date_to: formatIsoDate(lastDay + 1) };
+    const reached = { cap: 0, budget: 0 };
+    for (const { referrer_tag } of tags) {
+      const { clicks_not_booked } = ok(await partner.queryAnalytics({ referrer_tag, ...today }));
+      reached.cap += clicks_not_booked.cap;
+      reached.budget += clicks_not_booked.budget;
+    }
+    assert.ok(reached.cap > 0 && reached.budget > 0, `${vertical}: ${JSON.stringify(reached)}`);
     // The service accepts a sub_id only if its secrets signed it.
     const page = { referrer_tag: 'home-a', granularity: 'row', limit: 1 } as const;
     const { data: rows } = ok(await partner.queryAnalytics(page));
