@@ -486,6 +486,16 @@ export const bounds = {
   visitorFaultsMin: 10,
 
   // Operations
+  /** Maximum number of items on a page of the operations listener. A page of keys takes about 3 ms. */
+  operatorPageItemsMax: 200,
+  /** Maximum number of keys for which `GET /keys` needs no `limit`. */
+  keysListedMax: 1_000,
+  /** Interval at which the times of the last uses of keys are written to a file. */
+  keyUseWriteIntervalMs: 5 * 60 * 1000,
+  /** Maximum size of the file with the last uses. A key has at most 25 bytes. */
+  keyUseFileBytesMax: 64 * 1024 * 1024,
+  /** Number of last uses that are encoded in one turn of the event loop (about 1 ms). */
+  keyUsesEncodedPerTurn: 5_000,
   /** Maximum time that a metrics scrape waits for another thread or the disk; metrics that time out are omitted. */
   scrapeReadTimeoutMs: 250,
   loopDelaySampleIntervalMs: 20,

@@ -1,4 +1,5 @@
 import { bounds } from '../bounds.ts';
+import { daysSinceEpoch } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ApiError, Failure } from '../domain/outcome.ts';
 import type { Vertical } from '../domain/vertical.ts';
@@ -6,6 +7,7 @@ import type { ApiKey, ApiKeyScope } from './api-key.ts';
 import { hashApiKey, parseBearerKey } from './api-key.ts';
 import type { Caller } from './key-usage.ts';
 import { DailySessionCounter, KeyUsage, type QuotaReservation } from './key-usage.ts';
+import type { KeyUses } from './key-use-file.ts';
 import {
   applyLimitOverrides,
   createRateLimitPolicies,
@@ -17,6 +19,14 @@ import {
   type RateLimitStatus,
 } from './rate-limits.ts';
 import type { SqliteKeyDirectory } from './sqlite-key-directory.ts';
+
+export interface KeyUsageReport {
+  readonly limits: KeyLimits;
+  /** Requests of the last 60 seconds, and sessions of the current UTC day. */
+  readonly used: KeyLimits;
+  /** Time of the last request with the key, in Unix milliseconds; null if no request is known. */
+  readonly lastUsedMs: number | null;
+}
 
 export interface AdmittedCaller {
   readonly ok: true;
@@ -75,6 +85,10 @@ export class Authenticator {
   readonly #options: AuthenticatorOptions;
   readonly #defaultPolicies: RateLimitPolicies;
   readonly #usageByKey = new Map<number, KeyUsage>();
+  /** Times of the last uses of the keys that are not in `#usageByKey`. */
+  readonly #lastUses = new Map<number, number>();
+  #usesKnownSinceMs: number;
+  #latestUseMs = 0;
   readonly #restoredCounters = new Map<number, DailySessionCounter>();
   #restoredCountsNeededUntilMs = Number.NEGATIVE_INFINITY;
   #cleanupIterator = this.#usageByKey.entries();
@@ -84,6 +98,47 @@ export class Authenticator {
     this.#options = options;
     this.#defaultPolicies = createRateLimitPolicies(options.defaultLimits);
     this.#nextCleanupMs = options.clock.monotonicMs() + bounds.rateLimitWindowMs;
+    this.#usesKnownSinceMs = options.clock.wallMs();
+  }
+
+  /** Time of the last use of any key since the start, in Unix milliseconds; 0 before the first use. */
+  get latestUseMs(): number {
+    return this.#latestUseMs;
+  }
+
+  /** Returns when each key was used last. */
+  readKeyUses(): KeyUses {
+    const lastUses = new Map(this.#lastUses);
+    for (const [keyNumber, { lastUsedMs }] of this.#usageByKey) lastUses.set(keyNumber, lastUsedMs);
+    return { sinceMs: this.#usesKnownSinceMs, lastUses };
+  }
+
+  /** Sets the times of the last uses that an earlier run of the service has saved. Call this method before the first request. */
+  restoreKeyUses({ sinceMs, lastUses }: KeyUses): void {
+    this.#usesKnownSinceMs = sinceMs;
+    for (const [keyNumber, lastUsedMs] of lastUses) this.#lastUses.set(keyNumber, lastUsedMs);
+  }
+
+  /** Time since which the last uses are known, in Unix milliseconds. */
+  get usesKnownSinceMs(): number {
+    return this.#usesKnownSinceMs;
+  }
+
+  /** Returns the limits of a key, how much of each limit is used now, and the time of the last use (null for no known use). */
+  getKeyUsage({ number, limits: own }: Pick<ApiKey, 'number' | 'limits'>): KeyUsageReport {
+    const { clock, defaultLimits } = this.#options;
+    const wallMs = clock.wallMs();
+    const usage = this.#usageByKey.get(number);
+    const sessionsPerDay = this.#restoredCounters.get(number)?.count(daysSinceEpoch(wallMs)) ?? 0;
+    return {
+      limits: applyLimitOverrides(own, defaultLimits),
+      used: usage?.countUsed(clock.monotonicMs(), wallMs) ?? {
+        requestsPerMinute: 0,
+        analyticsPerMinute: 0,
+        sessionsPerDay,
+      },
+      lastUsedMs: usage?.lastUsedMs ?? this.#lastUses.get(number) ?? null,
+    };
   }
 
   /** Number of API keys that have request counters in memory. Used only by tests. */
@@ -114,6 +169,9 @@ export class Authenticator {
     const nowMs = clock.monotonicMs();
     if (nowMs >= this.#nextCleanupMs) this.#deleteIdleKeyUsage(nowMs);
     const usage = this.#usageByKey.get(key.number) ?? this.#createKeyUsage(key, nowMs);
+
+    usage.lastUsedMs = wallMs;
+    this.#latestUseMs = wallMs;
 
     const { limit: group } = operation;
     const isElsewhere = key.vertical !== vertical.segment;
@@ -174,6 +232,7 @@ export class Authenticator {
     const limits = applyLimitOverrides(key.limits, this.#options.defaultLimits);
     const policies = hasLimitOverrides(key.limits) ? createRateLimitPolicies(limits) : this.#defaultPolicies;
     const usage = new KeyUsage(limits, policies, counter, nowMs);
+    this.#lastUses.delete(key.number);
     this.#usageByKey.set(key.number, usage);
     return usage;
   }
@@ -188,7 +247,9 @@ export class Authenticator {
         return;
       }
       const [keyNumber, usage] = next.value;
-      if (usage.deleteUnusedSlidingWindows(nowMs)) this.#usageByKey.delete(keyNumber);
+      if (!usage.deleteUnusedSlidingWindows(nowMs)) continue;
+      this.#lastUses.set(keyNumber, usage.lastUsedMs);
+      this.#usageByKey.delete(keyNumber);
     }
   }
 }

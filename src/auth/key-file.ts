@@ -85,6 +85,10 @@ const migrations = [
     UPDATE changes SET hash = NULL, scoped_hash = hash WHERE number = new.number;
   END;
 `,
+  `
+  -- Finds the keys of one account in the order of their numbers.
+  CREATE INDEX keys_by_account ON keys (account);
+`,
 ] as const;
 
 /** Error for a key file that cannot be opened or was written by a newer version. The error message is one line. */

@@ -14,7 +14,7 @@ import {
   validateNewKey,
 } from './api-key.ts';
 import { extractLimits, KeyFileWriter, keyLimitColumnsSql } from './key-file.ts';
-import type { KeyLimitOverrides } from './rate-limits.ts';
+import { type KeyLimitOverrides, toLimitsJson } from './rate-limits.ts';
 
 /** Issues, lists and revokes API keys in the key file (docs/contract.md#api-keys). */
 export class KeyRegistry extends KeyFileWriter {
@@ -58,6 +58,32 @@ export class KeyRegistry extends KeyFileWriter {
   /** Lists all keys, including expired and revoked keys, oldest first. */
   listKeys(): IssuedKey[] {
     return this.database.prepare<[], KeyRow>(`${selectKeysSql} ORDER BY keys.number`).all().map(extractLimits);
+  }
+
+  /**
+   * Lists a page of keys, including expired and revoked keys, oldest first. Returns the parameter that is invalid if no account has the
+   * name, or no key has the id `afterId`.
+   *
+   * @param account name of the account; undefined for the keys of all accounts
+   * @param afterId id of the last key of the page before; undefined for the first page
+   */
+  listPage(
+    account: string | undefined,
+    afterId: string | undefined,
+    limit: number,
+  ): IssuedKey[] | 'account' | 'cursor' {
+    const accountNumber = account === undefined ? null : this.findAccountNumberByName(account);
+    if (accountNumber === undefined) return 'account';
+    const afterNumber = afterId === undefined ? 0 : this.find(afterId)?.number;
+    if (afterNumber === undefined) return 'cursor';
+    const order = 'AND keys.number > ? ORDER BY keys.number LIMIT ?';
+    const rows =
+      accountNumber === null
+        ? this.database.prepare<number[], KeyRow>(`${selectKeysSql} WHERE true ${order}`).all(afterNumber, limit)
+        : this.database
+            .prepare<number[], KeyRow>(`${selectKeysSql} WHERE keys.account = ? ${order}`)
+            .all(accountNumber, afterNumber, limit);
+    return rows.map(extractLimits);
   }
 
   /** Finds a key by its id, even if the key has expired or was revoked. */
@@ -143,9 +169,7 @@ export function toIssuedKeyJson(issued: IssuedKey, nowMs: number) {
     created_at: formatIsoTimestampOrNull(issued.createdAtMs),
     expires_at: formatIsoTimestampOrNull(issued.expiresAtMs),
     revoked_at: formatIsoTimestampOrNull(issued.revokedAtMs),
-    requests_per_minute: issued.limits.requestsPerMinute,
-    analytics_per_minute: issued.limits.analyticsPerMinute,
-    sessions_per_day: issued.limits.sessionsPerDay,
+    ...toLimitsJson(issued.limits),
   };
 }
 

@@ -97,6 +97,8 @@ class DailySessionLimit {
 export class KeyUsage {
   /** Tenant and number of the key; null until the first request. All sessions that the key creates share this `Caller` object. */
   caller: Caller | null = null;
+  /** Time of the last request with the key, also of a rejected one, in Unix milliseconds. */
+  lastUsedMs = 0;
   readonly #requests: SlidingWindow;
   readonly #analytics: SlidingWindow;
   readonly #sessions: DailySessionLimit;
@@ -116,6 +118,15 @@ export class KeyUsage {
     this.#sessions = new DailySessionLimit(limits.sessionsPerDay, sessionCounter ?? new DailySessionCounter());
     this.#sessionCountsNeededUntilMs = sessionCounter === null ? nowMs : nowMs + bounds.sessionCountsKeptMs;
     this.#policies = policies;
+  }
+
+  /** Returns the number of requests or sessions that currently count toward each limit. */
+  countUsed(nowMs: number, wallMs: number): KeyLimits {
+    return {
+      requestsPerMinute: this.#requests.limit - this.#requests.remainingRequests(nowMs),
+      analyticsPerMinute: this.#analytics.limit - this.#analytics.remainingRequests(nowMs),
+      sessionsPerDay: this.#sessions.counter.count(daysSinceEpoch(wallMs)),
+    };
   }
 
   hasRequestsLeft(group: ChargedGroup, nowMs: number, wallMs: number): boolean {

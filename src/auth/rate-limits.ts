@@ -37,6 +37,15 @@ export const defaultLimitOverrides: KeyLimitOverrides = {
   sessionsPerDay: null,
 };
 
+/** Converts limits, or counts of the requests of each limit, to the JSON format of the operations API. */
+export function toLimitsJson<Value>(limits: { readonly [Name in keyof KeyLimits]: Value }) {
+  return {
+    requests_per_minute: limits.requestsPerMinute,
+    analytics_per_minute: limits.analyticsPerMinute,
+    sessions_per_day: limits.sessionsPerDay,
+  };
+}
+
 export function hasLimitOverrides(own: KeyLimitOverrides): boolean {
   return own.requestsPerMinute !== null || own.analyticsPerMinute !== null || own.sessionsPerDay !== null;
 }

@@ -84,7 +84,7 @@ export function registerGauges(registry: MetricRegistry, sources: GaugeSources):
   registry.registerGauge(
     'marketplace_analytics_lag_records',
     'Durable ledger records that are not applied to the analytics yet.',
-    () => Math.max(0, gauges.marketplace_ledger_durable_position() - gauges.marketplace_analytics_applied_position()),
+    () => countAnalyticsLagRecords(gauges),
   );
   registry.registerGauge(
     'marketplace_build_info',
@@ -113,15 +113,30 @@ export function registerGauges(registry: MetricRegistry, sources: GaugeSources):
   }
   registerSkippedRecordCounter(registry, sources.analyticsSkippedRecords);
   registerEventLoopMetrics(registry, sources.eventLoopDelays);
-  const readDisk = async (blocks: 'bavail' | 'blocks') => {
-    const disk = await statfs(sources.dataDir);
-    return disk[blocks] * disk.bsize;
-  };
   const freeHelp = 'Free space on the disk of the data folder.';
-  registry.registerGauge('marketplace_data_disk_free_bytes', freeHelp, () => readDisk('bavail'));
-  registry.registerGauge('marketplace_data_disk_size_bytes', 'Size of the disk of the data folder.', () =>
-    readDisk('blocks'),
+  registry.registerGauge(
+    'marketplace_data_disk_free_bytes',
+    freeHelp,
+    async () => (await readDiskSpace(sources.dataDir)).freeBytes,
   );
+  registry.registerGauge(
+    'marketplace_data_disk_size_bytes',
+    'Size of the disk of the data folder.',
+    async () => (await readDiskSpace(sources.dataDir)).sizeBytes,
+  );
+}
+
+/** Returns the number of durable ledger records that are not applied to the analytics yet. */
+export function countAnalyticsLagRecords(gauges: GaugeSources['gauges']): number {
+  return Math.max(0, gauges.marketplace_ledger_durable_position() - gauges.marketplace_analytics_applied_position());
+}
+
+/** Reads the free space and the size of the disk of a folder. Rejects if the folder cannot be read. */
+export async function readDiskSpace(
+  folder: string,
+): Promise<{ readonly freeBytes: number; readonly sizeBytes: number }> {
+  const { bavail, blocks, bsize } = await statfs(folder);
+  return { freeBytes: bavail * bsize, sizeBytes: blocks * bsize };
 }
 
 function registerCatalogGauges(registry: MetricRegistry, catalogs: GaugeSources['catalogs']): void {

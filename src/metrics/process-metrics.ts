@@ -34,6 +34,9 @@ export class EventLoopMonitor {
   }
 }
 
+/** Time of the process start, in Unix milliseconds, with fractions. */
+export const processStartMs = performance.timeOrigin;
+
 /**
  * Registers the standard `process_*` and `nodejs_*` metrics. `collectDefaultMetrics` of prom-client is unsuitable,
  * because it starts observers that cannot be stopped, and resets the event loop delay at every scrape.
@@ -44,7 +47,7 @@ export function registerProcessMetrics(registry: MetricRegistry): void {
     return (user + system) / 1e6;
   });
   for (const [name, help, read] of [
-    ['process_start_time_seconds', 'Unix time of the process start.', () => performance.timeOrigin / 1000],
+    ['process_start_time_seconds', 'Unix time of the process start.', () => processStartMs / 1000],
     ['process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss()],
     ['process_open_fds', 'Open file descriptors, sockets included.', openDescriptorCount],
     ['process_max_fds', 'Limit of open file descriptors.', descriptorLimit],

@@ -3,6 +3,7 @@ import { Authenticator } from '../auth/authenticator.ts';
 import { EmbedOriginRegistry } from '../auth/embed-origin-registry.ts';
 import { keyFilePath } from '../auth/key-file.ts';
 import { KeyRegistry } from '../auth/key-registry.ts';
+import { KeyUseWriter, keyUsePath, readKeyUses } from '../auth/key-use-file.ts';
 import { SqliteKeyDirectory } from '../auth/sqlite-key-directory.ts';
 import { bounds } from '../bounds.ts';
 import type { CatalogSource } from '../catalogs/parse-catalog.ts';
@@ -47,7 +48,27 @@ export async function createAuthenticator(
     defaultLimits: limits,
     onRejected: metrics.countAuthRefusal,
   });
+  restoreAndSaveKeyUses(options, cleanup, authenticator);
   return { authenticator, keyDirectory, keys, embedOrigins, readKeyNumbers: () => keys.readNumbers() };
+}
+
+/** Restores the times of the last uses of keys from their file, and keeps the file up to date until the service closes. */
+function restoreAndSaveKeyUses(
+  { dataDir, logger }: ServiceOptions,
+  cleanup: CleanupStack,
+  authenticator: Authenticator,
+): void {
+  const path = keyUsePath(dataDir);
+  const { uses, problem } = readKeyUses(path);
+  if (uses !== null) authenticator.restoreKeyUses(uses);
+  if (problem !== null) logger.warn({ problem }, 'saved times of last key uses cannot be used; starting without them');
+  const writer = new KeyUseWriter({
+    path,
+    latestUseMs: () => authenticator.latestUseMs,
+    readUses: () => authenticator.readKeyUses(),
+    onError: (error) => logger.warn({ err: describeError(error) }, 'times of last key uses could not be saved'),
+  });
+  cleanup.addCleanupCallback(() => writer.close());
 }
 
 /**

@@ -18,7 +18,7 @@ import { NameCursors, PageCursors, UnitCursors } from '../ids/cursors.ts';
 import { SubIds } from '../ids/sub-id.ts';
 import { WidgetTokens } from '../ids/widget-token.ts';
 import { registerBusinessMetrics } from '../metrics/business-metrics.ts';
-import { registerGauges } from '../metrics/gauges.ts';
+import { type GaugeSources, registerGauges } from '../metrics/gauges.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import { EventLoopMonitor } from '../metrics/process-metrics.ts';
 import { loadDocsAssets, prepareDocsFiles } from '../openapi/docs-files.ts';
@@ -197,6 +197,56 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
   if (options.listen !== null && listeners !== null && operatorToken !== null) {
     const { token } = operatorToken;
     const verticals = servedVerticals(options);
+    const eventLoop = new EventLoopMonitor();
+    cleanup.addCleanupCallback(() => eventLoop.close());
+    const gaugeSources: GaugeSources = {
+      build: { version: packageVersion, engine: listeners.public.engine },
+      dataDir: options.dataDir,
+      eventLoopDelays: eventLoop.delays,
+      certificateStatus: certificate,
+      catalogs: () => listCatalogStatuses(catalogs, (catalog) => bookings.countOutdatedOffers(catalog, clock.wallMs())),
+      logHealthy: { ledger: () => ledger.healthy, journal: () => journal.healthy },
+      gauges: {
+        marketplace_ready: () => Number(notReadyReasons().length === 0),
+        marketplace_live_sessions: () => sessions.size,
+        marketplace_live_sessions_max: () => options.maxSessions,
+        marketplace_requests_in_flight: () => listeners.public.inFlightCount,
+        marketplace_api_keys: () => keyDirectory.size,
+        marketplace_match_threads: () => options.matcherThreads,
+        marketplace_match_threads_ready: () => matcher.readyThreadCount,
+        marketplace_matches_pending: () => matcher.pendingRequestCount,
+        marketplace_offers_at_daily_cap: () => bookings.countUnavailableOffers('daily_cap', clock.wallMs()),
+        marketplace_offers_at_budget: () => bookings.countUnavailableOffers('budget', clock.wallMs()),
+        marketplace_offers_paced: () => bookings.countUnavailableOffers('paced', clock.wallMs()),
+        marketplace_ledger_appended_position: () => ledger.lastAppendedPosition,
+        marketplace_ledger_durable_position: () => ledger.durablePosition,
+        marketplace_analytics_applied_position: () => analytics.appliedPosition,
+        marketplace_analytics_lag_seconds: () => analytics.lagMs / 1000,
+        marketplace_aggregator_up: () => Number(analytics.healthy),
+      },
+      analyticsSkippedRecords: async () => {
+        const { records: _, ...skipped } = await analytics.getRecordCounts();
+        return skipped;
+      },
+    };
+    registerGauges(metrics.registry, gaugeSources);
+    registerBusinessMetrics(metrics.registry, {
+      revenue: () =>
+        servedVerticals(options).map(({ number, segment }) => ({
+          vertical: segment,
+          byKind: bookings.getRevenueTotals(number),
+        })),
+      budgets: () =>
+        catalogs.servedCatalogs.flatMap(({ source: { vertical, mode }, current }) =>
+          Object.entries(bookings.sumBudgets(current, clock.wallMs())).map(([period, use]) => ({
+            vertical: vertical.segment,
+            mode,
+            period,
+            ...use,
+          })),
+        ),
+      experiments: () => analytics.countExperiments(daysSinceEpoch(clock.wallMs())),
+    });
     listeners.setHandlers({
       public: publicRoutes({
         api: apiRoutes({
@@ -233,61 +283,15 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
         notReadyReasons,
         confirmRevenue: (rows, text, { signal }) => confirm(rows, text, signal),
         keys,
+        authenticator,
         embedOrigins,
         testClock: clockAdvance,
+        gaugeSources,
+        defaultLimits: options.limits,
       }),
     });
-
-    const eventLoop = new EventLoopMonitor();
-    cleanup.addCleanupCallback(() => eventLoop.close());
-    registerGauges(metrics.registry, {
-      build: { version: packageVersion, engine: listeners.public.engine },
-      dataDir: options.dataDir,
-      eventLoopDelays: eventLoop.delays,
-      certificateStatus: certificate,
-      catalogs: () => listCatalogStatuses(catalogs, (catalog) => bookings.countOutdatedOffers(catalog, clock.wallMs())),
-      logHealthy: { ledger: () => ledger.healthy, journal: () => journal.healthy },
-      gauges: {
-        marketplace_ready: () => Number(notReadyReasons().length === 0),
-        marketplace_live_sessions: () => sessions.size,
-        marketplace_live_sessions_max: () => options.maxSessions,
-        marketplace_requests_in_flight: () => listeners.public.inFlightCount,
-        marketplace_api_keys: () => keyDirectory.size,
-        marketplace_match_threads: () => options.matcherThreads,
-        marketplace_match_threads_ready: () => matcher.readyThreadCount,
-        marketplace_matches_pending: () => matcher.pendingRequestCount,
-        marketplace_offers_at_daily_cap: () => bookings.countUnavailableOffers('daily_cap', clock.wallMs()),
-        marketplace_offers_at_budget: () => bookings.countUnavailableOffers('budget', clock.wallMs()),
-        marketplace_offers_paced: () => bookings.countUnavailableOffers('paced', clock.wallMs()),
-        marketplace_ledger_appended_position: () => ledger.lastAppendedPosition,
-        marketplace_ledger_durable_position: () => ledger.durablePosition,
-        marketplace_analytics_applied_position: () => analytics.appliedPosition,
-        marketplace_analytics_lag_seconds: () => analytics.lagMs / 1000,
-        marketplace_aggregator_up: () => Number(analytics.healthy),
-      },
-      analyticsSkippedRecords: async () => {
-        const { records: _, ...skipped } = await analytics.getRecordCounts();
-        return skipped;
-      },
-    });
-    registerBusinessMetrics(metrics.registry, {
-      revenue: () =>
-        servedVerticals(options).map(({ number, segment }) => ({
-          vertical: segment,
-          byKind: bookings.getRevenueTotals(number),
-        })),
-      budgets: () =>
-        catalogs.servedCatalogs.flatMap(({ source: { vertical, mode }, current }) =>
-          Object.entries(bookings.sumBudgets(current, clock.wallMs())).map(([period, use]) => ({
-            vertical: vertical.segment,
-            mode,
-            period,
-            ...use,
-          })),
-        ),
-      experiments: () => analytics.countExperiments(daysSinceEpoch(clock.wallMs())),
-    });
   }
+
   lifecycle.markServing();
 
   return {

@@ -287,5 +287,5 @@ test('several processes can migrate the same key file concurrently', async (t) =
     await Promise.all(ends),
     children.map(() => [0, null]),
   );
-  assert.equal(schemaOf(folder)[0], 4);
+  assert.equal(schemaOf(folder)[0], 5);
 });

@@ -50,19 +50,37 @@ describeService('the operations listener', ({ running }) => {
       assert.match(key, /^svc_pl_test_[0-9a-f]{48}$/);
       const { id, created_at: _, ...rest } = about;
       assert.match(id, /^key_[0-9a-f]{12}$/);
+      const usage = {
+        requests_per_minute: { limit: 7, used: 0 },
+        analytics_per_minute: { limit: bounds.analyticsPerMinuteDefault, used: 0 },
+        sessions_per_day: { limit: bounds.sessionsPerDayDefault, used: 0 },
+      };
       assert.deepEqual(rest, {
         account: 'acme',
         vertical: 'personal-loans',
         mode: 'test',
         scope: 'full',
         ...{ state: 'active', expires_at: '3000-01-01T00:00:00.000Z', revoked_at: null },
-        ...{ requests_per_minute: 7, analytics_per_minute: null, sessions_per_day: null },
+        requests_per_minute: 7,
+        analytics_per_minute: null,
+        sessions_per_day: null,
+        usage,
+        last_used_at: null,
       });
       const created = await market.callerWithKey(fixture, key).post('session', { referrer_tag: 'fresh' });
       assert.equal(created.headers.get('x-ratelimit-limit'), '7');
       assertOk(created);
-      assert.deepEqual(await listed(id), about);
-      assert.deepEqual(assertOk(await ask('GET', `/keys/${id}`)), about);
+      const used = {
+        ...about,
+        usage: {
+          ...usage,
+          requests_per_minute: { limit: 7, used: 1 },
+          sessions_per_day: { limit: bounds.sessionsPerDayDefault, used: 1 },
+        },
+        last_used_at: new Date(market.clock.wallMs()).toISOString(),
+      };
+      assert.deepEqual(await listed(id), used);
+      assert.deepEqual(assertOk(await ask('GET', `/keys/${id}`)), used);
       const all = (await ask('GET', '/keys')).text;
       assert.ok(!all.includes(key) && !/hash/.test(all));
     });
@@ -183,6 +201,7 @@ describeService('the operations listener', ({ running }) => {
     const allowed = new Map([
       ['/keys', 'GET, HEAD, POST, OPTIONS'],
       ['/keys/key_000000000000', 'GET, HEAD, DELETE, OPTIONS'],
+      ['/status', 'GET, HEAD, OPTIONS'],
       ['/origins', 'GET, HEAD, POST, DELETE, OPTIONS'],
       ['/confirmations', 'POST, OPTIONS'],
     ]);

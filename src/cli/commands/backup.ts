@@ -2,6 +2,7 @@ import { chmodSync, cpSync, existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { copyKeyFile, keyFilePath, readKeyFileNumbers } from '../../auth/key-file.ts';
+import { keyUsePath } from '../../auth/key-use-file.ts';
 import { operatorTokenPath } from '../../auth/operator-token.ts';
 import { loadConfig } from '../../config/config.ts';
 import { nodeFileSystem } from '../../event-log/log-files.ts';
@@ -86,6 +87,7 @@ async function backUpDataFolder(targetFolder: string, output: { readonly json?: 
   for (const [from, to] of [
     [join(dataDir, 'catalogs'), join(target, 'catalogs')],
     [operatorTokenPath(dataDir), operatorTokenPath(target)],
+    [keyUsePath(dataDir), keyUsePath(target)],
     ...(hasSecrets ? [[secretFile, join(target, 'secrets.json')] as const] : []),
   ] as const) {
     if (existsSync(from)) copyAndSync(from, to);

@@ -6,6 +6,7 @@ import { formatHeader, formatHeaders } from '../engines/response-head.ts';
 import { type KeyRoutesDeps, keyRoutes } from './operator/key-routes.ts';
 import { type OperatorRoute, operatorHandler, sendJson } from './operator/operator-route.ts';
 import { type OriginRouteDeps, originRoute } from './operator/origin-route.ts';
+import { type StatusRouteDeps, statusRoute } from './operator/status-route.ts';
 import { testClockRoute } from './operator/test-clock-route.ts';
 import { errorReply } from './replies.ts';
 import { allowOnlyGet, PathTable, replyNotFound, withRoute } from './routing.ts';
@@ -26,11 +27,9 @@ function createHostHeaderCheck(names: readonly string[]): (host: string) => bool
   };
 }
 
-interface AdminRoutesDeps extends KeyRoutesDeps, OriginRouteDeps {
+interface AdminRoutesDeps extends KeyRoutesDeps, OriginRouteDeps, StatusRouteDeps {
   /** Host names that the operations listener accepts besides `localhost` and IP addresses. */
   readonly hostNames: readonly string[];
-  /** Returns the reasons why the service is not ready; empty when the service is ready. */
-  readonly notReadyReasons: () => readonly string[];
   readonly metrics: MetricRegistry;
   /** Whether an Authorization header contains the operator token. */
   readonly isOperator: (authorization: string) => boolean;
@@ -43,6 +42,7 @@ interface AdminRoutesDeps extends KeyRoutesDeps, OriginRouteDeps {
 /** Returns the endpoints that need the operator token. */
 function operatorRoutes(deps: AdminRoutesDeps): readonly OperatorRoute[] {
   return [
+    statusRoute(deps),
     { path: '/confirmations', name: 'confirmations', POST: deps.confirmRevenue },
     ...keyRoutes(deps),
     originRoute(deps),

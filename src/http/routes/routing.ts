@@ -18,6 +18,7 @@ const operationsRouteNames = [
   'healthz',
   'readyz',
   'metrics',
+  'status',
   'confirmations',
   'keys',
   'origins',

@@ -1,25 +1,35 @@
 import type { Logger } from 'pino';
 import type { IssuedKey } from '../../../auth/api-key.ts';
+import type { Authenticator, KeyUsageReport } from '../../../auth/authenticator.ts';
 import { type KeyRegistry, type KeyVertical, parseNewKey, toIssuedKeyJson } from '../../../auth/key-registry.ts';
+import { type KeyLimits, toLimitsJson } from '../../../auth/rate-limits.ts';
+import { bounds } from '../../../bounds.ts';
+import { formatIsoTimestamp, formatIsoTimestampOrNull } from '../../../domain/calendar.ts';
 import type { Clock } from '../../../domain/clock.ts';
-import { failureOutcomeWithCode, type Outcome, successOutcome } from '../../../domain/outcome.ts';
+import { failureOutcomeWithCode, invalidRequest, type Outcome, successOutcome } from '../../../domain/outcome.ts';
 import type { OperatorRoute } from './operator-route.ts';
+import { cursorRule, parsePageQuery, toPageJson } from './page-query.ts';
 import { tryKeyFile } from './try-key-file.ts';
 
 export interface KeyRoutesDeps {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly verticals: readonly KeyVertical[];
-  readonly keys: Pick<KeyRegistry, 'create' | 'find' | 'listKeys' | 'revokeKey'>;
+  readonly keys: Pick<KeyRegistry, 'create' | 'find' | 'listPage' | 'revokeKey'>;
+  readonly authenticator: Pick<Authenticator, 'getKeyUsage' | 'usesKnownSinceMs'>;
 }
 
 /**
- * Returns the routes that manage API keys. `GET /keys` lists all keys, `POST /keys` creates a key, `GET /keys/{id}` shows a key and
+ * Returns the routes that manage API keys. `GET /keys` lists keys, `POST /keys` creates a key, `GET /keys/{id}` shows a key and
  * `DELETE /keys/{id}` revokes a key. Only the response to `POST /keys` contains the text of the key. Responses never contain the hash of a
  * key. Log lines never contain the text or the hash of a key.
  */
-export function keyRoutes({ keys, clock, verticals, logger }: KeyRoutesDeps): readonly OperatorRoute[] {
-  const toJson = (key: IssuedKey) => toIssuedKeyJson(key, clock.wallMs());
+export function keyRoutes(deps: KeyRoutesDeps): readonly OperatorRoute[] {
+  const { keys, clock, verticals, logger, authenticator } = deps;
+  const toJson = (key: IssuedKey) => {
+    const usage = authenticator.getKeyUsage(key);
+    return { ...toIssuedKeyJson(key, clock.wallMs()), ...toKeyUsageJson(usage) };
+  };
   const show = (keyId: string): Outcome<object> => {
     const key = keys.find(keyId);
     return key === undefined ? failureOutcomeWithCode('NOT_FOUND') : successOutcome(toJson(key));
@@ -48,7 +58,7 @@ export function keyRoutes({ keys, clock, verticals, logger }: KeyRoutesDeps): re
     {
       path: '/keys',
       name: 'keys',
-      GET: () => successOutcome(keys.listKeys().map(toJson)),
+      GET: ({ query }) => listKeys(deps, query, toJson),
       POST: create,
       postStatus: 201,
     },
@@ -59,4 +69,44 @@ export function keyRoutes({ keys, clock, verticals, logger }: KeyRoutesDeps): re
       DELETE: ({ segments: [keyId = ''] }) => revoke(keyId),
     },
   ];
+}
+
+/**
+ * Lists keys: a page, or an array of all keys for a query without `limit` and `cursor`. There is no array of very many keys, because
+ * reading and formatting them would block all other requests.
+ */
+function listKeys(
+  { keys, authenticator }: KeyRoutesDeps,
+  query: string,
+  toJson: (key: IssuedKey) => object,
+): Outcome<object> {
+  const page = parsePageQuery(query, ['account']);
+  if (!page.ok) return page;
+  const { account, cursor } = page.values;
+  const isPage = page.limit !== undefined || cursor !== undefined;
+  const limit = page.limit ?? (isPage ? bounds.operatorPageItemsMax : bounds.keysListedMax);
+  const found = keys.listPage(account, cursor, limit + 1);
+  if (found === 'cursor') return invalidRequest('cursor', cursorRule);
+  if (found === 'account') return invalidRequest('account');
+  if (!isPage) {
+    return found.length > limit ? invalidRequest('limit', limitNeededRule) : successOutcome(found.map(toJson));
+  }
+  return successOutcome({
+    ...toPageJson(found, limit, ({ id }) => id, toJson),
+    uses_known_since: formatIsoTimestamp(authenticator.usesKnownSinceMs),
+  });
+}
+
+const limitNeededRule = `is required for more than ${bounds.keysListedMax} keys, and must be an integer from 1 to ${bounds.operatorPageItemsMax}`;
+
+function toKeyUsageJson({ limits, used, lastUsedMs }: KeyUsageReport) {
+  const toUsage = (name: keyof KeyLimits) => ({ limit: limits[name], used: used[name] });
+  return {
+    usage: toLimitsJson({
+      requestsPerMinute: toUsage('requestsPerMinute'),
+      analyticsPerMinute: toUsage('analyticsPerMinute'),
+      sessionsPerDay: toUsage('sessionsPerDay'),
+    }),
+    last_used_at: formatIsoTimestampOrNull(lastUsedMs),
+  };
 }
