@@ -29,6 +29,8 @@ export interface ApiRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Sent as JSON. */
   readonly body?: unknown;
+  /** JSON text that is sent as it is, instead of `body`. */
+  readonly json?: string;
   readonly signal?: AbortSignal;
   /** Members without which the page cannot show the answer. An answer that lacks one is unexpected. */
   readonly members?: readonly string[];
@@ -58,17 +60,17 @@ export function onLoginExpired(listener: () => void): () => void {
 /** Sends a request to the API of the console. The address is relative, because a proxy may add a prefix to the path of the page. */
 async function send(
   path: string,
-  { method = 'GET', body, signal }: ApiRequest,
+  { method = 'GET', body, json = body === undefined ? undefined : JSON.stringify(body), signal }: ApiRequest,
   accept: string,
 ): Promise<Response | null> {
   const timeout = AbortSignal.timeout(requestTimeoutMs);
   const headers: Record<string, string> = { Accept: accept };
-  if (body !== undefined) headers['Content-Type'] = 'application/json';
+  if (json !== undefined) headers['Content-Type'] = 'application/json';
   try {
     return await fetch(`./api/${path}`, {
       method,
       headers,
-      body: body === undefined ? null : JSON.stringify(body),
+      body: json ?? null,
       cache: 'no-store',
       credentials: 'same-origin',
       redirect: 'error',

@@ -1,9 +1,54 @@
 import { render } from 'preact';
+import { Console, type ConsoleDefinition } from '../common/console.tsx';
+import type { Route } from '../common/route.ts';
+import type { Mark } from '../common/shell.tsx';
+import { startTheme } from '../common/theme.ts';
+import type { OperatorLogin } from './api-types.ts';
+import { ConfirmationsPage } from './pages/confirmations-page.tsx';
+import { HealthPage } from './pages/health-page.tsx';
+import { KeyPage } from './pages/key-page.tsx';
+import { KeysPage } from './pages/keys-page.tsx';
+import { MissingPage } from './pages/missing-page.tsx';
+import { NewKeyPage } from './pages/new-key-page.tsx';
+import { OriginsPage } from './pages/origins-page.tsx';
 import './operator.css';
 
-/** Root of the operator console. */
-function App() {
-  return <h1>Marketplace console</h1>;
+function listMarks({ test_clock }: OperatorLogin): Mark[] {
+  if (!test_clock) return [];
+  return [{ text: 'Test clock', explanation: 'The time of this server is not real, so its figures are not real' }];
 }
 
-render(<App />, document.querySelector('main')!);
+/** Returns the page of an address. */
+function renderPage(route: Route) {
+  const [page = '', first, second] = route.segments;
+  if (page === '') return <HealthPage />;
+  if (page === 'keys' && second === undefined) {
+    if (first === undefined) return <KeysPage route={route} />;
+    return first === 'new' ? <NewKeyPage route={route} /> : <KeyPage id={first} />;
+  }
+  if (page === 'origins' && first === undefined) return <OriginsPage route={route} />;
+  if (page === 'confirmations' && first === undefined) return <ConfirmationsPage route={route} />;
+  return <MissingPage />;
+}
+
+const definition: ConsoleDefinition<OperatorLogin> = {
+  title: 'Operator console',
+  credential: {
+    member: 'token',
+    label: 'Operator token',
+    hint: 'The token is in the file operator-token of the data folder. It is sent once and is not stored in the browser.',
+  },
+  loginMembers: ['verticals', 'login_expires_at', 'now'],
+  navigation: [
+    { label: 'Health', segment: '' },
+    { label: 'Keys', segment: 'keys' },
+    { label: 'Origins', segment: 'origins' },
+    { label: 'Confirmations', segment: 'confirmations' },
+  ],
+  describeLogin: () => 'Operator',
+  listMarks,
+  renderPage,
+};
+
+startTheme();
+render(<Console definition={definition} />, document.body);
