@@ -37,7 +37,7 @@ export function toSummaryView(
   return {
     referrer_tag: referrerTag,
     ...toMetricsView(figures),
-    top_lenders: figures.topLenders.map(toLenderView),
+    top_lenders: figures.topLenders.map(toTopLenderView),
     granularity: 'summary',
     ...formatDateRange(window, figures.retainedFromDay),
     ids_outside_dates: figures.subsOutsideDates,
@@ -94,13 +94,21 @@ export function toOfferView(figures: OfferMetrics, lenderName: string | null): O
     lender_name: lenderName,
     shown,
     shown_by_position: shownByPosition,
+    average_position: shown === 0 ? null : ratio(sumPositions(shownByPosition), shown),
     offer_clicks: clicks,
     click_rate: ratio(clicks, shown),
     rev_attributed: attributed,
     rev_confirmed: confirmed,
     rev_attributed_per_click: ratio(attributed, clicks),
     rev_confirmed_per_click: ratio(confirmed, clicks),
+    rev_attributed_per_shown: ratio(attributed, shown),
+    rev_confirmed_per_shown: ratio(confirmed, shown),
   };
+}
+
+/** Returns the sum of the positions of all times that an offer was shown. The first position is 1. */
+function sumPositions(shownByPosition: readonly number[]): number {
+  return shownByPosition.reduce((sum, count, index) => sum + count * (index + 1), 0);
 }
 
 export function toTagView({ tag, firstSessionMs, lastSessionMs, ...metrics }: TagMetrics): TagFigures {
@@ -157,6 +165,11 @@ function nameCounts<Name extends string>(names: readonly Name[], counts: readonl
 
 function toLenderView({ lender, clicks, confirmedMicros }: LenderMetrics) {
   return { lender, clicks, rev_confirmed: microsToUsd(confirmedMicros) };
+}
+
+function toTopLenderView(metrics: LenderMetrics) {
+  const lender = toLenderView(metrics);
+  return { ...lender, rev_confirmed_per_click: ratio(lender.rev_confirmed, lender.clicks) };
 }
 
 function deviceName(device: number): (typeof deviceClasses)[number] {

@@ -43,6 +43,14 @@ const lenderSchema = Type.Object(
   { title: 'LenderFigures' },
 );
 
+const topLenderSchema = Type.Object(
+  {
+    ...lenderSchema.properties,
+    rev_confirmed_per_click: usdSchema('`rev_confirmed / clicks`, which recent sessions lower'),
+  },
+  { title: 'TopLenderFigures' },
+);
+
 /** Returns one property for each name, with the same schema. */
 function propertiesNamed<const Name extends string, Schema extends TSchema>(names: readonly Name[], schema: Schema) {
   return Object.fromEntries(names.map((name) => [name, schema])) as Record<Name, Schema>;
@@ -114,7 +122,7 @@ export const analyticsSummarySchema = Type.Object(
   {
     referrer_tag: requestedTagSchema,
     ...metricProperties,
-    top_lenders: Type.Array(lenderSchema, {
+    top_lenders: Type.Array(topLenderSchema, {
       maxItems: bounds.topLendersMax,
       description: 'Lenders with clicks, sorted by clicks, then by name.',
     }),
@@ -219,12 +227,21 @@ export const offerFiguresSchema = Type.Object(
       maxItems: bounds.offerPositionsMax,
       description: '`shown` by position, the first position first.',
     }),
+    average_position: nullableSchema(
+      Type.Number({
+        minimum: 1,
+        maximum: bounds.offerPositionsMax,
+        description: `The mean position at which the offer was shown; ${bounds.offerPositionsMax} stands for all later positions.`,
+      }),
+    ),
     offer_clicks: nonNegativeIntegerSchema('First clicks of a session on the offer.'),
     click_rate: Type.Number({ minimum: 0, maximum: 1, description: '`offer_clicks / shown`, not in percent.' }),
     rev_attributed: attributedUsd,
     rev_confirmed: confirmedUsd,
     rev_attributed_per_click: usdSchema('`rev_attributed / offer_clicks`; 0 without clicks'),
     rev_confirmed_per_click: usdSchema('`rev_confirmed / offer_clicks`, which recent sessions lower; 0 without clicks'),
+    rev_attributed_per_shown: usdSchema('`rev_attributed / shown`'),
+    rev_confirmed_per_shown: usdSchema('`rev_confirmed / shown`, which recent sessions lower'),
   },
   { title: 'OfferFigures' },
 );

@@ -29,7 +29,7 @@ const matured: AnalyticsSummary['matured'] = {
 const summary: AnalyticsSummary = {
   referrer_tag: 'hero-short',
   ...figures,
-  top_lenders: [{ lender: 'Harbor Loans', clicks: 2, rev_confirmed: 105 }],
+  top_lenders: [{ lender: 'Harbor Loans', clicks: 2, rev_confirmed: 105, rev_confirmed_per_click: 52.5 }],
   granularity: 'summary',
   date_from: '2026-04-01',
   date_to: '2026-04-30',

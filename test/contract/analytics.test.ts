@@ -94,12 +94,15 @@ describePersonalLoans('GET /analytics', (door) => {
         lender_name: first.lender_name,
         shown: 2,
         shown_by_position: [2, ...Array<number>(19).fill(0)],
+        average_position: 1,
         offer_clicks: 1,
         click_rate: 0.5,
         rev_attributed: usd,
         rev_confirmed: 0,
         rev_attributed_per_click: usd,
         rev_confirmed_per_click: 0,
+        rev_attributed_per_shown: Math.round((usd / 2) * 1e6) / 1e6,
+        rev_confirmed_per_shown: 0,
       },
     );
     const ids = data.map(({ svc_offer_id: id }) => id);

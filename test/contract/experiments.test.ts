@@ -176,7 +176,11 @@ for (const engine of ['uws', 'node'] as const satisfies readonly Engine[]) {
         const { planned_day, retrospective, control } = experiment;
         assert.deepEqual([planned.planned_day, planned.retrospective], [planned_day, retrospective]);
         assert.equal(planned.basis.referrer_tag, control);
-        assertOk(await plan(caller, 'good-body', { ...body, based_on: null, expected_sessions_per_day: null }));
+        assert.equal(planned.exists, false);
+        const plannedAgain: ExperimentPlanResponse = assertOk(
+          await plan(caller, 'good-body', { ...body, based_on: null, expected_sessions_per_day: null }),
+        );
+        assert.deepEqual(plannedAgain, { ...planned, exists: true });
         for (const [name, value] of Object.entries(body)) {
           const answered = experiment[name as keyof ExperimentResponse];
           const expected = name === 'arms' ? (value as Members[]).map((each) => ({ label: null, ...each })) : value;

@@ -111,7 +111,9 @@ for (const each of modes) {
     const { clicks_not_booked, bot_sessions, matured, ...figures } = roundAmounts(
       ok(await partner.queryAnalytics(query)),
     );
-    assert.deepEqual(figures, summary);
+    // The earlier release had no revenue per click.
+    const top_lenders = figures.top_lenders.map(({ rev_confirmed_per_click: _, ...lender }) => lender);
+    assert.deepEqual({ ...figures, top_lenders }, summary);
     assert.deepEqual([bot_sessions, matured.sessions_with_revenue], [0, 0]);
     // The earlier release had no such counts. One live click came after the offer had reached its daily cap.
     assert.deepEqual(clicks_not_booked, { cap: each === 'live' ? 1 : 0, budget: 0, too_fast: 0, too_many_offers: 0 });

@@ -91,7 +91,9 @@ for (const [what, meanwhile] of [
     assert.deepEqual([before.sessions_total, before.marketplace_views, before.offer_clicks], [3, 1, 1]);
     const ids = offers.map(({ svc_offer_id: id }) => id);
     assert.equal(before.rev_attributed, totalClickUsd(fixture, ids.slice(0, 1)));
-    assert.deepEqual(before.top_lenders, [{ lender: offers[0]!.lender_name, clicks: 1, rev_confirmed: 40 }]);
+    assert.deepEqual(before.top_lenders, [
+      { lender: offers[0]!.lender_name, clicks: 1, rev_confirmed: 40, rev_confirmed_per_click: 40 },
+    ]);
     assert.equal(ok(await marketplace.confirmations.submit([confirmation])).repeated, 1);
     for (const { click_url: url } of offers) assert.equal((await marketplace.followClick(url)).kind, 'redirect');
     const after = ok(await partner.queryAnalytics(query));

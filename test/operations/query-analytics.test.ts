@@ -343,8 +343,8 @@ describe('summary of an analytics query', () => {
     assert.deepEqual([view.rev_attributed, view.rev_confirmed], [12.345678, 100]);
     assert.deepEqual([view.as_of, view.ids_outside_dates], ['2026-05-20T11:59:59.123Z', 4]);
     assert.deepEqual(view.top_lenders, [
-      { lender: 'Beta', clicks: 2, rev_confirmed: 1.5 },
-      { lender: 'Alpha', clicks: 1, rev_confirmed: 0 },
+      { lender: 'Beta', clicks: 2, rev_confirmed: 1.5, rev_confirmed_per_click: 0.75 },
+      { lender: 'Alpha', clicks: 1, rev_confirmed: 0, rev_confirmed_per_click: 0 },
     ]);
     assert.deepEqual(Object.keys(view.by_device).sort(), ['bot', 'desktop', 'mobile', 'tablet', 'unknown']);
     const tablet = { ...zeroMetrics, sessions_total: 4, marketplace_views: 4, offer_clicks: 1, click_rate: 0.25 };
@@ -662,12 +662,15 @@ describe('figures of offers', () => {
     const figures = {
       shown: 4,
       shown_by_position: shownByPosition,
+      average_position: 1.5,
       offer_clicks: 3,
       click_rate: 0.75,
       rev_attributed: 10,
       rev_confirmed: 2.500001,
       rev_attributed_per_click: 3.333333,
       rev_confirmed_per_click: 0.833334,
+      rev_attributed_per_shown: 2.5,
+      rev_confirmed_per_shown: 0.625,
     };
     const zero = { offer_clicks: 0, click_rate: 0, rev_attributed: 0, rev_confirmed: 0 };
     assert.deepEqual(data, [
@@ -678,9 +681,12 @@ describe('figures of offers', () => {
         lender_name: null,
         shown: 4,
         shown_by_position: shownByPosition,
+        average_position: 1.5,
         ...zero,
         rev_attributed_per_click: 0,
         rev_confirmed_per_click: 0,
+        rev_attributed_per_shown: 0,
+        rev_confirmed_per_shown: 0,
       },
     ]);
     assert.deepEqual(page, {

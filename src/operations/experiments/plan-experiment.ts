@@ -87,6 +87,9 @@ export type ExperimentPlanResponse = ValueOf<typeof planSchema>;
 const planSchema = Type.Object(
   {
     name: experimentNameMember.schema,
+    exists: Type.Boolean({
+      description: 'Whether there is an experiment with this name, which the definition would change.',
+    }),
     planned_day: nullableSchema(isoDateSchema('The day of the last comparison; `null` without `ends_on`.')),
     retrospective: Type.Boolean({
       description: 'Whether the experiment would decide nothing, as it starts before today.',
@@ -169,6 +172,7 @@ export const planExperiment = defineOperation({
       const plan = basis === null ? null : planDesign(experiment.definition, basis);
       return {
         name,
+        exists: check.value.experiment !== null,
         planned_day: formatDayOrNull(plannedDayOf(experiment.definition)),
         retrospective: isRetrospective(experiment),
         basis: view,
