@@ -51,6 +51,7 @@ const killMoments: WeightedTable<KillMoment> = [
   [{ operation: 'confirm', turn: 'sent', delayMsMax: 30 }, 3],
   [{ operation: 'report', turn: 'sent', delayMsMax: 3 }, 1],
   [{ operation: 'define', turn: 'sent', delayMsMax: 30 }, 2],
+  [{ operation: 'close', turn: 'sent', delayMsMax: 30 }, 2],
   [{ operation: null, turn: 'answered', delayMsMax: 0 }, 1],
   // Views may be lost, but reported events may not.
   [{ operation: 'show', turn: 'answered', delayMsMax: 0 }, 2],
@@ -58,6 +59,7 @@ const killMoments: WeightedTable<KillMoment> = [
   [{ operation: 'confirm', turn: 'answered', delayMsMax: 0 }, 2],
   // A new experiment counts earlier sessions after its answer.
   [{ operation: 'define', turn: 'answered', delayMsMax: 0 }, 2],
+  [{ operation: 'close', turn: 'answered', delayMsMax: 0 }, 2],
 ];
 /** Probability that the answers after the kill was scheduled are discarded. Otherwise few requests are executed without an answer. */
 const discardAnswersProbability = 0.5;

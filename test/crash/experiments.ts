@@ -21,6 +21,9 @@ import { isAccepted, retryUntilAnswered, type ServerConnections } from './wire.t
 export const visitorCount = 200;
 /** Probability that a run of the server defines an experiment whose tags have sessions already. */
 const defineLateProbability = 0.4;
+/** Probability that a run of the server closes an experiment, and that a request about an experiment is a closing. Most repeat an earlier one. */
+const closeProbability = 0.5;
+const closingRequestProbability = 0.2;
 const fillTimeoutMs = 60_000;
 /** Days after which the figures of today's sessions are final. */
 const daysUntilMature = 100;
@@ -30,19 +33,21 @@ interface ExpectedExperiment {
   readonly name: string;
   readonly tags: readonly [string, string];
   readonly unit: 'session' | 'visitor';
-  /** Date before the creation, so that the experiment counts earlier sessions. */
+  /** A date before the creation lets the experiment count earlier sessions. */
   readonly startsOn: string;
   /** Whether the experiment exists; null if its first definition has no answer. */
   isDefined: boolean | null;
   /** Hypotheses that the experiment may have: that of the last answered definition, and those of later unanswered definitions. */
   hypotheses: Set<string>;
+  /** Whether the experiment is closed; null if its closing has no answer. */
+  isClosed: boolean | null;
 }
 
 /** Experiments of the live partner, in all runs of the server. */
 export class ExpectedExperiments {
   readonly #experiments = [
-    createExpected('by-session', ['session-a', 'session-b'], 'session'),
-    createExpected('by-visitor', ['visitor-a', 'visitor-b'], 'visitor'),
+    createExpected('by-session', ['session-a', 'session-b'], 'session', yesterday()),
+    createExpected('by-visitor', ['visitor-a', 'visitor-b'], 'visitor', yesterday()),
   ];
   /** An experiment that is not defined yet, although its tags have sessions. */
   #late = createLate(1);
@@ -63,6 +68,16 @@ export class ExpectedExperiments {
     this.#late = createLate(this.#experiments.length);
     return late;
   }
+
+  /** Marks an experiment as closed. If its tags still get sessions, adds an experiment that takes the tags over. */
+  setClosed(closed: ExpectedExperiment): void {
+    if (closed.isClosed === true) return;
+    closed.isClosed = true;
+    const { tags, unit } = closed;
+    if (!this.#experiments.slice(0, 2).some((first) => first.tags === tags)) return;
+    const name = `by-${unit}-${this.#experiments.length}`;
+    this.#experiments.push(createExpected(name, tags, unit, formatIsoDate(daysSinceEpoch(Date.now()))));
+  }
 }
 
 function createLate(number: number): ExpectedExperiment {
@@ -70,16 +85,21 @@ function createLate(number: number): ExpectedExperiment {
     `late-${number}`,
     [`late-${number}-a`, `late-${number}-b`],
     number % 2 === 0 ? 'session' : 'visitor',
+    yesterday(),
   );
+}
+
+function yesterday(): string {
+  return formatIsoDate(daysSinceEpoch(Date.now()) - 1);
 }
 
 function createExpected(
   name: string,
   tags: readonly [string, string],
   unit: ExpectedExperiment['unit'],
+  startsOn: string,
 ): ExpectedExperiment {
-  const startsOn = formatIsoDate(daysSinceEpoch(Date.now()) - 1);
-  return { name, tags, unit, startsOn, isDefined: false, hypotheses: new Set() };
+  return { name, tags, unit, startsOn, isDefined: false, hypotheses: new Set(), isClosed: false };
 }
 
 interface ExperimentLoadOptions {
@@ -90,16 +110,50 @@ interface ExperimentLoadOptions {
   readonly tally: Tally;
 }
 
-/** Defines and changes experiments, one request after another, until the connection is lost. */
+/** Defines, changes and closes experiments, one request after another, until the connection is lost. */
 export async function runExperimentLoad(options: ExperimentLoadOptions): Promise<void> {
   const { wire, random, experiments } = options;
   for (const experiment of experiments.all) if (experiment.isDefined === false) await define(options, experiment);
   let isLateDue = chance(random, defineLateProbability);
+  let isClosingDue = chance(random, closeProbability);
   while (!wire.isLost) {
     await sleep(wholeNumber(random, 0, 200));
-    await define(options, isLateDue ? experiments.addLate() : drawOne(random, experiments.all)!);
-    isLateDue = false;
+    const open = experiments.all.filter(({ isClosed }) => isClosed === false);
+    if (chance(random, closingRequestProbability)) {
+      const closed = experiments.all.filter(({ isClosed }) => isClosed !== false);
+      const closable = isClosingDue || closed.length === 0 ? open.filter(({ isDefined }) => isDefined) : closed;
+      const experiment = drawOne(random, closable);
+      if (experiment === undefined) continue;
+      await close(options, experiment);
+      isClosingDue = false;
+    } else {
+      const experiment = isLateDue ? experiments.addLate() : drawOne(random, open);
+      if (experiment !== undefined) await define(options, experiment);
+      isLateDue = false;
+    }
   }
+}
+
+/** Closes an experiment, or repeats the closing. */
+async function close(options: ExperimentLoadOptions, experiment: ExpectedExperiment): Promise<void> {
+  const { partner, wire, experiments, tally } = options;
+  tally.add('closings sent');
+  experiment.isClosed ||= null;
+  const answer = await wire.closeExperiment(partner, experiment.name, closingOf(experiment));
+  if (!isAccepted(answer, tally)) return tally.add('closings unanswered');
+  assertClosing(experiment, JSON.parse(answer.text) as ExperimentResponse);
+  tally.add(experiment.isClosed ? 'repeated closings answered' : 'closings answered');
+  experiments.setClosed(experiment);
+}
+
+function closingOf({ name }: ExpectedExperiment) {
+  return { outcome: 'keep_control', note: `closing of ${name}` };
+}
+
+function assertClosing(experiment: ExpectedExperiment, { name, closing }: ExperimentResponse): void {
+  assert.ok(closing !== null, `${name} is not closed`);
+  const { outcome, note } = closing;
+  assert.deepEqual({ outcome, note }, closingOf(experiment));
 }
 
 /** Defines or changes an experiment, with a new hypothesis. */
@@ -140,10 +194,19 @@ export async function checkExperiments({
       tally.add('unanswered definitions of new experiments that were lost');
     }
     if (experiment.isDefined === false) continue;
-    const { hypothesis } = JSON.parse((await retryUntilAnswered(find)).text) as ExperimentResponse;
+    const found = JSON.parse((await retryUntilAnswered(find)).text) as ExperimentResponse;
+    const { hypothesis, closing } = found;
     assert.ok(hypotheses.has(hypothesis ?? ''), `${name} has the hypothesis ${hypothesis}`);
     experiment.isDefined = true;
     experiment.hypotheses = new Set([hypothesis!]);
+    if (experiment.isClosed === true) tally.add('closings found after a restart');
+    if (experiment.isClosed === null) tally.add(`unanswered closings that were ${closing === null ? 'lost' : 'found'}`);
+    if (experiment.isClosed === null && closing === null) experiment.isClosed = false;
+    if (experiment.isClosed === false) assert.equal(closing, null);
+    else {
+      assertClosing(experiment, found);
+      experiments.setClosed(experiment);
+    }
     tally.add('experiments compared after a restart');
   }
 }

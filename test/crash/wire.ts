@@ -35,7 +35,8 @@ export type Operation =
   | 'embed'
   | 'show'
   | 'report'
-  | 'define';
+  | 'define'
+  | 'close';
 
 /** `sent`: the request is about to be sent. `answered`: the answer has just arrived. */
 export type Turn = 'sent' | 'answered';
@@ -116,6 +117,10 @@ export class ServerConnections {
 
   defineExperiment(partner: Partner, name: string, definition: object): Promise<HttpResponse | null> {
     return this.#send('define', () => this.#as(partner).send('PUT', `experiments/${name}`, definition));
+  }
+
+  closeExperiment(partner: Partner, name: string, closing: object): Promise<HttpResponse | null> {
+    return this.#send('close', () => this.#as(partner).send('POST', `experiments/${name}/close`, closing));
   }
 
   getExperiment(partner: Partner, name: string): Promise<HttpResponse | null> {
