@@ -2,8 +2,8 @@
  * Bundles and compresses what runs in browsers: the widget script, which partners load on their pages, and the two consoles. Usage:
  * `node bin/build-web.ts [FOLDER]`. The default folder is `src/web`, from which the server reads the files.
  */
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { type BuildOptions, build, type Plugin, transform } from 'esbuild';
@@ -14,16 +14,35 @@ const outputs = process.argv[2] ?? sources;
 /** Oldest browser versions with the CSS features of the widget: constructable style sheets, container queries and `inset`. */
 const target = ['chrome105', 'edge105', 'firefox110', 'safari16.4'];
 
-/** esbuild plugin that imports a style sheet as a string of minified CSS. */
+/** esbuild plugin that imports a style sheet as a string of minified CSS, after the design tokens of its theme. */
 const styleText: Plugin = {
   name: 'style-text',
   setup(bundler) {
     bundler.onLoad({ filter: /\.css$/ }, async ({ path }) => {
-      const { code } = await transform(await readFile(path, 'utf8'), { loader: 'css', minify: true, target });
+      const css = (await readWidgetTokens(basename(path))) + (await readFile(path, 'utf8'));
+      const { code } = await transform(css, { loader: 'css', minify: true, target });
       return { contents: code.trim(), loader: 'text' };
     });
   },
 };
+
+/**
+ * Returns a rule with the design tokens of a theme that the widget uses and does not replace: the light ones for `shell.css`, the dark ones
+ * for `dark.css`, and none for other style sheets.
+ */
+async function readWidgetTokens(styleSheet: string): Promise<string> {
+  const theme = ['shell.css', 'dark.css'].indexOf(styleSheet);
+  if (theme < 0) return '';
+  const folder = join(sources, 'widget/styles');
+  const sheets = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name), 'utf8')));
+  const declared = /(--[\w-]+):\s*[^;]+;/g;
+  const own = new Set([...sheets.join('').matchAll(declared)].map(([, name]) => name));
+  const used = new Set([...sheets.join('').matchAll(/var\((--[\w-]+)\)/g)].map(([, name]) => name));
+  // The dark tokens are in a media query.
+  const tokens = (await readFile(join(sources, 'tokens.css'), 'utf8')).split('@media')[theme]!;
+  const shared = [...tokens.matchAll(declared)].filter(([, name]) => used.has(name) && !own.has(name));
+  return `.panel{${shared.map(([declaration]) => declaration).join('')}}`;
+}
 
 /**
  * Property names that esbuild shortens. Only the widget uses these names: neither the DOM, nor the API, nor attributes of the script element.

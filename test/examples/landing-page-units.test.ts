@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { assignVariant, experimentName, readVisitorId } from '../../examples/landing-page/experiment/experiment.ts';
 import type { Results } from '../../examples/landing-page/experiment/results.ts';
@@ -141,4 +142,20 @@ test('the rate limiter stores a limited number of IP addresses, and evicts the o
   for (let address = 0; address < 30_000; address++) assert.equal(limit.retryAfterSeconds(`address ${address}`, 0), 0);
   assert.equal(limit.retryAfterSeconds('address 29999', 0), 60);
   assert.equal(limit.retryAfterSeconds('address 0', 0), 0);
+});
+
+test('the pages have the design tokens of the consoles, except the colors of their brand', () => {
+  const brand = ['--accent', '--accent-strong', '--on-accent', '--tint', '--shadow'];
+  const themesOf = (path: string) => {
+    const [light = '', dark = ''] = readFileSync(new URL(path, import.meta.url), 'utf8').split('@media');
+    return [light, dark].map(
+      (css) => new Map([...css.matchAll(/(--[\w-]+):\s*([^;]+);/g)].map(([, name, value]) => [name!, value])),
+    );
+  };
+  const tokens = themesOf('../../src/web/tokens.css');
+  for (const [at, own] of themesOf('../../examples/landing-page/assets/style.css').entries()) {
+    const shared = [...own].filter(([name]) => !brand.includes(name));
+    assert.ok(shared.length >= 7);
+    for (const [name, value] of shared) assert.equal(value, tokens[at]!.get(name), name);
+  }
 });

@@ -133,7 +133,7 @@ test('an accent has three or six hexadecimal digits, in the script and in the qu
 });
 
 test('texts have a contrast of at least 4.5 with every accent, also while the pointer is over a button', () => {
-  const surfaces = { light: ['#ffffff', '#f3f5f8'], dark: ['#12171e', '#1a212b', '#242d39'] } as const;
+  const surfaces = { light: ['#ffffff', '#f0f3f7'], dark: ['#12171e', '#1a212b', '#242d39'] } as const;
   const steps = [0, 51, 102, 119, 153, 204, 255];
   for (const red of steps) {
     for (const green of steps) {
@@ -277,6 +277,8 @@ test('the widget script is one small file without URLs of other hosts', (t) => {
   assert.deepEqual(gunzipSync(readFileSync(join(folder, 'widget/dist/widget.js.gz'))), script);
   assert.deepEqual(brotliDecompressSync(readFileSync(join(folder, 'widget/dist/widget.js.br'))), script);
   const text = script.toString();
+  for (const [, name] of text.matchAll(/var\((--[\w-]+)\)/g))
+    assert.ok(text.includes(`${name}:`), `${name} has no value`);
   for (const banned of [
     /\beval\b/,
     /\bnew Function\b|[^\w.]Function\(/,

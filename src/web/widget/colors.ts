@@ -4,7 +4,7 @@ export type Rgb = readonly number[];
 const white: Rgb = [255, 255, 255];
 const black: Rgb = [0, 0, 0];
 /** Surface of the widget on which links have the least contrast (`--sunken`), in the light and in the dark theme. */
-const linkSurfaces = { light: [243, 245, 248], dark: [36, 45, 57] } as const;
+const linkSurfaces = { light: [240, 243, 247], dark: [36, 45, 57] } as const;
 /** Minimum contrast of text (WCAG 2.2, success criterion 1.4.3). */
 const textContrastMin = 4.5;
 
