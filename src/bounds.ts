@@ -410,6 +410,8 @@ export const bounds = {
   /** Default number of days before today for which an analytics summary reports final revenue. */
   maturedDefaultDays: 180,
   topLendersMax: 20,
+  /** Maximum number of recent days by which lists of referrer tags and experiments can be limited. */
+  recentDaysMax: 92,
   /** Maximum and default number of items (days or rows) on one page of analytics. */
   analyticsPageItemsMax: 100,
   /** Minimum retention in days. Clicks and confirmations can no longer change the data of a session that is 140 days old. */

@@ -89,6 +89,14 @@ export interface OffersQuery extends CohortQuery {
 export interface TagsQuery extends AnalyticsTenant {
   readonly afterTag: string;
   readonly limit: number;
+  /** Selects only tags with sessions on these days, with their daily figures. */
+  readonly recent?: CohortDays;
+}
+
+/** First and last day, inclusive, as day numbers (UTC). */
+export interface CohortDays {
+  readonly fromDay: number;
+  readonly toDay: number;
 }
 
 export interface ExperimentQuery extends AnalyticsTenant {
@@ -163,6 +171,8 @@ export interface ExperimentUnitsPage {
 export interface ExperimentsQuery extends AnalyticsTenant {
   readonly afterName: string;
   readonly limit: number;
+  /** Selects only experiments whose results could change on this day or later: neither closed nor final before. As a day number (UTC). */
+  readonly currentSinceDay?: number;
 }
 
 export interface ExperimentsPage {
@@ -260,6 +270,8 @@ export interface TagMetrics extends CohortMetrics {
    */
   readonly firstSessionMs: number;
   readonly lastSessionMs: number;
+  /** Figures of each day of `TagsQuery.recent`, in ascending order; absent without it. */
+  readonly recentDays?: readonly (CohortMetrics & { readonly day: number })[];
 }
 
 export interface TagsPage {

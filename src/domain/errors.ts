@@ -34,6 +34,7 @@ export const paramErrorTexts = {
   date_from: 'must be a calendar date YYYY-MM-DD that is not after date_to',
   date_to: 'must be a calendar date YYYY-MM-DD',
   granularity: 'must be summary, daily, row or offer',
+  recent_days: `must be an integer from 1 to ${bounds.recentDaysMax}`,
   limit: `must be an integer from 1 to ${bounds.analyticsPageItemsMax} (for units of an experiment, to ${bounds.experimentUnitsPageMax}), and needs granularity=daily, row or offer in an analytics query`,
   cursor:
     'must be the unaltered next_cursor of the page before, sent with the same filters, dates and granularity (daily, row or offer), or of the page of tags or experiments before',

@@ -34,6 +34,7 @@ import type {
 } from './experiment-results.ts';
 import { findInvalidReason, shareInSeveralArms } from './find-invalid-reason.ts';
 import { predictRevenue } from './predict-revenue.ts';
+import { sumRevenueByAge } from './revenue-by-age.ts';
 import { type LooksTaken, maxSplitLogMartingale, orderArms, takeLooks } from './take-looks.ts';
 import { formatPercent } from './wording.ts';
 
@@ -260,6 +261,13 @@ function toArmResults(definition: ExperimentDefinition, asOf: number, arm: Arm):
     units_in_several_arms: all.unitsInSeveralArms,
     largest_payout_share: largestPayoutShare(arm.largestMicros, mature.sums.revenueMicros),
     early_read: early && { revenue_per_session: early.value, low: early.low, high: early.high },
+    funnel: {
+      units: all.sums.units,
+      with_offers: all.inputs.unitsWithEvents,
+      with_clicks: all.clicks.unitsWithEvents,
+      with_revenue: all.sums.unitsWithRevenue,
+    },
+    revenue_by_age: sumRevenueByAge(definition, asOf, arm.days, arm.ages),
   };
 }
 

@@ -72,6 +72,33 @@ export const armResultsSchema = Type.Object(
         },
       ),
     ),
+    funnel: Type.Optional(
+      Type.Object(
+        {
+          units: count('Units of all closed days.'),
+          with_offers: count('Units with offers in a view, which only complete pocket fields allow.'),
+          with_clicks: count('Units with a counted click.'),
+          with_revenue: count('Units with confirmed revenue so far; recent units do not have all of it yet.'),
+        },
+        {
+          title: 'ExperimentFunnel',
+          description: 'Units by how far they got. Absent in results that an earlier release stored.',
+        },
+      ),
+    ),
+    revenue_by_age: Type.Optional(
+      list(
+        Type.Object(
+          {
+            weeks: count('Weeks since the start of the day of the session.'),
+            sessions: count('Sessions that are at least this old.'),
+            revenue_per_session: number('Revenue per session that was accepted within these weeks, in USD.'),
+          },
+          { title: 'RevenueAge' },
+        ),
+        'How revenue arrives with the age of sessions: the sum over weeks of the revenue of that week per session that is old enough. Absent in results that an earlier release stored.',
+      ),
+    ),
   },
   { title: 'ExperimentArmResults' },
 );

@@ -111,13 +111,29 @@ function sumPositions(shownByPosition: readonly number[]): number {
   return shownByPosition.reduce((sum, count, index) => sum + count * (index + 1), 0);
 }
 
-export function toTagView({ tag, firstSessionMs, lastSessionMs, ...metrics }: TagMetrics): TagFigures {
+export function toTagView({ tag, firstSessionMs, lastSessionMs, recentDays, ...metrics }: TagMetrics): TagFigures {
   const { click_rate: _, rev_per_session: __, ...figures } = toMetricsView(metrics);
   return {
     referrer_tag: tag,
     first_session_at: formatIsoTimestamp(firstSessionMs),
     last_session_at: formatIsoTimestamp(lastSessionMs),
     ...figures,
+    ...(recentDays === undefined ? {} : { recent: toRecentView(recentDays) }),
+  };
+}
+
+/** Returns the figures of the last days of a tag, in total and for each day. */
+function toRecentView(days: NonNullable<TagMetrics['recentDays']>): NonNullable<TagFigures['recent']> {
+  const sum = (figure: keyof CohortMetrics) => days.reduce((total, day) => total + day[figure], 0);
+  return {
+    ...toMetricsView({
+      sessions: sum('sessions'),
+      views: sum('views'),
+      clicks: sum('clicks'),
+      attributedMicros: sum('attributedMicros'),
+      confirmedMicros: sum('confirmedMicros'),
+    }),
+    daily: days.map(({ day, ...metrics }) => ({ date: formatIsoDate(day), ...toMetricsView(metrics) })),
   };
 }
 

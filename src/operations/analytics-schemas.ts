@@ -257,6 +257,20 @@ export const offerAnalyticsSchema = Type.Object(
 
 /** Figures of all sessions of one referrer tag (docs/contract.md#tags). */
 export type TagFigures = ValueOf<typeof tagSchema>;
+const recentSchema = Type.Object(
+  {
+    ...metricProperties,
+    daily: Type.Array(
+      Type.Object(
+        { date: isoDateSchema('The UTC day of session creation.'), ...metricProperties },
+        { title: 'RecentDay' },
+      ),
+      { maxItems: bounds.recentDaysMax, description: 'Each day in order, including those without sessions.' },
+    ),
+  },
+  { title: 'RecentFigures', description: 'With `recent_days`: figures of these days, in total and for each day.' },
+);
+
 const tagSchema = Type.Object(
   {
     referrer_tag: referrerTagSchema,
@@ -267,6 +281,7 @@ const tagSchema = Type.Object(
     offer_clicks: metricProperties.offer_clicks,
     rev_attributed: attributedUsd,
     rev_confirmed: confirmedUsd,
+    recent: Type.Optional(recentSchema),
   },
   { title: 'TagFigures' },
 );

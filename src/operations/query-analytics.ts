@@ -54,6 +54,9 @@ export const pageLimitSchema = Type.Integer({
   default: bounds.analyticsPageItemsMax,
 });
 
+/** Parameter of lists, which leaves out entries of the past. Days end with today (UTC). */
+export const recentDaysSchema = Type.Optional(Type.Integer({ minimum: 1, maximum: bounds.recentDaysMax }));
+
 const csvColumns = {
   daily: listCsvColumns(daySchema),
   row: listCsvColumns(rowSchema),

@@ -233,6 +233,52 @@ describeEveryVertical('GET /tags', (door) => {
     assertError(await caller.get('tags', 'limit=1&limit=1'), 'INVALID_REQUEST', 'limit');
   });
 
+  test('recent_days lists the tags with sessions on these days, with figures of each day', async () => {
+    const caller = door.caller();
+    await caller.createSession('stale-tag');
+    await caller.createSession('busy-tag');
+    door.market.clock.advance(2 * dayMs);
+    await caller.createSessionWithClicks('busy-tag', fixture.complete, 1);
+    const dates = [2, 1, 0].map((days) =>
+      new Date(door.market.clock.wallMs() - days * dayMs).toISOString().slice(0, 10),
+    );
+    const { data: both } = await listTags(caller, { recent_days: 3 });
+    assert.deepEqual(
+      both.map(({ referrer_tag, recent }) => [
+        referrer_tag,
+        recent!.daily.map((day) => [day.date, day.sessions_total]),
+      ]),
+      [
+        [
+          'busy-tag',
+          [
+            [dates[0], 1],
+            [dates[1], 0],
+            [dates[2], 1],
+          ],
+        ],
+        [
+          'stale-tag',
+          [
+            [dates[0], 1],
+            [dates[1], 0],
+            [dates[2], 0],
+          ],
+        ],
+      ],
+    );
+    const { data: recent } = await listTags(caller, { recent_days: 1 });
+    const day = await caller.summary({ referrer_tag: 'busy-tag', date_from: dates[2]!, date_to: dates[2]! });
+    const { daily, ...total } = recent[0]!.recent!;
+    assert.equal(recent.length, 1);
+    assert.equal(total.offer_clicks, 1);
+    for (const [name, value] of Object.entries(total)) assert.equal(value, day[name as keyof typeof day], name);
+    assert.deepEqual(daily, [{ date: dates[2], ...total }]);
+    assert.equal(recent[0]!.sessions_total, 2);
+    for (const recent_days of ['0', '93', 'x'])
+      assertError(await caller.get('tags', { recent_days }), 'INVALID_REQUEST', 'recent_days');
+  });
+
   test('counts toward the limit of analytics queries', async () => {
     const caller = door.caller({ limits: { analyticsPerMinute: 3 } });
     await listTags(caller);

@@ -461,6 +461,26 @@ describePersonalLoans('changes of an experiment', (door) => {
       assertError(await caller.send('GET', `experiments?limit=${limit}`), 'INVALID_REQUEST', 'limit');
   });
 
+  test('recent_days leaves out experiments whose results became final before', async () => {
+    const caller = door.caller();
+    const names = async (recentDays: number) =>
+      (await listed(caller, `recent_days=${recentDays}`)).data.map(({ name }) => name);
+    await defined(caller, 'endless-test', currentBody('endless'));
+    await defined(caller, 'planned-test', currentBody('planned', { ends_on: daysLater(13) }));
+    await defined(caller, 'ended-test', currentBody('ended'));
+    const closing = await caller.send('POST', 'experiments/ended-test/close', { outcome: 'no_decision' });
+    assert.equal(closing.status, 200);
+    door.market.clock.advance(3 * dayMs);
+    assert.deepEqual(await names(4), ['ended-test', 'endless-test', 'planned-test']);
+    assert.deepEqual(await names(3), ['endless-test', 'planned-test']);
+    // The planned day is 54 days after the last day.
+    door.market.clock.advance((13 + 53 - 3 + 4) * dayMs);
+    assert.deepEqual(await names(5), ['endless-test', 'planned-test']);
+    assert.deepEqual(await names(4), ['endless-test']);
+    for (const recentDays of ['0', '93'])
+      assertError(await caller.send('GET', `experiments?recent_days=${recentDays}`), 'INVALID_REQUEST', 'recent_days');
+  });
+
   test('counts toward the limit of analytics queries', async () => {
     const caller = door.caller({ limits: { analyticsPerMinute: 4 } });
     await defined(caller, 'limit-test', currentBody('limit'));

@@ -10,6 +10,7 @@ import { assembleResults, resultsDayOf } from '../../src/experiments/assemble-re
 import type { Experiment } from '../../src/experiments/experiment.ts';
 import type { ArmDay, ExperimentFigures } from '../../src/experiments/experiment-figures.ts';
 import {
+  type ArmResults,
   experimentResultsSchema,
   type ResultsWithSeries,
   seriesLookSchema,
@@ -437,5 +438,51 @@ describe('results of simulated experiments', () => {
     const { series } = assembleResults(experimentWith(2), { ...figures, asOf, days: rows });
     assert.equal(series.length, bounds.experimentSeriesLooksMax);
     assert.deepEqual([series.at(-1)!.as_of, dayOf(series[0]!.as_of)], ['2028-08-23', startsOn + 600 - 399]);
+  });
+});
+
+describe('how far units get, and when revenue arrives', () => {
+  it('counts each unit once in each step of the funnel', () => {
+    const sessions: RawSession[] = [
+      { arm: 0, day: 0, visitor: 'x', views: 2, clicks: 3, usd: 50 },
+      { arm: 0, day: 1, visitor: 'x', views: 1 },
+      { arm: 0, day: 1, visitor: 'y', views: 1 },
+      { arm: 0, day: 1, visitor: 'z' },
+    ];
+    const { results } = assemble(experimentWith(2, { unit: 'visitor' }), 10, sessions);
+    assert.deepEqual(
+      results.arms.map(({ funnel }) => funnel),
+      [
+        { units: 3, with_offers: 2, with_clicks: 1, with_revenue: 1 },
+        { units: 0, with_offers: 0, with_clicks: 0, with_revenue: 0 },
+      ],
+    );
+  });
+
+  it('divides the revenue of each week of age by the sessions that completed the week', () => {
+    const sessions: RawSession[] = [
+      // Eight days old: one complete week.
+      { arm: 0, day: 5, usd: 30, ageWeeks: 0 },
+      { arm: 0, day: 5 },
+      // Fourteen days old: two complete weeks.
+      { arm: 0, day: 0, usd: 10, ageWeeks: 0 },
+      { arm: 0, day: 0, usd: 8, ageWeeks: 1 },
+      // Too young for a complete week.
+      { arm: 0, day: 10, usd: 1_000, ageWeeks: 0 },
+    ];
+    const { results } = assemble(experimentWith(2), 13, sessions);
+    assert.deepEqual(results.arms[0]!.revenue_by_age, [
+      { weeks: 1, sessions: 4, revenue_per_session: 10 },
+      { weeks: 2, sessions: 2, revenue_per_session: 14 },
+    ]);
+    assert.deepEqual(results.arms[1]!.revenue_by_age, []);
+  });
+
+  it('ends with the revenue per session of mature sessions, when all are mature', () => {
+    const sessions = sessionsOf(0, 20, 10, usual, { ageWeeks: 7 });
+    const { results } = assemble(experimentWith(2), 90, sessions);
+    const [{ revenue_by_age: ages, revenue_per_session: final }] = results.arms as [ArmResults];
+    assert.equal(ages!.at(-1)!.revenue_per_session, final);
+    assert.equal(ages!.length, 8);
   });
 });

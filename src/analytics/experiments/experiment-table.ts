@@ -1,5 +1,5 @@
 import { bounds } from '../../bounds.ts';
-import { daysSinceEpoch } from '../../domain/calendar.ts';
+import { daysSinceEpoch, msPerDay } from '../../domain/calendar.ts';
 import {
   type Experiment,
   type ExperimentDefinition,
@@ -144,11 +144,14 @@ function hasSessionsAfterCreation(
 /** Returns a page of the experiments of a tenant that are not deleted, in alphabetical order. */
 export function listExperiments(
   database: SqlDatabase,
-  { afterName, limit, ...tenant }: ExperimentsQuery,
+  { afterName, limit, currentSinceDay = 0, ...tenant }: ExperimentsQuery,
 ): ExperimentsPage {
   const found = database.objects<ExperimentRow>(
-    `${selectSql} AND name > ? AND deleted_position IS NULL ORDER BY name LIMIT ?`,
-    [...tenantColumns(tenant), afterName, limit + 1],
+    `${selectSql} AND name > ? AND deleted_position IS NULL
+      AND iif(outcome IS NULL, ifnull(definition ->> 'endsOn' + definition ->> 'revenueDays' + definition ->> 'graceDays' + 1 >= ?, 1),
+        closed_ms >= ? * ${msPerDay})
+      ORDER BY name LIMIT ?`,
+    [...tenantColumns(tenant), afterName, currentSinceDay, currentSinceDay, limit + 1],
   );
   const page = found.slice(0, limit);
   return {

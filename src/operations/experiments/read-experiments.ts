@@ -1,9 +1,10 @@
 import Type from 'typebox';
 import type { Analytics } from '../../analytics/analytics.ts';
+import { daysSinceEpoch } from '../../domain/calendar.ts';
 import { invalidRequest, type Outcome, successOutcome } from '../../domain/outcome.ts';
 import type { NameCursors } from '../../ids/cursors.ts';
 import { defineOperation } from '../api-operation.ts';
-import { pageLimitSchema, refuseIfUnavailable } from '../query-analytics.ts';
+import { pageLimitSchema, recentDaysSchema, refuseIfUnavailable } from '../query-analytics.ts';
 import { type ExperimentDeps, queryExperiment, toAnalyticsTenant } from './experiment-changes.ts';
 import {
   type ExperimentResponse,
@@ -56,6 +57,11 @@ export const listExperiments = defineOperation({
   parameters: {
     limit: { description: 'Maximum number of experiments.', schema: pageLimitSchema },
     cursor: { description: 'The `next_cursor` of the previous page.', schema: Type.Optional(Type.String()) },
+    recent_days: {
+      description:
+        'Leaves out experiments that were closed, or whose planned day passed, before the last days. Today is one of them.',
+      schema: recentDaysSchema,
+    },
   },
   response: {
     description: 'A page of experiments.',
@@ -66,15 +72,21 @@ export const listExperiments = defineOperation({
   invalidParamExample: 'cursor',
   async handle(
     { analytics, experimentCursors, clock, findKeyId }: ListExperimentsDeps,
-    { limit, cursor },
+    { limit, cursor, recent_days: recentDays },
     { caller, signal },
   ): Promise<Outcome<ExperimentsResponse>> {
     const tenant = toAnalyticsTenant(caller);
     const afterName = cursor === undefined ? '' : experimentCursors.verify(tenant, cursor);
     if (afterName === null) return invalidRequest('cursor');
     return refuseIfUnavailable(async () => {
-      const page = await analytics.listExperiments({ ...tenant, afterName, limit }, signal);
       const nowMs = clock.wallMs();
+      const query = {
+        ...tenant,
+        afterName,
+        limit,
+        ...(recentDays === undefined ? {} : { currentSinceDay: daysSinceEpoch(nowMs) - recentDays + 1 }),
+      };
+      const page = await analytics.listExperiments(query, signal);
       const { nextAfterName } = page;
       return {
         data: page.experiments.map((experiment) => toExperimentView(experiment, nowMs, findKeyId)),
