@@ -397,6 +397,24 @@ export const bounds = {
   embedOriginsPerAccountMax: 64,
   originCharactersMax: 255,
 
+  // Consoles (docs/contract.md#consoles)
+  /** Lifetime of a login at a console. */
+  consoleLoginMs: 8 * 60 * 60 * 1000,
+  /** Size of the random value in the cookie of a login. */
+  consoleTokenBytes: 32,
+  /** Maximum number of logins with one API key or operator token; a further login ends the oldest. */
+  consoleLoginsPerSecretMax: 16,
+  /** Maximum number of logins at both consoles (about 500 bytes each); a further login ends the oldest. */
+  consoleLoginsMax: 10_000,
+  /** Maximum number of logins per minute with one API key or operator token. */
+  consoleLoginsPerMinute: 16,
+  /** Maximum number of requests per minute of one login. A page of a console needs about ten requests. */
+  consoleRequestsPerMinute: 300,
+  /** Number of failed logins per minute of one client address that get 401; further ones get 429. */
+  consoleLoginFailuresPerMinute: 10,
+  /** Maximum number of client addresses whose failed logins are counted. */
+  consoleFailingAddressesMax: 10_000,
+
   // Test clock (docs/operations-api.md#test-clock)
   /** Maximum number of days by which one request advances the test clock. */
   testClockDaysPerRequestMax: 92,

@@ -68,10 +68,20 @@ const unauthorizedRejection: AuthRejection = {
   caller: null,
 };
 type ForbiddenReason = 'vertical_mismatch' | 'insufficient_scope';
-const forbiddenErrors: Readonly<Record<ForbiddenReason, ApiError>> = {
+export const forbiddenErrors: Readonly<Record<ForbiddenReason, ApiError>> = {
   vertical_mismatch: { code: 'VERTICAL_MISMATCH' },
   insufficient_scope: { code: 'INSUFFICIENT_SCOPE' },
 };
+
+/** Returns why a valid key may not use an operation of a vertical; null if it may. */
+export function findForbiddenReason(
+  key: ApiKey,
+  vertical: Vertical,
+  operation: OperationAccess,
+): ForbiddenReason | null {
+  if (key.vertical !== vertical.segment) return 'vertical_mismatch';
+  return key.scope === 'full' || key.scope === operation.scope ? null : 'insufficient_scope';
+}
 
 /**
  * Checks first the API key, then its vertical, then its scope, then the rate limits of a request (docs/contract.md#order-of-checks). The
@@ -174,9 +184,8 @@ export class Authenticator {
     this.#latestUseMs = wallMs;
 
     const { limit: group } = operation;
-    const isElsewhere = key.vertical !== vertical.segment;
-    if (isElsewhere || (key.scope !== 'full' && key.scope !== operation.scope)) {
-      const reason = isElsewhere ? 'vertical_mismatch' : 'insufficient_scope';
+    const reason = findForbiddenReason(key, vertical, operation);
+    if (reason !== null) {
       this.#options.onRejected?.(reason);
       return {
         ok: false,

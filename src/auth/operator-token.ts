@@ -6,18 +6,28 @@ import { isMissing, readRegularFile } from '../files/regular-file.ts';
 import { SecretFileError } from '../secrets/secret-file.ts';
 
 /** Secret token that authorizes operators on the operations listener (docs/contract.md#operations-listener). */
-class OperatorToken {
+export class OperatorToken {
   readonly #hash: Buffer;
 
   constructor(text: string) {
     this.#hash = sha256(text);
   }
 
+  /** SHA-256 of the token, as 32 Latin-1 characters. */
+  get hash(): string {
+    return this.#hash.toString('latin1');
+  }
+
+  /** Compares a text with the token in constant time. */
+  matchesText(text: string): boolean {
+    return timingSafeEqual(sha256(text), this.#hash);
+  }
+
   /** Compares the header `Authorization: Bearer <token>` with the token in constant time. */
   matchesAuthorizationHeader(authorization: string): boolean {
     if (authorization.length > headerCharactersMax) return false;
     const token = /^bearer +(\S+)$/i.exec(authorization)?.[1];
-    return token !== undefined && timingSafeEqual(sha256(token), this.#hash);
+    return token !== undefined && this.matchesText(token);
   }
 }
 

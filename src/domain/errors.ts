@@ -65,6 +65,10 @@ export const paramErrorTexts = {
   load: 'must be the id of a widget load: 16 lower-case hexadecimal digits',
   events: `must be an array of 1 to ${bounds.widgetEventsPerBatchMax} events of the documented types`,
 
+  // Consoles
+  key: 'is required, and must be an API key',
+  token: 'is required, and must be the operator token',
+
   // Operations listener
   account: `must be the name of an account: 1 to ${bounds.accountNameCharactersMax} printable characters without spaces at either end. Only creating a key adds an account`,
   vertical: 'must be the path segment of a vertical of this service, such as personal-loans',
@@ -124,6 +128,23 @@ export const errorTable = {
     phrase: 'invalid credentials',
     message:
       'Send a valid API key in the header Authorization: Bearer <API_KEY>. It is missing, malformed, expired or not known.',
+  },
+  LOGIN_FAILED: {
+    status: 401,
+    phrase: 'wrong key or token at a console login',
+    message:
+      'This is not a valid API key or operator token: it is misspelt, has expired or was revoked. Check it, or ask the operator for a new one.',
+  },
+  LOGIN_REQUIRED: {
+    status: 401,
+    phrase: 'console login missing or ended',
+    message: 'There is no login, or the login has ended. Log in to the console again.',
+  },
+  CROSS_SITE_REQUEST: {
+    status: 403,
+    phrase: 'console request of another site',
+    message:
+      'The console answers only its own pages. Open the address of the console in a browser. A proxy in front of the service must not change the headers Host, Origin and Sec-Fetch-Site.',
   },
   VERTICAL_MISMATCH: {
     status: 403,
@@ -190,7 +211,13 @@ export const errorTable = {
     status: 429,
     phrase: 'rate limit exceeded',
     message:
-      'A rate limit of this API key, or of the widgets of this session, is used up. Wait until the time in X-RateLimit-Reset (Unix seconds), then retry with exponential backoff.',
+      'A rate limit of this API key, of this login, or of the widgets of this session is used up. Wait until the time in X-RateLimit-Reset (Unix seconds), then retry with exponential backoff.',
+  },
+  TOO_MANY_LOGINS: {
+    status: 429,
+    phrase: 'too many console logins',
+    message:
+      'Within a minute, there were too many logins with this key or token, or too many failed logins from this network address. Wait a minute, then log in again.',
   },
   INTERNAL_ERROR: {
     status: 500,

@@ -23,7 +23,7 @@ export interface ApiError {
   /** Names of missing required fields (INSUFFICIENT_INPUTS). */
   readonly missingRequired?: readonly string[];
   readonly fieldsInvalid?: readonly InvalidField[];
-  /** Number of seconds until a retry may succeed, an integer of at least 1 (RATE_LIMIT_EXCEEDED, SERVICE_UNAVAILABLE). */
+  /** Number of seconds until a retry may succeed, an integer of at least 1 (RATE_LIMIT_EXCEEDED, TOO_MANY_LOGINS, SERVICE_UNAVAILABLE). */
   readonly retryAfterSeconds?: number;
   /** Whether the request may take effect despite the error (SERVICE_UNAVAILABLE, docs/contract.md#uncertain-outcomes). */
   readonly outcomeUnknown?: boolean;

@@ -33,6 +33,13 @@ const operations = [
 /** All operations of the API, in the order of the OpenAPI document. */
 export const apiOperations: readonly ApiOperation[] = operations;
 
+const consolePaths: readonly string[] = ['analytics', 'tags', 'experiments'];
+
+/** Operations that the partner console calls. A login at the console cannot use other operations. */
+export const consoleOperations: readonly ApiOperation[] = apiOperations.filter(({ path }) =>
+  consolePaths.includes(path.split('/')[1]!),
+);
+
 type DepsConsumer<Operation> = Operation extends { handle(deps: infer Deps, ...rest: never): unknown }
   ? (deps: Deps) => void
   : never;

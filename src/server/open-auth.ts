@@ -1,9 +1,13 @@
 import type { ApiKey } from '../auth/api-key.ts';
 import { Authenticator } from '../auth/authenticator.ts';
+import { OperatorConsole, PartnerConsole } from '../auth/console-access.ts';
+import { ConsoleLogins } from '../auth/console-logins.ts';
 import { EmbedOriginRegistry } from '../auth/embed-origin-registry.ts';
+import { FailedLogins } from '../auth/failed-logins.ts';
 import { keyFilePath } from '../auth/key-file.ts';
 import { KeyRegistry } from '../auth/key-registry.ts';
 import { KeyUseWriter, keyUsePath, readKeyUses } from '../auth/key-use-file.ts';
+import type { OperatorToken } from '../auth/operator-token.ts';
 import { SqliteKeyDirectory } from '../auth/sqlite-key-directory.ts';
 import { bounds } from '../bounds.ts';
 import type { CatalogSource } from '../catalogs/parse-catalog.ts';
@@ -69,6 +73,16 @@ function restoreAndSaveKeyUses(
     onError: (error) => logger.warn({ err: describeError(error) }, 'times of last key uses could not be saved'),
   });
   cleanup.addCleanupCallback(() => writer.close());
+}
+
+/** Opens the logins at both consoles. */
+export function openConsoleAccess({ clock }: ServiceOptions, keyDirectory: SqliteKeyDirectory, token: OperatorToken) {
+  const logins = new ConsoleLogins(clock);
+  return {
+    partner: new PartnerConsole(keyDirectory, logins, clock),
+    operator: new OperatorConsole(token, logins),
+    failedLogins: new FailedLogins(clock),
+  };
 }
 
 /**

@@ -6,8 +6,9 @@ import { resolveUrls } from '../config/resolve-urls.ts';
 import { SerialQueue, SharedTimeout } from '../domain/async.ts';
 import { daysSinceEpoch } from '../domain/calendar.ts';
 import { adminRoutes } from '../http/routes/admin-routes.ts';
-import { apiRoutes } from '../http/routes/api-routes.ts';
+import { admitByKey, apiRoutes } from '../http/routes/api-routes.ts';
 import { clickRoutes, renderLandingPage, sandboxLandingPath } from '../http/routes/click-routes.ts';
+import { partnerConsoleRoutes } from '../http/routes/console/partner-console.ts';
 import { CorsPolicy } from '../http/routes/cors.ts';
 import { publicRoutes } from '../http/routes/public-routes.ts';
 import { publicRouteNames } from '../http/routes/routing.ts';
@@ -22,7 +23,7 @@ import { type GaugeSources, registerGauges } from '../metrics/gauges.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import { EventLoopMonitor } from '../metrics/process-metrics.ts';
 import { loadDocsAssets, prepareDocsFiles } from '../openapi/docs-files.ts';
-import { type ApiOperationDeps, apiOperations } from '../operations/api-operations.ts';
+import { type ApiOperationDeps, apiOperations, consoleOperations } from '../operations/api-operations.ts';
 import { createOfferUrls } from '../operations/click-url.ts';
 import { confirmRevenue } from '../operations/confirm-revenue.ts';
 import { ExperimentChanges } from '../operations/experiments/experiment-changes.ts';
@@ -30,9 +31,8 @@ import { followClick } from '../operations/follow-click.ts';
 import { PendingFieldChanges } from '../operations/submit-inputs.ts';
 import { RandomBytesPool } from '../secrets/random-pool.ts';
 import { DeviceClassifier } from '../user-agents/device-classifier.ts';
-import { readWidgetScript } from '../widgets/widget-embedding.ts';
 import { CleanupStack, ServiceLifecycle } from './lifecycle.ts';
-import { createAuthenticator } from './open-auth.ts';
+import { createAuthenticator, openConsoleAccess } from './open-auth.ts';
 import {
   listCatalogStatuses,
   openCatalogStore,
@@ -45,6 +45,7 @@ import { openDataFolder } from './open-data-folder.ts';
 import { activateLimitsOfNewCatalogs } from './open-ledger-bookings.ts';
 import { openCertificateStore, openListeners } from './open-listeners.ts';
 import { openStorage } from './open-storage.ts';
+import { readConsoleFiles, readWidgetScript } from './read-web-files.ts';
 import type { Service, ServiceOptions } from './service.ts';
 import { servedVerticals } from './service.ts';
 import { packageVersion } from './version.ts';
@@ -247,15 +248,18 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
         ),
       experiments: () => analytics.countExperiments(daysSinceEpoch(clock.wallMs())),
     });
+    const consoles = openConsoleAccess(options, keyDirectory, token);
+    const loginDeps = { logger, failedLogins: consoles.failedLogins };
     listeners.setHandlers({
       public: publicRoutes({
         api: apiRoutes({
+          basePath: '/v1',
           verticals,
-          authenticator,
+          admitRequest: admitByKey(authenticator),
           operations: apiOperations,
           operationDeps,
           cors: new CorsPolicy(options.corsOrigins),
-          docsHandlers: docsRoutes(
+          otherHandlers: docsRoutes(
             await prepareDocsFiles(
               verticals.map((vertical) => options.registry.withProduct(vertical)),
               urls,
@@ -272,10 +276,22 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
           onWidgetEvents: metrics.countWidgetEvents,
         }),
         logo: logoRoute(logos.cache),
+        console: partnerConsoleRoutes({
+          ...loginDeps,
+          clock,
+          verticals,
+          operations: consoleOperations,
+          operationDeps,
+          isTls: certificate !== null,
+          access: consoles.partner,
+          files: readConsoleFiles('partner'),
+        }),
       }),
       operations: adminRoutes({
-        logger,
+        ...loginDeps,
         clock,
+        access: consoles.operator,
+        consoleFiles: readConsoleFiles('operator'),
         verticals,
         isOperator: (authorization) => token.matchesAuthorizationHeader(authorization),
         hostNames: [options.listen.operationsHost, ...options.listen.operationsAllowedHosts],

@@ -1,7 +1,4 @@
-import { readFileSync } from 'node:fs';
 import { bounds } from '../bounds.ts';
-import type { CompressedFile } from '../domain/compressed-file.ts';
-import { contentHash } from '../domain/compressed-file.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
 import type { SortOrder } from '../domain/vertical.ts';
 
@@ -181,25 +178,4 @@ function listedOriginsPolicy(origins: readonly string[], ownOrigin: string): Emb
       return origin === ownOrigin || origins.includes(origin) ? origin : null;
     },
   };
-}
-
-const builtScriptUrl = new URL('../web/widget/dist/widget.js', import.meta.url);
-
-class WidgetScriptMissingError extends Error {
-  override readonly name = 'WidgetScriptMissing';
-}
-
-/**
- * Reads the widget script and its compressed files, which `bin/build-web.ts` has built. The script is compressed at build time, because
- * compression takes 40 ms.
- */
-export function readWidgetScript(): CompressedFile {
-  try {
-    const [plain, gzip, brotli] = ['', '.gz', '.br'].map((ending) =>
-      readFileSync(new URL(builtScriptUrl.href + ending)),
-    );
-    return { hash: contentHash(plain!), plain: plain!, gzip: gzip!, brotli: brotli! };
-  } catch {
-    throw new WidgetScriptMissingError('the widget script is not built; run make install');
-  }
 }

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import Type from 'typebox';
 import { successOutcome } from '../../src/domain/outcome.ts';
-import { apiRoutes } from '../../src/http/routes/api-routes.ts';
+import { admitByKey, apiRoutes } from '../../src/http/routes/api-routes.ts';
 import { CorsPolicy } from '../../src/http/routes/cors.ts';
 import { openApiDocument } from '../../src/openapi/openapi-document.ts';
 import { defineOperation } from '../../src/operations/api-operation.ts';
@@ -82,12 +82,13 @@ async function serve(t: TestContext, engine: keyof typeof engines) {
   const keys = { test: issueKey(folder, { mode: 'test' }).key, live: issueKey(folder, { mode: 'live' }).key };
   const deps: NotesDeps = { notes: new Map() };
   const handler = apiRoutes({
+    basePath: '/v1',
     verticals: [personalLoans],
-    authenticator,
+    admitRequest: admitByKey(authenticator),
     operations,
     operationDeps: deps,
     cors: new CorsPolicy([page]),
-    docsHandlers: new Map(),
+    otherHandlers: new Map(),
   });
   const listener = await engines[engine](listenerOptions(handler));
   t.after(() => listener.close(0));

@@ -97,6 +97,8 @@ export abstract class BaseRequestContext<L extends BaseListener>
 
   abstract getRequestHeader(lowerCaseName: string): string;
 
+  abstract getPeerAddress(): string;
+
   abstract readonly hasIdempotencyKey: boolean;
 
   /** Whether the synchronous part of the handler is running. */

@@ -19,6 +19,11 @@ export interface RequestContext extends CancelSignal {
    */
   getRequestHeader(lowerCaseName: string): string;
   /**
+   * Returns the IP address of the other end of the connection, which is the client or a proxy; empty if the connection is closed.
+   * `getPeerAddress` throws after the handler has returned or awaited.
+   */
+  getPeerAddress(): string;
+  /**
    * Whether the request has an `Idempotency-Key` header, even an empty one. uWebSockets.js removes non-ASCII bytes at both ends of a header
    * value, so the value of a header that contains only such bytes is empty.
    */

@@ -337,6 +337,11 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
     return this.request.headersDistinct[lowerCaseName]?.[0] ?? '';
   }
 
+  override getPeerAddress(): string {
+    if (!this.isHandling) throw new Error(headersUnavailableMessage);
+    return this.request.socket.remoteAddress ?? '';
+  }
+
   override get hasIdempotencyKey(): boolean {
     return this.request.headersDistinct['idempotency-key'] !== undefined;
   }

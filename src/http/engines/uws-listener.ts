@@ -199,6 +199,11 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     return this.req.getHeader(lowerCaseName);
   }
 
+  override getPeerAddress(): string {
+    if (this.req === undefined) throw new Error(headersUnavailableMessage);
+    return this.res === undefined ? '' : Buffer.from(this.res.getRemoteAddressAsText()).toString();
+  }
+
   /** Sends the postponed reply, or closes the socket if no reply was postponed. Must not be called in a callback of uWebSockets.js. */
   sendPostponedReply(): void {
     const { res, heldReply } = this;

@@ -3,12 +3,14 @@ import type { MetricRegistry } from '../../metrics/metric-registry.ts';
 import type { ClockAdvance } from '../../operations/advance-clock.ts';
 import type { RequestContext, RequestHandler } from '../engines/listener.ts';
 import { formatHeader, formatHeaders } from '../engines/response-head.ts';
+import { type ConsoleFiles, consolePageHandlers, consolePath } from './console/console-page.ts';
+import { type OperatorLoginDeps, operatorLogin } from './console/operator-login.ts';
 import { type KeyRoutesDeps, keyRoutes } from './operator/key-routes.ts';
 import { type OperatorRoute, operatorHandler, sendJson } from './operator/operator-route.ts';
 import { type OriginRouteDeps, originRoute } from './operator/origin-route.ts';
 import { type StatusRouteDeps, statusRoute } from './operator/status-route.ts';
 import { testClockRoute } from './operator/test-clock-route.ts';
-import { errorReply } from './replies.ts';
+import { errorReply, operatorTokenRequiredReply } from './replies.ts';
 import { allowOnlyGet, PathTable, replyNotFound, withRoute } from './routing.ts';
 
 /**
@@ -27,7 +29,8 @@ function createHostHeaderCheck(names: readonly string[]): (host: string) => bool
   };
 }
 
-interface AdminRoutesDeps extends KeyRoutesDeps, OriginRouteDeps, StatusRouteDeps {
+interface AdminRoutesDeps extends KeyRoutesDeps, OriginRouteDeps, OperatorLoginDeps, StatusRouteDeps {
+  readonly consoleFiles: ConsoleFiles;
   /** Host names that the operations listener accepts besides `localhost` and IP addresses. */
   readonly hostNames: readonly string[];
   readonly metrics: MetricRegistry;
@@ -79,10 +82,15 @@ export function adminRoutes(deps: AdminRoutesDeps): RequestHandler {
     context.reply({ status: 200, headers: formatHeader('Content-Type', metrics.contentType) + noStore, body });
   };
   handlers.set('/metrics', withRoute('metrics', allowOnlyGet(replyMetrics)));
-  const isOperator = (context: RequestContext) => deps.isOperator(context.getRequestHeader('authorization'));
+  const checkToken = (context: RequestContext) =>
+    deps.isOperator(context.getRequestHeader('authorization')) ? null : operatorTokenRequiredReply();
+  const { login, checkLogin } = operatorLogin(deps);
   for (const route of operatorRoutes(deps)) {
-    handlers.set(route.path, withRoute(route.name, operatorHandler(route, isOperator)));
+    handlers.set(route.path, withRoute(route.name, operatorHandler(route, checkToken)));
+    handlers.set(`${consolePath}/api${route.path}`, withRoute(route.name, operatorHandler(route, checkLogin)));
   }
+  handlers.set(`${consolePath}/api/login`, login);
+  for (const [path, handler] of consolePageHandlers('operator', deps.consoleFiles)) handlers.set(path, handler);
   return (context) => {
     if (!isKnownHost(context.getRequestHeader('host'))) {
       return context.reply(errorReply({ code: 'MISDIRECTED_REQUEST' }, context.requestId));

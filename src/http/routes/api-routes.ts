@@ -1,4 +1,4 @@
-import type { Authenticator } from '../../auth/authenticator.ts';
+import type { AdmittedCaller, Authenticator, AuthRejection } from '../../auth/authenticator.ts';
 import type { Caller } from '../../auth/key-usage.ts';
 import { rateLimitHeaders } from '../../auth/rate-limits.ts';
 import { bounds } from '../../bounds.ts';
@@ -35,15 +35,34 @@ const csvHeaders = formatHeaders({
   'Cache-Control': 'no-store',
 });
 
-interface ApiRoutesDeps {
+/**
+ * Checks the credentials of a request, its vertical, its scope and its limits, and counts the request. `isRepeat` tells whether the caller
+ * has already used the Idempotency-Key.
+ */
+export type AdmitRequest = (
+  context: RequestContext,
+  vertical: Vertical,
+  operation: ApiOperation,
+  isRepeat: ((caller: Caller) => boolean) | undefined,
+) => AdmittedCaller | AuthRejection;
+
+/** Admits requests with an API key in the header `Authorization`. */
+export function admitByKey(authenticator: Authenticator): AdmitRequest {
+  return (context, vertical, operation, isRepeat) =>
+    authenticator.admitRequest(context.getRequestHeader('authorization'), vertical, operation, isRepeat);
+}
+
+export interface ApiRoutesDeps {
+  /** Path before the vertical: `/v1`, or the path at which the partner console calls the operations. */
+  readonly basePath: string;
   readonly verticals: readonly Vertical[];
-  readonly authenticator: Authenticator;
+  readonly admitRequest: AdmitRequest;
   readonly operations: readonly ApiOperation[];
   /** Components that the operations use. */
   readonly operationDeps: object;
   readonly cors: CorsPolicy;
-  /** Handlers for the pages and files of the API documentation, by path. */
-  readonly docsHandlers: ReadonlyMap<string, RequestHandler>;
+  /** Handlers of paths that belong to no operation, such as the pages of the API documentation, by path. */
+  readonly otherHandlers: ReadonlyMap<string, RequestHandler>;
 }
 
 /** A path of the API in one vertical. */
@@ -68,7 +87,7 @@ interface AdmittedRequest extends ApiRequest {
   readonly headers: HeaderText;
 }
 
-function createRoutes({ verticals, operations }: ApiRoutesDeps): PathTable<ApiRoute> {
+function createRoutes({ basePath, verticals, operations }: ApiRoutesDeps): PathTable<ApiRoute> {
   const routes = new PathTable<ApiRoute>();
   for (const [path, ofPath] of Map.groupBy(operations, (operation) => operation.path)) {
     const methods = allowedMethods(...ofPath.map(({ method }) => method));
@@ -77,27 +96,27 @@ function createRoutes({ verticals, operations }: ApiRoutesDeps): PathTable<ApiRo
     if (read !== undefined) byMethod.set('HEAD', read);
     for (const vertical of verticals) {
       const routeIndex = apiRouteIndexOf({ path });
-      routes.set(`/v1/${vertical.segment}${path}`, { vertical, operations: byMethod, routeIndex, methods });
+      routes.set(`${basePath}/${vertical.segment}${path}`, { vertical, operations: byMethod, routeIndex, methods });
     }
   }
   return routes;
 }
 
 /**
- * Creates the handler of the API, `/v1/<vertical>/<operation>`. The order of the checks (docs/contract.md#order-of-checks) is:
+ * Creates the handler of API operations, `<base path>/<vertical>/<operation>`. The order of the checks (docs/contract.md#order-of-checks) is:
  *
- *     route -> key -> vertical -> scope -> limits -> body size, content type, JSON -> operation
+ *     route -> key or login -> vertical -> scope -> limits -> body size, content type, JSON -> operation
  */
 export function apiRoutes(deps: ApiRoutesDeps): RequestHandler {
-  const { authenticator, cors } = deps;
+  const { admitRequest, cors } = deps;
   const operationDeps = deps.operationDeps as never;
   const routes = createRoutes(deps);
 
   return (context) => {
     const match = routes.find(context.path);
     if (match === undefined) {
-      const docsHandler = deps.docsHandlers.get(context.path);
-      if (docsHandler !== undefined) return docsHandler(context);
+      const otherHandler = deps.otherHandlers.get(context.path);
+      if (otherHandler !== undefined) return otherHandler(context);
       return sendError(context, { code: 'NOT_FOUND' }, cors.responseHeaders(context));
     }
     const { vertical, operations, routeIndex, methods } = match.value;
@@ -113,12 +132,8 @@ export function apiRoutes(deps: ApiRoutesDeps): RequestHandler {
 
     const acceptsKey = operation.isRepeat !== undefined && context.hasIdempotencyKey;
     const idempotencyKey = acceptsKey ? context.getRequestHeader('idempotency-key') : null;
-    const admission = authenticator.admitRequest(
-      context.getRequestHeader('authorization'),
-      vertical,
-      operation,
-      createRepeatCheck(operation, operationDeps, idempotencyKey),
-    );
+    const isRepeat = createRepeatCheck(operation, operationDeps, idempotencyKey);
+    const admission = admitRequest(context, vertical, operation, isRepeat);
     context.caller = admission.caller;
     if (!admission.ok) {
       const { error, limitStatus } = admission;

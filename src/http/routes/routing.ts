@@ -13,6 +13,7 @@ const otherPublicRouteNames = [
   'widget_events',
   'logo',
   'reference',
+  'console',
 ] as const;
 const operationsRouteNames = [
   'healthz',

@@ -111,13 +111,13 @@ export function docsRoutes(files: readonly DocsFile[]): ReadonlyMap<string, Requ
 }
 
 /** Creates a handler that redirects to a relative URL. The URL is relative, because a proxy may add a path prefix. */
-function redirectTo(relativeUrl: string): RequestHandler {
+export function redirectTo(relativeUrl: string, routeName: 'console' | 'reference' = 'reference'): RequestHandler {
   const headers = formatHeaders({
     Location: relativeUrl,
     'Cache-Control': `public, max-age=${bounds.staticMaxAgeSeconds}`,
   });
   const redirect: RequestHandler = (context) => context.reply({ status: 308, headers, body: '' });
-  return withRoute('reference', allowOnlyGet(redirect));
+  return withRoute(routeName, allowOnlyGet(redirect));
 }
 
 export interface LogoSource {

@@ -1,7 +1,8 @@
 import type { CancelSignal } from '../../../domain/async.ts';
 import type { Outcome } from '../../../domain/outcome.ts';
 import type { RequestContext } from '../../engines/listener.ts';
-import { errorReply, jsonHeaders, operatorTokenRequiredReply } from '../replies.ts';
+import type { Reply } from '../../engines/response-head.ts';
+import { errorReply, jsonHeaders } from '../replies.ts';
 import { decodePathSegment, isJsonMediaType, parseJsonBody } from '../request-parsing.ts';
 import { allowedMethods, type OperationsRouteName, replyNotFound, restrictMethods } from '../routing.ts';
 
@@ -33,18 +34,23 @@ export interface OperatorRoute {
 const methodsInOrder = ['GET', 'POST', 'DELETE'] as const;
 
 /**
- * Creates the handler of an operator route. The handler first checks the HTTP method, then the operator token, and then the JSON body of a
- * POST request.
- *
- * @param isOperator whether a request has the operator token
+ * Checks whether a request is from the operator, who has sent the operator token or the cookie of a login at the console. Returns null for
+ * the operator, and otherwise the reply to the request.
+ */
+export type OperatorCheck = (context: RequestContext) => Reply | null;
+
+/**
+ * Creates the handler of an operator route. The handler first checks the HTTP method, then the operator, and then the JSON body of a POST
+ * request.
  */
 export function operatorHandler(
   route: OperatorRoute,
-  isOperator: (context: RequestContext) => boolean,
+  checkOperator: OperatorCheck,
 ): (context: RequestContext, segments: readonly string[]) => void | Promise<void> {
   const methods = allowedMethods(...methodsInOrder.filter((method) => route[method] !== undefined));
   return restrictMethods(methods, (context, segments: readonly string[]) => {
-    if (!isOperator(context)) return context.reply(operatorTokenRequiredReply());
+    const rejection = checkOperator(context);
+    if (rejection !== null) return context.reply(rejection);
     const decoded = segments.map(decodePathSegment);
     if (!decoded.every((segment) => segment !== null)) return replyNotFound(context);
     const request: OperatorRequest = { query: context.query, segments: decoded, signal: context };

@@ -1,0 +1,92 @@
+import { hash, randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { bounds } from '../bounds.ts';
+import type { Clock } from '../domain/clock.ts';
+import { failureOutcome, type Outcome, successOutcome } from '../domain/outcome.ts';
+import { SlidingWindow } from './rate-limits.ts';
+
+/** The console of partners on the public listener, or the console of the operator on the operations listener. */
+export type ConsoleName = 'partner' | 'operator';
+
+/** A login at a console. */
+export interface ConsoleLogin {
+  readonly console: ConsoleName;
+  /** SHA-256 of the API key or of the operator token, as 32 Latin-1 characters. */
+  readonly secretHash: string;
+  readonly expiresAtMs: number;
+  /** Requests of the login in the last minute. */
+  readonly requests: SlidingWindow;
+}
+
+/**
+ * Stores the logins at both consoles. The cookie of a login contains a random token, of which only the hash is stored.
+ *
+ * The number of logins is limited, for each API key or operator token and in total. A login above a limit ends the oldest login.
+ */
+export class ConsoleLogins {
+  readonly #clock: Clock;
+  /** Logins by the hash of their token, oldest first. */
+  readonly #logins = new Map<string, ConsoleLogin>();
+  /** Times of recent logins, by the hash of the API key or operator token. */
+  readonly #recentLogins = new LRUCache<string, SlidingWindow>({ max: bounds.consoleLoginsMax });
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Creates a login. Returns TOO_MANY_LOGINS after too many logins with the same API key or operator token. */
+  create(console: ConsoleName, secretHash: string): Outcome<{ readonly token: string; readonly login: ConsoleLogin }> {
+    const waitMs = this.#countLogin(secretHash);
+    if (waitMs > 0) {
+      return failureOutcome({ code: 'TOO_MANY_LOGINS', retryAfterSeconds: Math.ceil(waitMs / 1000) });
+    }
+    this.#makeRoom(secretHash);
+    const token = randomBytes(bounds.consoleTokenBytes).toString('base64url');
+    const login: ConsoleLogin = {
+      console,
+      secretHash,
+      expiresAtMs: this.#clock.wallMs() + bounds.consoleLoginMs,
+      requests: new SlidingWindow(bounds.consoleRequestsPerMinute),
+    };
+    this.#logins.set(hashToken(token), login);
+    return successOutcome({ token, login });
+  }
+
+  /** Finds the login with this token at a console; undefined if there is none, or if it has expired. */
+  find(console: ConsoleName, token: string): ConsoleLogin | undefined {
+    const login = this.#logins.get(hashToken(token));
+    return login?.console === console && this.#clock.wallMs() < login.expiresAtMs ? login : undefined;
+  }
+
+  /** Ends the login with this token at a console. Has no effect if there is none. */
+  end(console: ConsoleName, token: string): void {
+    if (this.find(console, token) !== undefined) this.#logins.delete(hashToken(token));
+  }
+
+  /** Counts a login. Returns 0, or the time in milliseconds until the next login with this API key or operator token is possible. */
+  #countLogin(secretHash: string): number {
+    const nowMs = this.#clock.monotonicMs();
+    const recent = this.#recentLogins.get(secretHash) ?? new SlidingWindow(bounds.consoleLoginsPerMinute);
+    if (recent.remainingRequests(nowMs) === 0) return recent.retryAfterMs(nowMs);
+    recent.addRequest(nowMs);
+    this.#recentLogins.set(secretHash, recent);
+    return 0;
+  }
+
+  /** Deletes expired logins, and the oldest login if a limit is reached. */
+  #makeRoom(secretHash: string): void {
+    const nowMs = this.#clock.wallMs();
+    const ofSecret: string[] = [];
+    for (const [tokenHash, login] of this.#logins) {
+      if (nowMs >= login.expiresAtMs) this.#logins.delete(tokenHash);
+      else if (login.secretHash === secretHash) ofSecret.push(tokenHash);
+    }
+    if (ofSecret.length >= bounds.consoleLoginsPerSecretMax) this.#logins.delete(ofSecret[0]!);
+    if (this.#logins.size >= bounds.consoleLoginsMax) this.#logins.delete(this.#logins.keys().next().value!);
+  }
+}
+
+/** Returns the SHA-256 of the token of a login as 32 Latin-1 characters. */
+function hashToken(token: string): string {
+  return hash('sha256', token, 'binary');
+}

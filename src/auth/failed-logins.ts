@@ -1,0 +1,52 @@
+import { LRUCache } from 'lru-cache';
+import { bounds } from '../bounds.ts';
+import type { Clock } from '../domain/clock.ts';
+import { SlidingWindow } from './rate-limits.ts';
+
+/**
+ * Counts failed logins by client address, so that wrong keys and tokens get 429 after some attempts. A right key or token is accepted
+ * whatever the count is, because other people can share the address, for example behind a proxy. Nobody can guess an API key, which has
+ * 192 random bits.
+ */
+export class FailedLogins {
+  readonly #clock: Clock;
+  readonly #attempts = new LRUCache<string, SlidingWindow>({ max: bounds.consoleFailingAddressesMax });
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Counts a failed login. Returns 0, or the number of seconds to wait if the address has used up its attempts. */
+  countFailure(address: string): number {
+    const network = clientNetwork(address);
+    const nowMs = this.#clock.monotonicMs();
+    const attempts = this.#attempts.get(network) ?? new SlidingWindow(bounds.consoleLoginFailuresPerMinute);
+    this.#attempts.set(network, attempts);
+    if (attempts.remainingRequests(nowMs) === 0) return Math.ceil(attempts.retryAfterMs(nowMs) / 1000);
+    attempts.addRequest(nowMs);
+    return 0;
+  }
+}
+
+/**
+ * Returns the first 64 bits of an IPv6 address, because one client usually has all addresses with the same first 64 bits. Returns an IPv4
+ * address in full, also if it is written as an IPv6 address such as `::ffff:192.0.2.1`.
+ */
+export function clientNetwork(address: string): string {
+  if (!address.includes(':')) return address;
+  const [start = '', end] = address.toLowerCase().split('::');
+  const first = start === '' ? [] : start.split(':');
+  const last = end === undefined || end === '' ? [] : end.split(':');
+  const ipv4 = last.at(-1);
+  if (ipv4?.includes('.')) return ipv4;
+  const zeros = end === undefined ? 0 : 8 - first.length - last.length;
+  const groups = [...first, ...Array<string>(zeros).fill('0'), ...last].map((group) => Number.parseInt(group, 16));
+  if (groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff) {
+    const [high = 0, low = 0] = groups.slice(6);
+    return [high >> 8, high & 255, low >> 8, low & 255].join('.');
+  }
+  return groups
+    .slice(0, 4)
+    .map((group) => group.toString(16))
+    .join(':');
+}
