@@ -16,7 +16,8 @@ export interface ConsoleDefinition<OwnLogin extends Login> {
   readonly credential: Credential;
   /** Members without which a login cannot be shown. */
   readonly loginMembers: readonly (keyof OwnLogin & string)[];
-  readonly navigation: readonly NavigationItem[];
+  /** The same for every login, or those that a login may use. */
+  readonly navigation: readonly NavigationItem[] | ((login: OwnLogin) => readonly NavigationItem[]);
   /** Who is logged in, such as the account and the vertical. */
   readonly describeLogin: (login: OwnLogin) => string;
   /** Short texts that must always be in view, such as `Test key`. */
@@ -59,7 +60,7 @@ export function Console<OwnLogin extends Login>({ definition }: { readonly defin
     <LoginContext.Provider value={login}>
       <Shell
         title={title}
-        navigation={navigation}
+        navigation={typeof navigation === 'function' ? navigation(login) : navigation}
         route={route}
         loginText={describeLogin(login)}
         marks={listMarks(login)}

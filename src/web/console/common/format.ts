@@ -50,6 +50,16 @@ export function formatShare(value: Figure): string {
   return isMissing(value) ? noValue : `${formatFixed(value * 100, 1)} %`;
 }
 
+/** Formats a number of percent with one decimal: `12.3 %`. */
+export function formatPercent(value: Figure): string {
+  return isMissing(value) ? noValue : `${formatFixed(value, 1)} %`;
+}
+
+/** Formats a mean position in a list with one decimal: `2.4`. */
+export function formatPosition(value: Figure): string {
+  return isMissing(value) ? noValue : formatFixed(value, 1);
+}
+
 /** Formats a relative difference with its sign: `+27.0 %`. */
 export function formatRelative(value: Figure): string {
   return isMissing(value) ? noValue : `${value > 0 ? '+' : ''}${formatShare(value)}`;

@@ -14,3 +14,14 @@ export const credentialCharactersMax = 200;
 export const tableRowsPerPage = 25;
 /** Loading notices appear after this time, so that fast answers do not flicker. */
 export const loadingNoticeDelayMs = 250;
+/** Offers of one page, which is the limit of the API. Most accounts have fewer, so that the page can sort them. */
+export const offersPerPage = 100;
+/** Tags in a list from which the user chooses; with more tags, the user can also enter one. This is the limit of the API. */
+export const tagSuggestionsMax = 100;
+/** Pause after the last input before a form requests an estimate. */
+export const inputPauseMs = 500;
+/** Limits of an experiment. The API checks them; the form only avoids useless input. */
+export const armsMin = 2;
+export const armsMax = 10;
+export const labelCharactersMax = 64;
+export const hypothesisCharactersMax = 500;
