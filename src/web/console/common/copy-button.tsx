@@ -30,7 +30,7 @@ export function CopyButton({
     }
   };
   return (
-    <button type="button" class="small quiet" onClick={() => void onClick()}>
+    <button type="button" class="small text" onClick={() => void onClick()}>
       {notice ?? label}
       <span class="visually-hidden">: {subject}</span>
       <span class="visually-hidden" role="status">

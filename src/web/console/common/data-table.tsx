@@ -14,6 +14,8 @@ export interface Column<Row> {
   readonly csvName?: string;
   /** Numbers are aligned at their ends. */
   readonly isNumber?: boolean;
+  /** Whether the column is only in the CSV. */
+  readonly isHidden?: boolean;
   /** Explanation below the header. */
   readonly note?: string;
 }
@@ -46,6 +48,7 @@ interface DataTableProps<Row> {
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { caption, isCaptionHidden = false, columns, rows, rowKey, paging, empty, foot } = props;
   const captionId = useId();
+  const visibleColumns = columns.filter(({ isHidden }) => isHidden !== true);
   if (rows.length === 0 && empty !== undefined) return <>{empty}</>;
   return (
     <div class="table-block">
@@ -57,7 +60,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           </caption>
           <thead>
             <tr>
-              {columns.map(({ header, note, isNumber }) => (
+              {visibleColumns.map(({ header, note, isNumber }) => (
                 <th key={header} scope="col" class={isNumber ? 'number' : undefined}>
                   {header}
                   {note !== undefined && <span class="note">{note}</span>}
@@ -68,7 +71,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           <tbody>
             {rows.map((row) => (
               <tr key={rowKey(row)}>
-                {columns.map(({ header, cell, isNumber }, index) =>
+                {visibleColumns.map(({ header, cell, isNumber }, index) =>
                   index === 0 ? (
                     <th key={header} scope="row">
                       {cell(row)}
@@ -104,21 +107,24 @@ function TableActions<Row>({ caption, columns, rows, csvName }: DataTableProps<R
   return (
     <div class="actions">
       <CopyButton label="Copy as CSV" subject={caption} copy={() => copyText(createCsv())} download={download} />
-      <button type="button" class="small quiet" onClick={download}>
+      <button type="button" class="small text" onClick={download}>
         Download CSV<span class="visually-hidden">: {caption}</span>
       </button>
     </div>
   );
 }
 
-/** Buttons stay focusable at the first and the last page, so that the keyboard user does not lose the place. */
-function PagingControls({
+/**
+ * Buttons that step through pages; nothing if there is only one page. Buttons stay focusable at the first and the last page, so that the keyboard user does not lose the place.
+ */
+export function PagingControls({
   paging: { label, onPrevious, onNext },
   caption,
 }: {
   readonly paging: Paging;
   readonly caption: string;
 }) {
+  if (onPrevious === null && onNext === null) return null;
   return (
     <nav class="paging" aria-label={`Pages: ${caption}`}>
       <button type="button" class="small quiet" aria-disabled={onPrevious === null} onClick={() => onPrevious?.()}>

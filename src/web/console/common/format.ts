@@ -65,6 +65,12 @@ export function formatRelative(value: Figure): string {
   return isMissing(value) ? noValue : `${value > 0 ? '+' : ''}${formatShare(value)}`;
 }
 
+/** Formats a p value with four decimals: `0.0312`. */
+export function formatPValue(value: Figure): string {
+  if (isMissing(value)) return noValue;
+  return value < 0.0001 ? 'below 0.0001' : formatFixed(value, 4);
+}
+
 /** Formats a ratio that can be above 1, such as sessions per visitor: `1.083`. */
 export function formatRatio(value: Figure): string {
   return isMissing(value) ? noValue : formatFixed(value, 3);

@@ -4,6 +4,8 @@ import uPlot from 'uplot';
 export interface PlotLine {
   readonly label: string;
   readonly values: readonly (number | null)[];
+  /** Number of the color, from 0. Default: the position of the line. An arm has the same color in all plots. */
+  readonly color?: number;
   /** Interval around the values, drawn as a band. */
   readonly band?: { readonly low: readonly (number | null)[]; readonly high: readonly (number | null)[] };
 }
@@ -35,12 +37,17 @@ const labelShareMax = 0.3;
 const labelCharactersMax = 28;
 /** The second line is dashed, and so on, so that lines differ without color. */
 const dashes = [[], [7, 4], [2, 3], [10, 3, 2, 3], [4, 2]];
-export const plotColorCount = 10;
+const plotColorCount = 10;
 /** Opacity of bands. Several bands overlap. */
 const bandOpacity = '26';
 /** Lines with fewer points show each point. */
 const visiblePointsMax = 12;
 const monthNames = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** Returns the number of the color token of a line, from 1. */
+export function plotColorOf({ color }: PlotLine, index: number): number {
+  return ((color ?? index) % plotColorCount) + 1;
+}
 
 function readToken(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -82,14 +89,14 @@ export function createPlot(
   const data: (number | null)[][] = [xs];
   const series: uPlot.Series[] = [{}];
   const bands: uPlot.Band[] = [];
-  const colors = lines.map((_, index) => readToken(`--plot-${(index % plotColorCount) + 1}`));
+  const colors = lines.map((line, index) => readToken(`--plot-${plotColorOf(line, index)}`));
   for (const [index, { label, values, band }] of lines.entries()) {
     const color = colors[index]!;
     series.push({
       label,
       stroke: color,
       width: 2,
-      dash: dashes[index % dashes.length]!,
+      dash: dashes[(plotColorOf(lines[index]!, index) - 1) % dashes.length]!,
       points: { show: values.filter((value) => value !== null).length <= visiblePointsMax, size: 5, fill: color },
     });
     data.push([...values]);
@@ -129,7 +136,7 @@ function createScalesAndAxes({ axis, format }: PlotProps): Pick<uPlot.Options, '
     grid: { stroke: readToken('--line'), width: 1 },
     ticks: { show: false },
   };
-  const values = (_: uPlot, splits: number[]) => splits.map((value) => format(value));
+  const values = (_: uPlot, splits: number[]) => trimZeros(splits.map((value) => format(value)));
   return {
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC'),
     scales: { x: { time: axis.kind === 'days' }, y: { range: (_, low, high) => extendRange(low, high) } },
@@ -139,11 +146,19 @@ function createScalesAndAxes({ axis, format }: PlotProps): Pick<uPlot.Options, '
         space: 70,
         size: 42,
         grid: { show: false },
-        ...(axis.kind === 'days' ? { values: formatDayTicks } : {}),
+        ...(axis.kind === 'days' ? { values: formatDayTicks } : { incrs: [1, 2, 5, 10, 20, 50, 100] }),
       },
       { ...common, values, space: 36, size: (_, texts) => Math.max(0, ...(texts ?? []).map(measureText)) + 14 },
     ],
   };
+}
+
+/** Removes the zeros at the ends of decimals that all texts of an axis have. */
+function trimZeros(texts: readonly string[]): string[] {
+  const hasZero = texts.length > 0 && texts.every((text) => /\.\d*0(?!\d)/.test(text));
+  return hasZero
+    ? trimZeros(texts.map((text) => text.replace(/(\.\d*?)0(?!\d)/, '$1').replace(/\.(?!\d)/, '')))
+    : [...texts];
 }
 
 /** Returns the range of the y axis: always with 0, and with a margin. */

@@ -4,14 +4,7 @@ import { CopyButton } from './copy-button.tsx';
 import { renderCsv } from './csv.ts';
 import { type Column, DataTable } from './data-table.tsx';
 import { formatDay, formatRange } from './format.ts';
-import {
-  createPlot,
-  drawPicture,
-  type PlotAxis,
-  type PlotLine,
-  type PlotProps,
-  plotColorCount,
-} from './plot-drawing.ts';
+import { createPlot, drawPicture, type PlotAxis, type PlotLine, type PlotProps, plotColorOf } from './plot-drawing.ts';
 import { copyPicture, copyText, downloadCsv, downloadFile } from './save.ts';
 import { useTheme } from './theme.ts';
 
@@ -60,9 +53,9 @@ export function Plot(props: PlotProps) {
       <figcaption>{title}</figcaption>
       <p class="plot-reading">
         <span class="plot-point">{formatPoint(axis, point)}</span>
-        {lines.map(({ label }, index) => (
-          <span key={label}>
-            <span class={`key key-${(index % plotColorCount) + 1}`} /> {lines.length > 1 && <>{label} </>}
+        {lines.map((line, index) => (
+          <span key={line.label}>
+            <span class={`key key-${plotColorOf(line, index)}`} /> {lines.length > 1 && <>{line.label} </>}
             <strong>{readings[index]}</strong>
           </span>
         ))}

@@ -35,7 +35,7 @@ function renderPage(route: Route) {
   if (page === 'experiments' && name !== undefined && part === 'code') {
     return <ExperimentCodePage name={name} isNew={false} />;
   }
-  if (page === 'experiments' && name !== undefined) return <ExperimentPage name={name} />;
+  if (page === 'experiments' && name !== undefined) return <ExperimentPage name={name} route={route} />;
   if (page === 'offers') return <OffersPage route={route} />;
   if (page === 'sessions') return name === undefined ? <SessionsPage route={route} /> : <SessionPage subId={name} />;
   if (page === 'new-experiment') return <NewExperimentPage route={route} />;

@@ -1,50 +1,204 @@
-import type { ExperimentResults } from '../../common/api-types.ts';
-import { formatUsdPerUnit, formatUtcDay } from '../../common/format.ts';
+import type { ExperimentResponse, ExperimentResults } from '../../common/api-types.ts';
+import { formatCount, formatUsdPerUnit, formatUtcDay } from '../../common/format.ts';
 import { type PartnerLogin, useLogin } from '../../common/login.ts';
 import { Plot } from '../../common/plot.tsx';
+import type { Route } from '../../common/route.ts';
 import { PageHeading } from '../../common/shell.tsx';
-import { WhenLoaded } from '../../common/states.tsx';
-import { useApi } from '../../common/use-api.ts';
+import { Notice, WhenLoaded } from '../../common/states.tsx';
+import { type Loaded, useApi } from '../../common/use-api.ts';
 import { partnerPath } from '../partner-path.ts';
+import { ArmTables } from '../parts/arm-tables.tsx';
+import { Breakdown } from '../parts/breakdown.tsx';
+import { ClosingSection } from '../parts/closing-section.tsx';
+import { listDifferences } from '../parts/difference-series.ts';
+import { Guardrails, Planning, SplitCheck } from '../parts/experiment-checks.tsx';
+import { Funnel } from '../parts/funnel.tsx';
+import { armNames, DecisionWord, noticeKindOf, stateTexts } from '../parts/words.tsx';
 
-/** Page of an experiment. */
-export function ExperimentPage({ name }: { readonly name: string }) {
+/** Page of an experiment: its sentence, the figures behind the sentence, and its closing. */
+export function ExperimentPage({ name, route }: { readonly name: string; readonly route: Route }) {
   const login = useLogin<PartnerLogin>();
-  const path = partnerPath(login, ['experiments', name, 'results'], { series: true });
-  const loaded = useApi<ExperimentResults>(path, ['sentence', 'arms']);
+  const path = ['experiments', name];
+  const definition = useApi<ExperimentResponse>(partnerPath(login, path), ['arms', 'closing']);
+  const groupBy = route.query.group_by ?? null;
+  const query = { series: true, group_by: groupBy };
+  const results = useApi<ExperimentResults>(partnerPath(login, [...path, 'results'], query), ['sentence', 'arms']);
   return (
     <>
-      <PageHeading title={name}>{name}</PageHeading>
-      <WhenLoaded loaded={loaded} what="results">
-        {(results) => <Results results={results} />}
+      <PageHeading title={name} lead={definition.value?.hypothesis ?? undefined}>
+        {name}
+      </PageHeading>
+      <WhenLoaded loaded={joinLoaded(definition, results)} what="results">
+        {(experiment) => (
+          <ExperimentSections {...experiment} groupBy={groupBy} onClosed={() => reloadAll(definition, results)} />
+        )}
       </WhenLoaded>
     </>
   );
 }
 
-function Results({ results: { sentence, as_of, comparisons, series = [] } }: { readonly results: ExperimentResults }) {
-  const days = [...new Set(series.map((look) => look.as_of))];
+interface LoadedExperiment {
+  readonly definition: ExperimentResponse;
+  readonly results: ExperimentResults;
+}
+
+function reloadAll(...loaded: readonly Loaded<unknown>[]): void {
+  for (const { reload } of loaded) reload();
+}
+
+/** Returns the definition and the results, when both are loaded. While other groups are loaded, the earlier results stay. */
+function joinLoaded(
+  definition: Loaded<ExperimentResponse>,
+  results: Loaded<ExperimentResults>,
+): Loaded<LoadedExperiment> {
+  const isComplete = definition.value !== null && results.value !== null;
+  return {
+    value: isComplete ? { definition: definition.value, results: results.value } : null,
+    failure: definition.failure ?? results.failure,
+    isLoading: definition.isLoading || results.isLoading,
+    reload: () => reloadAll(definition, results),
+  };
+}
+
+function ExperimentSections({
+  definition,
+  results,
+  groupBy,
+  onClosed,
+}: LoadedExperiment & { readonly groupBy: string | null; readonly onClosed: () => void }) {
+  return (
+    <>
+      <Verdict definition={definition} results={results} />
+      <DifferencePlot results={results} />
+      <ArmTables results={results} />
+      <div class="columns">
+        <SplitCheck results={results} />
+        <Planning definition={definition} results={results} />
+      </div>
+      <Funnel results={results} />
+      <RevenueByAge results={results} revenueDays={definition.revenue_days} />
+      <Guardrails results={results} />
+      <Breakdown definition={definition} results={results} groupBy={groupBy} />
+      <ClosingSection definition={definition} onClosed={onClosed} />
+    </>
+  );
+}
+
+/** The sentence with its decision, and what a reader needs to judge it. */
+function Verdict({ definition, results }: LoadedExperiment) {
+  const { decision, sentence, state, as_of, planned_day, warnings, left_out, comparisons, fill_progress } = results;
+  const nameOf = armNames(results.arms);
+  const isPlanOpen = planned_day !== null && (state === 'running' || state === 'maturing');
+  const daysLeft = isPlanOpen ? Math.round((Date.parse(planned_day) - Date.parse(as_of)) / 86_400_000) : null;
+  const facts: readonly (readonly [label: string, value: string])[] = [
+    ['State', stateTexts[state] ?? state],
+    ['Results up to', formatUtcDay(as_of)],
+    ['First day', formatUtcDay(definition.starts_on)],
+    ['Last day', definition.ends_on === null ? 'none planned' : formatUtcDay(definition.ends_on)],
+    ['Planned day', planned_day === null ? 'none' : formatUtcDay(planned_day)],
+    ...(daysLeft === null ? [] : [['Days to the planned day', String(daysLeft)] as const]),
+    ['Control', nameOf(results.control)],
+    ['Unit', definition.assignment === 'hash' ? 'visitor, assigned by hash' : definition.unit],
+    ...(definition.cap_usd === null
+      ? []
+      : [['Largest revenue of a session that counts', `${definition.cap_usd} USD`] as const]),
+    [
+      'Left out',
+      `${formatCount(left_out.bots)} bots, ${formatCount(left_out.outside_dates)} outside the dates, ${formatCount(left_out.no_unit)} without visitor id`,
+    ],
+    ...(fill_progress === null ? [] : [['Earlier sessions counted', `${Math.floor(fill_progress * 100)} %`] as const]),
+  ];
   return (
     <section class="card section">
-      <p>{sentence}</p>
-      <p class="soft">Results up to {formatUtcDay(as_of)}.</p>
-      {days.length > 0 && (
-        <Plot
-          title="Difference in revenue per session from the control"
-          axis={{ kind: 'days', label: 'Day', days }}
-          format={formatUsdPerUnit}
-          zeroLabel="no difference"
-          fileName="difference"
-          lines={comparisons.map(({ arm }) => {
-            const looks = series.filter((look) => look.arm === arm);
-            return {
-              label: arm,
-              values: looks.map(({ difference }) => difference),
-              band: { low: looks.map(({ low }) => low), high: looks.map(({ high }) => high) },
-            };
-          })}
-        />
+      <h2 class="visually-hidden">Result</h2>
+      <Notice kind={noticeKindOf(decision)}>
+        <DecisionWord decision={decision} />
+        <p class="sentence">{sentence}</p>
+      </Notice>
+      {comparisons.length > 1 && (
+        <ul class="arm-sentences">
+          {comparisons.map((comparison) => (
+            <li key={comparison.arm}>
+              <DecisionWord decision={comparison.decision} /> <strong>{nameOf(comparison.arm)}</strong>:{' '}
+              {comparison.sentence}
+            </li>
+          ))}
+        </ul>
       )}
+      {warnings.map((warning) => (
+        <Notice key={warning} kind="warn">
+          <p>{warning}</p>
+        </Notice>
+      ))}
+      <dl class="figures">
+        {facts.map(([label, value]) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function DifferencePlot({ results }: { readonly results: ExperimentResults }) {
+  const { days, lines } = listDifferences(results, armNames(results.arms));
+  const hasLooks = lines.some(({ values }) => values.some((value) => value !== null));
+  return (
+    <section class="card section">
+      <h2>Difference over time</h2>
+      {hasLooks ? (
+        <>
+          <p class="soft">
+            Revenue per session of each arm minus that of the control. The interval allows for a look every day: the arm
+            differs when the band leaves the line of no difference.
+          </p>
+          <Plot
+            title="Difference from the control, USD per session"
+            axis={{ kind: 'days', label: 'Day', days }}
+            lines={lines}
+            format={formatUsdPerUnit}
+            zeroLabel="no difference"
+            fileName={`${results.name}-difference`}
+          />
+        </>
+      ) : (
+        <p>
+          There is no comparison yet. It begins when each arm has 25 units with revenue and 14 days with mature
+          sessions.
+        </p>
+      )}
+    </section>
+  );
+}
+
+function RevenueByAge({ results, revenueDays }: { readonly results: ExperimentResults; readonly revenueDays: number }) {
+  const weeks = Math.max(0, ...results.arms.map(({ revenue_by_age: ages = [] }) => ages.length));
+  if (weeks === 0) return null;
+  const lines = results.arms.map((arm) => ({
+    label: arm.label ?? arm.referrer_tag,
+    values: Array.from({ length: weeks }, (_, index) => arm.revenue_by_age?.[index]?.revenue_per_session ?? null),
+  }));
+  return (
+    <section class="card section">
+      <h2>When revenue arrives</h2>
+      <p class="soft">
+        Revenue per session that was confirmed within the first weeks of a session. Revenue counts if it occurred within{' '}
+        {revenueDays} days. Later weeks have fewer sessions, so this plot is no comparison of the arms.
+      </p>
+      <Plot
+        title="Revenue per session by age of the session"
+        axis={{
+          kind: 'numbers',
+          label: 'Weeks since the session',
+          numbers: Array.from({ length: weeks }, (_, index) => index + 1),
+        }}
+        lines={lines}
+        format={formatUsdPerUnit}
+        fileName={`${results.name}-revenue-by-age`}
+        height={200}
+      />
     </section>
   );
 }

@@ -1,0 +1,134 @@
+import type { ExperimentResponse, ExperimentResults } from '../../common/api-types.ts';
+import { type Column, DataTable } from '../../common/data-table.tsx';
+import { formatCount, formatRange, formatShare, formatUsd, formatUsdPerUnit } from '../../common/format.ts';
+import { changeQuery } from '../../common/router.ts';
+import { Loading } from '../../common/states.tsx';
+import { armNames } from './words.tsx';
+
+type Group = NonNullable<ExperimentResults['breakdown']>['groups'][number];
+interface GroupRow {
+  readonly group: string;
+  readonly arm: Group['arms'][number];
+  readonly difference: Group['comparisons'][number]['difference'];
+}
+
+function groupText({ kind, value }: Group): string {
+  if (kind === 'none') return '(not set)';
+  return kind === 'other' ? '(other values)' : (value ?? '');
+}
+
+/** Figures of groups of units, by device or by a dimension of the experiment. The group is part of the address. */
+export function Breakdown({
+  definition,
+  results,
+  groupBy,
+}: {
+  readonly definition: ExperimentResponse;
+  readonly results: ExperimentResults;
+  readonly groupBy: string | null;
+}) {
+  const { breakdown } = results;
+  return (
+    <section class="card section">
+      <h2>
+        Breakdown <span class="word warn">{breakdown?.warning ?? 'For ideas, not for decisions.'}</span>
+      </h2>
+      <p class="soft">
+        With many groups, some differ by chance. A group that looks better is an idea for the next experiment.
+      </p>
+      <div class="field filter">
+        <label for="group-by">Group by</label>
+        <select
+          id="group-by"
+          value={groupBy ?? ''}
+          onChange={({ currentTarget }) => changeQuery({ group_by: currentTarget.value || null })}
+        >
+          <option value="">No groups</option>
+          <option value="device">Device</option>
+          {definition.dimensions.map((dimension) => (
+            <option key={dimension} value={dimension}>
+              {dimension}
+            </option>
+          ))}
+        </select>
+      </div>
+      {breakdown !== undefined && <Groups results={results} breakdown={breakdown} />}
+      {groupBy !== null && breakdown === undefined && <Loading what="groups" />}
+    </section>
+  );
+}
+
+function Groups({
+  results,
+  breakdown,
+}: {
+  readonly results: ExperimentResults;
+  readonly breakdown: NonNullable<ExperimentResults['breakdown']>;
+}) {
+  const nameOf = armNames(results.arms);
+  const rows = breakdown.groups.flatMap((group) =>
+    group.arms.map(
+      (arm): GroupRow => ({
+        group: groupText(group),
+        arm,
+        difference: group.comparisons.find((each) => each.arm === arm.referrer_tag)?.difference ?? null,
+      }),
+    ),
+  );
+  const columns: readonly Column<GroupRow>[] = [
+    { header: breakdown.group_by, cell: ({ group }) => group, value: ({ group }) => group },
+    { header: 'Arm', cell: ({ arm }) => nameOf(arm.referrer_tag), value: ({ arm }) => arm.referrer_tag },
+    {
+      header: 'Sessions',
+      isNumber: true,
+      cell: ({ arm }) => formatCount(arm.sessions),
+      value: ({ arm }) => arm.sessions,
+    },
+    {
+      header: 'Clicks per view',
+      isNumber: true,
+      cell: ({ arm }) => formatShare(arm.click_rate),
+      value: ({ arm }) => arm.click_rate,
+    },
+    {
+      header: 'Confirmed revenue',
+      isNumber: true,
+      cell: ({ arm }) => formatUsd(arm.rev_confirmed),
+      value: ({ arm }) => arm.rev_confirmed,
+    },
+    {
+      header: 'With revenue',
+      isNumber: true,
+      cell: ({ arm }) => formatCount(arm.units_with_revenue),
+      value: ({ arm }) => arm.units_with_revenue,
+    },
+    {
+      header: 'Revenue per session',
+      note: 'mature sessions',
+      isNumber: true,
+      cell: ({ arm }) => formatUsdPerUnit(arm.revenue_per_session),
+      value: ({ arm }) => arm.revenue_per_session,
+    },
+    {
+      header: 'Difference from control',
+      isNumber: true,
+      cell: ({ difference }) => formatUsdPerUnit(difference?.value),
+      value: ({ difference }) => difference?.value,
+    },
+    {
+      header: '99 % interval',
+      isNumber: true,
+      cell: ({ difference }) => formatRange(difference?.low, difference?.high, formatUsdPerUnit),
+    },
+  ];
+  return (
+    <DataTable
+      caption={`Breakdown by ${breakdown.group_by}`}
+      columns={columns}
+      rows={rows}
+      rowKey={({ group, arm }) => `${group} ${arm.referrer_tag}`}
+      csvName={`${results.name}-breakdown`}
+      empty={<p>No sessions are counted yet.</p>}
+    />
+  );
+}

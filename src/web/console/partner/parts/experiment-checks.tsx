@@ -1,0 +1,185 @@
+import type { ExperimentResponse, ExperimentResults } from '../../common/api-types.ts';
+import { type Column, DataTable } from '../../common/data-table.tsx';
+import { formatCount, formatPValue, formatRange, formatRatio, formatShare, noValue } from '../../common/format.ts';
+import { armName, armNames } from './words.tsx';
+
+type Arm = ExperimentResults['arms'][number];
+
+/** Check whether the units arrived in the intended split. */
+export function SplitCheck({ results }: { readonly results: ExperimentResults }) {
+  const { split_check: check, arms, unit } = results;
+  const total = arms.reduce((sum, { units }) => sum + units, 0);
+  const columns: readonly Column<Arm>[] = [
+    { header: 'Arm', cell: armName, value: armName },
+    {
+      header: 'Intended share',
+      isNumber: true,
+      cell: ({ weight }) => formatShare(weight),
+      value: ({ weight }) => weight,
+    },
+    {
+      header: 'Share that arrived',
+      isNumber: true,
+      cell: ({ units }) => (total === 0 ? noValue : formatShare(units / total)),
+      value: ({ units }) => (total === 0 ? null : units / total),
+    },
+    {
+      header: unit === 'visitor' ? 'Visitors' : 'Sessions',
+      isNumber: true,
+      cell: ({ units }) => formatCount(units),
+      value: ({ units }) => units,
+    },
+  ];
+  return (
+    <section class="card section">
+      <h2>
+        Split check{' '}
+        {check.invalid ? <span class="word bad">Split is wrong</span> : <span class="word good">Split is right</span>}
+      </h2>
+      <p class="soft">
+        {check.invalid
+          ? 'The units did not arrive in the intended split, so the figures must not be used. Look first at redirects, caching and bots.'
+          : 'The units arrived in the intended split, within chance.'}
+      </p>
+      <DataTable
+        caption="Units of each arm"
+        isCaptionHidden
+        columns={columns}
+        rows={arms}
+        rowKey={({ referrer_tag }) => referrer_tag}
+        csvName={`${results.name}-split`}
+      />
+      <dl class="figures">
+        <div>
+          <dt>p value of one look (chi-square)</dt>
+          <dd>{formatPValue(check.chi_square_p)}</dd>
+        </div>
+        {check.assignment_mismatches !== null && (
+          <div>
+            <dt>Sessions with another arm than assigned</dt>
+            <dd>{formatCount(check.assignment_mismatches)}</dd>
+          </div>
+        )}
+      </dl>
+    </section>
+  );
+}
+
+/** What is still needed to find the difference that matters. */
+export function Planning({
+  definition,
+  results,
+}: {
+  readonly definition: ExperimentResponse;
+  readonly results: ExperimentResults;
+}) {
+  const { comparisons, unit, arms } = results;
+  const nameOf = armNames(arms);
+  const planned = comparisons.flatMap(({ arm, planning }) => (planning === null ? [] : [{ arm, planning }]));
+  const effect = definition.min_effect_percent;
+  type Row = (typeof planned)[number];
+  const columns: readonly Column<Row>[] = [
+    { header: 'Arm', cell: ({ arm }) => nameOf(arm), value: ({ arm }) => arm },
+    {
+      header: `Mature ${unit}s needed`,
+      isNumber: true,
+      cell: ({ planning }) => formatCount(planning.units_per_arm),
+      value: ({ planning }) => planning.units_per_arm,
+    },
+    {
+      header: 'Still missing',
+      isNumber: true,
+      cell: ({ planning }) => formatCount(planning.units_left),
+      value: ({ planning }) => planning.units_left,
+    },
+    {
+      header: 'Days left',
+      isNumber: true,
+      cell: ({ planning }) => formatCount(planning.days_left),
+      value: ({ planning }) => planning.days_left,
+    },
+  ];
+  return (
+    <section class="card section">
+      <h2>How long it takes</h2>
+      {effect === null ? (
+        <p class="soft">The experiment has no smallest difference that matters, so its length cannot be estimated.</p>
+      ) : planned.length === 0 ? (
+        <p class="soft">There is nothing to estimate: no arm has mature revenue yet, or the plan is over.</p>
+      ) : (
+        <>
+          <p class="soft">
+            To find a difference of {effect} % in 80 % of experiments, at the present rate of sessions:
+          </p>
+          <DataTable
+            caption="Units and days that are missing"
+            isCaptionHidden
+            columns={columns}
+            rows={planned}
+            rowKey={({ arm }) => arm}
+            csvName={`${results.name}-planning`}
+          />
+          {planned.map(({ arm, planning }) =>
+            planning.smallest_effect_percent === null ? null : (
+              <p key={arm}>
+                By the planned day, only a difference of at least {planning.smallest_effect_percent.toFixed(0)} % is
+                likely to be found for {nameOf(arm)}.
+              </p>
+            ),
+          )}
+        </>
+      )}
+    </section>
+  );
+}
+
+type Guardrail = ExperimentResults['guardrails'][number];
+
+const guardrailTexts: Readonly<Record<Guardrail['name'], string>> = {
+  sessions_per_visitor: 'Sessions per visitor',
+  clicks_per_session: 'Clicks per session',
+  inputs_completed: 'Share of sessions with complete inputs',
+  widget_errors: 'Widget errors per session',
+  reversed_share: 'Share of reversed payouts',
+};
+
+function GuardrailWord({ word }: Pick<Guardrail, 'word'>) {
+  if (word === null) return <span class="soft">too few events</span>;
+  return <span class={`word ${word === 'worse' ? 'bad' : ''}`}>{word}</span>;
+}
+
+/** Ratios that may show harm. They are never a reason to ship an arm. */
+export function Guardrails({ results: { name, guardrails, arms } }: { readonly results: ExperimentResults }) {
+  const nameOf = armNames(arms);
+  const columns: readonly Column<Guardrail>[] = [
+    { header: 'Guardrail', cell: (each) => guardrailTexts[each.name] ?? each.name, value: (each) => each.name },
+    { header: 'Arm', cell: ({ arm }) => nameOf(arm), value: ({ arm }) => arm },
+    { header: 'Control', isNumber: true, cell: ({ control }) => formatRatio(control), value: ({ control }) => control },
+    { header: 'This arm', isNumber: true, cell: ({ value }) => formatRatio(value), value: ({ value }) => value },
+    {
+      header: 'Difference',
+      isNumber: true,
+      cell: ({ difference }) => formatRatio(difference),
+      value: ({ difference }) => difference,
+    },
+    { header: '99 % interval', isNumber: true, cell: ({ low, high }) => formatRange(low, high, formatRatio) },
+    { header: 'Sign of harm', cell: ({ word }) => <GuardrailWord word={word} />, value: ({ word }) => word },
+  ];
+  return (
+    <section class="card section">
+      <h2>Guardrails</h2>
+      <p class="soft">
+        Ratios that may show that a page is broken. A guardrail is worse, or shows no sign of harm; it is never a reason
+        to ship an arm.
+      </p>
+      <DataTable
+        caption="Guardrails"
+        isCaptionHidden
+        columns={columns}
+        rows={guardrails}
+        rowKey={(each) => `${each.arm} ${each.name}`}
+        csvName={`${name}-guardrails`}
+      />
+    </section>
+  );
+}
