@@ -405,7 +405,7 @@ export const bounds = {
   /** Maximum number of logins with one API key or operator token; a further login ends the oldest. */
   consoleLoginsPerSecretMax: 16,
   /** Maximum number of logins at both consoles (about 500 bytes each); a further login ends the oldest. */
-  consoleLoginsMax: 10_000,
+  consoleLoginsMax: 4_096,
   /** Maximum number of logins per minute with one API key or operator token. */
   consoleLoginsPerMinute: 16,
   /** Maximum number of requests per minute of one login. A page of a console needs about ten requests. */

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import { failureOutcome, type Outcome, successOutcome } from '../domain/outcome.ts';
+import type { ConsoleLoginFile } from './console-login-file.ts';
 import { SlidingWindow } from './rate-limits.ts';
 
 /** The console of partners on the public listener, or the console of the operator on the operations listener. */
@@ -19,19 +20,25 @@ export interface ConsoleLogin {
 }
 
 /**
- * Stores the logins at both consoles. The cookie of a login contains a random token, of which only the hash is stored.
+ * Stores the logins at both consoles, in memory and in a file. The cookie of a login contains a random token, of which only the hash is stored.
  *
  * The number of logins is limited, for each API key or operator token and in total. A login above a limit ends the oldest login.
  */
 export class ConsoleLogins {
   readonly #clock: Clock;
+  readonly #file: ConsoleLoginFile;
   /** Logins by the hash of their token, oldest first. */
   readonly #logins = new Map<string, ConsoleLogin>();
   /** Times of recent logins, by the hash of the API key or operator token. */
   readonly #recentLogins = new LRUCache<string, SlidingWindow>({ max: bounds.consoleLoginsMax });
 
-  constructor(clock: Clock) {
+  /** Restores the logins from the file. */
+  constructor(clock: Clock, file: ConsoleLoginFile) {
     this.#clock = clock;
+    this.#file = file;
+    for (const { tokenHash, ...login } of file.load(clock.wallMs())) {
+      this.#logins.set(tokenHash, { ...login, requests: new SlidingWindow(bounds.consoleRequestsPerMinute) });
+    }
   }
 
   /** Creates a login. Returns TOO_MANY_LOGINS after too many logins with the same API key or operator token. */
@@ -48,7 +55,9 @@ export class ConsoleLogins {
       expiresAtMs: this.#clock.wallMs() + bounds.consoleLoginMs,
       requests: new SlidingWindow(bounds.consoleRequestsPerMinute),
     };
-    this.#logins.set(hashToken(token), login);
+    const tokenHash = hashToken(token);
+    this.#logins.set(tokenHash, login);
+    this.#file.add({ tokenHash, console, secretHash, expiresAtMs: login.expiresAtMs });
     return successOutcome({ token, login });
   }
 
@@ -60,7 +69,7 @@ export class ConsoleLogins {
 
   /** Ends the login with this token at a console. Has no effect if there is none. */
   end(console: ConsoleName, token: string): void {
-    if (this.find(console, token) !== undefined) this.#logins.delete(hashToken(token));
+    if (this.find(console, token) !== undefined) this.#delete(hashToken(token));
   }
 
   /** Counts a login. Returns 0, or the time in milliseconds until the next login with this API key or operator token is possible. */
@@ -78,11 +87,16 @@ export class ConsoleLogins {
     const nowMs = this.#clock.wallMs();
     const ofSecret: string[] = [];
     for (const [tokenHash, login] of this.#logins) {
-      if (nowMs >= login.expiresAtMs) this.#logins.delete(tokenHash);
+      if (nowMs >= login.expiresAtMs) this.#delete(tokenHash);
       else if (login.secretHash === secretHash) ofSecret.push(tokenHash);
     }
-    if (ofSecret.length >= bounds.consoleLoginsPerSecretMax) this.#logins.delete(ofSecret[0]!);
-    if (this.#logins.size >= bounds.consoleLoginsMax) this.#logins.delete(this.#logins.keys().next().value!);
+    if (ofSecret.length >= bounds.consoleLoginsPerSecretMax) this.#delete(ofSecret[0]!);
+    if (this.#logins.size >= bounds.consoleLoginsMax) this.#delete(this.#logins.keys().next().value!);
+  }
+
+  #delete(tokenHash: string): void {
+    this.#logins.delete(tokenHash);
+    this.#file.delete(tokenHash);
   }
 }
 

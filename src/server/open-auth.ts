@@ -1,6 +1,7 @@
 import type { ApiKey } from '../auth/api-key.ts';
 import { Authenticator } from '../auth/authenticator.ts';
 import { OperatorConsole, PartnerConsole } from '../auth/console-access.ts';
+import { ConsoleLoginFile, consoleLoginPath } from '../auth/console-login-file.ts';
 import { ConsoleLogins } from '../auth/console-logins.ts';
 import { EmbedOriginRegistry } from '../auth/embed-origin-registry.ts';
 import { FailedLogins } from '../auth/failed-logins.ts';
@@ -76,8 +77,20 @@ function restoreAndSaveKeyUses(
 }
 
 /** Opens the logins at both consoles. */
-export function openConsoleAccess({ clock }: ServiceOptions, keyDirectory: SqliteKeyDirectory, token: OperatorToken) {
-  const logins = new ConsoleLogins(clock);
+export function openConsoleAccess(
+  { dataDir, clock, logger }: ServiceOptions,
+  cleanup: CleanupStack,
+  keyDirectory: SqliteKeyDirectory,
+  token: OperatorToken,
+) {
+  const file = new ConsoleLoginFile({
+    path: consoleLoginPath(dataDir),
+    onReadError: (error) =>
+      logger.warn({ err: describeError(error) }, 'console logins unreadable; starting without them'),
+    onWriteError: (error) => logger.warn({ err: describeError(error) }, 'console logins could not be saved'),
+  });
+  cleanup.addCleanupCallback(() => file.close());
+  const logins = new ConsoleLogins(clock, file);
   return {
     partner: new PartnerConsole(keyDirectory, logins, clock),
     operator: new OperatorConsole(token, logins),

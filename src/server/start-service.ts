@@ -248,7 +248,7 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
         ),
       experiments: () => analytics.countExperiments(daysSinceEpoch(clock.wallMs())),
     });
-    const consoles = openConsoleAccess(options, keyDirectory, token);
+    const consoles = openConsoleAccess(options, cleanup, keyDirectory, token);
     const loginDeps = { logger, failedLogins: consoles.failedLogins };
     listeners.setHandlers({
       public: publicRoutes({
