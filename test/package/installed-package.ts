@@ -34,7 +34,7 @@ async function runNpm(args: readonly string[], folder: string): Promise<string> 
 
 /** Files that a clean clone does not have, and the history. */
 const excludedPaths =
-  /^(node_modules|\.node|\.git|dist|data|test-artefacts|bench\/results|src\/web\/widget\/dist)(\/|$)/;
+  /^(node_modules|\.node|\.git|dist|data|test-artefacts|bench\/results|src\/web\/(widget|console)\/dist)(\/|$)/;
 
 /** Commands of docs/embedding.md, which install the tarball in the current folder and then run `program.mjs`. */
 export const documentedCommands = commandsOf(readFileSync(join(checkout, 'docs/embedding.md'), 'utf8'))

@@ -52,6 +52,7 @@ test('the package contains the compiled program, its data files, and the documen
     /^dist\/bench\/(capacity\/reference-result|mixes\/default)\.json$/,
     /^dist\/src\/verticals\/[a-z-]+\/([a-z-]+\.json|logos\/[a-z-]+\.svg)$/,
     /^dist\/src\/web\/widget\/dist\/widget\.js(\.br|\.gz)?$/,
+    /^dist\/src\/web\/console\/dist\/(partner|operator)\.(js|css)(\.br|\.gz)?$/,
     /^dist\/src\/openapi\/(reference\.css|examples\/[a-z-]+\.json)$/,
     /^dist\/src\/openapi\/swagger-ui\/(swagger-ui(-bundle)?\.[a-zA-Z.]+|LICENSE|NOTICE)$/,
   ];
@@ -66,8 +67,8 @@ test('the package contains the compiled program, its data files, and the documen
       `${shape}`,
     );
   assert.ok(
-    !paths.some((path) => /^dist\/src\/web\/widget\/(?!dist\/)/.test(path)),
-    'the widget is packed as a bundle',
+    !paths.some((path) => /^dist\/src\/web\/(?!(widget|console)\/dist\/)/.test(path)),
+    'the widget and the consoles are packed as bundles',
   );
   assert.ok(installed.packedBytes <= packedBytesMax, `${installed.packedBytes} bytes packed`);
 });
