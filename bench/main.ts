@@ -37,6 +37,7 @@ async function run({ quick, only, client, publish }: BenchOptions): Promise<void
     memory: null,
     micro: [],
     history: [],
+    consoles: [],
   };
   const file = join(resultsFolder, `${startedAt.replaceAll(':', '-')}.json`);
   const parts = selectBenchParts(only);

@@ -1,4 +1,5 @@
 import type { BenchPart } from './bench-part.ts';
+import { consoleBenchPart } from './consoles/console-part.ts';
 import { liveSessionsCurve } from './curves/live-sessions-curve.ts';
 import { requestRateCurve } from './curves/offered-load-curve.ts';
 import { ledgerBenchPart } from './history/history-part.ts';
@@ -15,4 +16,5 @@ export const benchParts: readonly BenchPart[] = [
   liveSessionsCurve,
   microBenchPart,
   ledgerBenchPart,
+  consoleBenchPart,
 ];

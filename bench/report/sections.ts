@@ -1,18 +1,28 @@
+import type { ConsoleMeasurement } from '../consoles/console-part.ts';
 import type { LedgerMeasurement } from '../history/history-part.ts';
 import type { MicroBenchmarkResult } from '../micro/micro-benchmark.ts';
 import type { BenchResult, SessionMemoryUsage } from '../result/bench-result.ts';
+import { summarizeMeasurements } from '../statistics.ts';
 import { curvesSection } from './curves-section.ts';
-import { formatNumber, type ReportSection } from './markdown.ts';
+import { formatNumber, formatSummary, type ReportSection } from './markdown.ts';
 import { routesSection } from './routes-section.ts';
 
 /** Returns the report sections of all benchmark parts that ran. */
-export function createReportSections({ routes, curves, memory, micro, history }: BenchResult): ReportSection[] {
+export function createReportSections({
+  routes,
+  curves,
+  memory,
+  micro,
+  history,
+  consoles,
+}: BenchResult): ReportSection[] {
   return [
     ...(routes.length === 0 ? [] : [routesSection(routes)]),
     ...(curves.length === 0 ? [] : [curvesSection(curves)]),
     ...(memory === null ? [] : [memorySection(memory)]),
     ...(micro.length === 0 ? [] : [microSection(micro)]),
     ...(history.length === 0 ? [] : [historySection(history)]),
+    ...(consoles.length === 0 ? [] : [consolesSection(consoles)]),
   ];
 }
 
@@ -55,6 +65,26 @@ function historySection(figures: readonly LedgerMeasurement[]): ReportSection {
       {
         head: ['Measurement', 'Result', 'Target'],
         rows: figures.map(({ name, value, target }) => [name, value, target ?? '-']),
+      },
+    ],
+  };
+}
+
+/** Decimals of the values by unit. */
+const consoleDecimals = { ms: 0, ratio: 2, 'per second': 0 } as const;
+
+function consolesSection(measurements: readonly ConsoleMeasurement[]): ReportSection {
+  return {
+    title: 'Consoles',
+    text: ['The consoles with the demo history, in Chromium on the same machine, without cached files.'],
+    tables: [
+      {
+        head: ['Measurement', 'Unit', 'Result'],
+        rows: measurements.map(({ name, unit, rounds }) => [
+          name,
+          unit,
+          formatSummary(summarizeMeasurements(rounds), consoleDecimals[unit]),
+        ]),
       },
     ],
   };

@@ -1,5 +1,6 @@
 import type { BenchScale } from '../bench-part.ts';
 import type { benchResultFormat } from '../capacity/benchmark-result.ts';
+import type { ConsoleMeasurement } from '../consoles/console-part.ts';
 import type { LedgerMeasurement } from '../history/history-part.ts';
 import type { Machine } from '../machine.ts';
 import type { MicroBenchmarkResult } from '../micro/micro-benchmark.ts';
@@ -125,12 +126,13 @@ export interface BenchResult {
   readonly commit: string | null;
   readonly machine: Machine;
   readonly scale: BenchScale;
-  /** Results by route. `routes`, `curves`, `memory`, `micro` and `history` are empty or null if the run did not measure them. */
+  /** Results by route. All of these members are empty or null if the run did not measure them. */
   readonly routes: readonly RouteResult[];
   readonly curves: readonly LoadCurveResult[];
   readonly memory: SessionMemoryUsage | null;
   readonly micro: readonly MicroBenchmarkResult[];
   readonly history: readonly LedgerMeasurement[];
+  readonly consoles: readonly ConsoleMeasurement[];
 }
 
 /** Adds a part's result to the run's result: appends the part's lists to the run's lists, and replaces other values of the run. */

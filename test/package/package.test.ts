@@ -20,10 +20,10 @@ import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import { documentedCommands, type InstalledPackage, installPackage, runToEnd } from './installed-package.ts';
 
 /**
- * The limit is 15 % above the current size of 1.56 MB: 0.5 MB are the API reference page, 0.27 MB images of the documents, and the rest
- * is code, types, catalogs and documents. A larger package contains a file by mistake, or this limit needs a new reason.
+ * The limit is 15 % above the current size of 2.3 MB: 0.5 MB are the API reference page, 0.5 MB images of the documents, 0.3 MB the two
+ * consoles, and the rest is code, types, catalogs and documents. A larger package contains a file by mistake, or this limit needs a new reason.
  */
-const packedBytesMax = 1_800_000;
+const packedBytesMax = 2_700_000;
 
 let installed: InstalledPackage;
 before(

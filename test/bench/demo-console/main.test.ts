@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { type DemoProcess, startDemoProcess } from '../../../bench/demo-console/demo-process.ts';
 import { readDemoFile, writeDemoFile } from '../../../bench/demo-history/demo-file.ts';
-import { spawnChildProcess, stopChildProcess } from '../../../bench/target/owned-resources.ts';
+import { stopChildProcess } from '../../../bench/target/owned-resources.ts';
 import { msPerDay } from '../../../src/domain/calendar.ts';
 import { listen } from '../../support/listen.ts';
 import { plainEnvironment } from '../../support/plain-environment.ts';
@@ -18,37 +19,11 @@ const script = fileURLToPath(new URL('../../../bench/demo-console/main.ts', impo
 const environment = { ...plainEnvironment(), SVC_PORT: '0', SVC_OPS_PORT: '0', SVC_MATCHER_THREADS: '0' };
 const dataDir = join(temporaryFolder(), 'demo');
 
-interface DemoConsole {
-  readonly child: ChildProcess;
-  readonly printed: string;
-  readonly partnerUrl: string;
-  readonly operatorUrl: string;
-  /** API keys by kind, such as `read-only key`. */
-  readonly keys: Readonly<Record<string, string>>;
-  readonly operatorToken: string;
-}
-
-/** Starts the demo with one vertical, and resolves when it has printed the logins. */
-async function startDemo(t: TestContext): Promise<DemoConsole> {
-  const child = spawnChildProcess(process.execPath, [script, '--vertical', 'credit-cards', dataDir], {
-    env: environment,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  runAfterTest(t, () => stopChildProcess(child));
-  let printed = '';
-  for await (const text of child.stdout!.setEncoding('utf8')) {
-    printed += text;
-    if (printed.includes('Ctrl-C')) break;
-  }
-  const rows = [...printed.matchAll(/^ {2}credit-cards +(\S+ key) +(svc_cc_\S+)$/gm)];
-  return {
-    child,
-    printed,
-    partnerUrl: /^Partner console: (\S+)$/m.exec(printed)![1]!,
-    operatorUrl: /^Operator console: (\S+)$/m.exec(printed)![1]!,
-    keys: Object.fromEntries(rows.map(([, kind, key]) => [kind, key])),
-    operatorToken: /^ {2}(svc_operator_\S+)$/m.exec(printed)![1]!,
-  };
+/** Starts the demo until the end of the test. */
+async function startDemo(t: TestContext): Promise<DemoProcess> {
+  const demo = await startDemoProcess(dataDir, 'credit-cards', environment);
+  runAfterTest(t, () => stopChildProcess(demo.child));
+  return demo;
 }
 
 const authorization = (secret: string) => ({ headers: { Authorization: `Bearer ${secret}` } });

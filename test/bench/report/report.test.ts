@@ -7,7 +7,15 @@ import { cpuTimeRatios, throughputRatios } from '../../../bench/report/ratios.ts
 import type { BenchResult } from '../../../bench/result/bench-result.ts';
 import { curvePoint, measurement, sessionRoute, smallResult } from '../support/small-result.ts';
 
-const empty: BenchResult = { ...smallResult, routes: [], curves: [], memory: null, micro: [], history: [] };
+const empty: BenchResult = {
+  ...smallResult,
+  routes: [],
+  curves: [],
+  memory: null,
+  micro: [],
+  history: [],
+  consoles: [],
+};
 
 describe('ratios of throughput and CPU time between two servers', () => {
   test('computes the throughput ratio of two servers in each round, and returns the median, lowest and highest ratio', () => {

@@ -82,4 +82,5 @@ export const smallResult: BenchResult = {
   },
   micro: [{ name: 'a/b: c', medianNs: 1_234.4, p99Ns: 2_000 }],
   history: [{ name: 'records', value: '1 MB', target: 'at most 2 MB' }],
+  consoles: [{ name: 'first paint', unit: 'ms', rounds: [90.4, 80, 120] }],
 };
