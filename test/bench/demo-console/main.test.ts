@@ -28,18 +28,37 @@ async function startDemo(t: TestContext): Promise<DemoProcess> {
 
 const authorization = (secret: string) => ({ headers: { Authorization: `Bearer ${secret}` } });
 
+const sameOrigin = (headers: Readonly<Record<string, string>>) => ({
+  headers: { 'Sec-Fetch-Site': 'same-origin', ...headers },
+});
+
+/** Opens a console and logs in as its page does. Returns the cookie. */
+async function logIn(consoleUrl: string, credential: object): Promise<string> {
+  const page = await fetch(consoleUrl);
+  assert.deepEqual([page.status, page.headers.get('content-type')], [200, 'text/html; charset=utf-8']);
+  const response = await fetch(new URL('api/login', consoleUrl), {
+    method: 'POST',
+    ...sameOrigin({ 'Content-Type': 'application/json' }),
+    body: JSON.stringify(credential),
+  });
+  assert.equal(response.status, 200);
+  return response.headers.get('set-cookie')!.split(';', 1)[0]!;
+}
+
 test('writes the history, prints working logins of both consoles, and stops at Ctrl-C', async (t) => {
   const { child, printed, partnerUrl, operatorUrl, keys, operatorToken } = await startDemo(t);
   assert.match(printed, /^All data is invented\. It ends today/m);
   assert.deepEqual(Object.keys(keys), ['live key', 'read-only key', 'test key']);
   for (const [kind, key] of Object.entries(keys)) {
-    const response = await fetch(new URL('/v1/credit-cards/experiments', partnerUrl), authorization(key));
+    const cookie = await logIn(partnerUrl, { key });
+    const response = await fetch(new URL('api/v1/credit-cards/experiments', partnerUrl), sameOrigin({ cookie }));
     const { data } = (await response.json()) as { data: readonly { readonly name: string }[] };
     assert.equal(data.length > 0, kind !== 'test key', kind);
   }
   const metrics = await (await fetch(new URL('/metrics', operatorUrl))).text();
   assert.match(metrics, /^marketplace_offers_at_budget [1-9]/m, 'an offer ran out of its budget');
-  const listed = await fetch(new URL('/keys', operatorUrl), authorization(operatorToken));
+  const cookie = await logIn(operatorUrl, { token: operatorToken });
+  const listed = await fetch(new URL('api/keys', operatorUrl), sameOrigin({ cookie }));
   assert.equal(listed.status, 200);
 
   child.kill('SIGINT');
