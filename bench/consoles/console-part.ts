@@ -9,7 +9,7 @@ import { measureLargePlot, measurePaint } from './paint.ts';
 /** Measurement of the consoles, with the value of each round. */
 export interface ConsoleMeasurement {
   readonly name: string;
-  readonly unit: 'ms' | 'ratio' | 'per second';
+  readonly unit: 'ms' | 'us' | 'ratio';
   readonly rounds: readonly number[];
 }
 

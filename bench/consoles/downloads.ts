@@ -4,14 +4,22 @@ import type { BenchContext } from '../bench-part.ts';
 import { writeRequestFile } from '../load/prepared-request.ts';
 import { measureLoad } from '../routes/run-scenario.ts';
 import { sessionRequest } from '../scenarios/requests.ts';
+import { measureServerUsage } from '../target/load-target.ts';
 import { withServiceTarget } from '../target/service-target.ts';
 import type { ConsoleMeasurement } from './console-part.ts';
 
 const files = ['', 'partner.js', 'partner.css'];
+const msPerSecond = 1_000;
+const microsPerSecond = 1_000_000;
+
+/** Downloads per second during a load: as many as 36,000 people who open the console in an hour. */
+const downloadsPerSecond = 10;
+/** Number of downloads by which the CPU time of one is measured. */
+const measuredDownloads = 500;
 
 /**
- * Measures how many sessions per second the API creates while one connection downloads the files of the partner console in a loop, as a
- * ratio to the same load without downloads. The loads with and without downloads alternate.
+ * Measures how many sessions per second the API creates while the files of the partner console are downloaded, as a ratio to the same load
+ * without downloads, and the CPU time of the server for a session and for a download. The loads with and without downloads alternate.
  */
 export async function measureDownloads(
   { scale, client }: BenchContext,
@@ -26,43 +34,36 @@ export async function measureDownloads(
     const { port } = service;
     const { connections, seconds } = scale;
     const load = { port, requestsFile, connections, seconds, singleUse: false, expectedStatus: 200 };
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const ratios: number[] = [];
-    const downloadsPerSecond: number[] = [];
+    const sessionMicros: number[] = [];
+    const downloadMicros: number[] = [];
     // The first round warms up the server.
     for (let round = 0; round <= scale.rounds; round++) {
       const alone = await measureLoad(service, client, load);
-      const downloads = startDownloads(port);
-      const started = performance.now();
+      const timer = setInterval(() => void downloadConsole(agent, port), msPerSecond / downloadsPerSecond);
       const together = await measureLoad(service, client, load);
-      const count = await downloads.stop();
+      clearInterval(timer);
+      const { usage } = await measureServerUsage(service, async () => {
+        for (let count = 0; count < measuredDownloads; count++) await downloadConsole(agent, port);
+      });
       if (round === 0) continue;
       ratios.push(together.perSecond / alone.perSecond);
-      downloadsPerSecond.push((count / (performance.now() - started)) * 1_000);
+      sessionMicros.push(alone.cpuMicros ?? Number.NaN);
+      downloadMicros.push(((usage?.allThreadsSeconds ?? Number.NaN) * microsPerSecond) / measuredDownloads);
     }
+    agent.destroy();
+    const name = `sessions per second during ${downloadsPerSecond} downloads of a console per second, to none`;
     return [
-      { name: 'sessions per second during downloads, to the same load without', unit: 'ratio', rounds: ratios },
-      { name: 'downloads of a console in this time', unit: 'per second', rounds: downloadsPerSecond },
+      { name, unit: 'ratio', rounds: ratios },
+      { name: 'CPU time of the server for a session', unit: 'us', rounds: sessionMicros },
+      { name: 'CPU time of the server for a download of a console', unit: 'us', rounds: downloadMicros },
     ];
   });
 }
 
-/** Downloads the files of the console, one after the other on one connection, until `stop` is called, which returns the number of downloads. */
-function startDownloads(port: number): { readonly stop: () => Promise<number> } {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  let isStopped = false;
-  const loop = async () => {
-    let count = 0;
-    for (; !isStopped; count++) for (const file of files) await download(agent, port, file);
-    agent.destroy();
-    return count;
-  };
-  const ended = loop();
-  return {
-    stop: () => {
-      isStopped = true;
-      return ended;
-    },
-  };
+async function downloadConsole(agent: Agent, port: number): Promise<void> {
+  for (const file of files) await download(agent, port, file);
 }
 
 function download(agent: Agent, port: number, file: string): Promise<void> {

@@ -17,11 +17,9 @@ async function openLoggedIn(browser: Browser, { url, login }: ConsoleAddress): P
 
 /** Waits until the page shows its figures. Returns the time since the start of the navigation in ms. */
 async function awaitFigures(page: Page): Promise<number> {
-  // The code runs in the browser, whose types this program does not have.
-  const shown = await page.waitForFunction(
-    "document.querySelector('main h1') !== null && document.querySelector('.loading') === null && performance.now()",
-  );
-  return (await shown.jsonValue()) as number;
+  await page.locator('main h1').waitFor();
+  await page.locator('.loading').first().waitFor({ state: 'detached' });
+  return page.evaluate(() => performance.now());
 }
 
 /** Measures the first page of a console in a new browser context for each round. */
@@ -55,6 +53,12 @@ interface Results {
   arms: { referrer_tag: string; label: string | null }[];
   comparisons: { arm: string }[];
   series: { arm: string; as_of: string; difference: number | null; low: number | null; high: number | null }[];
+}
+
+/** Members of `PerformanceResourceTiming`. */
+interface RequestTiming {
+  readonly name: string;
+  readonly responseEnd: number;
 }
 
 /** Extends the results of an experiment with two arms to 10 arms with 400 looks each. */
@@ -96,10 +100,12 @@ export async function measureLargePlot(
       await route.fulfill({ response, json: enlargeResults((await response.json()) as Results) });
     });
     await page.goto(new URL('#/experiments/short-form', address.url).href);
-    const drawn = await page.waitForFunction(`
-      document.querySelector('.plot-area canvas') !== null &&
-      performance.now() - performance.getEntriesByType('resource').find(({ name }) => name.includes('series=true')).responseEnd`);
-    times.push((await drawn.jsonValue()) as number);
+    await page.locator('.plot-area canvas').first().waitFor();
+    const drawnMs = await page.evaluate(() => {
+      const requests = performance.getEntriesByType('resource') as unknown as readonly RequestTiming[];
+      return performance.now() - requests.find(({ name }) => name.includes('series=true'))!.responseEnd;
+    });
+    times.push(drawnMs);
     await context.close();
   }
   return { name: `partner console: plot of ${looks} looks of ${arms} arms`, unit: 'ms', rounds: times };

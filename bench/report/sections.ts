@@ -71,7 +71,7 @@ function historySection(figures: readonly LedgerMeasurement[]): ReportSection {
 }
 
 /** Decimals of the values by unit. */
-const consoleDecimals = { ms: 0, ratio: 2, 'per second': 0 } as const;
+const consoleDecimals = { ms: 0, us: 0, ratio: 2 } as const;
 
 function consolesSection(measurements: readonly ConsoleMeasurement[]): ReportSection {
   return {
