@@ -387,6 +387,25 @@ export const bounds = {
   /** Maximum time that the server waits for the write lock on the key file. A server that waits for the lock blocks the event loop. */
   apiKeyServerLockTimeoutMs: 100,
   accountNameCharactersMax: 64,
+
+  // Audit log (docs/operating.md#audit-log)
+  /** Maximum time that a command waits for the lock on the audit log. */
+  auditCommandLockTimeoutMs: 5_000,
+  /** Maximum time that the server waits for the write lock on the audit log. A server that waits for the lock blocks the event loop. */
+  auditServerLockTimeoutMs: 100,
+  /** Longer subjects and names of actors are truncated. */
+  auditTextCharactersMax: 300,
+  /** Longer details are left out. The 64 origins of an account fit. */
+  auditDetailsCharactersMax: 32_768,
+  /** Number of entries that a command reads at once. */
+  auditEntriesPerRead: 1_000,
+  /** Maximum number of entries that `marketplace audit list` prints. */
+  auditEntriesListedMax: 1_000_000,
+  /** Maximum number of entries that wait while the audit log cannot be written. */
+  auditEntriesWaitingMax: 1_000,
+  /** Delay between attempts to write the waiting entries. */
+  auditRetryIntervalMs: 5_000,
+
   /** Largest Unix time in milliseconds that a JavaScript `Date` can represent. */
   timestampMsMax: 8_640_000_000_000_000,
   /** Each request deletes the unused counters of at most this number of API keys, which takes a few microseconds. */

@@ -1,3 +1,4 @@
+import type { AuditActor } from './audit/audit-log.ts';
 import type { CatalogSource } from './catalogs/parse-catalog.ts';
 import './embedded/assert-node-version.ts';
 import { isDate } from 'node:util/types';
@@ -118,6 +119,8 @@ export type {
   RevokeKeyResult,
 };
 
+const programActor: AuditActor = { kind: 'embedding_program', name: null };
+
 /** Content of a logo, and the response headers to send with it. */
 export interface LogoFile {
   readonly svg: Uint8Array;
@@ -228,6 +231,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
   });
 
   const { testClock } = service;
+  const recordChange = service.audit.recorderOf(programActor);
   const verticals = new Map(catalogs.map(({ vertical }) => [vertical.segment, vertical]));
   const findVertical = (segment: string) => {
     const vertical = verticals.get(segment);
@@ -262,15 +266,16 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
             limits: toLimitOverrides(properties.limits),
           },
           service.clock.wallMs(),
+          recordChange,
         );
         return { key, id: issued.id };
       },
       list: () => openService().keys.listKeys(),
-      revoke: (id) => openService().keys.revokeKey(id, service.clock.wallMs()),
+      revoke: (id) => openService().keys.revokeKey(id, service.clock.wallMs(), recordChange),
     },
     origins: {
-      allow: (account, origin) => openService().embedOrigins.allowOrigins(account, [origin])[0]!,
-      remove: (account, origin) => openService().embedOrigins.removeOrigins(account, [origin])[0]!,
+      allow: (account, origin) => openService().embedOrigins.allowOrigins(account, [origin], recordChange)[0]!,
+      remove: (account, origin) => openService().embedOrigins.removeOrigins(account, [origin], recordChange)[0]!,
       list: (account) => openService().embedOrigins.listOrigins(account),
     },
     followClick: async (url, context = {}) => {
@@ -278,10 +283,10 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
         return { kind: 'retry_later', retryAfterSeconds: bounds.retryAfterSeconds };
       return service.followClick(parseClickUrl(url, context));
     },
-    confirmations: { submit: async (rows) => toPartnerApiResult(await service.confirmRevenue(rows)) },
+    confirmations: { submit: async (rows) => toPartnerApiResult(await service.confirmRevenue(programActor, rows)) },
     testClock: testClock && {
       readTime: () => testClock.readTime(),
-      advance: async (days) => toPartnerApiResult(await testClock.advance(days)),
+      advance: async (days) => toPartnerApiResult(await testClock.advance(days, programActor)),
     },
     findLogo: (url) => {
       const { pathname = '', searchParams } = URL.parse(String(url), 'http://localhost') ?? {};

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { serviceActor } from '../../src/audit/audit-log.ts';
 import { defaultLimitOverrides } from '../../src/auth/rate-limits.ts';
 import { startServer } from '../../src/cli/commands/serve.ts';
 import { toStartupError } from '../../src/cli/commands/start-error.ts';
@@ -58,7 +59,7 @@ export async function serveDemo(dataDir: string, config: Config): Promise<void> 
 }
 
 /** Returns active keys for all logins. Creates keys for those that were revoked, for example in the operator console. */
-function replaceRevokedKeys({ keys: registry, clock }: Service, keys: DemoFile['keys']): DemoFile['keys'] {
+function replaceRevokedKeys({ keys: registry, clock, audit }: Service, keys: DemoFile['keys']): DemoFile['keys'] {
   const issued = registry.listKeys();
   const isActive = ({ id }: DemoKey) => issued.some((each) => each.id === id && each.revokedAtMs === null);
   if (keys.every(isActive)) return keys;
@@ -68,7 +69,7 @@ function replaceRevokedKeys({ keys: registry, clock }: Service, keys: DemoFile['
     const { mode, scope } = login;
     const vertical = builtInVerticals.verticals.find(({ segment }) => segment === login.vertical)!;
     const wanted = { accountName, vertical, mode, scope, expiresAtMs: null, limits: defaultLimitOverrides };
-    const { key, issued: created } = registry.create(wanted, clock.wallMs());
+    const { key, issued: created } = registry.create(wanted, clock.wallMs(), audit.recorderOf(serviceActor));
     return { ...login, key, id: created.id };
   });
 }

@@ -24,6 +24,7 @@ const request = {
   idempotencyKey: null,
   hasResponseBody: true,
   signal: null,
+  actorKind: 'partner_key',
 } as const;
 const sessionBody = { referrer_tag: 'bench_variant-a', user_agent: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0' };
 

@@ -27,7 +27,7 @@ export function createApiKeys(dataDir: string, count: number, vertical: Vertical
   const register = new KeyRegistry(keyFilePath(dataDir));
   const { keyPrefix } = vertical;
   const wanted = { accountName: 'bench', vertical, mode: 'live', scope: 'full', expiresAtMs: null } as const;
-  const { key, issued } = register.create({ ...wanted, limits: defaultLimitOverrides }, Date.now());
+  const { key, issued } = register.create({ ...wanted, limits: defaultLimitOverrides }, Date.now(), () => 0);
   register.close();
 
   const database = new Database(keyFilePath(dataDir), { fileMustExist: true });

@@ -1,3 +1,5 @@
+import type { RecordChange } from '../audit/audit-log.ts';
+import { runRecorded } from '../audit/run-recorded.ts';
 import { bounds } from '../bounds.ts';
 import { KeyFileWriter } from './key-file.ts';
 import {
@@ -18,17 +20,20 @@ export class EmbedOriginError extends RangeError {
   }
 }
 
-/** Reads and changes the web origins that may embed an account's widgets. The origins are stored in the key file. */
+/**
+ * Reads and changes the web origins that may embed an account's widgets. The origins are stored in the key file. A change is recorded before
+ * it is committed; if `record` throws an error, nothing changes.
+ */
 export class EmbedOriginRegistry extends KeyFileWriter {
   /** Allows origins. Returns one result for each origin, in the given order. Adds no origin if an `EmbedOriginError` is thrown. */
-  allowOrigins(accountName: string, origins: readonly string[]): AllowOriginResult[] {
+  allowOrigins(accountName: string, origins: readonly string[], record: RecordChange): AllowOriginResult[] {
     assertOrigins(origins);
-    return this.#inTransaction(accountName, (account) => {
+    return this.#inTransaction(accountName, record, (account, recordChange) => {
       const insert = this.database.prepare<[number, string]>(
         'INSERT INTO embed_origins (account, origin) VALUES (?, ?) ON CONFLICT DO NOTHING',
       );
-      const outcomes = origins.map((origin) =>
-        insert.run(account, origin).changes === 1 ? 'allowed' : 'already_allowed',
+      const outcomes = origins.map(
+        (origin): AllowOriginResult => (insert.run(account, origin).changes === 1 ? 'allowed' : 'already_allowed'),
       );
       const count = this.database.prepare<[number], number>('SELECT count(*) FROM embed_origins WHERE account = ?');
       if (count.pluck().get(account)! > bounds.embedOriginsPerAccountMax) {
@@ -37,18 +42,25 @@ export class EmbedOriginRegistry extends KeyFileWriter {
           `an account can have ${bounds.embedOriginsPerAccountMax} origins; remove unused origins first`,
         );
       }
+      const allowed = origins.filter((_, index) => outcomes[index] === 'allowed');
+      if (allowed.length > 0) recordChange('origin.allow', accountName, { origins: allowed });
       return outcomes;
     });
   }
 
   /** Removes origins. Returns one result for each origin, in the given order. Throws `EmbedOriginError` for an invalid argument. */
-  removeOrigins(accountName: string, origins: readonly string[]): RemoveOriginResult[] {
+  removeOrigins(accountName: string, origins: readonly string[], record: RecordChange): RemoveOriginResult[] {
     assertOrigins(origins);
-    return this.#inTransaction(accountName, (account) => {
+    return this.#inTransaction(accountName, record, (account, recordChange) => {
       const remove = this.database.prepare<[number, string]>(
         'DELETE FROM embed_origins WHERE account = ? AND origin = ?',
       );
-      return origins.map((origin) => (remove.run(account, origin).changes === 1 ? 'removed' : 'not_allowed'));
+      const outcomes = origins.map(
+        (origin): RemoveOriginResult => (remove.run(account, origin).changes === 1 ? 'removed' : 'not_allowed'),
+      );
+      const removed = origins.filter((_, index) => outcomes[index] === 'removed');
+      if (removed.length > 0) recordChange('origin.remove', accountName, { origins: removed });
+      return outcomes;
     });
   }
 
@@ -65,8 +77,14 @@ export class EmbedOriginRegistry extends KeyFileWriter {
     return this.database.prepare<[number], AllowedOrigin>(`${select} WHERE account = ? ${order}`).all(account);
   }
 
-  #inTransaction<Result>(accountName: string, change: (account: number) => Result): Result {
-    const result = this.database.transaction(() => change(this.#findAccount(accountName))).immediate();
+  #inTransaction<Result>(
+    accountName: string,
+    record: RecordChange,
+    change: (account: number, recordChange: RecordChange) => Result,
+  ): Result {
+    const result = runRecorded(record, (recordChange) =>
+      this.database.transaction(() => change(this.#findAccount(accountName), recordChange)).immediate(),
+    );
     this.onChanged();
     return result;
   }

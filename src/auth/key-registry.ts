@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import type { AuditDetails, RecordChange } from '../audit/audit-log.ts';
+import { runRecorded } from '../audit/run-recorded.ts';
 import { isJsonObject } from '../domain/assert-options.ts';
 import { formatIsoTimestampOrNull } from '../domain/calendar.ts';
 import { paramErrorTexts } from '../domain/errors.ts';
@@ -20,35 +22,22 @@ import { type KeyLimitOverrides, toLimitsJson } from './rate-limits.ts';
 export class KeyRegistry extends KeyFileWriter {
   /**
    * Issues a key and returns the text of the key, which cannot be read again later. Throws a RangeError if a member of `newKey` is invalid.
+   *
+   * @param record called before the key is committed. If it throws an error, no key is issued
    */
-  create(newKey: NewKey, nowMs: number): { readonly key: string; readonly issued: IssuedKey } {
+  create(newKey: NewKey, nowMs: number, record: RecordChange): { readonly key: string; readonly issued: IssuedKey } {
     const invalid = validateNewKey(newKey, nowMs);
     if (invalid !== null) throw new RangeError(`${invalid} ${paramErrorTexts[invalid]}`);
     const key = generateApiKey(newKey.vertical.keyPrefix, newKey.mode);
     const id = `key_${randomBytes(6).toString('hex')}`;
-    this.database
-      .transaction(() => {
-        this.database
-          .prepare(
-            `INSERT INTO keys (id, account, vertical, mode, scope, hash, created, expires,
-               requests_per_minute, analytics_per_minute, sessions_per_day)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-          )
-          .run(
-            id,
-            this.#findOrCreateAccount(newKey.accountName),
-            newKey.vertical.segment,
-            newKey.mode,
-            newKey.scope,
-            Buffer.from(hashApiKey(key), 'latin1'),
-            nowMs,
-            newKey.expiresAtMs,
-            newKey.limits.requestsPerMinute,
-            newKey.limits.analyticsPerMinute,
-            newKey.limits.sessionsPerDay,
-          );
-      })
-      .immediate();
+    runRecorded(record, (recordChange) =>
+      this.database
+        .transaction(() => {
+          this.#insertKey(id, newKey, hashApiKey(key), nowMs);
+          recordChange('key.create', id, describeNewKey(newKey));
+        })
+        .immediate(),
+    );
     const issued = this.find(id);
     if (issued === undefined) throw new Error('the new API key cannot be read from the key file');
     this.onChanged();
@@ -92,16 +81,52 @@ export class KeyRegistry extends KeyFileWriter {
     return row && extractLimits(row);
   }
 
-  /** Revokes a key permanently. If the key is already revoked, the time of the revocation does not change. */
-  revokeKey(id: string, nowMs: number): RevokeKeyResult {
-    const revoke = this.database.prepare<[number, string]>(
-      'UPDATE keys SET revoked = ? WHERE id = ? AND revoked IS NULL',
+  /**
+   * Revokes a key permanently. If the key is already revoked, the time of the revocation does not change.
+   *
+   * @param record called before the revocation is committed. If it throws an error, the key stays valid
+   */
+  revokeKey(id: string, nowMs: number, record: RecordChange): RevokeKeyResult {
+    const isRevoked = runRecorded(record, (recordChange) =>
+      this.database
+        .transaction(() => {
+          const revoke = this.database.prepare<[number, string]>(
+            'UPDATE keys SET revoked = ? WHERE id = ? AND revoked IS NULL',
+          );
+          if (revoke.run(nowMs, id).changes === 0) return false;
+          const { accountName, vertical, mode } = this.find(id)!;
+          recordChange('key.revoke', id, { account: accountName, vertical, mode });
+          return true;
+        })
+        .immediate(),
     );
-    if (revoke.run(nowMs, id).changes === 1) {
+    if (isRevoked) {
       this.onChanged();
       return 'revoked';
     }
     return this.find(id) === undefined ? 'unknown' : 'already_revoked';
+  }
+
+  #insertKey(id: string, newKey: NewKey, keyHash: string, nowMs: number): void {
+    this.database
+      .prepare(
+        `INSERT INTO keys (id, account, vertical, mode, scope, hash, created, expires,
+           requests_per_minute, analytics_per_minute, sessions_per_day)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      )
+      .run(
+        id,
+        this.#findOrCreateAccount(newKey.accountName),
+        newKey.vertical.segment,
+        newKey.mode,
+        newKey.scope,
+        Buffer.from(keyHash, 'latin1'),
+        nowMs,
+        newKey.expiresAtMs,
+        newKey.limits.requestsPerMinute,
+        newKey.limits.analyticsPerMinute,
+        newKey.limits.sessionsPerDay,
+      );
   }
 
   #findOrCreateAccount(name: string): number {
@@ -110,6 +135,18 @@ export class KeyRegistry extends KeyFileWriter {
       Number(this.database.prepare('INSERT INTO accounts (name) VALUES (?)').run(name).lastInsertRowid)
     );
   }
+}
+
+/** Returns the details of a new key in the audit log. */
+function describeNewKey({ accountName, vertical, mode, scope, expiresAtMs, limits }: NewKey): AuditDetails {
+  return {
+    account: accountName,
+    vertical: vertical.segment,
+    mode,
+    scope,
+    expires_at: formatIsoTimestampOrNull(expiresAtMs),
+    ...Object.fromEntries(apiKeyLimitNames.map(([name, param]) => [param, limits[name]])),
+  };
 }
 
 const selectKeysSql = `

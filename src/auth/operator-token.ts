@@ -35,10 +35,20 @@ export function operatorTokenPath(dataDir: string): string {
   return join(dataDir, 'operator-token');
 }
 
-/** Reads the operator token. If the file does not exist, first creates a file that only its owner can read, with a new token. */
-export function readOrCreateOperatorToken(path: string): { readonly token: OperatorToken; readonly created: boolean } {
+/**
+ * Reads the operator token. If the file does not exist, first creates a file that only its owner can read, with a new token.
+ *
+ * @param onCreate called before the file is created; an error that it throws prevents this
+ */
+export function readOrCreateOperatorToken(
+  path: string,
+  onCreate: () => unknown = () => {},
+): { readonly token: OperatorToken; readonly created: boolean } {
   const created = isMissing(path);
-  if (created) writeFileDurably(path, `svc_operator_${randomBytes(32).toString('hex')}\n`);
+  if (created) {
+    onCreate();
+    writeFileDurably(path, `svc_operator_${randomBytes(32).toString('hex')}\n`);
+  }
   return { token: new OperatorToken(readOperatorToken(path)), created };
 }
 

@@ -64,15 +64,31 @@ export function defineCommand(name: string, { summary = '', description, ...help
   return attachHelp(new Command(name).summary(summary).description(description), help);
 }
 
-/** Creates a command group. The help of the command group lists the first example of each command, and the exit codes of all commands. */
-export function createCommandGroup(name: string, description: string, commands: readonly Command[]): Command {
+/**
+ * Creates a command group. The help of the command group lists the first example of each command, and the exit codes of all commands.
+ *
+ * @param defaultCommand command that runs if the command line names no command of the group; null to print the help
+ */
+export function createCommandGroup(
+  name: string,
+  description: string,
+  commands: readonly Command[],
+  defaultCommand: Command | null = null,
+): Command {
   const group = new Command(name).description(description);
-  for (const command of commands) group.addCommand(command);
+  for (const command of commands) group.addCommand(command, { isDefault: command === defaultCommand });
+  if (defaultCommand !== null) groupsWithDefault.add(group);
   const codes = commands.flatMap(exitCodesOf).filter(([code]) => code !== exitCodes.success);
   return attachHelp(group, {
     examples: commands.map((command) => getCommandHelp(command).examples[0]!),
     exitCodes: Object.fromEntries(codes.map(([code]) => [code, null])),
   });
+}
+
+const groupsWithDefault = new WeakSet<Command>();
+
+export function hasDefaultCommand(command: Command): boolean {
+  return groupsWithDefault.has(command);
 }
 
 export function getCommandHelp(command: Command): CommandHelp {

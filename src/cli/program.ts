@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import { Command } from 'commander';
 import type { VerticalRegistry } from '../catalogs/vertical-registry.ts';
 import { escapeInvisibleCharacters, nearestWord } from '../domain/text.ts';
-import { addJsonOption, attachHelp, formatHelp } from './command.ts';
+import { addJsonOption, attachHelp, formatHelp, hasDefaultCommand } from './command.ts';
 
 /** Top-level commands and groups, in the order of the help. A module is loaded only when needed, because loading all modules is slow. */
 const commandModules: readonly (readonly [
@@ -19,6 +19,7 @@ const commandModules: readonly (readonly [
   ['tags', 'list the referrer tags of an account', () => import('./commands/tags.ts')],
   ['experiments', 'define experiments, and print their results', () => import('./commands/experiments.ts')],
   ['confirm', 'send confirmations of lenders to a running server', () => import('./commands/confirm.ts')],
+  ['audit', 'print and verify the history of changes', () => import('./commands/audit.ts')],
   ['backup', 'copy the data folder', () => import('./commands/backup.ts')],
   ['log', 'verify, inspect and repair a log', () => import('./commands/log.ts')],
   ['secret', 'manage the secrets that sign and encrypt tokens', () => import('./commands/secret.ts')],
@@ -56,8 +57,12 @@ export function normalizeArguments(root: Command, words: readonly string[]): str
   let helpWanted = false;
   const path: string[] = [];
   for (const word of words) {
-    // Skips each option, but not the word after the option, because options of command groups have no values.
-    if (word.startsWith('-')) continue;
+    // Skips each option, but not the word after the option, because options of command groups have no values. Options of a group with a
+    // default command belong to that command, which checks them.
+    if (word.startsWith('-')) {
+      if (hasDefaultCommand(command)) break;
+      continue;
+    }
     const isGroup = command.commands.length > 0;
     const subcommand = command.commands.find((each) => each.name() === word);
     if (subcommand !== undefined) {

@@ -78,6 +78,8 @@ export const paramErrorTexts = {
   requests_per_minute: `must be an integer from 1 to ${bounds.limitPerMinuteMax}, or null for the default`,
   analytics_per_minute: `must be an integer from 1 to ${bounds.limitPerMinuteMax}, or null for the default`,
   sessions_per_day: `must be an integer from 1 to ${bounds.limitPerDayMax}, or null for the default`,
+  action: 'must be an action of the audit log, such as key.create',
+  since: 'must be a calendar date YYYY-MM-DD or an ISO 8601 timestamp with its offset',
   origin: 'must be one web origin, such as https://www.example.com',
   advance_days: `is required, and must be an integer from 1 to ${bounds.testClockDaysPerRequestMax}. The clock can be at most ${bounds.testClockDaysMax} days ahead`,
   origins: `must be an array of web origins such as https://www.example.com; an account may have ${bounds.embedOriginsPerAccountMax}`,
@@ -235,5 +237,9 @@ export const errorTable = {
 /** Message of the UNAUTHORIZED error in responses of the operations listener. */
 export const operatorTokenRequiredMessage =
   "Send the operator's token, which is no API key, in the header Authorization: Bearer <TOKEN>. It is in the file operator-token of the service's data folder; what was sent is missing, malformed or another one.";
+
+/** Message of the SERVICE_UNAVAILABLE error for a change of an operator that cannot be recorded. */
+export const auditLogUnavailableMessage =
+  'The change was refused, because the audit log of the data folder cannot be written. The log of the service has the reason, such as a full disk. Retry after the number of seconds in the Retry-After header.';
 
 export type ErrorCode = keyof typeof errorTable;

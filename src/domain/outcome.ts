@@ -1,4 +1,10 @@
-import { type ErrorCode, errorTable, paramErrorTexts, type RequestParamName } from './errors.ts';
+import {
+  auditLogUnavailableMessage,
+  type ErrorCode,
+  errorTable,
+  paramErrorTexts,
+  type RequestParamName,
+} from './errors.ts';
 
 /** An element of `fields_invalid` in a response (docs/contract.md#submitting-fields). */
 export interface InvalidField {
@@ -25,6 +31,8 @@ export interface ApiError {
   readonly fieldsInvalid?: readonly InvalidField[];
   /** Number of seconds until a retry may succeed, an integer of at least 1 (RATE_LIMIT_EXCEEDED, TOO_MANY_LOGINS, SERVICE_UNAVAILABLE). */
   readonly retryAfterSeconds?: number;
+  /** Constant message that replaces the message of the code. */
+  readonly message?: string;
   /** Whether the request may take effect despite the error (SERVICE_UNAVAILABLE, docs/contract.md#uncertain-outcomes). */
   readonly outcomeUnknown?: boolean;
 }
@@ -62,6 +70,11 @@ export function serviceUnavailable(retryAfterSeconds: number): Failure {
   return failureOutcome({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds });
 }
 
+/** Creates the error for a change of an operator that cannot be recorded in the audit log, and was therefore refused. */
+export function auditLogUnavailable(retryAfterSeconds: number): Failure {
+  return failureOutcome({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds, message: auditLogUnavailableMessage });
+}
+
 export interface ErrorBody {
   readonly error: ErrorCode;
   readonly message: string;
@@ -73,11 +86,11 @@ export interface ErrorBody {
 
 /** Creates the JSON body of an error (docs/contract.md#error-body): `error`, `message`, and at most one more member. */
 export function createErrorBody(error: ApiError, requestId?: string): ErrorBody {
-  const { code, param, rule, missingRequired, fieldsInvalid } = error;
+  const { code, param, rule, missingRequired, fieldsInvalid, message = errorTable[code].message } = error;
   const subject = param === 'body' ? 'The request body' : param;
   return {
     error: code,
-    message: rule === undefined ? errorTable[code].message : `${subject} ${rule}.`,
+    message: rule === undefined ? message : `${subject} ${rule}.`,
     ...(param !== undefined && { param }),
     ...(missingRequired !== undefined && { missing_required: missingRequired }),
     ...(fieldsInvalid !== undefined && { fields_invalid: fieldsInvalid }),

@@ -20,6 +20,7 @@ import type {
 } from '../operations/analytics-schemas.ts';
 import {
   type ApiOperation,
+  type ApiRequest,
   type InputOf,
   rejectAdmitted,
   reportIgnoredParameters,
@@ -270,7 +271,10 @@ export class PartnerApi {
     const texts = toTexts(Object(argument));
     if (!texts.ok) return toErrorResult(rejectAdmitted(admission, texts).error);
     const { caller, quotaReservation } = admission;
-    const request = { caller, quotaReservation, idempotencyKey, hasResponseBody: true, signal: null };
+    const request: ApiRequest = {
+      ...{ caller, quotaReservation, idempotencyKey, hasResponseBody: true, signal: null },
+      actorKind: 'embedding_program',
+    };
     const outcome = await runOperation(operation, deps, texts.value, argument, request);
     if (!outcome.ok) return toErrorResult(outcome.error);
     const response = (operation.createResponse?.(outcome.value, deps) ?? outcome.value) as Response;

@@ -26,6 +26,15 @@ const JournalLogEndSchema = Type.Object({ name: Type.String(), position: count, 
 /** Log of the journal, with the position and the time (Unix milliseconds) of its last batch of field changes. */
 export type JournalLogEnd = Readonly<Static<typeof JournalLogEndSchema>>;
 
+const AuditLogEndSchema = Type.Object({
+  number: count,
+  hash: Type.String(),
+  /** Hash of the first entry, which identifies the log. Absent while a loss is accepted. */
+  firstHash: Type.Optional(Type.String()),
+});
+/** Last entry of the audit log. */
+export type AuditLogEnd = Readonly<Static<typeof AuditLogEndSchema>>;
+
 const DataInventorySchema = Type.Object({
   /**
    * `crc` is null if the CRC of the record at `position` is unknown. If `acceptedStart` is present, an operator has accepted that the ledger
@@ -37,6 +46,8 @@ const DataInventorySchema = Type.Object({
   sealed: Type.Optional(LogEndSchema),
   journal: Type.Optional(Type.Array(JournalLogEndSchema)),
   keys: Type.Optional(KeyFileNumbersSchema),
+  /** Inventories of earlier releases do not have this member. */
+  audit: Type.Optional(AuditLogEndSchema),
   /** Present if the secret file has a unit key. Inventories of earlier releases do not have this member. */
   hasUnitKey: Type.Optional(Type.Literal(true)),
   /** Present if the data folder was created with a test clock; see `readTestClockDays`. */

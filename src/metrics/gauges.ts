@@ -56,6 +56,7 @@ const gaugeHelp = {
   marketplace_analytics_lag_seconds:
     'Time since the oldest record that is not applied to the analytics became durable.',
   marketplace_aggregator_up: '1 while the aggregator runs.',
+  marketplace_audit_log_healthy: '1 if the last write of the audit log succeeded.',
 } as const;
 
 /** Values that `registerGauges` reads from other parts of the service at each scrape. */

@@ -1,6 +1,15 @@
+import { type AuditActor, AuditLogUnavailableError, type RecordChange } from '../audit/audit-log.ts';
+import type { AuditTrail } from '../audit/audit-trail.ts';
+import { recordFailure } from '../audit/run-recorded.ts';
 import { bounds } from '../bounds.ts';
 import { formatIsoTimestamp } from '../domain/calendar.ts';
-import { invalidRequest, type Outcome, serviceUnavailable, successOutcome } from '../domain/outcome.ts';
+import {
+  auditLogUnavailable,
+  invalidRequest,
+  type Outcome,
+  serviceUnavailable,
+  successOutcome,
+} from '../domain/outcome.ts';
 import type { TestClock } from '../domain/test-clock.ts';
 
 /** Time of a test clock, as the operations API returns it. */
@@ -13,6 +22,7 @@ export interface TestClockTime {
 
 interface ClockAdvanceOptions {
   readonly clock: TestClock;
+  readonly audit: Pick<AuditTrail, 'recorderOf'>;
   /** Makes the number of days durable, before the clock shows the new time. */
   readonly storeDays: (advancedDays: number) => Promise<void>;
   /**
@@ -47,14 +57,14 @@ export class ClockAdvance {
 
   /**
    * Advances the clock by an integer number of days and returns the new time. Returns an error if the number is invalid, if another advance
-   * is in progress, or if the number of days cannot be stored.
+   * is in progress, or if the number of days cannot be stored or recorded in the audit log.
    */
-  async advance(days: unknown): Promise<Outcome<TestClockTime>> {
+  async advance(days: unknown, actor: AuditActor): Promise<Outcome<TestClockTime>> {
     const { testClockDaysPerRequestMax: perRequestMax, testClockDaysMax: daysMax } = bounds;
     const daysLeft = daysMax - this.#options.clock.advancedDays;
     if (!isIntegerUpTo(days, Math.min(perRequestMax, daysLeft))) return invalidRequest('advance_days');
     if (this.#running !== null || this.#closed) return serviceUnavailable(bounds.retryAfterSeconds);
-    this.#running = this.#advanceByDays(days);
+    this.#running = this.#advanceByDays(days, this.#options.audit.recorderOf(actor));
     try {
       return await this.#running;
     } finally {
@@ -72,12 +82,20 @@ export class ClockAdvance {
     await this.#running;
   }
 
-  async #advanceByDays(days: number): Promise<Outcome<TestClockTime>> {
+  async #advanceByDays(days: number, record: RecordChange): Promise<Outcome<TestClockTime>> {
     const { clock, storeDays, dayTasks, onAdvanced, onStoreError } = this.#options;
     const target = clock.advancedDays + days;
+    let entry: number;
+    try {
+      entry = record('test_clock.advance', 'test clock', { advance_days: days, advanced_days: target });
+    } catch (error) {
+      if (error instanceof AuditLogUnavailableError) return auditLogUnavailable(bounds.retryAfterSeconds);
+      throw error;
+    }
     try {
       await storeDays(target);
     } catch (error) {
+      recordFailure(record, entry, 'failed');
       onStoreError(error);
       return serviceUnavailable(bounds.retryAfterSeconds);
     }

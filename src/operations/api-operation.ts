@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import type { AuditActor } from '../audit/audit-log.ts';
 import type { OperationAccess } from '../auth/authenticator.ts';
 import type { Caller, QuotaReservation } from '../auth/key-usage.ts';
 import { bounds } from '../bounds.ts';
@@ -85,6 +86,8 @@ export interface OperationDefinition<Deps, Parameters extends RequestMembers, Bo
 /** A request to an operation, except its input. The caller is authenticated and within its rate limits. */
 export interface ApiRequest {
   readonly caller: Caller;
+  /** How the caller sent the request, for the audit log. */
+  readonly actorKind: Extract<AuditActor['kind'], 'partner_key' | 'partner_console' | 'embedding_program'>;
   /** Reservation of one session in the daily session limit; null for operations that create no session, and for a repeated request. */
   readonly quotaReservation: QuotaReservation | null;
   readonly idempotencyKey: string | null;

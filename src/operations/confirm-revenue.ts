@@ -1,4 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { AnalyticsUnavailableError } from '../analytics/analytics.ts';
+import { type AuditActor, type AuditDetails, AuditLogUnavailableError } from '../audit/audit-log.ts';
+import type { AuditTrail } from '../audit/audit-trail.ts';
 import { bounds } from '../bounds.ts';
 import type { ClickDecider } from '../budgets/click-decider.ts';
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
@@ -9,7 +12,13 @@ import type { ConfirmationPayout, PayoutStateReader } from '../confirmations/pay
 import { PendingPayoutStates } from '../confirmations/payout-state.ts';
 import type { CancelSignal, SerialQueue } from '../domain/async.ts';
 import type { Clock } from '../domain/clock.ts';
-import { invalidRequest, type Outcome, serviceUnavailable, successOutcome } from '../domain/outcome.ts';
+import {
+  auditLogUnavailable,
+  invalidRequest,
+  type Outcome,
+  serviceUnavailable,
+  successOutcome,
+} from '../domain/outcome.ts';
 import type { AppendedRecord } from '../event-log/event-log.ts';
 import type { ClickIds } from '../ids/click-tokens.ts';
 import { decodeSubId, type SubIds } from '../ids/sub-id.ts';
@@ -32,6 +41,7 @@ export interface ConfirmRevenueDeps {
   readonly ledger: Ledger;
   readonly analytics: PayoutStateReader;
   readonly queue: SerialQueue;
+  readonly audit: Pick<AuditTrail, 'recorderOf' | 'recordOrWait'>;
   /** Numbers of the verticals in which clicks confirm their own revenue (`Vertical.clicksConfirmRevenue`). */
   readonly verticalsWithConfirmedClicks: ReadonlySet<number>;
   /** Numbers of the verticals with flat payouts (`Vertical.flatPayout`). */
@@ -76,6 +86,7 @@ export type ConfirmationsResponse = Readonly<Record<ConfirmationOutcome, number>
  */
 export async function confirmRevenue(
   deps: ConfirmRevenueDeps,
+  actor: AuditActor,
   body: unknown,
   text?: string,
   signal: CancelSignal | null = null,
@@ -90,18 +101,58 @@ export async function confirmRevenue(
   const textProblems = text === undefined ? null : findRowTextProblems(text);
   const parsed = rows.map((row, index) => textProblems?.get(index) ?? parseConfirmation(deps, row));
   try {
-    const results = await deps.queue.run(() => processBatch(deps, parsed, signal), signal);
+    const results = await deps.queue.run(() => recordBatch(deps, actor, parsed, text, signal), signal);
     if (results === null) return serviceUnavailable(bounds.retryAfterSeconds);
     const response = toConfirmationsView(results);
     deps.onBatchDone(response);
     return successOutcome(response);
   } catch (error) {
     if (error instanceof AnalyticsUnavailableError) return serviceUnavailable(bounds.retryAfterSeconds);
+    if (error instanceof AuditLogUnavailableError) return auditLogUnavailable(bounds.retryAfterSeconds);
     throw error;
   }
 }
 
 type RowResult = Omit<ConfirmationResult, 'index'>;
+type ParsedRow = Confirmation | RejectionReason;
+
+/**
+ * Processes a batch, with an entry in the audit log before the first row is recorded, and one with the result. If the second entry is
+ * missing, the process was killed, and rows of the batch may be recorded.
+ */
+async function recordBatch(
+  deps: ConfirmRevenueDeps,
+  actor: AuditActor,
+  rows: readonly ParsedRow[],
+  text: string | undefined,
+  signal: CancelSignal | null,
+): Promise<readonly RowResult[] | null> {
+  const batch = `batch_${randomBytes(6).toString('hex')}`;
+  const bytes = text === undefined ? null : Buffer.byteLength(text);
+  deps.audit.recorderOf(actor)('confirmations.submit', batch, { rows: rows.length, bytes });
+  let details: AuditDetails = { outcome: 'failed' };
+  try {
+    const results = await processBatch(deps, rows, signal);
+    details = results === null ? { outcome: 'refused' } : describeResults(rows, results);
+    return results;
+  } finally {
+    deps.audit.recordOrWait(actor, ['confirmations.result', batch, details]);
+  }
+}
+
+/** Counts the rows by outcome, the accepted rows by status, and the rejected rows by reason. */
+function describeResults(rows: readonly ParsedRow[], results: readonly RowResult[]): AuditDetails {
+  const counts = { accepted: 0, repeated: 0, rejected: 0, unknown: 0 };
+  const accepted = { funded: 0, reversed: 0 };
+  const reasons: Partial<Record<RejectionReason, number>> = {};
+  for (const [index, { outcome, reason }] of results.entries()) {
+    const row = rows[index]!;
+    counts[outcome]++;
+    if (outcome === 'accepted' && typeof row !== 'string') accepted[row.status]++;
+    if (reason !== undefined) reasons[reason] = (reasons[reason] ?? 0) + 1;
+  }
+  return { outcome: 'processed', ...counts, accepted_by_status: accepted, rejected_by_reason: reasons };
+}
 
 /**
  * Validates and records one batch: first the payouts, then the reversals, so that a reversal can precede its payout in the batch. Returns
@@ -109,7 +160,7 @@ type RowResult = Omit<ConfirmationResult, 'index'>;
  */
 async function processBatch(
   deps: ConfirmRevenueDeps,
-  rows: readonly (Confirmation | RejectionReason)[],
+  rows: readonly ParsedRow[],
   signal: CancelSignal | null,
 ): Promise<readonly RowResult[] | null> {
   const { clock, ledger, analytics } = deps;
@@ -142,7 +193,7 @@ async function processBatch(
 }
 
 /** Returns the indexes of the confirmations: first those of payouts, then those of reversals. */
-function listPayoutsFirst(rows: readonly (Confirmation | RejectionReason)[]): readonly number[] {
+function listPayoutsFirst(rows: readonly ParsedRow[]): readonly number[] {
   const indexesOf = (status: ConfirmationStatus) =>
     rows.flatMap((row, index) => (typeof row !== 'string' && row.status === status ? [index] : []));
   return [...indexesOf('funded'), ...indexesOf('reversed')];

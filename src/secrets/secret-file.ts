@@ -42,22 +42,33 @@ export class SecretFileError extends OperatorError {
  * Reads the secrets from the secret file (docs/contract.md#secrets). If the file is missing, creates it with one new secret and a unit
  * key. If the file is missing but the ledger is not empty, throws `SecretFileError`, because new secrets would invalidate the IDs in the
  * ledger.
+ *
+ * @param onCreate called before the file is created; an error that it throws prevents this
  */
-export function openOrCreateSecretFile(path: string, hasHistory: boolean): SecretSet {
+export function openOrCreateSecretFile(
+  path: string,
+  hasHistory: boolean,
+  onCreate: () => unknown = () => {},
+): SecretSet {
   if (isMissing(path)) {
     if (hasHistory) {
       throw new SecretFileError(
         `${path} is missing, but this data folder was used before: restore the secret file (see SVC_SECRET_FILE), or start with an empty data folder`,
       );
     }
+    onCreate();
     writeSecretFile(path, { secrets: [generateSecret(1)], unitKey: randomBytes(32) });
   }
   const { secrets, unitKey } = readSecretFile(path);
   return new SecretSet(secrets, unitKey);
 }
 
-/** Adds a new secret to an existing secret file atomically. Returns the number of the new secret. */
-export function addSecret(path: string): number {
+/**
+ * Adds a new secret to an existing secret file atomically. Returns the number of the new secret.
+ *
+ * @param onWrite called with the number before the file is replaced; an error that it throws prevents this
+ */
+export function addSecret(path: string, onWrite: (number: number) => unknown = () => {}): number {
   if (isMissing(path)) {
     throw new SecretFileError(`${path} is missing; the first start of the service creates it (see SVC_SECRET_FILE)`);
   }
@@ -66,6 +77,7 @@ export function addSecret(path: string): number {
   if (number > secretNumberMax) {
     throw new SecretFileError(`${path} contains secret number ${secretNumberMax}; no further secret can be added`);
   }
+  onWrite(number);
   writeSecretFile(path, { secrets: [...secrets, generateSecret(number)], unitKey });
   return number;
 }
@@ -73,10 +85,13 @@ export function addSecret(path: string): number {
 /**
  * Adds a new unit key to a secret file that an earlier release created, and returns the key. Throws `SecretFileError` if the file is
  * read-only.
+ *
+ * @param onWrite called before the file is replaced; an error that it throws prevents this
  */
-export function addUnitKey(path: string): Buffer {
+export function addUnitKey(path: string, onWrite: () => unknown = () => {}): Buffer {
   const { secrets } = readSecretFile(path);
   const unitKey = randomBytes(32);
+  onWrite();
   try {
     writeSecretFile(path, { secrets, unitKey });
   } catch (error) {

@@ -195,15 +195,18 @@ export class LedgerWitness implements LedgerSubscriber {
 /**
  * Returns the unit key of the secret file. Adds a key to the secret file of an earlier release. Throws `SecretFileError` if the secret file
  * has lost its key, because every returning visitor would count as a new visitor.
+ *
+ * @param onAdd called before a key is added; an error that it throws prevents this
  */
 export function readOrAddUnitKey(
   { unitKey }: SecretSet,
   secretFile: string,
   { inventory }: FolderEvidence,
   { hasUnits }: Pick<LedgerWitness, 'hasUnits'>,
+  onAdd: () => unknown,
 ): Buffer {
   if (unitKey !== null) return unitKey;
-  if (inventory.hasUnitKey !== true && !hasUnits) return addUnitKey(secretFile);
+  if (inventory.hasUnitKey !== true && !hasUnits) return addUnitKey(secretFile, onAdd);
   throw new SecretFileError(
     `${secretFile} has lost its unit_key, with which the service hashes ids of visitors: put the current file back; to ` +
       `count every returning visitor as a new one, add ${unitKeyMember} to the file`,

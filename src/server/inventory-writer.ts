@@ -3,6 +3,7 @@ import { bounds } from '../bounds.ts';
 import type { TestClock } from '../domain/test-clock.ts';
 import type { FileEventLog } from '../event-log/file-event-log.ts';
 import {
+  type AuditLogEnd,
   type DataInventory,
   type KeyFileNumbers,
   type LogEnd,
@@ -21,6 +22,8 @@ interface InventoryWriterOptions {
   readonly testClock: Pick<TestClock, 'advancedDays'> | null;
   /** Reads the numbers of the key file. Throws an SQLite error if the file cannot be read. */
   readonly readKeyNumbers: () => KeyFileNumbers;
+  /** Returns the end of the audit log, or null if it is unknown. */
+  readonly readAuditEnd: () => AuditLogEnd | null;
   /** Called for each failed write; the next write tries again. */
   readonly onError: (error: unknown) => void;
 }
@@ -91,7 +94,8 @@ export class InventoryWriter {
   }
 
   #createInventory(): DataInventory {
-    const { evidence, ledger, journal, readKeyNumbers, testClock } = this.#options;
+    const { evidence, ledger, journal, readKeyNumbers, readAuditEnd, testClock } = this.#options;
+    const audit = readAuditEnd() ?? evidence.inventory.audit;
     const { durablePosition, lastAppendedPosition, lastAppendedCrc } = ledger;
     const { acceptedStart } = evidence.inventory.ledger ?? {};
     return {
@@ -103,6 +107,7 @@ export class InventoryWriter {
       ...(this.#sealed.position > 0 && { sealed: this.#sealed }),
       journal: journal.listLogs(),
       keys: readKeyNumbers(),
+      ...(audit !== undefined && { audit }),
       hasUnitKey: true,
       ...(testClock !== null && { testClock: { advancedDays: testClock.advancedDays } }),
     };

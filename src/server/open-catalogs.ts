@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { type AuditDetails, serviceActor } from '../audit/audit-log.ts';
 import { type CatalogFileReload, CatalogStore } from '../catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import { LogoService, type LogoSource } from '../catalogs/logo-service.ts';
@@ -11,6 +12,7 @@ import { startMatcher } from '../matching/start-matcher.ts';
 import type { CatalogStatus } from '../metrics/gauges.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { CleanupStack } from './lifecycle.ts';
+import type { OpenedAudit } from './open-audit-trail.ts';
 import type { ServiceOptions } from './service.ts';
 
 /** Returns the state of every catalog, for the metrics. */
@@ -40,6 +42,30 @@ export function openCatalogStore({ dataDir, clock, logger, catalogs, registry }:
     onReloadRecovered: ({ vertical, mode }) =>
       logger.info({ vertical: vertical.segment, mode }, 'catalog file is valid again'),
     onWarnings: (source, warnings) => logger.warn({ ...describeSource(source), warnings }, 'catalog has warnings'),
+  });
+}
+
+/**
+ * Records which catalogs are in use: now those whose version is not the last recorded one, and later each new version before its activation.
+ * A new version is not activated while the audit log cannot be written.
+ */
+export function recordCatalogChanges(catalogs: CatalogStore, { log, trail }: OpenedAudit): void {
+  const describe = (source: CatalogSource, oldVersion: string | null, newVersion: string) => {
+    const versions = { old_version: oldVersion, new_version: newVersion };
+    const details: AuditDetails = { ...describeSource(source), ...versions };
+    return ['catalog.activate', `${source.vertical.segment} ${source.mode}`, details] as const;
+  };
+  const changes = catalogs.servedCatalogs.flatMap(({ source, current }) => {
+    const last = log.findLastEntry('catalog.activate', `${source.vertical.segment} ${source.mode}`);
+    const { new_version: lastVersion = null } = last === null ? {} : JSON.parse(last.details);
+    return lastVersion === current.version ? [] : [describe(source, lastVersion, current.version)];
+  });
+  trail.recordOrWait(serviceActor, ...changes);
+  catalogs.onBeforeActivate(async (catalog) => {
+    const served = catalogs.servedCatalogs.find(
+      ({ current }) => current.vertical.number === catalog.vertical.number && current.mode === catalog.mode,
+    )!;
+    trail.recorderOf(serviceActor)(...describe(served.source, served.current.version, catalog.version));
   });
 }
 

@@ -1,4 +1,5 @@
 import type { RetentionTask } from '../analytics/retention-task.ts';
+import type { AuditTrail } from '../audit/audit-trail.ts';
 import type { TestClock } from '../domain/test-clock.ts';
 import { writeTestClockDaysInBackground } from '../files/test-clock-file.ts';
 import type { FileJournal } from '../journal/file-journal.ts';
@@ -12,6 +13,7 @@ interface DailyWork {
   readonly retention: Pick<RetentionTask, 'runNow'> | null;
   readonly journal: Pick<FileJournal, 'rotateAndDeleteLogs'>;
   readonly inventoryWriter: Pick<InventoryWriter, 'requestWrite'>;
+  readonly audit: Pick<AuditTrail, 'recorderOf'>;
 }
 
 /** Creates the operation that advances the test clock. Budgets, caps and daily limits need no task, because they are counted by day. */
@@ -19,10 +21,11 @@ export function createClockAdvance(
   { dataDir, logger }: ServiceOptions,
   cleanup: CleanupStack,
   clock: TestClock,
-  { retention, journal, inventoryWriter }: DailyWork,
+  { retention, journal, inventoryWriter, audit }: DailyWork,
 ): ClockAdvance {
   const clockAdvance = new ClockAdvance({
     clock,
+    audit,
     storeDays: (days) => writeTestClockDaysInBackground(dataDir, days),
     dayTasks: [async () => retention?.runNow(), () => journal.rotateAndDeleteLogs()],
     onAdvanced: () => inventoryWriter.requestWrite(),

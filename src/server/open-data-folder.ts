@@ -1,3 +1,4 @@
+import { serviceActor } from '../audit/audit-log.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { TestClock } from '../domain/test-clock.ts';
 import { createPrivateFolder, restrictFolderToOwner } from '../files/durable-files.ts';
@@ -7,12 +8,13 @@ import type { SecretSet } from '../secrets/secret-set.ts';
 import { assertLedgerStart, type FolderEvidence, listLedgerSegments, readFolderEvidence } from './check-data-folder.ts';
 import { openTestClock } from './folder-clock.ts';
 import type { CleanupStack } from './lifecycle.ts';
+import { type OpenedAudit, openAuditTrail } from './open-audit-trail.ts';
 import type { ServiceOptions } from './service.ts';
 
 /**
- * Creates and locks the data folder, makes it accessible only to its owner, and loads the secrets. Throws `FolderInUseError` if
+ * Creates and locks the data folder, makes it accessible only to its owner, opens the audit log, and loads the secrets. Throws `FolderInUseError` if
  * another process has locked the folder, `TestClockMismatchError` if the folder has a test clock and the options do not ask for one, or the other
- * way round, and `DataMissingError` if the ledger or its first segments are missing.
+ * way round, and `DataMissingError` if the ledger, its first segments or entries of the audit log are missing.
  */
 export function openDataFolder(options: ServiceOptions, cleanup: CleanupStack): OpenedDataFolder {
   const { dataDir, secretFile, logger } = options;
@@ -33,14 +35,19 @@ export function openDataFolder(options: ServiceOptions, cleanup: CleanupStack): 
   }
   assertLedgerStart(evidence);
   const hasHistory = listLedgerSegments(evidence.files).length > 0 || evidence.inventory.ledger !== undefined;
-  const secrets = openOrCreateSecretFile(secretFile, hasHistory);
-  return { secrets, evidence, testClock, clock: testClock ?? options.clock };
+  const clock = testClock ?? options.clock;
+  const audit = openAuditTrail(options, clock, cleanup);
+  const secrets = openOrCreateSecretFile(secretFile, hasHistory, () =>
+    audit.trail.recorderOf(serviceActor)('secret.create', 'secret 1'),
+  );
+  return { secrets, evidence, testClock, clock, audit };
 }
 
 interface OpenedDataFolder {
   readonly secrets: SecretSet;
   readonly evidence: FolderEvidence;
   readonly testClock: TestClock | null;
+  readonly audit: OpenedAudit;
   /** Clock of the service: the test clock, or the clock of the options. */
   readonly clock: Clock;
 }

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { RetentionTask } from '../analytics/retention-task.ts';
 import { ThreadAnalytics } from '../analytics/thread-analytics.ts';
+import { serviceActor } from '../audit/audit-log.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import { keyFilePath } from '../auth/key-file.ts';
 import type { SqliteKeyDirectory } from '../auth/sqlite-key-directory.ts';
@@ -40,6 +41,7 @@ import {
 } from './check-data-folder.ts';
 import { InventoryWriter } from './inventory-writer.ts';
 import type { CleanupStack } from './lifecycle.ts';
+import type { OpenedAudit } from './open-audit-trail.ts';
 import { createLedgerBookings, rebuildLedgerBookings } from './open-ledger-bookings.ts';
 import { restoreFromAnalytics } from './restore-from-analytics.ts';
 import { type ServiceOptions, servedVerticals } from './service.ts';
@@ -57,6 +59,7 @@ interface StorageDeps {
   readonly cleanup: CleanupStack;
   readonly evidence: FolderEvidence;
   readonly testClock: TestClock | null;
+  readonly audit: OpenedAudit;
   readonly secrets: SecretSet;
   readonly authenticator: Authenticator;
   readonly keyDirectory: Pick<SqliteKeyDirectory, 'setChangeListener'>;
@@ -68,7 +71,7 @@ interface StorageDeps {
 
 /** Opens the ledger, restores sessions and the booked revenue of offers from it, and opens the journal and the analytics. */
 export async function openStorage(options: ServiceOptions, deps: StorageDeps) {
-  const { cleanup, evidence, testClock, secrets, keyDirectory, metrics, readKeyNumbers } = deps;
+  const { cleanup, evidence, testClock, secrets, keyDirectory, metrics, readKeyNumbers, audit } = deps;
   const { dataDir, clock, logger, onRestoreProgress } = options;
   const { sessionTtlMs, maxSessions: sessionsMax, maxReferrerTags: tagsMax } = options;
   const verticals = servedVerticals(options);
@@ -119,7 +122,10 @@ export async function openStorage(options: ServiceOptions, deps: StorageDeps) {
   cleanup.addCleanupCallback(() => journal.close());
   const onError = (error: unknown) =>
     logger.warn({ err: describeError(error) }, 'inventory of the data folder could not be saved');
-  const writer = new InventoryWriter({ dataDir, evidence, testClock, ledger, journal, readKeyNumbers, onError });
+  const writer = new InventoryWriter({
+    ...{ dataDir, evidence, testClock, ledger, journal, readKeyNumbers, onError },
+    readAuditEnd: audit.readEnd,
+  });
   inventoryWriter = writer;
   keyDirectory.setChangeListener(() => writer.requestWrite());
 
@@ -145,7 +151,7 @@ export async function openStorage(options: ServiceOptions, deps: StorageDeps) {
 /** Opens the ledger, and replays its records to the sessions, the limits of clicks, and the bookings of offers. */
 async function openRecoveredLedger(
   options: ServiceOptions,
-  { cleanup, evidence, secrets, authenticator, catalogs, clickLimiter, metrics }: StorageDeps,
+  { cleanup, evidence, secrets, authenticator, catalogs, clickLimiter, metrics, audit }: StorageDeps,
   sessionRecovery: SessionRecovery,
   hashAssignments: HashAssignments,
 ) {
@@ -167,7 +173,8 @@ async function openRecoveredLedger(
   cleanup.addCleanupCallback(() => snapshotWriter?.close());
   cleanup.addCleanupCallback(() => ledger.close());
   witness.assertSecretsMatch(secrets, options.secretFile);
-  const unitHasher = new UnitHasher(readOrAddUnitKey(secrets, options.secretFile, evidence, witness));
+  const recordUnitKey = () => audit.trail.recorderOf(serviceActor)('unit_key.create', 'unit key');
+  const unitHasher = new UnitHasher(readOrAddUnitKey(secrets, options.secretFile, evidence, witness, recordUnitKey));
   assertLedgerEnd(evidence, ledger, options.durability);
   assertKeyFileIsCurrent(keyFilePath(options.dataDir), {
     account: witness.highestAccount,

@@ -1,4 +1,6 @@
 import type { Logger } from 'pino';
+import type { AuditActor } from '../audit/audit-log.ts';
+import type { AuditTrail } from '../audit/audit-trail.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { EmbedOriginRegistry } from '../auth/embed-origin-registry.ts';
 import type { KeyRegistry } from '../auth/key-registry.ts';
@@ -40,6 +42,8 @@ export interface Service extends AsyncDisposable {
   readonly clock: Clock;
   /** Reads and advances the test clock; null without a test clock. */
   readonly testClock: Pick<ClockAdvance, 'advance' | 'readTime'> | null;
+  /** Records changes in the audit log of the data folder. */
+  readonly audit: Pick<AuditTrail, 'recorderOf'>;
   readonly keys: Pick<KeyRegistry, 'create' | 'find' | 'listKeys' | 'revokeKey'>;
   /** Origins on which each account may embed widgets. */
   readonly embedOrigins: Pick<EmbedOriginRegistry, 'allowOrigins' | 'listOrigins' | 'removeOrigins'>;
@@ -54,7 +58,12 @@ export interface Service extends AsyncDisposable {
   readonly engine: { readonly name: 'uws' | 'node'; readonly reason: string } | null;
   followClick(request: ClickRequest): Promise<ClickResult>;
   /** Records one confirmation or an array of confirmations (docs/contract.md#confirmations). `text` is the JSON text of `rows`. */
-  confirmRevenue(rows: unknown, text?: string, signal?: CancelSignal): Promise<Outcome<ConfirmationsResponse>>;
+  confirmRevenue(
+    actor: AuditActor,
+    rows: unknown,
+    text?: string,
+    signal?: CancelSignal,
+  ): Promise<Outcome<ConfirmationsResponse>>;
   readonly findLogo: LogoSource['findFile'];
   /** Returns the HTML of a built-in landing page; null if the path belongs to no landing page. */
   renderLandingPage(path: string, query: string): string | null;

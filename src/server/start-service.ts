@@ -1,3 +1,4 @@
+import { serviceActor } from '../audit/audit-log.ts';
 import { operatorTokenPath, readOrCreateOperatorToken } from '../auth/operator-token.ts';
 import { bounds } from '../bounds.ts';
 import { ClickDecider } from '../budgets/click-decider.ts';
@@ -38,6 +39,7 @@ import {
   openCatalogStore,
   openLogoService,
   openMatcher,
+  recordCatalogChanges,
   reloadCatalogs,
 } from './open-catalogs.ts';
 import { createClockAdvance } from './open-clock-advance.ts';
@@ -71,7 +73,7 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
   if (configured.listen !== null) loadDocsAssets().catch(() => {});
 
   // Files
-  const { secrets, evidence, testClock, clock } = openDataFolder(configured, cleanup);
+  const { secrets, evidence, testClock, clock, audit } = openDataFolder(configured, cleanup);
   const options: ServiceOptions = { ...configured, clock };
   const metrics = new Metrics(publicRouteNames);
   const { authenticator, keyDirectory, keys, embedOrigins, readKeyNumbers } = await createAuthenticator(
@@ -88,6 +90,7 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
     cleanup,
     evidence,
     testClock,
+    audit,
     secrets,
     authenticator,
     keyDirectory,
@@ -98,12 +101,13 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
   });
   const { sessions, idempotencyKeys, unitHasher, hashAssignments, referrerTags } = storage;
   const { ledger, journal, analytics, bookings } = storage;
-  const clockAdvance = testClock && createClockAdvance(options, cleanup, testClock, storage);
+  const clockAdvance = testClock && createClockAdvance(options, cleanup, testClock, { ...storage, audit: audit.trail });
   startAbortSignal?.throwIfAborted();
 
   // Offers
   activateLimitsOfNewCatalogs(options, bookings, catalogs, ledger);
   const logos = await openLogoService(options, cleanup, catalogs);
+  recordCatalogChanges(catalogs, audit);
   // The activation of a catalog reads the ledger, so the catalog store must close before the ledger closes.
   cleanup.addCleanupCallback(() => catalogs.close());
   const matcher = await openMatcher(options, cleanup, metrics);
@@ -114,7 +118,11 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
   // Listeners
   const lifecycle = new ServiceLifecycle({ clock, drain: options.drain, cleanup, ledger, journal, analytics });
   const notReadyReasons = () => lifecycle.notReadyReasons();
-  const operatorToken = options.listen && readOrCreateOperatorToken(operatorTokenPath(options.dataDir));
+  const operatorToken =
+    options.listen &&
+    readOrCreateOperatorToken(operatorTokenPath(options.dataDir), () =>
+      audit.trail.recorderOf(serviceActor)('operator_token.create', 'operator token'),
+    );
   const listeners =
     options.listen &&
     (await openListeners(options, options.listen, {
@@ -166,6 +174,8 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
     experimentCursors: new NameCursors(secrets, 'experiment-cursor'),
     unitCursors: new UnitCursors(secrets, random),
     experimentChanges: new ExperimentChanges(),
+    audit: audit.trail,
+    findAccountName: (account) => keyDirectory.findAccountAndKeyName({ account }).account ?? null,
     confirmationGraceDays: options.confirmationGraceDays,
     findKeyId: (keyNumber) => keyDirectory.findKeyId(keyNumber),
     widgetUrl: urls.widget,
@@ -187,13 +197,14 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
     clickIds,
     analytics,
     queue: new SerialQueue(bounds.confirmationQueueBatchesMax),
+    audit: audit.trail,
     verticalsWithConfirmedClicks: listVerticalNumbers(options, 'clicksConfirmRevenue'),
     verticalsWithFlatPayouts: listVerticalNumbers(options, 'flatPayout'),
     onClickReversed: metrics.countReversedClick,
     onBatchDone: metrics.countConfirmations,
   };
-  const confirm: Service['confirmRevenue'] = (rows, text, signal) =>
-    confirmRevenue(confirmationDeps, rows, text, signal);
+  const confirm: Service['confirmRevenue'] = (actor, rows, text, signal) =>
+    confirmRevenue(confirmationDeps, actor, rows, text, signal);
 
   if (options.listen !== null && listeners !== null && operatorToken !== null) {
     const { token } = operatorToken;
@@ -224,6 +235,7 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
         marketplace_analytics_applied_position: () => analytics.appliedPosition,
         marketplace_analytics_lag_seconds: () => analytics.lagMs / 1000,
         marketplace_aggregator_up: () => Number(analytics.healthy),
+        marketplace_audit_log_healthy: () => Number(audit.trail.healthy),
       },
       analyticsSkippedRecords: async () => {
         const { records: _, ...skipped } = await analytics.getRecordCounts();
@@ -256,6 +268,7 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
           basePath: '/v1',
           verticals,
           admitRequest: admitByKey(authenticator),
+          actorKind: 'partner_key',
           operations: apiOperations,
           operationDeps,
           cors: new CorsPolicy(options.corsOrigins),
@@ -297,10 +310,12 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
         hostNames: [options.listen.operationsHost, ...options.listen.operationsAllowedHosts],
         metrics: metrics.registry,
         notReadyReasons,
-        confirmRevenue: (rows, text, { signal }) => confirm(rows, text, signal),
+        confirmRevenue: (rows, text, { actor, signal }) => confirm(actor, rows, text, signal),
         keys,
         authenticator,
         embedOrigins,
+        audit: audit.trail,
+        auditLog: audit.log,
         testClock: clockAdvance,
         gaugeSources,
         defaultLimits: options.limits,
@@ -315,6 +330,7 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
     operationDeps,
     clock,
     testClock: clockAdvance,
+    audit: audit.trail,
     keys,
     embedOrigins,
     urls,

@@ -11,23 +11,24 @@ import { findCircular, type SourceFile, sourceFiles } from './source-tree.ts';
  */
 const mayImport = parseTable(`
 analytics: bounds clicks confirmations domain event-log experiments files ids ledger
-auth: bounds domain files secrets
+audit: bounds domain files
+auth: audit bounds domain files secrets
 bench/capacity: bounds domain files
 bounds:
 budgets: bounds catalogs clicks domain files ids ledger matching
 catalogs: bounds domain files matching
-cli: analytics auth bench/capacity bounds catalogs config confirmations domain event-log experiments files ids ledger
+cli: analytics audit auth bench/capacity bounds catalogs config confirmations domain event-log experiments files ids ledger
   logging operations secrets server sessions tls verticals
 clicks: bounds domain ids ledger
 config: auth bounds domain tls
 confirmations: bounds clicks domain ids ledger
 domain: bounds
-embedded: auth bounds catalogs config confirmations domain matching operations tls
+embedded: audit auth bounds catalogs config confirmations domain matching operations tls
 event-log: bounds domain files
 experiments: bounds domain statistics
 files: bounds domain
 http/engines: bounds config domain tls
-http/routes: auth bounds catalogs domain files http/engines metrics operations secrets sessions widgets
+http/routes: audit auth bounds catalogs domain files http/engines metrics operations secrets sessions widgets
 ids: bounds domain secrets
 journal: bounds domain event-log files ids secrets
 ledger: bounds domain event-log ids
@@ -35,7 +36,7 @@ logging: bounds domain http/engines
 matching: bounds domain
 metrics: bounds domain ledger
 openapi: bounds catalogs config domain http/routes ids ledger matching operations widgets
-operations: analytics auth bounds budgets catalogs clicks confirmations domain event-log experiments ids journal ledger
+operations: analytics audit auth bounds budgets catalogs clicks confirmations domain event-log experiments ids journal ledger
   matching secrets sessions statistics user-agents widgets
 secrets: bounds domain files
 sessions: bounds domain experiments ids ledger matching secrets
@@ -64,13 +65,20 @@ const portsOnly: Readonly<Record<string, readonly string[]>> = {
   ledger: ['ledger.ts', 'ledger-record.ts'],
   analytics: ['analytics.ts', 'counting-rules.ts'],
   journal: ['journal.ts'],
+  audit: ['audit-log.ts', 'audit-trail.ts', 'run-recorded.ts'],
 };
 
 /** Packages that only the listed files and folders may import. */
 const packageHomes: Readonly<Record<string, readonly string[]>> = {
   'uWebSockets.js': ['src/http/engines/uws-engine.ts', 'src/http/engines/uws-listener.ts'],
   'uWebSockets.js-glibc-2.38': ['src/http/engines/uws-engine.ts'],
-  'better-sqlite3': ['src/auth/', 'src/analytics/', 'src/files/folder-lock.ts', 'src/files/shared-database.ts'],
+  'better-sqlite3': [
+    'src/audit/',
+    'src/auth/',
+    'src/analytics/',
+    'src/files/folder-lock.ts',
+    'src/files/shared-database.ts',
+  ],
   'prom-client': ['src/metrics/'],
   piscina: ['src/matching/pool-matcher.ts'],
   commander: ['src/cli/'],

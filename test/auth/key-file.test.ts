@@ -12,7 +12,7 @@ import { KeyFileError, keyFilePath, openKeyFile } from '../../src/auth/key-file.
 import { KeyRegistry } from '../../src/auth/key-registry.ts';
 import { bounds } from '../../src/bounds.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { issueKey, noonMs, openDirectory } from './support.ts';
+import { issueKey, noonMs, openDirectory, unrecorded } from './support.ts';
 
 /** Schema of version 1. It must not change, because such files exist. */
 const version1 = `
@@ -192,7 +192,7 @@ test('migrates a key file of version 1 to the current schema and retains the key
 
   const origins = new EmbedOriginRegistry(keyFilePath(folder), { mustExist: true });
   t.after(() => origins.close());
-  assert.deepEqual(origins.allowOrigins('acme', ['https://shop.example']), ['allowed']);
+  assert.deepEqual(origins.allowOrigins('acme', ['https://shop.example'], unrecorded), ['allowed']);
 
   const fresh = temporaryFolder(t);
   openKeyFile(keyFilePath(fresh), 100).close();

@@ -9,7 +9,7 @@ import { defaultLimitOverrides } from '../../src/auth/rate-limits.ts';
 import { bounds } from '../../src/bounds.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { issueKey, noonMs, revokeKey } from './support.ts';
+import { issueKey, noonMs, revokeKey, unrecorded } from './support.ts';
 
 test('the list of keys does not contain the text of the keys', (t) => {
   const folder = temporaryFolder(t);
@@ -100,7 +100,7 @@ test('rejects a new key with an invalid property', (t) => {
   ]) {
     const limits = { ...defaultLimitOverrides, ...('limits' in member && member.limits) };
     const newKey = { ...validKey, ...member, limits } as never;
-    assert.throws(() => registry.create(newKey, noonMs), RangeError, JSON.stringify(member));
+    assert.throws(() => registry.create(newKey, noonMs, unrecorded), RangeError, JSON.stringify(member));
   }
   assert.deepEqual(registry.listKeys(), []);
 });

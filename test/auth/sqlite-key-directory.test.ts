@@ -6,7 +6,7 @@ import { keyFilePath } from '../../src/auth/key-file.ts';
 import { bounds } from '../../src/bounds.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { changeOrigins, issueKey, noonMs, openDirectory, revokeKey } from './support.ts';
+import { changeOrigins, issueKey, noonMs, openDirectory, revokeKey, unrecorded } from './support.ts';
 
 test('finds a key by its hash, and returns nothing for an unknown or revoked key', (t) => {
   const folder = temporaryFolder(t);
@@ -55,7 +55,7 @@ test('uses cached keys and origins while the key file is unreadable, and reports
   for (const table of ['keys', 'embed_origins']) {
     const folder = temporaryFolder(t);
     const { key, issued } = issueKey(folder);
-    changeOrigins(folder, (registry) => registry.allowOrigins('acme', ['https://a.example']));
+    changeOrigins(folder, (registry) => registry.allowOrigins('acme', ['https://a.example'], unrecorded));
     const otherProgram = new Database(keyFilePath(folder));
     t.after(() => otherProgram.close());
     const errors: unknown[] = [];
@@ -89,14 +89,14 @@ test('returns sorted origins, and returns the same array until a poll finds a ch
     t.mock.timers.tick(bounds.apiKeyPollIntervalMs);
   };
   assert.deepEqual([directory.findOrigins(acme!), directory.findOrigins(0)], [[], []]);
-  change((registry) => registry.allowOrigins('other', ['https://c.example']));
+  change((registry) => registry.allowOrigins('other', ['https://c.example'], unrecorded));
   const ofOther = directory.findOrigins(other!);
-  change((registry) => registry.allowOrigins('acme', ['https://b.example', 'https://a.example']));
+  change((registry) => registry.allowOrigins('acme', ['https://b.example', 'https://a.example'], unrecorded));
   const allowed = directory.findOrigins(acme!);
   assert.deepEqual(allowed, ['https://a.example', 'https://b.example']);
   t.mock.timers.tick(bounds.apiKeyPollIntervalMs);
   assert.equal(directory.findOrigins(acme!), allowed);
-  change((registry) => registry.removeOrigins('acme', ['https://a.example']));
+  change((registry) => registry.removeOrigins('acme', ['https://a.example'], unrecorded));
   assert.deepEqual(directory.findOrigins(acme!), ['https://b.example']);
   assert.equal(directory.findOrigins(other!), ofOther);
 });

@@ -1,4 +1,5 @@
 import type { TestContext } from 'node:test';
+import type { RecordChange } from '../../src/audit/audit-log.ts';
 import type { ApiKeyScope } from '../../src/auth/api-key.ts';
 import { Authenticator } from '../../src/auth/authenticator.ts';
 import { EmbedOriginRegistry } from '../../src/auth/embed-origin-registry.ts';
@@ -14,6 +15,9 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** The time of a new `ManualClock`. */
 export const noonMs = new ManualClock().wallMs();
+
+/** Records nothing, for tests without an audit log. */
+export const unrecorded: RecordChange = () => 0;
 
 export interface KeyOptions {
   readonly account?: string;
@@ -38,12 +42,12 @@ export function issueKey(folder: string, options: KeyOptions = {}, nowMs = noonM
   const { account = 'acme', vertical = personalLoans, mode = 'live', scope = 'full', expiresAtMs = null } = options;
   const limits = { ...defaultLimitOverrides, ...options.limits };
   return changeKeys(folder, (registry) =>
-    registry.create({ accountName: account, vertical, mode, scope, expiresAtMs, limits }, nowMs),
+    registry.create({ accountName: account, vertical, mode, scope, expiresAtMs, limits }, nowMs, unrecorded),
   );
 }
 
 export function revokeKey(folder: string, id: string, nowMs = noonMs) {
-  return changeKeys(folder, (registry) => registry.revokeKey(id, nowMs));
+  return changeKeys(folder, (registry) => registry.revokeKey(id, nowMs, unrecorded));
 }
 
 /** Changes embed origins through a separate connection, as another process would. */

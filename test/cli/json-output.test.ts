@@ -70,10 +70,13 @@ test('the --json output of every command has the properties that the help of the
   await check('experiments results', ['hero-test', ...forAcme, '--group-by', 'device']);
   await check('experiments list', forAcme);
   await check('secret rotate');
+  await check('audit list');
+  await check('audit verify');
   await check('log inspect', [], { absent: ['error'] });
   await check('backup', [`${folder}-copy`]);
   await marketplace.close();
   await check('keys repair');
+  await check('audit repair');
   await check('analytics rebuild');
   writeFileSync(join(folder, 'ledger', '0000000000000001.log'), Buffer.alloc(16), { flag: 'r+' });
   const { damage } = await check('log verify', [], { code: 3 });

@@ -104,6 +104,7 @@ test('the metrics contain the version, sizes and limits of the service', async (
     ['marketplace_live_sessions_max', 1_234],
     ['marketplace_api_keys', 1],
     ['marketplace_aggregator_up', 1],
+    ['marketplace_audit_log_healthy', 1],
     ['marketplace_analytics_applied_position', 1],
     ['marketplace_analytics_lag_records', 0],
     ['marketplace_analytics_lag_seconds', 0],

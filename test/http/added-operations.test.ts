@@ -85,6 +85,7 @@ async function serve(t: TestContext, engine: keyof typeof engines) {
     basePath: '/v1',
     verticals: [personalLoans],
     admitRequest: admitByKey(authenticator),
+    actorKind: 'partner_key',
     operations,
     operationDeps: deps,
     cors: new CorsPolicy([page]),

@@ -31,6 +31,7 @@ const gaugeSources: GaugeSources = {
     marketplace_analytics_applied_position: () => 7,
     marketplace_analytics_lag_seconds: () => 0.25,
     marketplace_aggregator_up: () => 1,
+    marketplace_audit_log_healthy: () => 1,
   },
   analyticsSkippedRecords: async () => ({ duplicateClicks: 2 }),
   certificateStatus: null,

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { serviceActor } from '../../src/audit/audit-log.ts';
 import { bounds } from '../../src/bounds.ts';
 import { daysSinceEpoch, formatIsoTimestamp, msPerDay } from '../../src/domain/calendar.ts';
 import { TestClock } from '../../src/domain/test-clock.ts';
 import { ClockAdvance } from '../../src/operations/advance-clock.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { MemoryAudit } from '../support/memory-audit.ts';
 
 /** Creates a clock and its advance, and records what happens in order. */
 function createAdvance({ advancedDays = 0, storeDays = async (_days: number) => {} } = {}) {
@@ -14,8 +16,10 @@ function createAdvance({ advancedDays = 0, storeDays = async (_days: number) => 
   const events: string[] = [];
   const record = (event: string) => events.push(`${event} at day ${Math.floor((clock.wallMs() - startMs) / msPerDay)}`);
   let runTask = async () => {};
+  const audit = new MemoryAudit();
   const advance = new ClockAdvance({
     clock,
+    audit: audit.trail,
     storeDays: async (days) => {
       record(`store ${days}`);
       await storeDays(days);
@@ -33,7 +37,7 @@ function createAdvance({ advancedDays = 0, storeDays = async (_days: number) => 
   const setTask = (task: () => Promise<void>) => {
     runTask = task;
   };
-  return { machineClock, clock, startMs, events, advance, setTask };
+  return { machineClock, clock, startMs, events, advance, setTask, audit };
 }
 
 test('stores the new time, then moves the clock day by day and runs the tasks of each day in order', async () => {
@@ -41,7 +45,7 @@ test('stores the new time, then moves the clock day by day and runs the tasks of
   machineClock.advance(5_000);
   const now = formatIsoTimestamp(startMs + 5_000 + 2 * msPerDay);
   const monotonicMs = clock.monotonicMs();
-  assert.deepEqual(await advance.advance(2), { ok: true, value: { now, advanced_days: 2 } });
+  assert.deepEqual(await advance.advance(2, serviceActor), { ok: true, value: { now, advanced_days: 2 } });
   assert.deepEqual(advance.readTime(), { now, advanced_days: 2 });
   assert.deepEqual(events, [
     'store 2 at day 0',
@@ -58,7 +62,7 @@ test('runs the tasks once for each UTC day that begins', async () => {
   const { clock, advance, setTask } = createAdvance();
   const days: number[] = [daysSinceEpoch(clock.wallMs())];
   setTask(async () => void days.push(daysSinceEpoch(clock.wallMs())));
-  await advance.advance(bounds.testClockDaysPerRequestMax);
+  await advance.advance(bounds.testClockDaysPerRequestMax, serviceActor);
   const expected = Array.from({ length: bounds.testClockDaysPerRequestMax + 1 }, (_, day) => days[0]! + day);
   assert.deepEqual(days, expected);
 });
@@ -67,25 +71,25 @@ test('rejects a number of days outside the bounds, and changes nothing', async (
   const { testClockDaysMax: daysMax, testClockDaysPerRequestMax: perRequestMax } = bounds;
   const { clock, events, advance } = createAdvance({ advancedDays: daysMax - 2 });
   for (const days of [undefined, null, '1', true, 0, -1, 0.5, Number.NaN, 1e300, perRequestMax + 1, 3, [1]]) {
-    const outcome = await advance.advance(days);
+    const outcome = await advance.advance(days, serviceActor);
     assert.ok(!outcome.ok && outcome.error.code === 'INVALID_REQUEST' && outcome.error.param === 'advance_days');
   }
   assert.deepEqual([clock.advancedDays, events], [daysMax - 2, []]);
-  assert.ok((await advance.advance(2)).ok);
-  assert.equal((await advance.advance(1)).ok, false);
+  assert.ok((await advance.advance(2, serviceActor)).ok);
+  assert.equal((await advance.advance(1, serviceActor)).ok, false);
 });
 
 test('rejects an advance while another is in progress', async () => {
   const { clock, advance, setTask } = createAdvance();
   const blocked = Promise.withResolvers<void>();
   setTask(() => blocked.promise);
-  const first = advance.advance(2);
-  const second = await advance.advance(5);
+  const first = advance.advance(2, serviceActor);
+  const second = await advance.advance(5, serviceActor);
   assert.ok(!second.ok && second.error.code === 'SERVICE_UNAVAILABLE' && second.error.retryAfterSeconds === 1);
   blocked.resolve();
   assert.ok((await first).ok);
   assert.equal(clock.advancedDays, 2);
-  assert.ok((await advance.advance(1)).ok);
+  assert.ok((await advance.advance(1, serviceActor)).ok);
 });
 
 test('does not move the clock if the new time cannot be stored, and can be repeated', async () => {
@@ -94,11 +98,11 @@ test('does not move the clock if the new time cannot be stored, and can be repea
     if (isFull) throw new Error('disk full');
   };
   const { clock, events, advance } = createAdvance({ storeDays });
-  const outcome = await advance.advance(3);
+  const outcome = await advance.advance(3, serviceActor);
   assert.ok(!outcome.ok && outcome.error.code === 'SERVICE_UNAVAILABLE');
   assert.deepEqual([clock.advancedDays, events], [0, ['store 3 at day 0', 'error at day 0']]);
   isFull = false;
-  assert.ok((await advance.advance(3)).ok);
+  assert.ok((await advance.advance(3, serviceActor)).ok);
 });
 
 test('close ends the advance without waiting for the task in progress, and rejects later ones', async () => {
@@ -108,12 +112,12 @@ test('close ends the advance without waiting for the task in progress, and rejec
     started.resolve();
     return blocked.promise;
   });
-  const running = advance.advance(5);
+  const running = advance.advance(5, serviceActor);
   await started.promise;
   await advance.close();
   assert.equal((await running).ok, false);
   assert.deepEqual([clock.advancedDays, events], [1, ['store 5 at day 0']]);
-  assert.equal((await advance.advance(1)).ok, false);
+  assert.equal((await advance.advance(1, serviceActor)).ok, false);
   assert.equal(clock.advancedDays, 1);
   blocked.resolve();
 });

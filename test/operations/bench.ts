@@ -50,6 +50,12 @@ export function callOperation<Deps, Input, Result>(
   { texts = {}, body }: { readonly texts?: ParameterTexts; readonly body?: unknown },
   request: Partial<ApiRequest> = {},
 ) {
-  const defaults = { quotaReservation: null, idempotencyKey: null, hasResponseBody: true, signal: null };
+  const defaults = {
+    quotaReservation: null,
+    idempotencyKey: null,
+    hasResponseBody: true,
+    signal: null,
+    actorKind: 'partner_key',
+  } as const;
   return runOperation(operation, deps, texts, body, { caller: { ...tenant, keyNumber }, ...defaults, ...request });
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { AnalyticsUnavailableError } from '../../src/analytics/analytics.ts';
 import { ThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
+import { serviceActor } from '../../src/audit/audit-log.ts';
 import { bounds } from '../../src/bounds.ts';
 import type { PayoutStateReader } from '../../src/confirmations/payout-state.ts';
 import { SerialQueue } from '../../src/domain/async.ts';
@@ -19,6 +20,7 @@ import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { secretSetOf } from '../support/identities.ts';
 import { offerClickedRecord, offersViewedRecord, sessionCreatedRecord } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { MemoryAudit } from '../support/memory-audit.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { openTemporaryLedger, type TemporaryLedger } from '../support/temporary-logs.ts';
@@ -33,6 +35,7 @@ const flatVertical = 3;
 /** Runs `confirmRevenue` with a real ledger and aggregator. The catalog contains the lender of the offer `shown` only. */
 class Bench {
   readonly clock = new ManualClock();
+  readonly audit = new MemoryAudit();
   readonly subIds = new SubIds(secretSetOf('ours'), new RandomBytesPool());
   readonly clickIds = new ClickIds(secretSetOf('ours'), new RandomBytesPool());
   readonly ledger: TemporaryLedger;
@@ -57,6 +60,7 @@ class Bench {
       },
       ledger: ledger.log,
       analytics: history,
+      audit: this.audit.trail,
       queue: new SerialQueue(bounds.confirmationQueueBatchesMax),
       verticalsWithConfirmedClicks: new Set([confirmedVertical]),
       verticalsWithFlatPayouts: new Set([flatVertical]),
@@ -113,7 +117,7 @@ class Bench {
   }
 
   async confirm(...rows: readonly unknown[]): Promise<ConfirmationsResponse> {
-    const outcome = await confirmRevenue(this.ports, rows);
+    const outcome = await confirmRevenue(this.ports, serviceActor, rows);
     assert.ok(outcome.ok, JSON.stringify(outcome));
     return outcome.value;
   }
@@ -162,7 +166,7 @@ describe('confirmRevenue', () => {
 
   it('reports a repeated row as repeated or as a conflict, and records the first row only', async (t) => {
     const bench = await Bench.open(t);
-    const single = await confirmRevenue(bench.ports, bench.row());
+    const single = await confirmRevenue(bench.ports, serviceActor, bench.row());
     assert.ok(single.ok && single.value.accepted === 1);
     const rows = [bench.row(), bench.row({ status: 'reversed' })];
     const byClickId = bench.row({ sub_id: undefined, svc_offer_id: undefined, click_id: bench.clickId('clicked') });
@@ -182,8 +186,8 @@ describe('confirmRevenue', () => {
   it('records no rows of a batch that is cancelled before processing starts', async (t) => {
     const bench = await Bench.open(t);
     const signal = { ended: false };
-    const first = confirmRevenue(bench.ports, bench.row(), undefined, signal);
-    const second = confirmRevenue(bench.ports, bench.row({ txid: 'tx-2' }), undefined, signal);
+    const first = confirmRevenue(bench.ports, serviceActor, bench.row(), undefined, signal);
+    const second = confirmRevenue(bench.ports, serviceActor, bench.row({ txid: 'tx-2' }), undefined, signal);
     await new Promise(setImmediate);
     signal.ended = true;
     assert.ok((await first).ok);
@@ -498,7 +502,7 @@ describe('confirmRevenue', () => {
     const full = Array.from({ length: bounds.confirmationRowsPerRequestMax }, () => 0);
     assert.equal((await bench.confirm(...full)).rejected, full.length);
     for (const body of [[...full, 0], undefined]) {
-      const outcome = await confirmRevenue(bench.ports, body);
+      const outcome = await confirmRevenue(bench.ports, serviceActor, body);
       assert.deepEqual(outcome, invalidRequest('body', 'must be one confirmation or an array of at most 500'));
     }
   });
@@ -508,7 +512,7 @@ describe('confirmRevenue', () => {
     bench.ledger.breakFiles();
     const rows = [bench.row(), bench.row(), 'nonsense'];
     assert.deepEqual(await bench.outcomes(...rows), ['unknown', 'unknown', 'not_an_object']);
-    const refused = await confirmRevenue(bench.ports, rows);
+    const refused = await confirmRevenue(bench.ports, serviceActor, rows);
     assert.equal(!refused.ok && refused.error.code, 'SERVICE_UNAVAILABLE');
     bench.ledger.repairFiles();
     while (!bench.ledger.log.healthy) await new Promise((resolve) => setImmediate(resolve));
@@ -523,7 +527,10 @@ describe('confirmRevenue', () => {
       appends++;
       return null;
     });
-    const outcome = await confirmRevenue({ ...bench.ports, ledger }, [bench.row(), bench.row({ status: 'reversed' })]);
+    const outcome = await confirmRevenue({ ...bench.ports, ledger }, serviceActor, [
+      bench.row(),
+      bench.row({ status: 'reversed' }),
+    ]);
     assert.ok(outcome.ok);
     assert.deepEqual([outcome.value.unknown, appends], [2, 1]);
   });
@@ -531,10 +538,10 @@ describe('confirmRevenue', () => {
   it('returns status 503 if the payout history is unavailable or the queue of batches is full', async (t) => {
     const bench = await Bench.open(t);
     const history = { findPayoutStates: () => Promise.reject(new AnalyticsUnavailableError('gone')) };
-    const gone = await confirmRevenue({ ...bench.ports, analytics: history }, [bench.row()]);
+    const gone = await confirmRevenue({ ...bench.ports, analytics: history }, serviceActor, [bench.row()]);
     assert.deepEqual(gone, { ok: false, error: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } });
     const many = Array.from({ length: bounds.confirmationQueueBatchesMax + 2 }, () =>
-      confirmRevenue(bench.ports, [bench.row()]),
+      confirmRevenue(bench.ports, serviceActor, [bench.row()]),
     );
     const codes = (await Promise.all(many)).map((outcome) => (outcome.ok ? 'ok' : outcome.error.code));
     assert.deepEqual(codes.slice(-2), ['ok', 'SERVICE_UNAVAILABLE']);

@@ -9,6 +9,7 @@ import { ExperimentChanges } from '../../src/operations/experiments/experiment-c
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { liveTenant, secretSetOf } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { MemoryAudit } from '../support/memory-audit.ts';
 import { openTemporaryLedger, type TemporaryLedger } from '../support/temporary-logs.ts';
 import { callOperation, keyNumber, verdictOf } from './bench.ts';
 
@@ -29,6 +30,7 @@ const undefinedExperiment: DefinitionCheck = {
 /** An operation with a real ledger, and with an analytics store whose answer the test determines. */
 class Bench {
   readonly ledger: TemporaryLedger;
+  readonly audit = new MemoryAudit();
   readonly deps: DefineExperimentDeps;
   check: () => DefinitionCheck | Promise<DefinitionCheck> = () => undefinedExperiment;
 
@@ -41,7 +43,9 @@ class Bench {
       analytics: { findExperiment: async () => null, checkDefinition: async () => this.check() },
       experimentChanges: new ExperimentChanges(),
       confirmationGraceDays: 7,
-      findKeyId: () => null,
+      findKeyId: () => 'key_000000000001',
+      findAccountName: () => 'acme',
+      audit: this.audit.trail,
     };
   }
 

@@ -212,6 +212,7 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   ledger: ['log', 'repair', '--accept-missing-ledger'],
   journal: ['log', 'repair', '--accept-missing-journal'],
   keys: ['keys', 'repair'],
+  audit: ['audit', 'repair'],
 };
 
 /** Runs the command that accepts the loss, first without `--yes`. The error of the start must name the command. */
@@ -291,6 +292,7 @@ const losses: readonly (readonly [what: string, damage: (folder: string) => void
   ['the journal is empty', (to) => rmSync(join(to, 'journal'), { recursive: true }), 'journal'],
   ['the key file is missing', (to) => removeDatabase(to, 'keys.sqlite'), 'keys'],
   ['the key file is older', (to) => replaceKeyFile(to), 'keys'],
+  ['the audit log is missing', (to) => removeDatabase(to, 'audit.sqlite'), 'audit'],
 ];
 
 function truncateLedger(folder: string): void {

@@ -17,6 +17,8 @@ import {
   listLedgerSegments,
   readFolderEvidence,
 } from '../../server/check-data-folder.ts';
+import { createCommandRecorder } from '../command-recorder.ts';
+import { readFolderClock } from '../folder-clock.ts';
 import { formatTimestamp, printJson, printNotice, printResult } from '../output.ts';
 import { checkLogWithProgress, toLedgerEnd } from './log-folder.ts';
 
@@ -50,6 +52,9 @@ export async function acceptMissingLedger(dataDir: string, options: RepairOption
   });
   let moved: string | null = null;
   if (yes && problem !== null) {
+    createCommandRecorder(dataDir, readFolderClock(dataDir))('ledger.accept_loss', basename(problem.path), {
+      continues_after: check.position,
+    });
     if (!exists) createFolderDurably(ledgerFolder);
     moved = replaceLedgerInInventory(evidence, dataDir, check);
   }
@@ -80,6 +85,7 @@ export async function acceptMissingJournal(dataDir: string, { yes, json }: Repai
   );
   const isLost = isEmpty || problem !== null;
   if (isLost && yes) {
+    createCommandRecorder(dataDir, readFolderClock(dataDir))('journal.accept_loss', 'journal', { was_empty: isEmpty });
     createFolderDurably(journal);
     if (isEmpty) {
       mkdirSync(join(journal, String(systemClock.wallMs()).padStart(16, '0')), { mode: 0o700 });

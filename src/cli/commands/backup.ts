@@ -1,13 +1,20 @@
 import { chmodSync, cpSync, existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { auditLogPath, SqliteAuditLog } from '../../audit/sqlite-audit-log.ts';
 import { copyKeyFile, keyFilePath, readKeyFileNumbers } from '../../auth/key-file.ts';
 import { keyUsePath } from '../../auth/key-use-file.ts';
 import { operatorTokenPath } from '../../auth/operator-token.ts';
+import { bounds } from '../../bounds.ts';
 import { loadConfig } from '../../config/config.ts';
 import { nodeFileSystem } from '../../event-log/log-files.ts';
 import { copyLog, logSizeBytes, readsPerCopy, type VerifyLogOptions } from '../../event-log/verify-log.ts';
-import { type DataInventory, readDataInventory, writeDataInventory } from '../../files/data-inventory.ts';
+import {
+  type AuditLogEnd,
+  type DataInventory,
+  readDataInventory,
+  writeDataInventory,
+} from '../../files/data-inventory.ts';
 import { dataPaths } from '../../files/data-paths.ts';
 import { createFolderDurably, fsyncPath } from '../../files/durable-files.ts';
 import { readTestClockDays, writeTestClockDays } from '../../files/test-clock-file.ts';
@@ -39,7 +46,7 @@ type CopyOptions = Pick<VerifyLogOptions, 'onBytesRead' | 'signal'>;
  * Copies the data folder into another folder. The order of the copies is fixed, because a running server may change files during the copy.
  * The archive of old figures is copied after the ledger, because the server deletes ledger records only after it has archived their
  * figures. Keys are copied after the ledger, so that the copied keys include the account of every copied session. Secrets are copied after
- * all data that is signed with the secrets.
+ * all data that is signed with the secrets. The audit log and the inventory are copied last.
  */
 async function backUpDataFolder(targetFolder: string, output: { readonly json?: true }): Promise<void> {
   const { config } = loadConfig();
@@ -77,13 +84,6 @@ async function backUpDataFolder(targetFolder: string, output: { readonly json?: 
   // The test clock is read last, because no copied record may be later than the time of the copied clock.
   const advancedDays = readTestClockDays(dataDir);
   if (advancedDays !== null) writeTestClockDays(target, advancedDays);
-  const inventory: DataInventory = {
-    ledger: { position: ledger.position, crc: ledger.crc, ...(acceptedStart !== undefined && { acceptedStart }) },
-    ...(sealed !== null && { sealed: { position: sealed.position, crc: sealed.crc } }),
-    keys: readKeyFileNumbers(keyFilePath(target)),
-    ...(hasUnitKey && { hasUnitKey }),
-  };
-  writeDataInventory(target, inventory, advancedDays);
   for (const [from, to] of [
     [join(dataDir, 'catalogs'), join(target, 'catalogs')],
     [operatorTokenPath(dataDir), operatorTokenPath(target)],
@@ -92,9 +92,37 @@ async function backUpDataFolder(targetFolder: string, output: { readonly json?: 
   ] as const) {
     if (existsSync(from)) copyAndSync(from, to);
   }
+  // Each entry is written before its change, so the audit log that is copied last has the entries of all copied changes.
+  const audit = await copyAuditLog(dataDir, target);
+  const inventory: DataInventory = {
+    ledger: { position: ledger.position, crc: ledger.crc, ...(acceptedStart !== undefined && { acceptedStart }) },
+    ...(sealed !== null && { sealed: { position: sealed.position, crc: sealed.crc } }),
+    keys: readKeyFileNumbers(keyFilePath(target)),
+    ...(hasUnitKey && { hasUnitKey }),
+    ...(audit !== null && { audit }),
+  };
+  writeDataInventory(target, inventory, advancedDays);
   if (!hasSecrets) printNotice(`${secretFile} is outside the data folder and was not copied: back it up separately`);
   if (output.json) printJson({ folder: target, ledger_records: ledger.records, has_secrets: hasSecrets });
   else printResult(`copied ${ledger.records} records of the ledger and all other data to ${target}`);
+}
+
+/** Copies the audit log. Returns its end, or null if an earlier release wrote the folder, which has no audit log. */
+async function copyAuditLog(dataDir: string, target: string): Promise<AuditLogEnd | null> {
+  if (!existsSync(auditLogPath(dataDir))) return null;
+  const log = new SqliteAuditLog(auditLogPath(dataDir), bounds.auditCommandLockTimeoutMs);
+  try {
+    await log.copyTo(auditLogPath(target));
+  } finally {
+    log.close();
+  }
+  const copy = new SqliteAuditLog(auditLogPath(target), bounds.auditCommandLockTimeoutMs);
+  try {
+    const [end, first] = [copy.readEnd(), copy.readEntriesAfter(0, 1)[0]];
+    return end && first ? { ...end, firstHash: first.hash } : null;
+  } finally {
+    copy.close();
+  }
 }
 
 function journalLogFolders(journal: string): string[] {

@@ -10,6 +10,7 @@ import { readDataInventory, writeDataInventory } from '../../files/data-inventor
 import { readTestClockDays } from '../../files/test-clock-file.ts';
 import { findKnownKeyNumbers, listLedgerSegments, readFolderEvidence } from '../../server/check-data-folder.ts';
 import { CommandLineError, defineCommand } from '../command.ts';
+import { createCommandRecorder } from '../command-recorder.ts';
 import { readFolderClock } from '../folder-clock.ts';
 import { printJson, printNotice, printResult } from '../output.ts';
 import { runWithProgress } from '../progress-bar.ts';
@@ -49,6 +50,10 @@ async function repairKeyFile(dataDir: string, options: RepairOptions): Promise<v
   const isCurrent =
     !isMissing && stored.account >= known.account && stored.key >= known.key && stored.change >= known.change;
   if (yes && !isCurrent) {
+    createCommandRecorder(dataDir, readFolderClock(dataDir))('keys.repair', 'key file', {
+      ...{ was_missing: isMissing, lost_changes: Math.max(0, known.change - stored.change) },
+      ...{ accounts_up_to: Math.max(known.account, stored.account), keys_up_to: Math.max(known.key, stored.key) },
+    });
     const { inventory } = readDataInventory(dataDir);
     const testClockDays = readTestClockDays(dataDir);
     // Forgets the lost keys first: an interrupted repair can then be repeated with the raised numbers.

@@ -19,6 +19,7 @@ import {
   parseAccountName,
   type TenantOptions,
 } from '../command.ts';
+import { createCommandRecorder } from '../command-recorder.ts';
 import { checkFolderClock, createFolderClock, readFolderClock } from '../folder-clock.ts';
 import { type Column, formatRows, formatTimestamp, printJson, printNotice, printResult } from '../output.ts';
 import { createKeysRepairCommand } from './keys-repair.ts';
@@ -155,15 +156,17 @@ interface CreateKeyOptions extends TenantOptions {
 async function createAndPrintKey(options: CreateKeyOptions): Promise<void> {
   const { account, vertical, mode, scope, expires = null, raw, json, ...limits } = options;
   const dataDir = readDataDir();
-  const nowMs = createFolderClock(dataDir).wallMs();
+  const clock = createFolderClock(dataDir);
+  const nowMs = clock.wallMs();
   const path = keyFilePath(dataDir);
   // A server may be running, so the analytics store is opened read-only.
   const evidence = readFolderEvidence(dataDir, { readonly: true });
   assertKeyFileIsCurrent(path, await findKnownKeyNumbers(evidence, { ledger: 'unknown' }));
   const isNewFile = !existsSync(path);
+  const record = createCommandRecorder(dataDir, clock);
   const newKey = { accountName: account, vertical, mode, scope, expiresAtMs: expires };
   const { key, issued } = withKeyRegistry(new KeyRegistry(path), (registry) =>
-    registry.create({ ...newKey, limits: { ...defaultLimitOverrides, ...limits } }, nowMs),
+    registry.create({ ...newKey, limits: { ...defaultLimitOverrides, ...limits } }, nowMs, record),
   );
   if (json) {
     printJson({ key, ...toIssuedKeyJson(issued, nowMs) });
@@ -211,9 +214,10 @@ function printKeys(options: { readonly json?: true }): void {
 function revokeKey(id: string, { json }: { readonly json?: true }): void {
   const dataDir = readDataDir();
   const path = keyFilePath(dataDir);
-  const nowMs = checkFolderClock(dataDir).wallMs();
+  const clock = checkFolderClock(dataDir);
+  const nowMs = clock.wallMs();
   const { revocation, issued } = withKeyRegistry(new KeyRegistry(path, { mustExist: true }), (registry) => ({
-    revocation: registry.revokeKey(id, nowMs),
+    revocation: registry.revokeKey(id, nowMs, createCommandRecorder(dataDir, clock)),
     issued: registry.find(id),
   }));
   // The message does not quote the argument, because users may paste the key itself by mistake.

@@ -1,5 +1,5 @@
 import { realpathSync, statSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { readDataDir } from '../../config/config.ts';
 import { formatIsoTimestampOrNull } from '../../domain/calendar.ts';
@@ -9,7 +9,8 @@ import type { LogLocation } from '../../event-log/log-scanner.ts';
 import { countTruncatedRecords, type RepairPlan, repairLog, validateTruncation } from '../../event-log/repair-log.ts';
 import { type FolderLock, lockFolder } from '../../files/folder-lock.ts';
 import { CommandLineError, defineCommand } from '../command.ts';
-import { checkFolderClock } from '../folder-clock.ts';
+import { createCommandRecorder } from '../command-recorder.ts';
+import { checkFolderClock, readFolderClock } from '../folder-clock.ts';
 import { formatTimestamp, printJson, printNotice, printResult } from '../output.ts';
 import {
   acceptMissingJournal,
@@ -138,7 +139,15 @@ async function executeRepair(
   }
   const timeSpan = new LogTimeRange();
   const removed = countTruncatedRecords(nodeFileSystem, plan, (record) => timeSpan.extendTimeRange(record));
-  if (yes) await repairLog(nodeFileSystem, plan, removedFolder);
+  if (yes) {
+    const dataDir = dataFolderOfLog(namedFolder);
+    createCommandRecorder(dataDir, readFolderClock(dataDir))('log.repair', relative(dataDir, namedFolder), {
+      kept_to_position: plan.position,
+      moved_records: removed.records,
+      removed_folder: basename(removedFolder),
+    });
+    await repairLog(nodeFileSystem, plan, removedFolder);
+  }
   const movedStore = yes ? acceptRemovedRecords(namedFolder, plan) : null;
   const report = {
     outcome: yes ? 'cut' : 'would_cut',

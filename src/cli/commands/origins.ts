@@ -6,6 +6,7 @@ import { validateWebOrigin } from '../../auth/web-origin.ts';
 import { readDataDir } from '../../config/config.ts';
 import { escapeInvisibleCharacters } from '../../domain/text.ts';
 import { CommandLineError, createCommandGroup, defineCommand, parseAccountName } from '../command.ts';
+import { createCommandRecorder } from '../command-recorder.ts';
 import { checkFolderClock } from '../folder-clock.ts';
 import { formatTable, printJson, printNotice, printResult } from '../output.ts';
 
@@ -109,9 +110,13 @@ function changeOrigins(
   origins: readonly string[],
   { account, json }: ChangeOriginsOptions,
 ): void {
-  checkFolderClock(readDataDir());
+  const dataDir = readDataDir();
+  const record = createCommandRecorder(dataDir, checkFolderClock(dataDir));
   const { outcomes, count } = withEmbedOrigins((registry) => ({
-    outcomes: change === 'allow' ? registry.allowOrigins(account, origins) : registry.removeOrigins(account, origins),
+    outcomes:
+      change === 'allow'
+        ? registry.allowOrigins(account, origins, record)
+        : registry.removeOrigins(account, origins, record),
     count: registry.listOrigins(account).length,
   }));
   const results = origins.map((origin, index) => ({ origin, outcome: outcomes[index]! }));

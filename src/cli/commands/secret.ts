@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { loadConfig } from '../../config/config.ts';
 import { addSecret } from '../../secrets/secret-file.ts';
-import { createCommandGroup, defineCommand } from '../command.ts';
+import { CommandLineError, createCommandGroup, defineCommand } from '../command.ts';
+import { createCommandRecorder } from '../command-recorder.ts';
 import { checkFolderClock } from '../folder-clock.ts';
 import { printJson, printResult } from '../output.ts';
 import { toStartupError } from './start-error.ts';
@@ -9,7 +11,7 @@ import { toStartupError } from './start-error.ts';
 export function createCommand(): Command {
   return createCommandGroup(
     'secret',
-    'Manages the secret file of the service (SVC_SECRET_FILE, or secrets.json in the data folder).',
+    'Manages the secret file of the service (SVC_SECRET_FILE, or secrets.json in the data folder). Changes are recorded in the audit log of the data folder.',
     [rotateCommand()],
   );
 }
@@ -29,10 +31,16 @@ function rotateCommand(): Command {
 
 function rotateSecret({ json }: { readonly json?: true }): void {
   const { config } = loadConfig();
-  checkFolderClock(config.dataDir);
+  const { dataDir, secretFile } = config;
+  const clock = checkFolderClock(dataDir);
   try {
-    const number = addSecret(config.secretFile);
-    if (json) printJson({ number, file: config.secretFile });
+    const record = createCommandRecorder(dataDir, clock);
+    const number = addSecret(secretFile, (added) => {
+      // The secret file may be elsewhere. A new data folder would only contain the audit log.
+      if (!existsSync(dataDir)) throw new CommandLineError(`there is no data folder at ${dataDir} (see SVC_DATA_DIR)`);
+      record('secret.rotate', `secret ${added}`);
+    });
+    if (json) printJson({ number, file: secretFile });
     else printResult(`added secret ${number}; the service uses it from its next start`);
   } catch (error) {
     throw toStartupError(error, config);

@@ -4,6 +4,7 @@ import process from 'node:process';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Logger } from 'pino';
+import { AuditLogUnavailableError, serviceActor } from '../../audit/audit-log.ts';
 import { defaultLimitOverrides } from '../../auth/rate-limits.ts';
 import { bounds } from '../../bounds.ts';
 import { findCatalogFiles } from '../../catalogs/find-catalog-files.ts';
@@ -268,6 +269,7 @@ function createFirstKeys(service: Service, dataDir: string): void {
     service.keys.create(
       { accountName: 'demo', vertical, mode, scope: 'full', expiresAtMs: null, limits: defaultLimitOverrides },
       service.clock.wallMs(),
+      service.audit.recorderOf(serviceActor),
     ).key;
   let created: { readonly vertical: Vertical; readonly live: string; readonly test: string }[];
   try {
@@ -277,8 +279,10 @@ function createFirstKeys(service: Service, dataDir: string): void {
       test: create(vertical, 'test'),
     }));
   } catch (error) {
-    if (!isSqliteFileBusy(error)) throw error;
-    printResult('There is no API key yet, and the key file is busy; create one with: marketplace keys create');
+    if (!isSqliteFileBusy(error) && !(error instanceof AuditLogUnavailableError)) throw error;
+    printResult(
+      'There is no API key yet, and the key file or the audit log is busy; create one with: marketplace keys create',
+    );
     return;
   }
   const [{ vertical, test }] = created as [(typeof created)[0]];

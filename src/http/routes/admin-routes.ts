@@ -1,10 +1,12 @@
 import { isIP } from 'node:net';
+import type { AuditActor } from '../../audit/audit-log.ts';
 import type { MetricRegistry } from '../../metrics/metric-registry.ts';
 import type { ClockAdvance } from '../../operations/advance-clock.ts';
 import type { RequestContext, RequestHandler } from '../engines/listener.ts';
 import { formatHeader, formatHeaders } from '../engines/response-head.ts';
 import { type ConsoleFiles, consolePageHandlers, consolePath } from './console/console-page.ts';
 import { type OperatorLoginDeps, operatorLogin } from './console/operator-login.ts';
+import { type AuditRoutesDeps, auditRoutes } from './operator/audit-routes.ts';
 import { type KeyRoutesDeps, keyRoutes } from './operator/key-routes.ts';
 import { type OperatorRoute, operatorHandler, sendJson } from './operator/operator-route.ts';
 import { type OriginRouteDeps, originRoute } from './operator/origin-route.ts';
@@ -29,7 +31,7 @@ function createHostHeaderCheck(names: readonly string[]): (host: string) => bool
   };
 }
 
-interface AdminRoutesDeps extends KeyRoutesDeps, OriginRouteDeps, OperatorLoginDeps, StatusRouteDeps {
+interface AdminRoutesDeps extends AuditRoutesDeps, KeyRoutesDeps, OriginRouteDeps, OperatorLoginDeps, StatusRouteDeps {
   readonly consoleFiles: ConsoleFiles;
   /** Host names that the operations listener accepts besides `localhost` and IP addresses. */
   readonly hostNames: readonly string[];
@@ -38,15 +40,16 @@ interface AdminRoutesDeps extends KeyRoutesDeps, OriginRouteDeps, OperatorLoginD
   readonly isOperator: (authorization: string) => boolean;
   /** Null without a test clock; `/test-clock` is then an unknown path. */
   readonly testClock: Pick<ClockAdvance, 'advance' | 'readTime'> | null;
-  /** Records revenue confirmations (docs/contract.md#confirmations). `text` is the JSON text of `body`. */
-  readonly confirmRevenue: NonNullable<OperatorRoute['POST']>;
 }
+
+const tokenActor: AuditActor = { kind: 'operator_token', name: null };
+const consoleActor: AuditActor = { kind: 'operator_console', name: null };
 
 /** Returns the endpoints that need the operator token. */
 function operatorRoutes(deps: AdminRoutesDeps): readonly OperatorRoute[] {
   return [
     statusRoute(deps),
-    { path: '/confirmations', name: 'confirmations', POST: deps.confirmRevenue },
+    ...auditRoutes(deps),
     ...keyRoutes(deps),
     originRoute(deps),
     ...(deps.testClock === null ? [] : [testClockRoute(deps.logger, deps.testClock)]),
@@ -86,8 +89,11 @@ export function adminRoutes(deps: AdminRoutesDeps): RequestHandler {
     deps.isOperator(context.getRequestHeader('authorization')) ? null : operatorTokenRequiredReply();
   const { login, checkLogin } = operatorLogin(deps);
   for (const route of operatorRoutes(deps)) {
-    handlers.set(route.path, withRoute(route.name, operatorHandler(route, checkToken)));
-    handlers.set(`${consolePath}/api${route.path}`, withRoute(route.name, operatorHandler(route, checkLogin)));
+    handlers.set(route.path, withRoute(route.name, operatorHandler(route, checkToken, tokenActor)));
+    handlers.set(
+      `${consolePath}/api${route.path}`,
+      withRoute(route.name, operatorHandler(route, checkLogin, consoleActor)),
+    );
   }
   handlers.set(`${consolePath}/api/login`, login);
   for (const [path, handler] of consolePageHandlers('operator', deps.consoleFiles)) handlers.set(path, handler);

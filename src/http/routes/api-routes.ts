@@ -57,6 +57,8 @@ export interface ApiRoutesDeps {
   readonly basePath: string;
   readonly verticals: readonly Vertical[];
   readonly admitRequest: AdmitRequest;
+  /** How callers send their requests, for the audit log. */
+  readonly actorKind: ApiRequest['actorKind'];
   readonly operations: readonly ApiOperation[];
   /** Components that the operations use. */
   readonly operationDeps: object;
@@ -108,7 +110,7 @@ function createRoutes({ basePath, verticals, operations }: ApiRoutesDeps): PathT
  *     route -> key or login -> vertical -> scope -> limits -> body size, content type, JSON -> operation
  */
 export function apiRoutes(deps: ApiRoutesDeps): RequestHandler {
-  const { admitRequest, cors } = deps;
+  const { admitRequest, actorKind, cors } = deps;
   const operationDeps = deps.operationDeps as never;
   const routes = createRoutes(deps);
 
@@ -153,6 +155,7 @@ export function apiRoutes(deps: ApiRoutesDeps): RequestHandler {
       wantsCsv: operation.createCsvPage !== undefined && prefersCsv(context.getRequestHeader('accept')),
       headers,
       caller: admission.caller,
+      actorKind,
       quotaReservation: admission.quotaReservation,
       idempotencyKey,
       hasResponseBody: context.method !== 'HEAD',

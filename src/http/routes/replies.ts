@@ -28,9 +28,13 @@ export function operatorTokenRequiredReply(): Reply {
 }
 
 export function errorReply(error: ApiError, requestId: string, extraHeaders: HeaderText = ''): Reply {
-  const { code, param, missingRequired, fieldsInvalid, retryAfterSeconds } = error;
+  const { code, param, missingRequired, fieldsInvalid, retryAfterSeconds, message } = error;
   const isConstant =
-    param === undefined && missingRequired === undefined && fieldsInvalid === undefined && code !== 'INTERNAL_ERROR';
+    param === undefined &&
+    missingRequired === undefined &&
+    fieldsInvalid === undefined &&
+    message === undefined &&
+    code !== 'INTERNAL_ERROR';
   const retryAfter = retryAfterSeconds === undefined ? '' : formatHeader('Retry-After', String(retryAfterSeconds));
   return {
     status: errorTable[code].status,

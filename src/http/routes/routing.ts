@@ -16,6 +16,7 @@ const otherPublicRouteNames = [
   'console',
 ] as const;
 const operationsRouteNames = [
+  'audit',
   'healthz',
   'readyz',
   'metrics',

@@ -54,8 +54,9 @@ export const closeExperiment = defineOperation({
   async handle(
     deps: CloseExperimentDeps,
     { name, outcome, arm = null, note = null },
-    { caller, signal },
+    request,
   ): Promise<Outcome<ExperimentResponse>> {
+    const { caller, signal } = request;
     const { analytics, clock, ledger, experimentChanges, findKeyId } = deps;
     return experimentChanges.runChange(ledger, signal, async () => {
       const query = { ...toAnalyticsTenant(caller), name };
@@ -78,7 +79,10 @@ export const closeExperiment = defineOperation({
       const closed: ExperimentOutcome = { outcome, arm, note, results };
       const change = describeChange(deps.subIds, caller, name, nowMs);
       const record = [ledgerRecordKind.experimentClosed, ...change, JSON.stringify(closed)] as const;
-      const written = await experimentChanges.appendRecord(ledger, caller, record);
+      const written = await experimentChanges.appendRecord(deps, request, record, {
+        action: 'experiment.close',
+        details: { outcome, arm },
+      });
       if (!written.ok) return written;
       const view = { ...experiment, closing: { ...closed, closedMs: nowMs, keyNumber: caller.keyNumber } };
       return successOutcome(toExperimentView(view, nowMs, findKeyId));

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Analytics, DefinitionCheck } from '../../analytics/analytics.ts';
 import { bounds } from '../../bounds.ts';
-import { daysSinceEpoch } from '../../domain/calendar.ts';
+import { daysSinceEpoch, formatIsoDate } from '../../domain/calendar.ts';
 import { type Failure, invalidRequest, type Outcome, successOutcome } from '../../domain/outcome.ts';
 import { type Experiment, type ExperimentDefinition, isRunningOn } from '../../experiments/experiment.ts';
 import { ledgerRecordKind } from '../../ledger/ledger-record.ts';
@@ -42,11 +42,8 @@ export const defineExperiment = defineOperation({
   },
   errors: [],
   invalidParamExample: 'weight',
-  async handle(
-    deps: DefineExperimentDeps,
-    { name, ...body },
-    { caller, signal },
-  ): Promise<Outcome<ExperimentResponse>> {
+  async handle(deps: DefineExperimentDeps, { name, ...body }, request): Promise<Outcome<ExperimentResponse>> {
+    const { caller, signal } = request;
     const parsed = parseDefinition(body, caller.vertical, deps.confirmationGraceDays);
     if (!parsed.ok) return parsed;
     return deps.experimentChanges.runChange(deps.ledger, signal, async () => {
@@ -63,7 +60,12 @@ export const defineExperiment = defineOperation({
           ...describeChange(deps.subIds, caller, name, nowMs),
           JSON.stringify(experiment.definition),
         ] as const;
-        const written = await deps.experimentChanges.appendRecord(deps.ledger, caller, record);
+        const written = await deps.experimentChanges.appendRecord(
+          deps,
+          request,
+          record,
+          describeDefinition(experiment, check.experiment),
+        );
         if (!written.ok) return written;
       }
       return successOutcome(toExperimentView(experiment, nowMs, deps.findKeyId));
@@ -96,6 +98,20 @@ function applyDefinition(
   if (stored === null) return { name, definition, createdMs: nowMs, closing: null, isDeleted: false };
   const { revenueDays, graceDays } = stored.definition;
   return { ...stored, definition: { ...definition, revenueDays, graceDays } };
+}
+
+/** Returns the entry of a new or changed definition in the audit log. Texts of the partner are in the ledger only. */
+function describeDefinition(experiment: Experiment, stored: Experiment | null) {
+  const { definition } = experiment;
+  if (stored !== null) {
+    const names = Object.keys(definition) as (keyof ExperimentDefinition)[];
+    const changed = names.filter((name) => !isDeepStrictEqual(definition[name], stored.definition[name]));
+    return { action: 'experiment.change', details: { changed } } as const;
+  }
+  const { arms, control, unit, startsOn, endsOn } = definition;
+  const days = { starts_on: formatIsoDate(startsOn), ends_on: endsOn === null ? null : formatIsoDate(endsOn) };
+  const details = { arms: arms.map(({ referrerTag }) => referrerTag), control, unit, ...days };
+  return { action: 'experiment.define', details } as const;
 }
 
 /** Returns the error of a definition that differs from the stored one and is not allowed, or null. */

@@ -26,7 +26,8 @@ export const deleteExperiment = defineOperation({
   },
   errors: ['NOT_FOUND'],
   invalidParamExample: 'name',
-  async handle(deps: ChangeExperimentDeps, { name }, { caller, signal }): Promise<Outcome<ExperimentResponse>> {
+  async handle(deps: ChangeExperimentDeps, { name }, request): Promise<Outcome<ExperimentResponse>> {
+    const { caller, signal } = request;
     return deps.experimentChanges.runChange(deps.ledger, signal, async () => {
       const experiment = await deps.analytics.findExperiment({ ...toAnalyticsTenant(caller), name }, signal);
       if (experiment === null) return experimentNotFound();
@@ -36,7 +37,9 @@ export const deleteExperiment = defineOperation({
           ledgerRecordKind.experimentDeleted,
           ...describeChange(deps.subIds, caller, name, nowMs),
         ] as const;
-        const written = await deps.experimentChanges.appendRecord(deps.ledger, caller, record);
+        const written = await deps.experimentChanges.appendRecord(deps, request, record, {
+          action: 'experiment.delete',
+        });
         if (!written.ok) return written;
       }
       return successOutcome(toExperimentView({ ...experiment, isDeleted: true }, nowMs, deps.findKeyId));

@@ -1,6 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { Analytics } from '../../analytics/analytics.ts';
 import { AnalyticsUnavailableError } from '../../analytics/analytics.ts';
+import type { AuditAction, AuditDetails } from '../../audit/audit-log.ts';
+import type { AuditTrail } from '../../audit/audit-trail.ts';
+import { recordFailure } from '../../audit/run-recorded.ts';
 import type { Caller } from '../../auth/key-usage.ts';
 import { bounds } from '../../bounds.ts';
 import { type CancelSignal, SerialQueue } from '../../domain/async.ts';
@@ -11,6 +14,7 @@ import type { ExperimentDefinition } from '../../experiments/experiment.ts';
 import type { SubIds } from '../../ids/sub-id.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { ExperimentRecord } from '../../ledger/ledger-record.ts';
+import type { ApiRequest } from '../api-operation.ts';
 import { awaitDurableRecord } from '../await-durable.ts';
 import { refuseIfUnavailable } from '../query-analytics.ts';
 import type { FindKeyId } from './experiment-view.ts';
@@ -26,6 +30,9 @@ export interface ChangeExperimentDeps extends ExperimentDeps {
   readonly subIds: SubIds;
   readonly ledger: Ledger;
   readonly experimentChanges: ExperimentChanges;
+  readonly audit: Pick<AuditTrail, 'recorderOf' | 'recordOrWait'>;
+  /** Returns the name of an account, or null if it cannot be read. */
+  readonly findAccountName: (account: number) => string | null;
 }
 
 /** Returns the key of a tenant in queries of the analytics. */
@@ -62,13 +69,33 @@ export class ExperimentChanges {
     }
   }
 
-  /** Appends a record of a change, and waits until it is durable. */
-  async appendRecord(ledger: Ledger, tenant: Tenant, record: ExperimentRecord): Promise<Outcome<null>> {
+  /**
+   * Appends a record of a change, and waits until it is durable. The audit log gets an entry before. If the audit log cannot be written, the
+   * entry waits, because the record in the ledger also says who made the change.
+   */
+  async appendRecord(
+    { ledger, audit, findAccountName, findKeyId }: ChangeExperimentDeps,
+    { caller, actorKind }: ApiRequest,
+    record: ExperimentRecord,
+    { action, details }: { readonly action: AuditAction; readonly details?: AuditDetails },
+  ): Promise<Outcome<null>> {
+    const actor = { kind: actorKind, name: findKeyId(caller.keyNumber) };
+    const { account, vertical, mode } = caller;
+    const tenant = { account: findAccountName(account), vertical: vertical.segment, mode };
+    const entry = audit.recordOrWait(actor, [action, record[3], { ...tenant, ...details }]);
+    const explain = (outcome: 'failed' | 'unknown') => {
+      if (entry !== null) recordFailure(audit.recorderOf(actor), entry, outcome);
+    };
     const appended = ledger.append(record);
-    if (appended === null) return serviceUnavailable(bounds.retryAfterSeconds);
+    if (appended === null) {
+      explain('failed');
+      return serviceUnavailable(bounds.retryAfterSeconds);
+    }
     this.#recordCount++;
-    this.#definitions.delete(cacheKey(tenant, record[3]));
-    return awaitDurableRecord(ledger, appended);
+    this.#definitions.delete(cacheKey(caller, record[3]));
+    const written = await awaitDurableRecord(ledger, appended);
+    if (!written.ok) explain('unknown');
+    return written;
   }
 
   /** Returns the definition of an experiment from the cache, or queries it; null if there is no such experiment. */

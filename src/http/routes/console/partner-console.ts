@@ -50,6 +50,7 @@ export function partnerConsoleRoutes(deps: PartnerConsoleDeps): RequestHandler {
   return apiRoutes({
     ...deps,
     basePath: `${consolePath}/api/v1`,
+    actorKind: 'partner_console',
     // Pages of other origins cannot call the console, whatever SVC_CORS_ORIGINS is.
     cors: new CorsPolicy([]),
     otherHandlers: new Map([...consolePageHandlers('partner', files), [`${consolePath}/api/login`, login]]),

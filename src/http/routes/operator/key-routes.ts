@@ -1,4 +1,6 @@
 import type { Logger } from 'pino';
+import type { AuditActor } from '../../../audit/audit-log.ts';
+import type { AuditTrail } from '../../../audit/audit-trail.ts';
 import type { IssuedKey } from '../../../auth/api-key.ts';
 import type { Authenticator, KeyUsageReport } from '../../../auth/authenticator.ts';
 import { type KeyRegistry, type KeyVertical, parseNewKey, toIssuedKeyJson } from '../../../auth/key-registry.ts';
@@ -14,6 +16,7 @@ import { tryKeyFile } from './try-key-file.ts';
 export interface KeyRoutesDeps {
   readonly logger: Logger;
   readonly clock: Clock;
+  readonly audit: Pick<AuditTrail, 'recorderOf'>;
   readonly verticals: readonly KeyVertical[];
   readonly keys: Pick<KeyRegistry, 'create' | 'find' | 'listPage' | 'revokeKey'>;
   readonly authenticator: Pick<Authenticator, 'getKeyUsage' | 'usesKnownSinceMs'>;
@@ -25,7 +28,7 @@ export interface KeyRoutesDeps {
  * key. Log lines never contain the text or the hash of a key.
  */
 export function keyRoutes(deps: KeyRoutesDeps): readonly OperatorRoute[] {
-  const { keys, clock, verticals, logger, authenticator } = deps;
+  const { keys, clock, verticals, logger, authenticator, audit } = deps;
   const toJson = (key: IssuedKey) => {
     const usage = authenticator.getKeyUsage(key);
     return { ...toIssuedKeyJson(key, clock.wallMs()), ...toKeyUsageJson(usage) };
@@ -34,19 +37,19 @@ export function keyRoutes(deps: KeyRoutesDeps): readonly OperatorRoute[] {
     const key = keys.find(keyId);
     return key === undefined ? failureOutcomeWithCode('NOT_FOUND') : successOutcome(toJson(key));
   };
-  const create = (body: unknown): Outcome<object> => {
+  const create = (body: unknown, actor: AuditActor): Outcome<object> => {
     const nowMs = clock.wallMs();
     const newKey = parseNewKey(body, verticals, nowMs);
     if (!newKey.ok) return newKey;
     return tryKeyFile(() => {
-      const { key, issued } = keys.create(newKey.value, nowMs);
+      const { key, issued } = keys.create(newKey.value, nowMs, audit.recorderOf(actor));
       const { id, accountName } = issued;
       logger.info({ keyId: id, account: accountName }, 'API key created through the operations API');
       return { key, ...toJson(issued) };
     });
   };
-  const revoke = (keyId: string): Outcome<object> => {
-    const revoked = tryKeyFile(() => keys.revokeKey(keyId, clock.wallMs()));
+  const revoke = (keyId: string, actor: AuditActor): Outcome<object> => {
+    const revoked = tryKeyFile(() => keys.revokeKey(keyId, clock.wallMs(), audit.recorderOf(actor)));
     if (!revoked.ok) return revoked;
     if (revoked.value === 'revoked') {
       const account = keys.find(keyId)?.accountName;
@@ -59,14 +62,14 @@ export function keyRoutes(deps: KeyRoutesDeps): readonly OperatorRoute[] {
       path: '/keys',
       name: 'keys',
       GET: ({ query }) => listKeys(deps, query, toJson),
-      POST: create,
+      POST: (body, _text, { actor }) => create(body, actor),
       postStatus: 201,
     },
     {
       path: '/keys/{id}',
       name: 'keys',
       GET: ({ segments: [keyId = ''] }) => show(keyId),
-      DELETE: ({ segments: [keyId = ''] }) => revoke(keyId),
+      DELETE: ({ segments: [keyId = ''], actor }) => revoke(keyId, actor),
     },
   ];
 }

@@ -1,3 +1,4 @@
+import type { AuditActor } from '../../../audit/audit-log.ts';
 import type { CancelSignal } from '../../../domain/async.ts';
 import type { Outcome } from '../../../domain/outcome.ts';
 import type { RequestContext } from '../../engines/listener.ts';
@@ -8,6 +9,8 @@ import { allowedMethods, type OperationsRouteName, replyNotFound, restrictMethod
 
 /** Request of an operator that passed the checks of method and operator token. */
 export interface OperatorRequest {
+  /** Who sent the request, for the audit log. */
+  readonly actor: AuditActor;
   /** URL query as the client sent it, without the question mark. */
   readonly query: string;
   /** Decoded texts of the segments in braces of the path. */
@@ -42,10 +45,13 @@ export type OperatorCheck = (context: RequestContext) => Reply | null;
 /**
  * Creates the handler of an operator route. The handler first checks the HTTP method, then the operator, and then the JSON body of a POST
  * request.
+ *
+ * @param actor the operator who passes the check, for the audit log
  */
 export function operatorHandler(
   route: OperatorRoute,
   checkOperator: OperatorCheck,
+  actor: AuditActor,
 ): (context: RequestContext, segments: readonly string[]) => void | Promise<void> {
   const methods = allowedMethods(...methodsInOrder.filter((method) => route[method] !== undefined));
   return restrictMethods(methods, (context, segments: readonly string[]) => {
@@ -53,7 +59,7 @@ export function operatorHandler(
     if (rejection !== null) return context.reply(rejection);
     const decoded = segments.map(decodePathSegment);
     if (!decoded.every((segment) => segment !== null)) return replyNotFound(context);
-    const request: OperatorRequest = { query: context.query, segments: decoded, signal: context };
+    const request: OperatorRequest = { actor, query: context.query, segments: decoded, signal: context };
     if (context.method === 'DELETE') return sendOutcome(context, route.DELETE!(request));
     if (context.method !== 'POST') return sendOutcome(context, route.GET!(request));
     const isJson = isJsonMediaType(context.getRequestHeader('content-type'));

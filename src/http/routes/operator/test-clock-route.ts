@@ -9,12 +9,12 @@ export function testClockRoute(logger: Logger, testClock: Pick<ClockAdvance, 'ad
     path: '/test-clock',
     name: 'test-clock',
     GET: () => successOutcome(testClock.readTime()),
-    POST: async (body) => {
+    POST: async (body, _text, { actor }) => {
       const { advance_days: days, ...others } = Object(body) as Readonly<Record<string, unknown>>;
       if (Object.keys(others).length > 0) {
         return invalidRequest('body', 'must be an object with no other member than advance_days');
       }
-      const advanced = await testClock.advance(days);
+      const advanced = await testClock.advance(days, actor);
       if (advanced.ok) logger.info({ advancedDays: advanced.value.advanced_days }, 'test clock advanced');
       return advanced;
     },
