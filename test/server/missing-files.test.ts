@@ -292,7 +292,6 @@ const losses: readonly (readonly [what: string, damage: (folder: string) => void
   ['the journal is empty', (to) => rmSync(join(to, 'journal'), { recursive: true }), 'journal'],
   ['the key file is missing', (to) => removeDatabase(to, 'keys.sqlite'), 'keys'],
   ['the key file is older', (to) => replaceKeyFile(to), 'keys'],
-  ['the audit log is missing', (to) => removeDatabase(to, 'audit.sqlite'), 'audit'],
 ];
 
 function truncateLedger(folder: string): void {
@@ -413,6 +412,36 @@ test('a restored backup is refused without the unit key', async (t) => {
   assert.equal((await runMarketplace(['backup', target], { SVC_DATA_DIR: folder })).code, 0);
   removeUnitKey(target);
   assert.match(await findStartError(target), hasLostUnitKey);
+});
+
+test('after a crash, a start without the audit log or its write-ahead log is refused, unless nothing proves that it existed', async (t) => {
+  for (const names of [['audit.sqlite', 'audit.sqlite-wal', 'audit.sqlite-shm'], ['audit.sqlite-wal']]) {
+    const folder = copyFolder(t, crashed.folder);
+    for (const name of names) rmSync(join(folder, name), { force: true });
+    await acceptLoss(folder, await findStartError(folder), 'audit');
+    await withService(folder, current.endMs, () => {});
+    const verified = await runMarketplace(['audit', 'verify'], { SVC_DATA_DIR: folder });
+    assert.match(verified.stdout, /^whole: \d+ entries; \d+ more are lost/, verified.stderr);
+  }
+  const folder = copyFolder(t, current.folder);
+  for (const name of ['inventory.json', 'audit.sqlite']) removeDatabase(folder, name);
+  await withService(folder, current.endMs, () => {});
+  const { stdout } = await runMarketplace(['audit', 'list'], { SVC_DATA_DIR: folder });
+  assert.match(stdout, / audit\.create .*\{"log_id":/);
+});
+
+test('audit repair can be repeated if it was interrupted before the inventory was written', async (t) => {
+  const folder = copyFolder(t, current.folder);
+  removeDatabase(folder, 'audit.sqlite');
+  const inventory = join(folder, 'inventory.json');
+  const { audit, ...others } = JSON.parse(readFileSync(inventory, 'utf8'));
+  const repair = () => runMarketplace(['audit', 'repair', '--yes'], { SVC_DATA_DIR: folder });
+  assert.equal((await repair()).code, 0);
+  // The inventory of the interrupted repair, which was written before the entry.
+  const { number, hash } = audit;
+  writeFileSync(inventory, JSON.stringify({ ...others, audit: { number, hash } }));
+  assert.match((await repair()).stdout, /nothing to do/);
+  await withService(folder, current.endMs, () => {});
 });
 
 test('after a crash, a start without the write-ahead log of the keys is refused', async (t) => {
