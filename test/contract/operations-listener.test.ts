@@ -203,7 +203,8 @@ describeService('the operations listener', ({ running }) => {
       ['/keys/key_000000000000', 'GET, HEAD, DELETE, OPTIONS'],
       ['/status', 'GET, HEAD, OPTIONS'],
       ['/origins', 'GET, HEAD, POST, DELETE, OPTIONS'],
-      ['/confirmations', 'POST, OPTIONS'],
+      ['/confirmations', 'GET, HEAD, POST, OPTIONS'],
+      ['/audit', 'GET, HEAD, OPTIONS'],
     ]);
 
     test('requires the operator token to list and to change keys and origins', async () => {
