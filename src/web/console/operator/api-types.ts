@@ -1,11 +1,4 @@
-import type { Login } from '../common/login.ts';
-
-/** Answers of the operations API that the operator console shows (docs/operations-api.md). */
-
-/** Login with the operator token. */
-export interface OperatorLogin extends Login {
-  readonly verticals: readonly string[];
-}
+// Answers of the operations API that the operator console shows (docs/operations-api.md).
 
 export interface TestClock {
   readonly now: string;

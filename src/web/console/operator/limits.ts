@@ -13,7 +13,7 @@ export const limits = {
   /** Maximum number of rejected rows that the console keeps for the file of rejected rows. */
   rejectedRowsKeptMax: 50_000,
   /** Number of rejected rows that the page shows. The file of rejected rows has all of them. */
-  rejectedRowsShownMax: 50,
+  rejectedRowsShownMax: 20,
   /** Time after which the state of the service is loaded again. */
   statusRefreshMs: 5_000,
   /** Share of a limit from which the use of the limit is shown as a warning. */

@@ -3,7 +3,7 @@ import { Console, type ConsoleDefinition } from '../common/console.tsx';
 import type { Route } from '../common/route.ts';
 import type { Mark } from '../common/shell.tsx';
 import { startTheme } from '../common/theme.ts';
-import type { OperatorLogin } from './api-types.ts';
+import type { OperatorLogin } from './operator-login.ts';
 import { ConfirmationsPage } from './pages/confirmations-page.tsx';
 import { HealthPage } from './pages/health-page.tsx';
 import { KeyPage } from './pages/key-page.tsx';

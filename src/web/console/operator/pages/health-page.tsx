@@ -101,7 +101,10 @@ function listLimits({ sessions, matching, disk, analytics, ledger }: Status): re
     {
       name: 'Records not in the analytics yet',
       meaning: 'Usually less than a second of records.',
-      figures: `${formatCount(analytics.lag_records)}, the oldest ${analytics.lag_seconds.toFixed(1)} s ago`,
+      figures:
+        analytics.lag_records === 0
+          ? '0'
+          : `${formatCount(analytics.lag_records)}, the oldest ${analytics.lag_seconds.toFixed(1)} s ago`,
       used: null,
       limit: 0,
     },

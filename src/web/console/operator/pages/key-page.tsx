@@ -5,7 +5,8 @@ import { formatRoute } from '../../common/route.ts';
 import { PageHeading } from '../../common/shell.tsx';
 import { WhenLoaded } from '../../common/states.tsx';
 import { useApi } from '../../common/use-api.ts';
-import type { Key, KeyLimits, OperatorLogin } from '../api-types.ts';
+import type { Key, KeyLimits } from '../api-types.ts';
+import type { OperatorLogin } from '../operator-login.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { formatAge } from '../parts/format-units.ts';
 import { KeyStateWord } from '../parts/key-state-word.tsx';
@@ -38,7 +39,7 @@ function KeyFacts({ keyInfo: key }: { readonly keyInfo: Key }) {
   const { now } = useLogin<OperatorLogin>();
   const lastUse =
     key.last_used_at === null
-      ? 'not known'
+      ? 'no known use'
       : `${formatUtcTime(key.last_used_at)} (${formatAge(key.last_used_at, now)})`;
   return (
     <section class="card section" aria-label="Key">

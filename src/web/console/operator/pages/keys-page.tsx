@@ -8,7 +8,8 @@ import { formatRoute, type Route } from '../../common/route.ts';
 import { PageHeading } from '../../common/shell.tsx';
 import { Empty, WhenLoaded } from '../../common/states.tsx';
 import { useApi } from '../../common/use-api.ts';
-import type { Key, KeysPage as KeysAnswer, LimitUse, OperatorLogin } from '../api-types.ts';
+import type { Key, KeysPage as KeysAnswer, LimitUse } from '../api-types.ts';
+import type { OperatorLogin } from '../operator-login.ts';
 import { AccountFilter } from '../parts/account-filter.tsx';
 import { formatAge } from '../parts/format-units.ts';
 import { KeyStateWord } from '../parts/key-state-word.tsx';
@@ -32,7 +33,7 @@ function createColumns(now: string): readonly Column<Key>[] {
     {
       header: 'Last used',
       csvName: 'last_used_at',
-      cell: ({ last_used_at }) => (last_used_at === null ? 'not known' : formatAge(last_used_at, now)),
+      cell: ({ last_used_at }) => (last_used_at === null ? 'no known use' : formatAge(last_used_at, now)),
       value: ({ last_used_at }) => last_used_at,
     },
     {

@@ -6,8 +6,9 @@ import { formatRoute, type Route } from '../../common/route.ts';
 import { copyText, downloadFile } from '../../common/save.ts';
 import { PageHeading } from '../../common/shell.tsx';
 import { FailureNotice, Notice } from '../../common/states.tsx';
-import type { CreatedKey, OperatorLogin } from '../api-types.ts';
+import type { CreatedKey } from '../api-types.ts';
 import { limits } from '../limits.ts';
+import type { OperatorLogin } from '../operator-login.ts';
 import { Choices, Field, isFieldFailure } from '../parts/field.tsx';
 
 const memberNames = [

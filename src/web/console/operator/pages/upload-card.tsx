@@ -89,7 +89,10 @@ function UploadNotice({ upload, progress }: Omit<UploadCardProps, 'name'>) {
         <Notice kind="good" title="Every row is booked" />
       ) : (
         <Notice kind="warn" title={`${formatCount(rejected)} of ${formatCount(rows)} rows were rejected`}>
-          <p>All other rows are booked. Correct the rejected rows, and send only them.</p>
+          <p>
+            {rejected === rows ? 'No row is booked.' : 'All other rows are booked.'} Correct the rejected rows, and send
+            only them.
+          </p>
         </Notice>
       );
   }
@@ -156,6 +159,11 @@ function RejectedRows({ name, progress }: { readonly name: string; readonly prog
           { header: 'What is wrong', cell: ([reason]) => describeReason(reason) },
         ]}
       />
+      <p>
+        <button type="button" onClick={download}>
+          Download {rejectedName}
+        </button>
+      </p>
       <DataTable
         caption="Rejected rows"
         rows={rejectedRows.slice(0, limits.rejectedRowsShownMax)}
@@ -186,11 +194,6 @@ function RejectedRows({ name, progress }: { readonly name: string; readonly prog
           )
         }
       />
-      <p>
-        <button type="button" onClick={download}>
-          Download {rejectedName}
-        </button>
-      </p>
     </>
   );
 }

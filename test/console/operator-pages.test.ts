@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Page, Route } from 'playwright-core';
+import { formatCount, formatUtcTime } from '../../src/web/console/common/format.ts';
+import type { Page as ApiPage, Key, Status } from '../../src/web/console/operator/api-types.ts';
+import { formatBytes } from '../../src/web/console/operator/parts/format-units.ts';
+import { findAccessibilityViolations } from '../support/accessibility.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
+import { saveScreenshot, useOperatorConsole } from './operator-console.ts';
+
+const hostile = '<img src=x onerror=alert(1)>"\'&{{7*7}}';
+const operator = useOperatorConsole();
+
+/** Pages, their first request, and the title of the state without data. */
+const pages = [
+  { name: 'health', place: '', api: '**/console/api/status', empty: null },
+  { name: 'keys', place: '#/keys', api: '**/console/api/keys?*', empty: 'No API keys yet' },
+  { name: 'origins', place: '#/origins', api: '**/console/api/origins*', empty: 'No origins yet' },
+] as const;
+
+/** Returns the visible text of the page, with single spaces. */
+async function textOf(page: Page): Promise<string> {
+  return (await page.evaluate<string>('document.querySelector("main").innerText')).replaceAll(/\s+/g, ' ');
+}
+
+/** Returns the visible value of each label of the page. */
+async function readFigures(page: Page): Promise<Record<string, string>> {
+  await page.locator('dl dd').first().waitFor();
+  const pairs = await page.evaluate<[string, string][]>(
+    '[...document.querySelectorAll("dl > div")].map((item) => [item.querySelector("dt").firstChild.textContent, item.querySelector("dd").innerText])',
+  );
+  return Object.fromEntries(pairs.map(([label, value]) => [label, value.replaceAll(/\s+/g, ' ')]));
+}
+
+/** Returns the visible cells of the table of the page. */
+async function readRows(page: Page): Promise<string[][]> {
+  await page.locator('tbody tr').first().waitFor();
+  return page.evaluate<string[][]>(
+    '[...document.querySelectorAll("tbody tr")].map((row) => [...row.children].map((cell) => cell.innerText.replaceAll(/\\s+/g, " ")))',
+  );
+}
+
+describe('states of every page', () => {
+  for (const { name, place, api, empty } of pages) {
+    test(`${name}: loading, error, offline, unexpected answer and expired login`, async (t) => {
+      const page = await operator.newPage(t);
+      let answer: (route: Route) => Promise<void> = async () => {};
+      await page.route(api, (route) => answer(route));
+      await page.goto(operator.url + place);
+      await page.getByText('Loading ').waitFor();
+
+      const showsAfter = async (next: typeof answer, title: string) => {
+        answer = next;
+        await page.reload();
+        await page.getByText(title).waitFor();
+      };
+      const busy = { error: 'SERVICE_UNAVAILABLE', message: 'The service is unavailable. Try again later.' };
+      await showsAfter((route) => route.fulfill({ status: 503, json: busy }), busy.message);
+      await showsAfter((route) => route.fulfill({ json: 'text' }), 'does not understand the answer');
+      await showsAfter((route) => route.abort(), 'The server cannot be reached');
+      if (empty !== null) {
+        const nothing = { data: [], has_more: false, next_cursor: null };
+        await showsAfter((route) => route.fulfill({ json: name === 'origins' ? [] : nothing }), empty);
+      }
+      await showsAfter((route) => route.fulfill({ status: 401, json: busy }), 'Your login has ended');
+    });
+  }
+
+  test('after the end of a login, the operator continues on the same page', async (t) => {
+    const page = await operator.newPage(t, { storageState: { cookies: [], origins: [] } });
+    await page.goto(`${operator.url}#/keys?account=acme`);
+    await operator.logIn(page);
+    await page.getByRole('heading', { name: 'API keys' }).waitFor();
+    await page.context().clearCookies();
+    await page.getByRole('link', { name: 'Origins' }).click();
+    await page.getByText('Your login has ended').waitFor();
+    await operator.logIn(page);
+    await page.getByRole('heading', { name: 'Widget origins' }).waitFor();
+  });
+
+  test('an unknown address leads to a page that says so', async (t) => {
+    const page = await operator.open(t, '#/nowhere');
+    assert.match(await textOf(page), /Page not found/);
+  });
+});
+
+describe('figures', () => {
+  test('health shows the figures of the API', async (t) => {
+    await operator.market.caller(fixture, { account: 'acme' }).createSession('lp-one');
+    const page = await operator.open(t, '');
+    const figures = await readFigures(page);
+    const status = await operator.ask<Status>('/status');
+    assert.equal(
+      figures['Live sessions'],
+      `${formatCount(status.sessions.live)} of ${formatCount(status.sessions.limit)} 0.0 %`,
+    );
+    assert.equal(figures['Rankings waiting or in progress'], '0 of 4,096 0.0 %');
+    assert.ok(figures['Disk of the data folder']!.includes(`of ${formatBytes(status.disk!.size_bytes)}`));
+    assert.equal(figures['API keys, without revoked ones'], formatCount(status.keys));
+    assert.equal(figures.Verticals, status.verticals.join(', '));
+    assert.ok(figures.Version!.startsWith(`${status.version}, engine ${status.engine}`));
+    assert.ok(
+      (await textOf(page)).includes(
+        `The service is ready It takes requests of partners. As of ${formatUtcTime(status.now)}.`,
+      ),
+    );
+  });
+
+  test('health shows the reasons why the service is not ready', async (t) => {
+    const page = await operator.newPage(t);
+    await page.route('**/console/api/status', async (route) => {
+      const response = await route.fetch();
+      const json = { ...(await response.json()), ready: false, reasons: ['the ledger cannot be written', hostile] };
+      await route.fulfill({ response, json });
+    });
+    await page.goto(operator.url);
+    await page.getByText('The service is not ready').waitFor();
+    assert.deepEqual(await page.locator('.reasons li').allTextContents(), ['the ledger cannot be written', hostile]);
+  });
+
+  test('keys come in pages, and the rows equal those of the API, with hostile account names as text', async (t) => {
+    const { market } = operator;
+    for (let count = 0; count < 30; count++) market.issueKey(fixture, { account: hostile, mode: 'test' });
+    const first = await operator.ask<ApiPage<Key>>('/keys?limit=25');
+    const page = await operator.open(t, '#/keys');
+    const toRow = ({ id, account, vertical, mode, usage, state }: Key) => [
+      id,
+      account,
+      `${vertical}, ${mode}`,
+      state,
+      `${usage.requests_per_minute.used} of ${formatCount(usage.requests_per_minute.limit)}`,
+    ];
+    const shown = async () => (await readRows(page)).map((cells) => [0, 1, 2, 3, 5].map((index) => cells[index]));
+    assert.deepEqual(await shown(), first.data.map(toRow));
+    await page.getByRole('button', { name: 'Next page' }).click();
+    await page.getByText('Page 2').waitFor();
+    const second = await operator.ask<ApiPage<Key>>(`/keys?limit=25&cursor=${first.next_cursor}`);
+    await page.getByText(second.data[0]!.id).waitFor();
+    assert.deepEqual(await shown(), second.data.map(toRow));
+    await page.goBack();
+    await page.getByText(first.data[0]!.id).waitFor();
+
+    await page.getByRole('searchbox', { name: 'Account' }).fill(hostile);
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'All accounts' }).waitFor();
+    assert.ok((await readRows(page)).every(([, account]) => account === hostile));
+    assert.equal(await page.locator('img').count(), 0);
+  });
+});
+
+describe('changes', () => {
+  test('a key is created by keyboard, shown once, and revoked after a confirmation', async (t) => {
+    const page = await operator.open(t, '#/keys/new');
+    await page.getByLabel('Account').focus();
+    await page.keyboard.type(hostile);
+    await page.keyboard.press('Enter');
+    const field = page.getByLabel('Copy the key now.');
+    await field.waitFor();
+    const key = await field.inputValue();
+    const caller = operator.market.callerWithKey(fixture, key);
+    const createSession = async () => (await caller.post('session', { referrer_tag: 'lp-one' })).status;
+    assert.equal(await createSession(), 200);
+    assert.ok((await textOf(page)).includes(`test key of the account ${hostile} for ${fixture.vertical.segment}`));
+    await page.getByRole('link', { name: /^key_/ }).click();
+    await page.getByText('Last used').waitFor();
+    assert.ok(!(await page.content()).includes(key));
+
+    await page.getByRole('button', { name: /Revoke key/ }).focus();
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog');
+    assert.ok((await dialog.textContent())?.includes(hostile));
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    assert.equal(await createSession(), 200);
+    await page.keyboard.press('Enter');
+    await dialog.getByRole('button', { name: 'Revoke key' }).click();
+    await page.getByText('revoked since').waitFor();
+    assert.equal(await createSession(), 401);
+    await page.goBack();
+    assert.equal(await page.getByText(key).count(), 0);
+  });
+
+  test('a form shows the sentence of the API beside the field', async (t) => {
+    const page = await operator.open(t, '#/keys/new');
+    await page.getByLabel('Account').fill('acme');
+    await page.getByLabel('Requests per minute').fill('0');
+    await page.keyboard.press('Enter');
+    const limit = page.getByLabel('Requests per minute');
+    await page.locator('[aria-invalid="true"]').waitFor();
+    assert.equal(await limit.getAttribute('aria-invalid'), 'true');
+    assert.match((await page.locator('.field-error').textContent()) ?? '', /requests_per_minute must be/);
+    assert.equal(await page.evaluate<string>('document.activeElement.name'), 'requests_per_minute');
+  });
+
+  test('origins are allowed and removed', async (t) => {
+    operator.market.issueKey(fixture, { account: 'origins' });
+    const page = await operator.open(t, '#/origins?account=origins');
+    await page.getByText('The account origins has no origins').waitFor();
+    await page.getByRole('textbox', { name: 'Origins' }).fill('https://a.example\nhttps://b.example:8443');
+    await page.getByRole('button', { name: 'Allow' }).click();
+    await page.getByText('2 added, 0 allowed before.').waitFor();
+    assert.deepEqual(
+      (await readRows(page)).map(([origin]) => origin),
+      ['https://a.example', 'https://b.example:8443'],
+    );
+    await page.getByRole('button', { name: 'Remove https://a.example of origins' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('rowheader', { name: 'https://a.example' }).waitFor({ state: 'detached' });
+    assert.deepEqual(await operator.ask('/origins?account=origins'), [
+      { account: 'origins', origin: 'https://b.example:8443' },
+    ]);
+    await page.getByRole('textbox', { name: 'Origins' }).fill('not an origin');
+    await page.getByRole('button', { name: 'Allow' }).click();
+    await page.locator('.field-error').waitFor();
+  });
+});
+
+for (const { name, place } of [
+  ...pages,
+  { name: 'new-key', place: '#/keys/new' },
+  { name: 'confirmations', place: '#/confirmations' },
+]) {
+  test(`${name}: no accessibility violations, and no scrolling to the side on small and large screens`, async (t) => {
+    operator.market.issueKey(fixture, { account: hostile });
+    operator.market.marketplace.origins.allow(hostile, 'https://www.example.com');
+    const page = await operator.open(t, place);
+    for (const [width, height] of [
+      [1600, 900],
+      [768, 1024],
+      // 200 % zoom of a window with 720 pixels.
+      [360, 800],
+    ] as const) {
+      await page.setViewportSize({ width, height });
+      await page.waitForLoadState('networkidle');
+      const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+      assert.ok(overflow <= 0, `${width} px: ${overflow} px too wide`);
+      if (width !== 768) await saveScreenshot(page, `operator-${name}-${width}`);
+      if (width !== 768) assert.deepEqual(await findAccessibilityViolations(page), []);
+      await page.emulateMedia({ colorScheme: 'light' });
+    }
+  });
+}
