@@ -624,6 +624,12 @@ export const bounds = {
   sessionsPrunedPerTransaction: 500,
   /** Maximum number of earlier sessions of a new experiment that the aggregator thread counts in one transaction. */
   sessionsFilledPerTransaction: 500,
+  /**
+   * About the number of visitors of experiments that the aggregator thread searches at once for the days to be archived, in about 20 ms.
+   */
+  visitorsSearchedPerCall: 50_000,
+  /** Maximum number of visitors to be archived that the aggregator thread keeps in memory, with about 250 bytes each. */
+  archivedVisitorsInMemoryMax: 100_000,
   /** Maximum number of referrer tags of all tenants in one reply of the aggregator thread, so that a reply takes only milliseconds. */
   numberedTagsPerPage: 5_000,
   /** Maximum number of experiments of all tenants in one reply of the aggregator thread. A definition has a few kB. */

@@ -76,12 +76,12 @@ export class RetentionTask {
   async #deleteExpiredData(): Promise<void> {
     const { retentionDays, clock, analytics, deleteLedgerBefore, onDeleted } = this.#options;
     const wallMs = clock.wallMs();
-    const outcome = await Promise.race([
-      analytics.applyRetention({ today: daysSinceEpoch(wallMs), retentionDays, wallMs }),
-      this.#closing.promise,
-    ]);
+    const request = { today: daysSinceEpoch(wallMs), retentionDays, wallMs };
+    const apply = () => Promise.race([analytics.applyRetention(request), this.#closing.promise]);
+    let outcome = await apply();
+    while (outcome?.archived === false && outcome.reason === null) outcome = await apply();
     if (outcome === null) return;
-    if (!outcome.archived) throw new Error(outcome.reason);
+    if (!outcome.archived) throw new Error(outcome.reason!);
     const { retainedFromDay, isNew, ledgerStartPosition } = outcome;
     const segments = await deleteLedgerBefore(ledgerStartPosition);
     if (isNew || segments > 0) onDeleted({ retainedFromDay, segments });

@@ -13,9 +13,14 @@ export interface RetentionRequest {
   readonly retentionDays: number;
   /** Unix time of the request in milliseconds; stored in the archive. */
   readonly wallMs: number;
+  /** About the number of visitors of experiments that one call may search; by default `bounds.visitorsSearchedPerCall`. */
+  readonly visitorsMax?: number;
 }
 
-/** If the archive cannot be written, `archived` is false, and `reason` is the error message. */
+/**
+ * If `archived` is false, `reason` is the error message of a failed write. It is null if the visitors of experiments are not all searched yet,
+ * so that the call must be repeated.
+ */
 export type RetentionResult =
   | {
       readonly archived: true;
@@ -28,7 +33,7 @@ export type RetentionResult =
       /** End of the archive after this call. */
       readonly archiveEnd: LogEnd;
     }
-  | { readonly archived: false; readonly reason: string };
+  | { readonly archived: false; readonly reason: string | null };
 
 /**
  * Decides which days to delete from the analytics store, keeps the store and the archive consistent, and deletes the rows of sessions that
@@ -79,7 +84,7 @@ export class StoreRetention {
   applyRetention(request: RetentionRequest, cursor: LogCursor | null): RetentionResult {
     const previousDay = this.#firstRetainedDay;
     try {
-      if (cursor !== null) this.#archiveDays(request, cursor);
+      if (cursor !== null && !this.#archiveDays(request, cursor)) return { archived: false, reason: null };
     } catch (error) {
       if (!(error instanceof ArchiveWriteError)) throw error;
       return { archived: false, reason: error.message };
@@ -93,19 +98,25 @@ export class StoreRetention {
     return { archived: true, retainedFromDay, isNew, ledgerStartPosition, archiveEnd };
   }
 
-  #archiveDays(request: RetentionRequest, cursor: LogCursor): void {
+  /** Returns false if the visitors of the days are not all searched yet. */
+  #archiveDays(request: RetentionRequest, cursor: LogCursor): boolean {
     // If archive segments were lost, their counters are archived again, because the store still has the counters.
     // While earlier sessions are counted in an experiment, the figures of all its days may still change.
     const isFilling = this.#state.experimentSums.experiments.nextFill !== null;
     const untilDay = Math.max(isFilling ? 0 : this.#computeFirstRetainedDay(request), this.#firstRetainedDay);
     const fromDay = this.#archive.firstRetainedDay;
-    if (untilDay <= fromDay) return;
-    const { wallMs } = request;
+    const { archive } = this.#state.experimentSums;
+    if (isFilling) archive.endPreparation();
+    if (untilDay <= fromDay) return true;
+    const { wallMs, visitorsMax = bounds.visitorsSearchedPerCall } = request;
+    if (!archive.prepare({ fromDay, untilDay }, visitorsMax)) return false;
     const ledgerStartPosition = this.#firstSegmentSinceDay(untilDay, cursor);
     const hasOffers = fromDay >= this.#database.value<number>('SELECT offers_from_day FROM retention')!;
     const range = { wallMs, untilDay, ledgerStartPosition, hasOffers };
     this.#archive.append(range, this.#readCounters(fromDay, untilDay, ledgerStartPosition));
     this.#database.write(() => this.#setFirstRetainedDay(untilDay));
+    archive.endPreparation();
+    return true;
   }
 
   *#readCounters(fromDay: number, untilDay: number, ledgerStartPosition: number): ArchivedCounters {

@@ -29,7 +29,7 @@ function recordsOfDays(part: 0 | 1 | 2): LedgerRecord[] {
   return Array.from({ length: 90 }, (_, index): LedgerRecord[] => {
     const serial = part * 90 + index + 1;
     const session = subIdBytes({ createdMs: noon - (days - 1 - Math.floor((serial - 1) / 30)) * msPerDay, serial });
-    const unit = serial % 11 === 0 ? null : `visitor-${serial % 31}`;
+    const unit = serial % 11 === 0 ? null : `${serial % 31}-visitor`;
     const tag = serial % 3 === 0 ? 'tag-two' : 'tag-one';
     return [
       sessionCreatedRecord(session, { tag, unit, isMisassigned: serial % 7 === 0 }),
@@ -54,9 +54,16 @@ describe('archive of experiments', () => {
   const fill = () => {
     while (projected.store.fill.isRunning) projected.store.fill.countSlice();
   };
-  const retainFrom = (day: number) => {
-    const request = { today, retentionDays: today - day, wallMs: noon };
-    assert.deepEqual(projected.store.applyRetention(request).archived, true);
+  /** Searches few of the 31 visitors at once. Calls `between` after each search that has to be continued. */
+  const retainFrom = (day: number, between = (_search: number) => {}) => {
+    const request = { today, retentionDays: today - day, wallMs: noon, visitorsMax: 5 };
+    let searches = 0;
+    for (;;) {
+      const result = projected.store.applyRetention(request);
+      if (result.archived) break;
+      assert.equal(result.reason, null);
+      between(++searches);
+    }
     assert.equal(projected.archive.firstRetainedDay, day);
     while (projected.store.retention.hasRowsToPrune) projected.store.retention.pruneRows();
   };
@@ -121,6 +128,30 @@ describe('archive of experiments', () => {
         assert.deepEqual(read(), before);
       });
     }
+
+    it(`archives sessions of old days that are added during the search, with ${unit}s as units`, () => {
+      const segments = createSegments({ unit, assignment });
+      for (const { first, records } of segments) projected.applyIn(first, ...records);
+      fill();
+      const { first } = segments[2]!;
+      const added = (serial: number, name: string) =>
+        sessionCreatedRecord(subIdBytes({ createdMs: noon - (days - 1) * msPerDay, serial }), { unit: name });
+      let searches = 0;
+      retainFrom(firstDay + 3, (search) => {
+        searches = search;
+        // A new visitor before and one after the searched part, and one who is known, but had no session on the first day.
+        for (const [index, name] of ['!', '~', '30-visitor'].entries())
+          projected.applyIn(first, added(1_000 + 10 * search + index, index === 2 ? name : `${name}${search}`));
+      });
+      assert.equal(searches > 2, unit === 'visitor');
+      const before = read();
+      projected.rebuild(first - 1);
+      projected.applyIn(first, ...segments[2]!.records);
+      fill();
+      // The middle segment was deleted too, so only the archived days are the same.
+      const archivedDays = (found: typeof before) => found!.figures.days.filter(({ day }) => day < firstDay + 3);
+      assert.deepEqual(archivedDays(read()), archivedDays(before));
+    });
 
     it(`replaces archived days in a store that is older than the archive, with ${unit}s as units`, () => {
       const segments = createSegments({ unit, assignment });

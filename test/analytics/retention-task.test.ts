@@ -104,6 +104,15 @@ describe('RetentionTask', () => {
     assert.deepEqual(deletedBefore, [7, 7, 7]);
   });
 
+  it('repeats the call until the visitors of experiments are searched', async () => {
+    let calls = 0;
+    outcome = async () => (++calls < 4 ? { archived: false, reason: null } : unchanged);
+    const retention = start();
+    await turn();
+    await retention.close();
+    assert.deepEqual([calls, deletedBefore, errors], [4, [7], []]);
+  });
+
   it('closing the retention task waits for a running deletion of ledger segments, but not for the aggregator', async () => {
     outcome = () => new Promise(() => {});
     const archiving = start();

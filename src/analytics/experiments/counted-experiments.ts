@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { bounds } from '../../bounds.ts';
 import { daysSinceEpoch } from '../../domain/calendar.ts';
 import { type ExperimentDefinition, isRetrospective } from '../../experiments/experiment.ts';
@@ -88,7 +87,7 @@ const botDevice = deviceClasses.indexOf('bot');
 export class CountedExperiments {
   readonly #database: SqlDatabase;
   readonly groups: ExperimentGroups;
-  readonly #armsByTag = new LRUCache<number, readonly CountedArm[]>({ max: bounds.projectionNameCacheEntriesMax });
+  readonly #armsByTag = new Map<number, readonly CountedArm[]>();
   /** Experiments whose earlier sessions are not all counted, by number. */
   readonly #fills: Map<number, FillCursor>;
 
@@ -305,6 +304,7 @@ export class CountedExperiments {
       ]),
       arm,
     }));
+    if (this.#armsByTag.size >= bounds.projectionNameCacheEntriesMax) this.#armsByTag.clear();
     this.#armsByTag.set(tagNumber, arms);
     return arms;
   }

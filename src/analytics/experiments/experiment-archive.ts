@@ -9,6 +9,7 @@ import {
 import { deviceGroupMax, groupSumColumns, unitSumColumns } from '../analytics-database.ts';
 import type { ArchiveRecord } from '../counter-archive.ts';
 import { createDigitsSql, type SqlDatabase } from '../sql-database.ts';
+import type { DayRange } from './archived-visitors.ts';
 import type { CountedExperiments } from './counted-experiments.ts';
 import {
   type ArchivedDimensionValue,
@@ -22,12 +23,6 @@ import {
 } from './experiment-archive-record.ts';
 import type { ExperimentSumChanges } from './experiment-sum-changes.ts';
 import type { ExperimentVisitors } from './experiment-visitors.ts';
-
-interface DayRange {
-  readonly fromDay: number;
-  /** Exclusive. */
-  readonly untilDay: number;
-}
 
 /** Ledger records that are going to be deleted. */
 interface DeletedRecords {
@@ -85,7 +80,21 @@ export class ExperimentArchive {
     this.#visitors = visitors;
   }
 
-  /** Yields the figures of a range of days, and every definition, closing and deletion whose ledger record is going to be deleted. */
+  /**
+   * Searches some of the visitors whose days `read` needs, because a search of all would delay queries. Returns whether `read` can be called.
+   *
+   * @param visitorsMax about the number of visitors to search
+   */
+  prepare(days: DayRange, visitorsMax: number): boolean {
+    return this.#visitors.archived.search(days, visitorsMax);
+  }
+
+  /** Must be called after the days were archived, and when the sums of an experiment may be deleted. */
+  endPreparation(): void {
+    this.#visitors.archived.clear();
+  }
+
+  /** Yields the figures of a range of days, which must be prepared, and every definition, closing and deletion whose ledger record is going to be deleted. */
   *read(days: DayRange, deleted: DeletedRecords): Generator<ExperimentArchiveRecord, void> {
     for (const experiment of this.#database.objects<ExperimentRow>(selectExperimentsSql)) {
       const range = [experiment.number, days.fromDay, days.untilDay];
@@ -155,7 +164,7 @@ export class ExperimentArchive {
       yield [experimentArchiveKind.day, key, sums, row.slice(unitSumNames.length) as string[]];
     }
     if (isOfVisitors) {
-      yield* this.#visitors.readArchivedDays(number, fromDay, untilDay);
+      yield* this.#visitors.archived.read(number);
       return;
     }
     const groups = this.#database.rows<[...ArchivedGroupDay[1], ...sums: (number | string)[]]>(

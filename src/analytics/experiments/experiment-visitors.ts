@@ -2,7 +2,8 @@ import { bounds } from '../../bounds.ts';
 import { addFigures, frozenRevenue, noSessions, type SessionFigures } from '../../experiments/session-figures.ts';
 import type { UnitDay } from '../../experiments/unit-sums.ts';
 import { decodeVarints, encodeVarints, RowWriter, type SqlDatabase } from '../sql-database.ts';
-import { type ArchivedVisitor, experimentArchiveKind } from './experiment-archive-record.ts';
+import { ArchivedVisitors } from './archived-visitors.ts';
+import type { ArchivedVisitor } from './experiment-archive-record.ts';
 import type { ExperimentSumChanges } from './experiment-sum-changes.ts';
 import { decodeUnitDays, encodeUnitDays } from './unit-days-encoding.ts';
 
@@ -51,9 +52,11 @@ export class ExperimentVisitors {
   readonly #changed = new Map<string, Visitor>();
   readonly #visitorWriter: RowWriter;
   readonly #revenueWriter: RowWriter;
+  readonly archived: ArchivedVisitors;
 
   constructor(database: SqlDatabase, sums: ExperimentSumChanges) {
     this.#database = database;
+    this.archived = new ArchivedVisitors(database);
     this.#sums = sums;
     this.#visitorWriter = new RowWriter(
       database,
@@ -73,26 +76,6 @@ export class ExperimentVisitors {
     addFigures(unitDay.figures, after, 1);
     unitDay.arms |= 1 << arm;
     decideArm(visitor, { arm, groups }, position);
-  }
-
-  /** Yields the days from `fromDay` (inclusive) to `untilDay` (exclusive) of the visitors of an experiment. */
-  *readArchivedDays(experiment: number, fromDay: number, untilDay: number): Generator<ArchivedVisitor, void> {
-    const rows = this.#database.iterateRows<[unit: Buffer, ...VisitorColumns]>(
-      `SELECT unit, ${visitorColumnsSql} FROM experiment_unit WHERE experiment = ? AND first_day < ? AND last_day >= ?`,
-      [experiment, untilDay, fromDay],
-    );
-    for (const [unit, arm, firstPosition, firstDay, encoded, groups] of rows) {
-      const days = decodeUnitDays(encoded, arm, firstDay).filter(({ day }) => day >= fromDay && day < untilDay);
-      if (days.length === 0) continue;
-      const encodedDays = encodeUnitDays(days, arm);
-      yield [
-        experimentArchiveKind.visitor,
-        [days[0]!.day, arm, firstPosition],
-        unit,
-        encodedDays,
-        decodeVarints(groups),
-      ];
-    }
   }
 
   /** Adds archived days to a visitor, who must not have these days yet. `groups` are the numbers of the archived groups in this store. */
@@ -130,7 +113,8 @@ export class ExperimentVisitors {
   write(): void {
     const visitors = [...this.#changed.values()];
     this.#changed.clear();
-    for (const { experiment, unit, arm, groups, firstPosition, days, hadRevenue } of visitors) {
+    for (const visitor of visitors) {
+      const { experiment, unit, arm, groups, firstPosition, days, hadRevenue } = visitor;
       if (hadRevenue) {
         this.#database.run('DELETE FROM experiment_revenue WHERE experiment = ? AND unit = ?', [experiment, unit]);
       }
@@ -143,6 +127,7 @@ export class ExperimentVisitors {
       const encoded = encodeUnitDays(days, arm);
       const row = [experiment, unit, arm, firstPosition, first.day, last.day, encoded, encodeVarints(groups)];
       this.#visitorWriter.add(row);
+      this.archived.add(experiment, visitor);
       if (!hasRevenue(days)) continue;
       for (const { day, figures } of days) {
         this.#revenueWriter.add([experiment, unit, day, arm, frozenRevenue(figures), figures.sessions]);
