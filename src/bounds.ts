@@ -527,6 +527,10 @@ export const bounds = {
   // Operations
   /** Maximum number of items on a page of the operations listener. A page of keys takes about 3 ms. */
   operatorPageItemsMax: 200,
+  /** Number of days of the figures of offers over all accounts. */
+  offerTotalDays: 30,
+  /** Maximum number of errors of a failed catalog reload that `GET /catalogs` shows. */
+  reloadErrorsShownMax: 20,
   /** Maximum number of keys for which `GET /keys` needs no `limit`. */
   keysListedMax: 1_000,
   /** Interval at which the times of the last uses of keys are written to a file. */
@@ -614,6 +618,8 @@ export const bounds = {
   projectionLingerMs: 250,
   /** Number of positions of an offer that analytics distinguish; the last one includes all later positions. */
   offerPositionsMax: 20,
+  /** Maximum number of changed sums of offers that the aggregator thread collects before it writes them. */
+  offerTotalsBufferedMax: 8_192,
   /** Maximum number of names (tags, offers, lenders) whose row IDs the aggregator thread caches. */
   projectionNameCacheEntriesMax: 20_000,
   /** Maximum number of sessions whose row IDs the aggregator thread caches. */

@@ -15,6 +15,7 @@ export type QueryName =
   | 'listDailyAnalytics'
   | 'listSessions'
   | 'listOffers'
+  | 'listOfferTotals'
   | 'listTags'
   | 'listNumberedTags'
   | 'findExperiment'

@@ -11,7 +11,7 @@ import { SqlDatabase, toColumnName } from './sql-database.ts';
  * Version of the tables and the counting rules. Increment this version whenever the tables or the counting rules change. A store with a
  * different version is deleted and rebuilt from the ledger and the archive.
  */
-const schemaVersion = 17;
+const schemaVersion = 18;
 
 /** Names of the columns that count clicks without revenue, in the order of `unbookedReasons`. */
 export const unbookedClickColumns = unbookedReasons.map((reason) => `unbooked_${reason}`);
@@ -53,6 +53,7 @@ export const deviceGroupMax = 100;
  *   payout is reversed. `funded_ms` and `reversed_ms` are the lender's times; `..._accepted_ms` are the times of the ledger records.
  * - `click_reversal`: reversals of revenue that a click confirmed itself, by their own `txid`. `reason` is an index in `reversalReasons`.
  * - `offer_counter`: clicks by lender and offer. `offer` is 0 for clicks that an earlier release archived without the offer.
+ * - `offer_total`: sums of `offer_counter` and `offer_view` over all tags of a vertical and mode (`OfferTotals`).
  * - `offer_view`: how often each offer was shown at each position, in the format of `OfferViews`. `retention.offers_from_day` is the first day after all
  *   days that an earlier release archived without offers, or 0.
  * - `ledger_segment`: ledger segments with session creations, and the latest cohort day of these sessions.
@@ -231,6 +232,12 @@ const createTablesSql = `
     tag_number INTEGER NOT NULL, day INTEGER NOT NULL, shown BLOB NOT NULL,
     PRIMARY KEY (tag_number, day)
   ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE offer_total (
+    vertical INTEGER NOT NULL, test INTEGER NOT NULL, offer INTEGER NOT NULL, day INTEGER NOT NULL,
+    shown INTEGER NOT NULL, clicks INTEGER NOT NULL, attributed_micros INTEGER NOT NULL, confirmed_micros INTEGER NOT NULL,
+    PRIMARY KEY (vertical, test, offer, day)
+  ) WITHOUT ROWID;
 `;
 
 /** Error for a store with a different schema version, which must be rebuilt. */

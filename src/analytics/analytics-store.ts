@@ -16,6 +16,7 @@ import {
 } from './experiments/experiment-table.ts';
 import { readExperimentUnits } from './experiments/experiment-units-reader.ts';
 import { LedgerProjection } from './ledger-projection.ts';
+import { readOfferTotals } from './offer-totals.ts';
 import { readOffers } from './offers-reader.ts';
 import { emptyRecordCounts, type RecordCounts, recordCountNames } from './projection-state.ts';
 import { readSessionRows } from './rows-reader.ts';
@@ -43,6 +44,7 @@ export class AnalyticsStore {
   readonly listDailyAnalytics = this.#createQuery(readDailyAnalytics);
   readonly listSessions = this.#createQuery(readSessionRows);
   readonly listOffers = this.#createQuery(readOffers);
+  readonly listOfferTotals = this.#createQuery(readOfferTotals);
   readonly listTags = this.#createQuery(readTags);
   readonly listNumberedTags = this.#createQuery(readNumberedTags);
   readonly findExperiment = this.#createQuery(findExperiment);

@@ -19,6 +19,8 @@ export interface Analytics {
   listSessions(query: SessionRowsQuery, signal?: CancelSignal | null): Promise<SessionRowsPage>;
   /** Returns a page of the offers that were shown to the sessions of a referrer tag, in the alphabetical order of their ids. */
   listOffers(query: OffersQuery, signal?: CancelSignal | null): Promise<OffersPage>;
+  /** Returns the figures of offers over all accounts, in the order of the query. */
+  listOfferTotals(query: OfferTotalsQuery, signal?: CancelSignal | null): Promise<readonly OfferTotal[]>;
   /** Returns a page of referrer tags in alphabetical order, with the figures of all their days. */
   listTags(query: TagsQuery, signal?: CancelSignal | null): Promise<TagsPage>;
   /** Returns an experiment, also a deleted one; null if the tenant has none with the name. */
@@ -83,6 +85,13 @@ export interface OffersQuery extends CohortQuery {
   readonly subs: null;
   readonly afterOfferId: string;
   readonly limit: number;
+}
+
+/** Selects the sessions of all accounts of a vertical and mode that were created from `fromDay` to `toDay`, both inclusive (UTC). */
+export interface OfferTotalsQuery extends Omit<AnalyticsTenant, 'account'> {
+  readonly fromDay: number;
+  readonly toDay: number;
+  readonly offerIds: readonly string[];
 }
 
 /** Selects up to `limit` referrer tags that follow `afterTag` in alphabetical order; all tags follow the empty text. */
@@ -251,6 +260,12 @@ export interface OfferMetrics extends Pick<CohortMetrics, 'clicks' | 'attributed
   readonly lender: string | null;
   /** How often the offer was shown at each of `bounds.offerPositionsMax` positions. The last one includes all later positions. */
   readonly shownByPosition: readonly number[];
+}
+
+/** Figures of one offer over all accounts. All counts are 0 for an offer that was never shown. */
+export interface OfferTotal extends Pick<CohortMetrics, 'clicks' | 'attributedMicros' | 'confirmedMicros'> {
+  readonly offerId: string;
+  readonly shown: number;
 }
 
 export interface OffersPage extends QueryCoverage {

@@ -11,6 +11,7 @@ import {
   archiveRecordKind,
 } from './counter-archive.ts';
 import { addCounts, emptyUnbookedClickCounts, emptyWidgetCounts } from './counting-rules.ts';
+import { OfferTotals } from './offer-totals.ts';
 import { OfferViews, type ShownOffers } from './offer-views.ts';
 import type {
   CountedClick,
@@ -62,6 +63,7 @@ export class DailyCounters {
   readonly #dayWriter: RowWriter;
   readonly #widgetWriter: RowWriter;
   readonly #offerWriter: RowWriter;
+  readonly #offerTotals: OfferTotals;
   readonly #offerViews: OfferViews;
   readonly #dayChanges = new Map<number, DayCounterChanges>();
   readonly #offerChanges = new Map<string, OfferCounterChanges>();
@@ -82,7 +84,8 @@ export class DailyCounters {
       ['tag_number', 'day', 'lender', 'offer'],
       ['clicks', 'attributed_micros', 'confirmed_micros'],
     );
-    this.#offerViews = new OfferViews(database);
+    this.#offerTotals = new OfferTotals(database);
+    this.#offerViews = new OfferViews(database, this.#offerTotals);
   }
 
   changesOfDay({ tagNumber, createdMs, device }: SessionState): DayCounterChanges {
@@ -140,6 +143,7 @@ export class DailyCounters {
     for (const { tagNumber, day, lender, offer, ...sums } of this.#offerChanges.values()) {
       const { clicks, attributedMicros, confirmedMicros } = sums;
       this.#offerWriter.add([tagNumber, day, lender, offer, clicks, attributedMicros, confirmedMicros]);
+      this.#offerTotals.add(tagNumber, day, offer, sums);
     }
     this.#offerViews.writeChanges();
     this.#flush();
@@ -172,7 +176,7 @@ export class DailyCounters {
     archived: Iterable<ArchiveRecord>,
     numbers: Pick<ProjectionState, 'assignTagNumber' | 'lenders' | 'offers'>,
   ): number {
-    for (const table of ['day_counter', 'widget_counter', 'offer_counter', 'offer_view'])
+    for (const table of ['day_counter', 'widget_counter', 'offer_counter', 'offer_view', 'offer_total'])
       this.#database.run(`DELETE FROM ${table} WHERE day < ?`, [untilDay]);
     let tagNumber = 0;
     let offersFromDay = 0;
@@ -195,6 +199,7 @@ export class DailyCounters {
           const offer = offerId === undefined ? 0 : numbers.offers.findOrInsert(offerId);
           const lender = numbers.lenders.findOrInsert(name);
           this.#offerWriter.add([tagNumber, day, lender, offer, clicks, attributedMicros, confirmedMicros]);
+          this.#offerTotals.add(tagNumber, day, offer, { clicks, attributedMicros, confirmedMicros });
           break;
         }
         case archiveRecordKind.offerViews:
@@ -223,6 +228,7 @@ export class DailyCounters {
     this.#dayWriter.flush();
     this.#widgetWriter.flush();
     this.#offerWriter.flush();
+    this.#offerTotals.flush();
   }
 }
 

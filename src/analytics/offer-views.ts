@@ -2,6 +2,7 @@ import { bounds } from '../bounds.ts';
 import { daysSinceEpoch } from '../domain/calendar.ts';
 import { getOrAdd } from '../domain/get-or-add.ts';
 import { type ArchivedOfferViews, archiveRecordKind } from './counter-archive.ts';
+import type { OfferTotals } from './offer-totals.ts';
 import type { SessionState } from './projection-state.ts';
 import { decodeVarints, encodeVarints, RowWriter, type SqlDatabase } from './sql-database.ts';
 
@@ -39,12 +40,14 @@ type PlaceCounts = readonly number[];
 export class OfferViews {
   readonly #database: SqlDatabase;
   readonly #writer: RowWriter;
+  readonly #totals: OfferTotals;
   readonly #changes = new Map<number, ShownOffers>();
   /** Counts by place of archived days of one tag. */
   readonly #restored = new Map<number, Map<number, number>>();
 
-  constructor(database: SqlDatabase) {
+  constructor(database: SqlDatabase, totals: OfferTotals) {
     this.#database = database;
+    this.#totals = totals;
     const columns = ['tag_number', 'day', 'shown'];
     database.defineFunction('add_shown', (stored: Uint8Array, added: Uint8Array) =>
       encodeCounts(mergeCounts(decodeCounts(stored), decodeCounts(added))),
@@ -86,7 +89,11 @@ export class OfferViews {
   }
 
   #write(tagNumber: number, day: number, counts: PlaceCounts): void {
-    if (counts.length > 0) this.#writer.add([tagNumber, day, encodeCounts(counts)]);
+    if (counts.length === 0) return;
+    this.#writer.add([tagNumber, day, encodeCounts(counts)]);
+    for (let index = 0; index < counts.length; index += 2) {
+      this.#totals.add(tagNumber, day, Math.floor(counts[index]! / positionsMax), { shown: counts[index + 1]! });
+    }
   }
 
   /** Yields the counts of a tag from `fromDay` (inclusive) to `untilDay` (exclusive) for the archive. */

@@ -4,6 +4,7 @@ import { readDailyAnalytics, readSummary } from './cohort-reader.ts';
 import { createResultsReader } from './experiments/experiment-results-reader.ts';
 import { checkDefinition, findExperiment, listExperiments } from './experiments/experiment-table.ts';
 import { readExperimentUnits } from './experiments/experiment-units-reader.ts';
+import { readOfferTotals } from './offer-totals.ts';
 import { readOffers } from './offers-reader.ts';
 import { readSessionRows } from './rows-reader.ts';
 import type { SqlDatabase } from './sql-database.ts';
@@ -19,6 +20,7 @@ export class ReadOnlyAnalytics implements Analytics {
   readonly listDailyAnalytics = this.#createQuery(readDailyAnalytics);
   readonly listSessions = this.#createQuery(readSessionRows);
   readonly listOffers = this.#createQuery(readOffers);
+  readonly listOfferTotals = this.#createQuery(readOfferTotals);
   readonly listTags = this.#createQuery(readTags);
   readonly findExperiment = this.#createQuery(findExperiment);
   readonly checkDefinition = this.#createQuery(checkDefinition);

@@ -112,6 +112,9 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
   readonly listOffers: Analytics['listOffers'] = (query, signal) =>
     this.#query({ name: 'listOffers', parameter: query }, { signal });
 
+  readonly listOfferTotals: Analytics['listOfferTotals'] = (query, signal) =>
+    this.#query({ name: 'listOfferTotals', parameter: query }, { signal });
+
   readonly listTags: Analytics['listTags'] = (query, signal) =>
     this.#query({ name: 'listTags', parameter: query }, { signal });
 

@@ -4,15 +4,22 @@ import { dayStartMs, daysSinceEpoch } from '../domain/calendar.ts';
 import { allOffersAvailable, createUnavailableOfferSet, type UnavailableOffers } from '../matching/matcher.ts';
 import { addOffer, emptyOfferSet, hasOffer, removeOffer } from '../matching/offer-set.ts';
 import type { ClickDistribution } from './click-distribution.ts';
-import type { OfferBookings } from './offer-bookings.ts';
+import type { BudgetState, OfferBookings } from './offer-bookings.ts';
 
 /** Reasons why an offer is unavailable (docs/contract.md#budgets-and-pacing). */
-const unavailabilityReasons = ['outdated', 'daily_cap', 'budget', 'paced'] as const;
+export const unavailabilityReasons = ['outdated', 'daily_cap', 'budget', 'paced'] as const;
 export type UnavailabilityReason = (typeof unavailabilityReasons)[number];
 
 const bitOf = Object.fromEntries(unavailabilityReasons.map((reason, index) => [reason, 1 << index])) as Readonly<
   Record<UnavailabilityReason, number>
 >;
+
+/** Use of the limits of an offer at the moment. */
+export interface OfferLimits {
+  /** Clicks of the current UTC day that count toward the daily cap; null if the number is unknown, so that the offer is hidden. */
+  readonly dailyCap: { readonly limit: number; readonly used: number | null } | null;
+  readonly budget: BudgetState | null;
+}
 
 /** Budgets of the offers of a catalog, and what these offers have booked in the same period, in micro-dollars. */
 export interface BudgetUse {
@@ -77,6 +84,27 @@ export class CatalogAvailability {
   countOffers(reason: UnavailabilityReason, nowMs: number): number {
     this.unavailableOffers(nowMs);
     return this.#reasons.reduce((count, bits) => count + ((bits & bitOf[reason]) !== 0 ? 1 : 0), 0);
+  }
+
+  /** Returns the number of shown offers, and the number of offers that are hidden for each reason. An offer can have several reasons. */
+  countOffersByState(nowMs: number): Readonly<Record<'shown' | UnavailabilityReason, number>> {
+    this.unavailableOffers(nowMs);
+    const counts = { shown: 0, outdated: 0, daily_cap: 0, budget: 0, paced: 0 };
+    for (const bits of this.#reasons) {
+      if (bits === 0) counts.shown++;
+      else for (const reason of unavailabilityReasons) if ((bits & bitOf[reason]) !== 0) counts[reason]++;
+    }
+    return counts;
+  }
+
+  /** Returns the use of the limits of an offer. */
+  describeLimits(catalogIndex: number, nowMs: number): OfferLimits {
+    const bookings = this.#bookings.get(catalogIndex);
+    const dailyCap = bookings?.dailyCap ?? null;
+    return {
+      dailyCap: dailyCap === null ? null : { limit: dailyCap, used: bookings!.countClicksOfDay(nowMs) },
+      budget: bookings?.describeBudget(nowMs, this.#clickDistribution) ?? null,
+    };
   }
 
   /** Returns the sums over the offers that have a budget of the current UTC day, and over those that have one of the month. */

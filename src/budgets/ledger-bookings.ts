@@ -12,7 +12,7 @@ import { type LedgerRecord, ledgerRecordKind } from '../ledger/ledger-record.ts'
 import type { UnavailableOffers } from '../matching/matcher.ts';
 import { applyRecordToBookings } from './apply-click-record.ts';
 import type { BookedRevenueSnapshot } from './booked-revenue-snapshot.ts';
-import type { BudgetUse, UnavailabilityReason } from './catalog-availability.ts';
+import type { BudgetUse, CatalogAvailability, UnavailabilityReason } from './catalog-availability.ts';
 import { OfferBookings } from './offer-bookings.ts';
 import type { RevenueKind } from './revenue-totals.ts';
 import { SessionOfferPairs } from './session-offer-pairs.ts';
@@ -118,6 +118,16 @@ export class LedgerBookings implements LedgerSubscriber {
   /** Returns the number of offers of an active catalog whose figures are too old (docs/contract.md#outdated-offers). */
   countOutdatedOffers(catalog: CompiledCatalog, nowMs: number): number {
     return this.#getCatalogAvailability(catalog).countOffers('outdated', nowMs);
+  }
+
+  /** Returns the availability of the offers of an active catalog. Throws if the catalog is not active. */
+  getCatalogAvailability(
+    catalog: CompiledCatalog,
+  ): Pick<
+    CatalogAvailability,
+    'countOffersByState' | 'describeLimits' | 'listUnavailabilityReasons' | 'unavailableOffers'
+  > {
+    return this.#getCatalogAvailability(catalog);
   }
 
   /** Returns the budgets of an active catalog and their use. */

@@ -3,68 +3,36 @@ import { bounds } from '../bounds.ts';
 import type { OfferBudget } from '../catalogs/offer-view.ts';
 import { dayStartMs, daysSinceEpoch, monthOfDay } from '../domain/calendar.ts';
 import type { ClickDistribution } from './click-distribution.ts';
+import { HourlyRevenue, hoursPerDay, msPerHour, type StoredHourlyRevenue } from './hourly-revenue.ts';
+import { RecentFigures } from './recent-figures.ts';
 import type { OfferKeyBits } from './session-offer-pairs.ts';
 
-/** Figures of an offer in one UTC day or month. For a month, only `micros` is used. */
-interface PeriodFigures {
-  /** Number of clicks that booked revenue. */
-  clicks: number;
-  micros: number;
-  /** Whether a click booked nothing because its amount did not fit into the budget. */
-  hasRefusedClick: boolean;
+/** Spending of an offer with a budget, as `GET /catalogs/{vertical}/{mode}/offers` shows it. Amounts are in micro-dollars. */
+export interface BudgetState {
+  readonly budget: OfferBudget;
+  /** Booked revenue of the current UTC day and month; null if it is unknown, so that the offer books no revenue. */
+  readonly spent: { readonly day: number; readonly month: number } | null;
+  /** Booked revenue of each hour of the current UTC day; null if an earlier release has booked a part of it. */
+  readonly spentByHour: readonly number[] | null;
+  /** State of even pacing; null without even pacing. */
+  readonly pacing: {
+    readonly dayBudgetMicros: number;
+    /** Part of the day's budget that is usually spent now. */
+    readonly targetMicros: number;
+    /** Part of the day's budget that is usually spent at the end of each hour of the day. */
+    readonly targetByHour: readonly number[];
+    /** Time until which pacing hides the offer; null if pacing shows it. */
+    readonly hiddenUntilMs: number | null;
+  } | null;
 }
 
-/**
- * Figures by the number of a UTC day or month, for the latest days or months with clicks. The class stores several periods, because the
- * wall clock may be wrong for some time before it is set back.
- */
-class RecentFigures {
-  readonly #byPeriod = new Map<number, PeriodFigures>();
-  readonly #periodsMax: number;
-  /** The figures of earlier periods are unknown. */
-  #knownSince: number;
-
-  constructor(periodsMax: number, knownSince: number) {
-    this.#periodsMax = periodsMax;
-    this.#knownSince = knownSince;
-  }
-
-  get figuresByPeriod(): readonly (readonly [period: number, figures: PeriodFigures])[] {
-    return [...this.#byPeriod];
-  }
-
-  /** Whether the stored figures of the period may be incomplete or missing. */
-  isPeriodUnknown(period: number): boolean {
-    return period < this.#knownSince;
-  }
-
-  find(period: number): PeriodFigures | undefined {
-    return this.#byPeriod.get(period);
-  }
-
-  /**
-   * Returns the figures of a period, or null if they are unknown. Adds a new period to the stored periods. If there are then too many,
-   * deletes the figures of the earliest period; these figures become unknown.
-   */
-  findOrAddPeriod(period: number): PeriodFigures | null {
-    const stored = this.#byPeriod.get(period);
-    if (stored !== undefined) return stored;
-    if (this.isPeriodUnknown(period)) return null;
-    this.#byPeriod.set(period, { clicks: 0, micros: 0, hasRefusedClick: false });
-    if (this.#byPeriod.size > this.#periodsMax) {
-      const earliest = Math.min(...this.#byPeriod.keys());
-      this.#byPeriod.delete(earliest);
-      this.#knownSince = earliest + 1;
-    }
-    return this.#byPeriod.get(period) ?? null;
-  }
-}
-
-/** Figures of an offer in a snapshot, for each stored day and month. */
+/** Figures of an offer in a snapshot, for each stored day and month, and the revenue of the last day by hour. */
 export type StoredOfferBookings = readonly [
   days: readonly (readonly [day: number, clicks: number, micros: number, hasRefusedClick: 0 | 1])[],
   months: readonly (readonly [month: number, micros: number])[],
   tracksSessions: 0 | 1,
+  /** Absent in a snapshot of an earlier release, and if the offer has no booked revenue. */
+  hourly?: StoredHourlyRevenue | null,
 ];
 
 /**
@@ -91,6 +59,7 @@ export class OfferBookings {
   readonly randomId: OfferKeyBits;
   readonly #days: RecentFigures;
   readonly #months: RecentFigures;
+  #hourly = new HourlyRevenue();
 
   /** @param knownSinceDay first UTC day of the period in which all clicks are applied to the bookings */
   constructor(knownSinceDay: number) {
@@ -119,6 +88,7 @@ export class OfferBookings {
     if (day !== null) day.micros += micros;
     const month = this.#months.findOrAddPeriod(monthOfDay(dayNumber).number);
     if (month !== null) month.micros += micros;
+    this.#hourly.add(clickedMs, micros);
   }
 
   /** Remembers that a click of the day did not fit into the budget. */
@@ -168,6 +138,27 @@ export class OfferBookings {
     return { day: this.#days.find(day)?.micros ?? 0, month: this.#getBookedMonthMicros(monthOfDay(day).number) };
   }
 
+  /** Returns the number of clicks of the current UTC day that booked revenue; null if the number is unknown. */
+  countClicksOfDay(nowMs: number): number | null {
+    const day = daysSinceEpoch(nowMs);
+    return this.#days.isPeriodUnknown(day) ? null : (this.#days.find(day)?.clicks ?? 0);
+  }
+
+  /** Returns how much of the budget is spent; null for an offer without a budget. */
+  describeBudget(nowMs: number, clickDistribution: ClickDistribution): BudgetState | null {
+    const { budget } = this;
+    if (budget === null) return null;
+    const day = daysSinceEpoch(nowMs);
+    const spent = this.getBookedMicros(day);
+    const isUnknown = this.#days.isPeriodUnknown(day) || this.#months.isPeriodUnknown(monthOfDay(day).number);
+    return {
+      budget,
+      spent: isUnknown ? null : spent,
+      spentByHour: isUnknown ? null : this.#hourly.find(day, spent.day),
+      pacing: budget.pacing === 'even' ? this.#describePacing(nowMs, budget, clickDistribution) : null,
+    };
+  }
+
   /** Overwrites the booked revenue with the booked revenue of `other`. Does not change the number of clicks. */
   copyRevenueFrom(other: OfferBookings): void {
     for (const [, figures] of this.#days.figuresByPeriod) Object.assign(figures, { micros: 0, hasRefusedClick: false });
@@ -177,6 +168,7 @@ export class OfferBookings {
     for (const [month, { micros }] of other.#months.figuresByPeriod) {
       Object.assign(this.#months.findOrAddPeriod(month) ?? {}, { micros });
     }
+    this.#hourly = other.#hourly;
   }
 
   /** Whether there are clicks or revenue in this month or a later month. */
@@ -194,16 +186,37 @@ export class OfferBookings {
       ]),
       this.#months.figuresByPeriod.map(([month, { micros }]) => [month, micros]),
       this.tracksSessions ? 1 : 0,
+      this.#hourly.toStored(),
     ];
   }
 
-  restoreBookings([days, months, tracksSessions]: StoredOfferBookings): void {
+  restoreBookings([days, months, tracksSessions, hourly = null]: StoredOfferBookings): void {
+    this.#hourly = new HourlyRevenue(hourly);
     this.recountsClicks = tracksSessions === 0;
     for (const [day, storedClicks, micros, hasRefusedClick] of days) {
       const clicks = this.recountsClicks ? 0 : storedClicks;
       Object.assign(this.#days.findOrAddPeriod(day) ?? {}, { clicks, micros, hasRefusedClick: hasRefusedClick === 1 });
     }
     for (const [month, micros] of months) Object.assign(this.#months.findOrAddPeriod(month) ?? {}, { micros });
+  }
+
+  #describePacing(nowMs: number, budget: OfferBudget, clickDistribution: ClickDistribution): BudgetState['pacing'] {
+    const day = daysSinceEpoch(nowMs);
+    const dayBudgetMicros = this.#computeDayBudgetMicros(day, budget);
+    const hiddenUntilMs = this.computeHiddenUntilMs(nowMs, clickDistribution);
+    const targetBefore = (wallMs: number) =>
+      Math.round(dayBudgetMicros * clickDistribution.computeClickShareBefore(wallMs));
+    const startMs = dayStartMs(day);
+    // The last hour ends with the day, and the share before the start of the next day would be 0.
+    const targetByHour = Array.from({ length: hoursPerDay }, (_, hour) =>
+      hour === hoursPerDay - 1 ? dayBudgetMicros : targetBefore(startMs + (hour + 1) * msPerHour),
+    );
+    return {
+      dayBudgetMicros,
+      targetMicros: targetBefore(nowMs),
+      targetByHour,
+      hiddenUntilMs: hiddenUntilMs > nowMs ? hiddenUntilMs : null,
+    };
   }
 
   #computeRemainingBudgetMicros(day: number, { perDayMicros, perMonthMicros }: OfferBudget): number {

@@ -75,8 +75,8 @@ interface ServedCatalog {
   current: CompiledCatalog;
   /** Time at which the store activated `current`, in milliseconds since the Unix epoch. */
   activatedMs: number;
-  /** Whether the last reload failed. */
-  reloadFailed: boolean;
+  /** Errors of the last reload, one line each; empty if the last reload succeeded. */
+  reloadErrors: readonly string[];
 }
 
 /**
@@ -112,7 +112,7 @@ export class CatalogStore {
       const current = compileCatalog(read.catalog, vertical, source);
       this.archive.storeCatalog(current.version, { ...source, catalog: read.catalog });
       this.archive.markCatalogAsCurrent(current.version);
-      this.#served.push({ source, current, activatedMs: options.clock.wallMs(), reloadFailed: false });
+      this.#served.push({ source, current, activatedMs: options.clock.wallMs(), reloadErrors: [] });
     }
     this.#loadReplacedCatalogs();
   }
@@ -187,8 +187,8 @@ export class CatalogStore {
         return { ok: false, errors: [`catalog: cannot be activated: ${reason}`] };
       })
       .then((result) => {
-        if (result.ok && served.reloadFailed) this.#options.onReloadRecovered?.(served.source);
-        served.reloadFailed = !result.ok;
+        if (result.ok && served.reloadErrors.length > 0) this.#options.onReloadRecovered?.(served.source);
+        served.reloadErrors = result.ok ? [] : result.errors;
         return result;
       });
     this.#lastChange = turn;

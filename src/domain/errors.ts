@@ -70,6 +70,7 @@ export const paramErrorTexts = {
   token: 'is required, and must be the operator token',
 
   // Operations listener
+  state: 'must be a state of an offer',
   account: `must be the name of an account: 1 to ${bounds.accountNameCharactersMax} printable characters without spaces at either end. Only creating a key adds an account`,
   vertical: 'must be the path segment of a vertical of this service, such as personal-loans',
   mode: 'must be live or test',

@@ -20,14 +20,14 @@ export function listCatalogStatuses(
   catalogs: CatalogStore,
   countOutdatedOffers: (catalog: CompiledCatalog) => number,
 ): CatalogStatus[] {
-  return catalogs.servedCatalogs.map(({ source, current, activatedMs, reloadFailed }) => ({
+  return catalogs.servedCatalogs.map(({ source, current, activatedMs, reloadErrors }) => ({
     vertical: source.vertical.segment,
     mode: source.mode,
     version: current.version,
     offers: current.offers.length,
     outdatedOffers: countOutdatedOffers(current),
     activatedMs,
-    reloadFailed,
+    reloadFailed: reloadErrors.length > 0,
   }));
 }
 

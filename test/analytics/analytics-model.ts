@@ -7,6 +7,7 @@ import type {
   DailyAnalyticsResult,
   OfferMetrics,
   OffersPage,
+  OfferTotal,
   SessionRowsPage,
   SessionRowsQuery,
   SummaryQuery,
@@ -284,6 +285,24 @@ export class AnalyticsModel {
       });
   }
 
+  /** Returns the figures of every offer that was shown to the sessions of a vertical and mode, over all accounts and tags. */
+  offerTotals({ vertical, mode, fromDay, toDay }: CohortQuery): OfferTotal[] {
+    const sessions = this.sessions.filter(
+      ({ tenant, day }) => tenant.vertical === vertical && tenant.mode === mode && day >= fromDay && day <= toDay,
+    );
+    const shown = sessions.flatMap(({ shownAt }) => shownAt);
+    return [...Map.groupBy(shown, ({ offer }) => offer)].map(([offerId, places]) => {
+      const clicked = sessions.filter(({ clicks }) => clicks.has(offerId));
+      return {
+        offerId,
+        shown: places.length,
+        clicks: clicked.length,
+        attributedMicros: sum(clicked, ({ clicks }) => clicks.get(offerId)!.micros),
+        confirmedMicros: sum(clicked, (session) => confirmedMicros(session, offerId)),
+      };
+    });
+  }
+
   /** Returns the figures of every tag of a tenant, in alphabetical order. */
   tags(tenant: AnalyticsTenant): TagMetrics[] {
     const sessions = this.#select({ ...tenant, referrerTag: null, subs: null });
@@ -304,13 +323,19 @@ export class AnalyticsModel {
 
   /** Checks the results of the queries: summary, daily figures, and rows and tags with pages of different lengths. */
   assertFigures(
-    store: Pick<AnalyticsStore, 'getSummary' | 'listDailyAnalytics' | 'listSessions' | 'listOffers' | 'listTags'>,
+    store: Pick<
+      AnalyticsStore,
+      'getSummary' | 'listDailyAnalytics' | 'listSessions' | 'listOffers' | 'listOfferTotals' | 'listTags'
+    >,
     queries: readonly SummaryQuery[],
     asOfMs = this.#asOfMs,
   ): void {
     for (const query of queries) {
       assert.deepEqual(store.getSummary(query), { ...this.summary(query), asOfMs });
       assert.deepEqual(store.listDailyAnalytics(query), this.daily(query));
+      const offerTotals = this.offerTotals(query);
+      const offerIds = offerTotals.map(({ offerId }) => offerId);
+      assert.deepEqual(store.listOfferTotals({ ...query, offerIds }), offerTotals);
       for (const limit of [1, 4, 100]) {
         for (let afterPosition: number | null = 0; afterPosition !== null; ) {
           const page = store.listSessions({ ...query, afterPosition, limit });

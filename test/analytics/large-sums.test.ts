@@ -85,6 +85,7 @@ function readAll({ store }: ProjectedStore) {
 const cases = [
   ...['attributed_micros', 'confirmed_micros', 'confirmed_cents_squared'].map((column) => ['day_counter', column]),
   ...['attributed_micros', 'confirmed_micros'].map((column) => ['offer_counter', column]),
+  ...['attributed_micros', 'confirmed_micros'].map((column) => ['offer_total', column]),
   ...unitSumColumns.map((column) => ['experiment_day', column]),
   ...groupSumColumns.map((column) => ['experiment_group', column]),
   ['experiment_age', 'revenue_micros'],

@@ -3,7 +3,13 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { OffersQuery, SessionRowsQuery, SummaryQuery, TagsQuery } from '../../src/analytics/analytics.ts';
+import type {
+  OffersQuery,
+  OfferTotalsQuery,
+  SessionRowsQuery,
+  SummaryQuery,
+  TagsQuery,
+} from '../../src/analytics/analytics.ts';
 import { deleteAnalyticsDatabase } from '../../src/analytics/analytics-database.ts';
 import { LedgerFollower } from '../../src/analytics/ledger-follower.ts';
 import { daysSinceEpoch } from '../../src/domain/calendar.ts';
@@ -206,6 +212,7 @@ function assertFigures({ follower, deletedSegments }: SimulatedFollower, model: 
     listDailyAnalytics: (parameter: SummaryQuery) => follower.execute({ name: 'listDailyAnalytics', parameter }),
     listSessions: (parameter: SessionRowsQuery) => follower.execute({ name: 'listSessions', parameter }),
     listOffers: (parameter: OffersQuery) => follower.execute({ name: 'listOffers', parameter }),
+    listOfferTotals: (parameter: OfferTotalsQuery) => follower.execute({ name: 'listOfferTotals', parameter }),
     listTags: (parameter: TagsQuery) => follower.execute({ name: 'listTags', parameter }),
   };
   const asOfMs = records[appliedPosition - 1]?.[1] ?? null;

@@ -28,7 +28,8 @@ event-log: bounds domain files
 experiments: bounds domain statistics
 files: bounds domain
 http/engines: bounds config domain tls
-http/routes: audit auth bounds catalogs domain files http/engines metrics operations secrets sessions widgets
+http/routes: analytics audit auth bounds budgets catalogs domain files http/engines metrics operations secrets sessions
+  widgets
 ids: bounds domain secrets
 journal: bounds domain event-log files ids secrets
 ledger: bounds domain event-log ids

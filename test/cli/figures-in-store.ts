@@ -70,6 +70,10 @@ export function figuresInStore(file: string): Record<string, unknown> {
         JOIN referrer_tag ON referrer_tag.number = tag_number JOIN lender ON lender.number = lender
         LEFT JOIN offer ON offer.number = offer ORDER BY 1, 2, 3, 4`,
       ),
+      totals: rows(
+        `SELECT vertical, test, id, day, shown, clicks, attributed_micros, confirmed_micros
+        FROM offer_total JOIN offer ON number = offer ORDER BY 1, 2, 3, 4`,
+      ),
       shown: rows(
         `SELECT ${tag}, day, shown FROM offer_view JOIN referrer_tag ON number = tag_number ORDER BY 1, 2`,
       ).map(([list, day, shown]) => [list, day, shownPlaces(shown as Buffer, offers)]),

@@ -92,6 +92,10 @@ export class CannedAnalytics implements Analytics {
     return this.offers;
   }
 
+  async listOfferTotals(): Promise<never> {
+    throw new Error('no preset figures');
+  }
+
   async listTags(query: TagsQuery): Promise<TagsPage> {
     this.lastTagsQuery = query;
     if (this.error !== null) throw this.error;

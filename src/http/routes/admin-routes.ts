@@ -7,6 +7,7 @@ import { formatHeader, formatHeaders } from '../engines/response-head.ts';
 import { type ConsoleFiles, consolePageHandlers, consolePath } from './console/console-page.ts';
 import { type OperatorLoginDeps, operatorLogin } from './console/operator-login.ts';
 import { type AuditRoutesDeps, auditRoutes } from './operator/audit-routes.ts';
+import { type CatalogRoutesDeps, catalogRoutes } from './operator/catalog-routes.ts';
 import { type KeyRoutesDeps, keyRoutes } from './operator/key-routes.ts';
 import { type OperatorRoute, operatorHandler, sendJson } from './operator/operator-route.ts';
 import { type OriginRouteDeps, originRoute } from './operator/origin-route.ts';
@@ -31,7 +32,13 @@ function createHostHeaderCheck(names: readonly string[]): (host: string) => bool
   };
 }
 
-interface AdminRoutesDeps extends AuditRoutesDeps, KeyRoutesDeps, OriginRouteDeps, OperatorLoginDeps, StatusRouteDeps {
+interface AdminRoutesDeps
+  extends AuditRoutesDeps,
+    CatalogRoutesDeps,
+    KeyRoutesDeps,
+    OriginRouteDeps,
+    OperatorLoginDeps,
+    StatusRouteDeps {
   readonly consoleFiles: ConsoleFiles;
   /** Host names that the operations listener accepts besides `localhost` and IP addresses. */
   readonly hostNames: readonly string[];
@@ -52,6 +59,7 @@ function operatorRoutes(deps: AdminRoutesDeps): readonly OperatorRoute[] {
     ...auditRoutes(deps),
     ...keyRoutes(deps),
     originRoute(deps),
+    ...catalogRoutes(deps),
     ...(deps.testClock === null ? [] : [testClockRoute(deps.logger, deps.testClock)]),
   ];
 }

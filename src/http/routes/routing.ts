@@ -23,6 +23,7 @@ const operationsRouteNames = [
   'status',
   'confirmations',
   'keys',
+  'catalogs',
   'origins',
   'test-clock',
 ] as const;
