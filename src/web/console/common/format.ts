@@ -55,8 +55,8 @@ export function formatPercent(value: Figure): string {
   return isMissing(value) ? noValue : `${formatFixed(value, 1)} %`;
 }
 
-/** Formats a mean position in a list with one decimal: `2.4`. */
-export function formatPosition(value: Figure): string {
+/** Formats a mean, such as that of a position, with one decimal: `2.4`. */
+export function formatDecimal(value: Figure): string {
   return isMissing(value) ? noValue : formatFixed(value, 1);
 }
 

@@ -1,7 +1,7 @@
 import { addDays } from '../common/format.ts';
 
 /** Numbers of days that the filter offers, up to today. */
-export const dayChoices = [7, 30, 90] as const;
+export const dayChoices = [1, 7, 30, 90] as const;
 
 /** Sessions that a page shows: those of one tag, created on certain UTC days. */
 export interface SessionFilter {

@@ -31,7 +31,7 @@ export function SessionFilterForm({ filter, tags }: { readonly filter: SessionFi
     choice === 'own' ? changeFilter({ days: null, from, to }) : changeFilter({ days: choice, from: null, to: null });
   return (
     <form class="filters" onSubmit={(event) => event.preventDefault()}>
-      <div class="filter">
+      <div>
         <label for={tagId}>Page (tag)</label>
         <TagInput
           attributes={{ id: tagId }}
@@ -48,7 +48,7 @@ export function SessionFilterForm({ filter, tags }: { readonly filter: SessionFi
         >
           {dayChoices.map((choice) => (
             <option key={choice} value={String(choice)}>
-              the last {choice} days
+              {choice === 1 ? 'today (UTC)' : `the last ${choice} days`}
             </option>
           ))}
           <option value="own">other days</option>

@@ -30,13 +30,17 @@ export function sortOffers(offers: readonly Offer[], order: OfferOrder): Offer[]
 /** With fewer clicks, the revenue per click of a lender is mostly chance. */
 export const lenderClicksMin = 50;
 
-/** Returns the lenders with the most revenue per click first. */
+/** Returns the lenders with the most revenue per click first. Those with too few clicks come last. */
 export function sortLenders(lenders: readonly Lender[]): Lender[] {
-  return [...lenders].sort((one, other) => other.rev_confirmed_per_click - one.rev_confirmed_per_click);
+  const hasFewClicks = ({ clicks }: Lender) => Number(clicks < lenderClicksMin);
+  return [...lenders].sort(
+    (one, other) =>
+      hasFewClicks(one) - hasFewClicks(other) || other.rev_confirmed_per_click - one.rev_confirmed_per_click,
+  );
 }
 
 /** Returns the lender that pays most per click, of those with enough clicks; null if none has revenue. */
 export function findBestLender(lenders: readonly Lender[]): Lender | null {
-  const [best] = sortLenders(lenders.filter(({ clicks }) => clicks >= lenderClicksMin));
-  return best !== undefined && best.rev_confirmed > 0 ? best : null;
+  const [best] = sortLenders(lenders);
+  return best !== undefined && best.clicks >= lenderClicksMin && best.rev_confirmed > 0 ? best : null;
 }

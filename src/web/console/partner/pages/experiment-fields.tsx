@@ -148,7 +148,7 @@ export function AssignmentFields({ form, errors, onChange }: FieldsProps) {
       <h2>Who sees which page</h2>
       <FormGroup
         title="What is assigned to a page"
-        note="Both choices are safe if your page follows them."
+        note="Choose what your page does, because the results rely on it."
         error={errors.unit}
       >
         <Choice
@@ -169,7 +169,7 @@ export function AssignmentFields({ form, errors, onChange }: FieldsProps) {
       {form.unit === 'visitor' && (
         <FormGroup
           title="Who assigns a visitor"
-          note="The service counts only, it does not show the pages."
+          note="Your page shows the page that this rule gives."
           error={errors.assignment}
         >
           <Choice

@@ -3,7 +3,7 @@ import { createCursorPaging } from '../../common/cursor-paging.ts';
 import { type Column, DataTable } from '../../common/data-table.tsx';
 import {
   formatCount,
-  formatPosition,
+  formatDecimal,
   formatShare,
   formatUsd,
   formatUsdPerUnit,
@@ -95,7 +95,17 @@ function FilteredOffers({ route, filter, tags }: FilteredProps) {
 }
 
 const lenderColumns: readonly Column<Lender>[] = [
-  { header: 'Lender', csvName: 'lender', cell: ({ lender }) => lender, value: ({ lender }) => lender },
+  {
+    header: 'Lender',
+    csvName: 'lender',
+    cell: ({ lender, clicks }) => (
+      <>
+        {lender}
+        {clicks < lenderClicksMin && <span class="note">too few clicks to compare</span>}
+      </>
+    ),
+    value: ({ lender }) => lender,
+  },
   {
     header: 'Confirmed per click',
     csvName: 'rev_confirmed_per_click',
@@ -137,8 +147,8 @@ function Lenders({ figures }: { readonly figures: AnalyticsSummary }) {
         )}
       </p>
       <p class="soft">
-        Sessions from {formatUtcDay(from)} to {formatUtcDay(to)}. Lenders with fewer than {lenderClicksMin} clicks are
-        not named, because chance decides their revenue per click.{' '}
+        Sessions from {formatUtcDay(from)} to {formatUtcDay(to)}. Lenders with fewer than {lenderClicksMin} clicks come
+        last, because chance decides their revenue per click.{' '}
         {matured.to === null || matured.to < to
           ? 'Lenders confirm payouts up to 45 days after a session, so the revenue of recent sessions is not complete.'
           : 'The revenue of these sessions is complete.'}
@@ -174,7 +184,7 @@ const offerColumns: readonly Column<Offer>[] = [
   },
   ...countColumns([
     ['Shown', 'shown', formatCount],
-    ['Average position', 'average_position', formatPosition],
+    ['Average position', 'average_position', formatDecimal],
     ['Clicks', 'offer_clicks', formatCount],
     ['Click rate', 'click_rate', formatShare],
   ]),
@@ -207,7 +217,7 @@ function Offers({ answer, route }: { readonly answer: OfferAnalytics; readonly r
   const order = parseOfferOrder(route.query.sort);
   const rows = isOnePage ? sortOffers(data, order) : data;
   return (
-    <section class="card section">
+    <section class="card section offers">
       <div class="heading-row">
         <h2>Offers</h2>
         {isOnePage && data.length > 1 && (

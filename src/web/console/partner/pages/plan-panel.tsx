@@ -5,8 +5,8 @@ import { type Column, DataTable } from '../../common/data-table.tsx';
 import {
   formatCount,
   formatDay,
+  formatDecimal,
   formatPercent,
-  formatRatio,
   formatUsdPerUnit,
   formatUtcDay,
 } from '../../common/format.ts';
@@ -96,7 +96,7 @@ function Plan({ plan, form }: { readonly plan: ExperimentPlanResponse; readonly 
         <Notice kind="info" title="No estimate yet">
           <p>
             {basis.referrer_tag} has {formatCount(basis.sessions_with_revenue)} of the 25 matured sessions with revenue
-            that an estimate needs, and {formatRatio(basis.sessions_per_day)} sessions per day. Choose another page to
+            that an estimate needs, and {formatDecimal(basis.sessions_per_day)} sessions per day. Choose another page to
             estimate from, or enter the sessions per day.
           </p>
         </Notice>
@@ -105,7 +105,7 @@ function Plan({ plan, form }: { readonly plan: ExperimentPlanResponse; readonly 
           {arms.map((arm, index) => (
             <li key={arm.arm}>
               {arms.length > 1 && <strong>{labelOf(arm.arm, index)}: </strong>}
-              <ArmSentence arm={arm} plan={plan} minEffectPercent={form.minEffectPercent} />
+              <ArmSentence arm={arm} plan={plan} form={form} />
             </li>
           ))}
         </ul>
@@ -123,7 +123,7 @@ function Plan({ plan, form }: { readonly plan: ExperimentPlanResponse; readonly 
       <p class="soft">
         Estimated from <strong>{basis.referrer_tag}</strong>: {formatCount(basis.sessions)} matured sessions,{' '}
         {formatCount(basis.sessions_with_revenue)} with revenue, {formatUsdPerUnit(basis.rev_per_session)} per session,{' '}
-        {formatRatio(basis.sessions_per_day)} sessions per day for all pages together. “Likely” means in 80 of 100
+        {formatDecimal(basis.sessions_per_day)} sessions per day for all pages together. “Likely” means in 80 of 100
         experiments.
       </p>
       {outlook.length > 0 && (
@@ -143,11 +143,11 @@ function Plan({ plan, form }: { readonly plan: ExperimentPlanResponse; readonly 
 function ArmSentence({
   arm: { units_per_arm: units, found_on: foundOn, smallest_effect_percent: smallest },
   plan: { planned_day: plannedDay },
-  minEffectPercent,
+  form: { minEffectPercent, unit },
 }: {
   readonly arm: ArmPlan;
   readonly plan: ExperimentPlanResponse;
-  readonly minEffectPercent: string;
+  readonly form: ExperimentForm;
 }) {
   const minEffect = minEffectPercent.trim() === '' ? null : Number(minEffectPercent.replace(',', '.'));
   return (
@@ -162,14 +162,14 @@ function ArmSentence({
         units !== null &&
         (foundOn === null ? (
           <>
-            A difference of {formatPercent(minEffect)} needs {formatCount(units)} sessions in this page, and is{' '}
+            A difference of {formatPercent(minEffect)} needs {formatCount(units)} {unit}s of this page, and is{' '}
             <strong>not likely to be found</strong>
             {plannedDay === null ? ' within two years' : ' by then'}.
           </>
         ) : (
           <>
             A difference of {formatPercent(minEffect)} is likely to be found by <strong>{formatUtcDay(foundOn)}</strong>{' '}
-            (it needs {formatCount(units)} sessions in this page).
+            (it needs {formatCount(units)} {unit}s of this page).
           </>
         ))}
       {smallest === null && minEffect === null && (

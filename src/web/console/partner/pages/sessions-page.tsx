@@ -20,7 +20,7 @@ type Session = SessionRowsResponse['data'][number];
 export function SessionsPage({ route }: { readonly route: Route }) {
   const login = useLogin<PartnerLogin>();
   const tags = useTags();
-  const filter = withDefaultTag(parseSessionFilter(route.query, login.now, 30), tags.value);
+  const filter = withDefaultTag(parseSessionFilter(route.query, login.now, 7), tags.value);
   return (
     <>
       <PageHeading title="Sessions" lead="Each page load of a visitor, with its views, clicks and revenue.">
