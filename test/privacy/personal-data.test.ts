@@ -67,7 +67,7 @@ const mayBeKept: readonly (readonly [where: RegExp, what: readonly Place[]])[] =
   // Figures are by tag, rows of analytics return the metadata, and the name of a payout identifies a repeated payout.
   [/^(ledger\/|analytics\.sqlite)/, ['tag', 'metadata name', 'metadata value', 'payout', 'payout of a file']],
   // The operator wrote these names.
-  [/^keys\.sqlite/, ['account', 'issued account', 'embedding origin', 'allowed origin']],
+  [/^(keys|audit)\.sqlite/, ['account', 'issued account', 'embedding origin', 'allowed origin']],
 ];
 
 /** Values that the server logs intentionally: names of callers and changes by the operator. */
@@ -95,6 +95,8 @@ const commands: readonly (readonly [words: string, shows: readonly string[]])[] 
   ['tags TENANT --json', ['tag']],
   ['keys list', ['account', 'issued account']],
   ['keys list --json', ['account', 'issued account']],
+  ['audit list --limit 1000', ['account', 'issued account', 'embedding origin', 'allowed origin']],
+  ['audit verify', []],
   ['origins list --json', ['account', 'issued account', 'embedding origin', 'allowed origin']],
   ['check-config', []],
 ];
