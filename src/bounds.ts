@@ -531,6 +531,13 @@ export const bounds = {
   offerTotalDays: 30,
   /** Maximum number of errors of a failed catalog reload that `GET /catalogs` shows. */
   reloadErrorsShownMax: 20,
+  /** Maximum length of the JSON text of a changed value in the comparison of two catalogs; longer values are left out. */
+  changedValueCharactersMax: 1_000,
+  /** Size of a comparison from which the values of further members are left out. */
+  catalogComparisonBytesMax: 16 * 1024 * 1024,
+  catalogComparisonsStoredMax: 4,
+  /** Maximum number of comparisons that wait for a running one; further requests get 503. */
+  catalogComparisonQueueMax: 8,
   /** Maximum number of keys for which `GET /keys` needs no `limit`. */
   keysListedMax: 1_000,
   /** Interval at which the times of the last uses of keys are written to a file. */

@@ -2,7 +2,7 @@ import { bounds } from '../bounds.ts';
 import { daysSinceEpoch } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
-import { CatalogArchive } from './catalog-archive.ts';
+import { CatalogArchive, readArchivedCatalog } from './catalog-archive.ts';
 import { CompiledCatalog, compileCatalog } from './compile-catalog.ts';
 import {
   type CatalogCompileJob,
@@ -70,11 +70,18 @@ export interface ReplacedCatalog {
   readonly replacedMs: number;
 }
 
+interface PreviousCatalog {
+  readonly version: string;
+  readonly replacedMs: number;
+}
+
 interface ServedCatalog {
   readonly source: CatalogSource;
   current: CompiledCatalog;
   /** Time at which the store activated `current`, in milliseconds since the Unix epoch. */
   activatedMs: number;
+  /** Version that `current` replaced, which stays in the archive; null if it is unknown. */
+  previous: PreviousCatalog | null;
   /** Errors of the last reload, one line each; empty if the last reload succeeded. */
   reloadErrors: readonly string[];
 }
@@ -112,7 +119,7 @@ export class CatalogStore {
       const current = compileCatalog(read.catalog, vertical, source);
       this.archive.storeCatalog(current.version, { ...source, catalog: read.catalog });
       this.archive.markCatalogAsCurrent(current.version);
-      this.#served.push({ source, current, activatedMs: options.clock.wallMs(), reloadErrors: [] });
+      this.#served.push({ source, current, activatedMs: options.clock.wallMs(), previous: null, reloadErrors: [] });
     }
     this.#loadReplacedCatalogs();
   }
@@ -257,10 +264,11 @@ export class CatalogStore {
       this.archive.markCatalogReplaced(old.version, replacedMs);
       this.archive.markCatalogAsCurrent(version);
     } catch (error) {
-      if (!this.#replaced.has(version) && !this.currentCatalogVersions.includes(version))
-        this.archive.removeCatalog(version);
+      const isNeeded = this.#replaced.has(version) || this.#isPreviousCatalog(version);
+      if (!isNeeded && !this.currentCatalogVersions.includes(version)) this.archive.removeCatalog(version);
       throw error;
     }
+    this.#replacePreviousCatalog(served, { version: old.version, replacedMs }, version);
     served.current = compiled;
     served.activatedMs = this.#options.clock.wallMs();
     this.#replaced.delete(version);
@@ -268,6 +276,23 @@ export class CatalogStore {
     for (const hook of this.#activateHooks) hook(compiled);
     if (warnings.length > 0) this.#options.onWarnings?.(served.source, warnings);
     return { ok: true, version, changed: true, warnings };
+  }
+
+  /** Sets the version that the catalog in use replaced, and deletes the version before it from the archive if nothing else needs it. */
+  #replacePreviousCatalog(served: ServedCatalog, previous: PreviousCatalog, activated: string): void {
+    const version = served.previous?.version;
+    served.previous = previous;
+    if (version === undefined || version === activated || version === previous.version) return;
+    if (this.#replaced.has(version)) return;
+    try {
+      this.archive.removeCatalog(version);
+    } catch {
+      // The next start deletes the file.
+    }
+  }
+
+  #isPreviousCatalog(version: string): boolean {
+    return this.#served.some(({ previous }) => previous?.version === version);
   }
 
   #isCatalogRetained(replacedMs: number): boolean {
@@ -279,18 +304,19 @@ export class CatalogStore {
     for (const [version, { replacedMs }] of this.#replaced) {
       if (version === activated || this.#isCatalogRetained(replacedMs)) continue;
       this.#replaced.delete(version);
-      this.archive.removeCatalog(version);
+      if (!this.#isPreviousCatalog(version)) this.archive.removeCatalog(version);
     }
   }
 
   #loadReplacedCatalogs(): void {
     const nowMs = this.#options.clock.wallMs();
+    this.#findPreviousCatalogs(nowMs);
     for (const { version, replacedMs: markedMs } of this.archive.listCatalogVersions()) {
       if (this.currentCatalogVersions.includes(version)) continue;
       // A version without a replacement time was in use when the service last stopped, and is replaced by the configured catalog now.
       const replacedMs = markedMs ?? nowMs;
       if (!this.#isCatalogRetained(replacedMs)) {
-        this.archive.removeCatalog(version);
+        if (!this.#isPreviousCatalog(version)) this.archive.removeCatalog(version);
         continue;
       }
       if (markedMs === null) this.archive.markCatalogReplaced(version, replacedMs);
@@ -300,6 +326,26 @@ export class CatalogStore {
       } catch (error) {
         this.#options.onArchiveError?.((error as Error).message);
       }
+    }
+  }
+
+  /** Finds the version that each catalog in use replaced: the archived version of the vertical and mode with the latest replacement. */
+  #findPreviousCatalogs(nowMs: number): void {
+    for (const { version, replacedMs } of this.archive.listCatalogVersions()) {
+      if (this.currentCatalogVersions.includes(version)) continue;
+      const served = this.#findCatalogOfArchive(version);
+      const previous = { version, replacedMs: replacedMs ?? nowMs };
+      if (served !== undefined && previous.replacedMs >= (served.previous?.replacedMs ?? 0)) served.previous = previous;
+    }
+  }
+
+  /** Finds the catalog in use of the vertical and mode of an archived catalog; undefined if there is none, or the file is damaged. */
+  #findCatalogOfArchive(version: string): ServedCatalog | undefined {
+    try {
+      const { vertical, mode } = readArchivedCatalog(this.archive.folder, version);
+      return this.#served.find(({ source }) => source.vertical.segment === vertical && source.mode === mode);
+    } catch {
+      return undefined; // `#loadReplacedCatalogs` reports a damaged file.
     }
   }
 }

@@ -2,6 +2,7 @@ import { serviceActor } from '../audit/audit-log.ts';
 import { operatorTokenPath, readOrCreateOperatorToken } from '../auth/operator-token.ts';
 import { bounds } from '../bounds.ts';
 import { ClickDecider } from '../budgets/click-decider.ts';
+import { CatalogComparisons } from '../catalogs/catalog-comparisons.ts';
 import { ClickRecordLimiter } from '../clicks/click-record-limiter.ts';
 import { resolveUrls } from '../config/resolve-urls.ts';
 import { SerialQueue, SharedTimeout } from '../domain/async.ts';
@@ -110,6 +111,8 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
   recordCatalogChanges(catalogs, audit);
   // The activation of a catalog reads the ledger, so the catalog store must close before the ledger closes.
   cleanup.addCleanupCallback(() => catalogs.close());
+  const comparisons = new CatalogComparisons(catalogs.archive.folder);
+  cleanup.addCleanupCallback(() => comparisons.close());
   const matcher = await openMatcher(options, cleanup, metrics);
   startAbortSignal?.throwIfAborted();
   const clickTimeout = new SharedTimeout(bounds.clickDurabilityTimeoutMs, bounds.deadlineCheckIntervalMs);
@@ -316,6 +319,7 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
         catalogs,
         bookings,
         analytics,
+        comparisons,
         embedOrigins,
         audit: audit.trail,
         auditLog: audit.log,

@@ -248,6 +248,23 @@ test('deletes the files of expired catalogs', async () => {
   assert.ok(!readdirSync(archiveFolder).some((name) => name.startsWith(old)));
 });
 
+test('keeps the version before the catalog in use in the archive, also when it has expired, and after a restart', async () => {
+  const { store, old } = await openReplaced();
+  const previousOf = (of: CatalogStore) => of.servedCatalogs[0]!.previous;
+  const expected = { version: old, replacedMs: clock.wallMs() };
+  assert.deepEqual(previousOf(store), expected);
+  clock.advance(bounds.replacedCatalogRetentionMs * 2);
+  const again = open([live(textWith('b')), { vertical: personalLoans, mode: 'test', text: textWith('x') }]);
+  assert.deepEqual(previousOf(again), expected);
+  assert.equal(again.findCatalogByVersion(old), null);
+  assert.equal(again.servedCatalogs[1]!.previous, null);
+  assert.deepEqual(idsOf(again.archive.loadCatalog(old).catalog.lenders[0]!), ['a']);
+  const second = again.currentCatalog(1, 'live').version;
+  await change(again, textWith('c'));
+  assert.equal(previousOf(again)?.version, second);
+  assert.ok(!readdirSync(archiveFolder).some((name) => name.startsWith(old)));
+});
+
 test('opening the store throws an error with all problems of an invalid catalog', () => {
   for (const [content, error] of [
     [textWith('a', 'a'), 'lenders[0].offers[1].id: is the same as lenders[0].offers[0].id'],

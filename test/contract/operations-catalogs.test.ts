@@ -4,7 +4,7 @@ import { bounds } from '../../src/bounds.ts';
 import type { OfferAnalytics } from '../../src/operations/analytics-schemas.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { type ApiCaller, assertError, assertOk } from '../support/api-caller.ts';
-import { ChangeableCatalogs, withBudgets, withDailyCap } from '../support/changeable-catalogs.ts';
+import { ChangeableCatalogs, withBudgets, withDailyCap, withoutOffers } from '../support/changeable-catalogs.ts';
 import { echoMarker } from '../support/http-client.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
@@ -188,6 +188,69 @@ describe('catalogs on the operations listener', () => {
     await market.restart();
     callers = callers.map(({ key }) => market.callerWithKey(fixture, key));
     assert.deepEqual((await readOffers()).data, before);
+  });
+
+  test('GET .../changes lists the differences from the version before', async () => {
+    interface ChangePage {
+      readonly data: readonly { readonly svc_offer_id: string; readonly change: string; readonly members: unknown }[];
+      readonly next_cursor: string | null;
+      readonly [member: string]: unknown;
+    }
+    const readChanges = async (query = '') => assertOk<ChangePage>(await ask(`${livePath}/changes?${query}`));
+    const { data, ...page } = await readChanges();
+    const { version, activated_at } = await readLiveCatalog();
+    assert.deepEqual(page, {
+      ...{ version, activated_at, previous_version: page.previous_version, replaced_at: page.replaced_at },
+      offers: { added: 0, removed: 0, changed: 4 },
+      catalog_members: ['max_age_days'],
+      ...{ has_more: false, next_cursor: null },
+    });
+    const limited = limitOffers();
+    const find = (id: string | undefined) => offersOf(limited).find((offer) => offer.id === id)!;
+    const membersOf = (id: string | undefined) => data.find((offer) => offer.svc_offer_id === id)?.members;
+    assert.deepEqual(membersOf(cappedId), [{ name: 'daily_cap', after: 1 }]);
+    assert.deepEqual(membersOf(spentId), [{ name: 'budget', after: find(spentId).budget }]);
+    assert.deepEqual(membersOf(outdatedId), [{ name: 'as_of', after: '2026-05-01' }]);
+    assert.deepEqual(
+      data.map(({ svc_offer_id: id }) => id),
+      [cappedId, spentId, pacedId, outdatedId].sort(),
+    );
+
+    const first = await readChanges('limit=3');
+    assert.deepEqual(first.data, data.slice(0, 3));
+    assert.deepEqual((await readChanges(`limit=3&cursor=${first.next_cursor}`)).data, data.slice(3));
+    const none = assertOk<ChangePage>(await ask(`/catalogs/${vertical.segment}/test/changes`));
+    assert.deepEqual([none.data, none.previous_version, none.replaced_at], [[], null, null]);
+
+    const [added, removed] = [{ ...find(cappedId), id: 'a-new-offer', features: [] }, offersOf(limited).at(-1)!.id];
+    const [lender, ...lenders] = structuredClone(limited.lenders);
+    const changed = { ...limited, lenders: [{ ...lender!, name: 'Renamed' }, ...lenders] };
+    const shrunk = withoutOffers(changed, [removed]);
+    shrunk.lenders[0]!.offers.push(added);
+    catalogs.writeCatalog(shrunk);
+    await market.marketplace.reloadCatalogs();
+    // The cursor belongs to other versions.
+    assertError(await ask(`${livePath}/changes?cursor=${first.next_cursor}`), 'INVALID_REQUEST', 'cursor');
+    for (const cursor of ['', '1', `${version}.${version}.0`, echoMarker, '%00']) {
+      assertError(await ask(`${livePath}/changes?cursor=${cursor}`), 'INVALID_REQUEST', 'cursor');
+    }
+    assertError(await ask('/catalogs/boats/live/changes'), 'NOT_FOUND');
+    const next = await readChanges();
+    assert.equal(next.previous_version, version);
+    const renamed = lender!.offers.map(({ id }) => id);
+    const expected = {
+      ...Object.fromEntries(renamed.map((id) => [id, 'changed'])),
+      'a-new-offer': 'added',
+      [removed]: 'removed',
+    };
+    assert.deepEqual(Object.fromEntries(next.data.map(({ svc_offer_id: id, change }) => [id, change])), expected);
+    const name = { name: 'lender.name', before: lender!.name, after: 'Renamed' };
+    assert.deepEqual(next.data.find(({ svc_offer_id: id }) => id === renamed[0])?.members, [name]);
+    await market.restart();
+    callers = callers.map(({ key }) => market.callerWithKey(fixture, key));
+    assert.deepEqual((await readChanges()).data, next.data);
+    catalogs.writeCatalog(limited);
+    await market.marketplace.reloadCatalogs();
   });
 
   test('the figures of the last 30 days are the sums of what the partners see', async () => {

@@ -3,6 +3,7 @@ import { bounds } from '../../../bounds.ts';
 import { unavailabilityReasons } from '../../../budgets/catalog-availability.ts';
 import type { LedgerBookings } from '../../../budgets/ledger-bookings.ts';
 import type { BudgetState } from '../../../budgets/offer-bookings.ts';
+import type { CatalogComparisons } from '../../../catalogs/catalog-comparisons.ts';
 import { offerIdPattern } from '../../../catalogs/catalog-schema.ts';
 import type { CatalogStore } from '../../../catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../../../catalogs/compile-catalog.ts';
@@ -15,6 +16,7 @@ import {
 import type { Clock } from '../../../domain/clock.ts';
 import { microsToUsd } from '../../../domain/money.ts';
 import { failureOutcomeWithCode, invalidRequest, type Outcome, successOutcome } from '../../../domain/outcome.ts';
+import { listChanges } from './catalog-changes.ts';
 import type { OperatorRequest, OperatorRoute } from './operator-route.ts';
 import { cursorRule, parsePageQuery, toPageJson } from './page-query.ts';
 
@@ -25,6 +27,7 @@ export interface CatalogRoutesDeps {
   readonly catalogs: Pick<CatalogStore, 'servedCatalogs'>;
   readonly bookings: Pick<LedgerBookings, 'getCatalogAvailability'>;
   readonly analytics: Pick<Analytics, 'listOfferTotals'>;
+  readonly comparisons: Pick<CatalogComparisons, 'compare'>;
 }
 
 /** Returns the routes that show the catalogs in use and their offers. */
@@ -44,6 +47,14 @@ export function catalogRoutes(deps: CatalogRoutesDeps): readonly OperatorRoute[]
       GET(request) {
         const served = findCatalog(request.segments);
         return served === undefined ? failureOutcomeWithCode('NOT_FOUND') : listOffers(deps, served.current, request);
+      },
+    },
+    {
+      path: '/catalogs/{vertical}/{mode}/changes',
+      name: 'catalogs',
+      GET(request) {
+        const served = findCatalog(request.segments);
+        return served === undefined ? failureOutcomeWithCode('NOT_FOUND') : listChanges(deps, served, request);
       },
     },
   ];
