@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
+import { pino } from 'pino';
 import { operatorTokenPath } from '../../src/auth/operator-token.ts';
 import { bounds } from '../../src/bounds.ts';
 import { type ApiCaller, assertError, assertOk, type DocumentedErrorCode } from '../support/api-caller.ts';
@@ -370,4 +371,34 @@ test('a restart keeps logins; a new operator token ends those of the operator', 
   assertOk(await sendAsPage(market.http, { path: loginPath }, kept));
   assertError(await sendAsPage(market.operations, { path: loginPath }, operator), 'LOGIN_REQUIRED');
   assertOk(await sendLogin(market.operations, { token: market.operatorToken }));
+});
+
+test('the log names the key of a login, and contains no key, token or cookie', async (t) => {
+  const lines: string[] = [];
+  const logger = pino({ level: 'trace', base: null }, { write: (line) => void lines.push(line) });
+  const market = await RunningMarketplace.start('uws', { logger });
+  t.after(() => market.close());
+  const { key, id } = market.issueKey(personalLoansFixture, { account: 'acme' });
+  const cookie = await logIn(market.http, { key });
+  const operatorCookie = await logIn(market.operations, { token: market.operatorToken });
+  await sendLogin(market.http, { key: `${key}0` });
+  await sendLogin(market.http, { key: market.operatorToken });
+  await sendAsPage(market.http, { path: tags }, cookie);
+  await sendAsPage(market.http, { path: `${tags}?limit=0` }, cookie);
+  await sendAsPage(market.http, { path: tags }, cookie.slice(0, -1));
+  await sendAsPage(market.operations, { path: operatorKeys }, operatorCookie);
+  await sendAsPage(market.http, { method: 'DELETE', path: loginPath }, cookie);
+  const logins = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'console login');
+  assert.deepEqual(
+    logins.map(({ time: _time, ...line }) => line),
+    [
+      { level: 30, keyId: id, account: 'acme', msg: 'console login' },
+      { level: 30, operator: true, msg: 'console login' },
+    ],
+  );
+  const all = lines.join('');
+  assert.match(all, /wrong key or token at a console login/);
+  for (const secret of [key, market.operatorToken, cookie, operatorCookie]) {
+    assert.ok(!all.includes(secret.slice(-40, -1)), 'a secret is in the log');
+  }
 });

@@ -7,6 +7,25 @@ import { ServiceConnection } from '../support/service-connection.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startEmbedded } from './embedded-marketplace.ts';
 
+test('a login over https sets a cookie that browsers never send over http', async (t) => {
+  const folder = temporaryFolder(t);
+  const tls = writeCertificate(folder, createSelfSignedCertificate('one.test'));
+  const marketplace = await startEmbedded(t, { listen: { tls }, urls: {} });
+  const { key } = marketplace.keys.create({ account: 'acme', vertical: 'personal-loans', mode: 'test' });
+  const connection = await ServiceConnection.openSecurely(
+    marketplace.ports?.public ?? assert.fail('it does not listen'),
+  );
+  runAfterTest(t, () => connection.close());
+  const body = JSON.stringify({ key });
+  const headers = ['Host: one.test', 'Sec-Fetch-Site: same-origin', 'Content-Type: application/json'];
+  connection.send(
+    ['POST /console/api/login HTTP/1.1', ...headers, `Content-Length: ${body.length}`, '', body].join('\r\n'),
+  );
+  const answer = await connection.response();
+  assert.equal(answer.status, 200);
+  assert.match(answer.headers.get('set-cookie') ?? '', /; HttpOnly; SameSite=Strict; Secure$/);
+});
+
 test('the embedded service serves HTTPS, and reloadCertificate loads a changed certificate', async (t) => {
   const folder = temporaryFolder(t);
   const tls = writeCertificate(folder, createSelfSignedCertificate('one.test'));

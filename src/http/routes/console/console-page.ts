@@ -36,7 +36,7 @@ export function consolePageHandlers(console: ConsoleName, files: ConsoleFiles): 
   const scriptName = `${console}.js`;
   const styleName = `${console}.css`;
   const html = consolePageHtml(
-    console === 'partner' ? 'Marketplace console' : 'Marketplace operator console',
+    console === 'partner' ? 'Partner console' : 'Operator console',
     `${scriptName}?v=${files.script.hash}`,
     `${styleName}?v=${files.style.hash}`,
   );
@@ -59,11 +59,10 @@ function consolePageHtml(title: string, scriptUrl: string, styleUrl: string): st
 <title>${title}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${styleUrl}">
+<script type="module" src="${scriptUrl}"></script>
 </head>
 <body>
-<main></main>
 <noscript>The console needs JavaScript.</noscript>
-<script type="module" src="${scriptUrl}"></script>
 </body>
 </html>
 `;
