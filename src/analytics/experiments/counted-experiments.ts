@@ -41,7 +41,7 @@ export const deletingCursor: FillCursor = { day: -1, tagNumber: 0, position: 0 }
 /** Cursor of an experiment that has counted all sessions, but still has surplus values of dimensions. */
 export const endCursor: FillCursor = { day: Number.MAX_SAFE_INTEGER, tagNumber: 0, position: 0 };
 
-const startCursor: FillCursor = { day: 0, tagNumber: 0, position: 0 };
+export const startCursor: FillCursor = { day: 0, tagNumber: 0, position: 0 };
 
 type ExperimentKey = ArchivedExperiment[1];
 
@@ -77,7 +77,7 @@ const experimentColumnsSql = `
   (SELECT counted_position FROM experiment_fill WHERE experiment_fill.experiment = experiment.number)`;
 
 const selectArmsSql = `
-  SELECT ${experimentColumnsSql}, arm
+  SELECT arm, ${experimentColumnsSql}
   FROM referrer_tag JOIN experiment_arm USING (account, vertical, test, tag) JOIN experiment ON experiment.number = experiment_arm.experiment
   WHERE referrer_tag.number = ? ORDER BY experiment.number`;
 
@@ -292,18 +292,8 @@ export class CountedExperiments {
   }
 
   #readArms(tagNumber: number): readonly CountedArm[] {
-    const rows = this.#database.rows<[...ExperimentColumns, arm: number]>(selectArmsSql, [tagNumber]);
-    const arms = rows.map(([number, definition, createdMs, position, closedPosition, countedPosition, arm]) => ({
-      experiment: toCountedExperiment(this.#database, [
-        number,
-        definition,
-        createdMs,
-        position,
-        closedPosition,
-        countedPosition,
-      ]),
-      arm,
-    }));
+    const rows = this.#database.rows<[arm: number, ...ExperimentColumns]>(selectArmsSql, [tagNumber]);
+    const arms = rows.map(([arm, ...columns]) => ({ experiment: toCountedExperiment(this.#database, columns), arm }));
     if (this.#armsByTag.size >= bounds.projectionNameCacheEntriesMax) this.#armsByTag.clear();
     this.#armsByTag.set(tagNumber, arms);
     return arms;

@@ -10,6 +10,7 @@ import {
   endCursor,
   type FillCursor,
   isSessionOf,
+  startCursor,
 } from './counted-experiments.ts';
 
 /** An arm of the experiment whose earlier sessions are being counted. */
@@ -82,7 +83,7 @@ export class ExperimentFill {
     this.#database.run('DELETE FROM experiment_day WHERE experiment = ?', [number]);
     this.#database.run('DELETE FROM experiment_age WHERE experiment = ?', [number]);
     this.#experiments.groups.removeAll(number);
-    this.#experiments.saveFill(number, { day: 0, tagNumber: 0, position: 0 });
+    this.#experiments.saveFill(number, startCursor);
   }
 
   /** Counts sessions after the cursor, at most a fixed number. Returns the new cursor, or null if there are no more sessions. */
