@@ -1,21 +1,66 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Page, Route } from 'playwright-core';
-import { formatCount, formatUtcTime } from '../../src/web/console/common/format.ts';
-import type { Page as ApiPage, Key, Status } from '../../src/web/console/operator/api-types.ts';
+import { formatCount, formatUsd, formatUtcTime } from '../../src/web/console/common/format.ts';
+import type {
+  Page as ApiPage,
+  AuditEntry,
+  Catalog,
+  CatalogOffer,
+  Key,
+  Status,
+} from '../../src/web/console/operator/api-types.ts';
 import { formatBytes } from '../../src/web/console/operator/parts/format-units.ts';
 import { findAccessibilityViolations } from '../support/accessibility.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 import { saveScreenshot, useOperatorConsole } from './operator-console.ts';
 
-const hostile = '<img src=x onerror=alert(1)>"\'&{{7*7}}';
-const operator = useOperatorConsole();
+type Lender = (typeof fixture.catalogFiles.live.lenders)[number];
 
-/** Pages, their first request, and the title of the state without data. */
+const hostile = '<img src=x onerror=alert(1)>"\'&{{7*7}}';
+const lenderName = `Lender ${hostile}`;
+/** The first offer of the catalog has a hostile lender name, a daily cap and a budget. */
+const [firstLender, ...otherLenders] = fixture.catalogFiles.live.lenders as [Lender, ...Lender[]];
+const [firstOffer, ...otherOffers] = firstLender.offers as [Lender['offers'][number], ...Lender['offers'][number][]];
+const limited = {
+  ...firstOffer,
+  // Offers are listed by their ids.
+  id: 'a-limited-offer',
+  daily_cap: 2,
+  budget: { per_day_usd: 5_000, per_month_usd: 9_000, pacing: 'even' },
+};
+const catalogFile = {
+  ...fixture.catalogFiles.live,
+  lenders: [{ ...firstLender, name: lenderName, offers: [limited, ...otherOffers] }, ...otherLenders],
+};
+const operator = useOperatorConsole({
+  catalogs: fixture.catalogs.map((source) =>
+    source.mode === 'live' ? { vertical: source.vertical, mode: 'live', text: JSON.stringify(catalogFile) } : source,
+  ),
+});
+
+/** Pages, and the title of the state without data. */
 const pages = [
-  { name: 'health', place: '', api: '**/console/api/status', empty: null },
-  { name: 'keys', place: '#/keys', api: '**/console/api/keys?*', empty: 'No API keys yet' },
-  { name: 'origins', place: '#/origins', api: '**/console/api/origins*', empty: 'No origins yet' },
+  { name: 'health', place: '', empty: null },
+  { name: 'keys', place: '#/keys', empty: 'No API keys yet' },
+  { name: 'origins', place: '#/origins', empty: 'No origins yet' },
+  { name: 'catalogs', place: '#/catalogs', empty: 'No catalogs' },
+  {
+    name: 'catalog',
+    place: '#/catalogs/personal-loans/live',
+    empty: 'The catalog has no offers',
+  },
+  {
+    name: 'catalog-changes',
+    place: '#/catalogs/personal-loans/live/changes',
+    empty: null,
+  },
+  {
+    name: 'confirmations',
+    place: '#/confirmations',
+    empty: 'No confirmations yet',
+  },
+  { name: 'audit', place: '#/audit', empty: 'No entries' },
 ] as const;
 
 /** Returns the visible text of the page, with single spaces. */
@@ -41,30 +86,50 @@ async function readRows(page: Page): Promise<string[][]> {
 }
 
 describe('states of every page', () => {
-  for (const { name, place, api, empty } of pages) {
-    test(`${name}: loading, error, offline, unexpected answer and expired login`, async (t) => {
-      const page = await operator.newPage(t);
-      let answer: (route: Route) => Promise<void> = async () => {};
-      await page.route(api, (route) => answer(route));
-      await page.goto(operator.url + place);
-      await page.getByText('Loading ').waitFor();
-
-      const showsAfter = async (next: typeof answer, title: string) => {
-        answer = next;
-        await page.reload();
-        await page.getByText(title).waitFor();
-      };
-      const busy = { error: 'SERVICE_UNAVAILABLE', message: 'The service is unavailable. Try again later.' };
-      await showsAfter((route) => route.fulfill({ status: 503, json: busy }), busy.message);
-      await showsAfter((route) => route.fulfill({ json: 'text' }), 'does not understand the answer');
-      await showsAfter((route) => route.abort(), 'The server cannot be reached');
-      if (empty !== null) {
-        const nothing = { data: [], has_more: false, next_cursor: null };
-        await showsAfter((route) => route.fulfill({ json: name === 'origins' ? [] : nothing }), empty);
+  test('loading, error, unexpected answer, offline, no data, and an expired login', async (t) => {
+    const page = await operator.open(t, '#/nowhere');
+    let answer: (route: Route) => unknown = () => {};
+    await page.route(/\/console\/api\/(?!login)/, (route) => answer(route));
+    const showsOnEachPage = async (next: typeof answer, titleOf: (page: (typeof pages)[number]) => string | null) => {
+      answer = next;
+      for (const each of pages) {
+        const title = titleOf(each);
+        if (title === null) continue;
+        await page.goto(operator.url + each.place);
+        // The page of another address is removed first.
+        await page.locator('h1', { hasNotText: 'Page not found' }).waitFor();
+        await page.getByText(title).first().waitFor();
+        await page.goto(`${operator.url}#/nowhere`);
+        await page.getByText('This address leads to no page').waitFor();
       }
-      await showsAfter((route) => route.fulfill({ status: 401, json: busy }), 'Your login has ended');
-    });
-  }
+    };
+    const busy = { error: 'SERVICE_UNAVAILABLE', message: 'The service is unavailable. Try again later.' };
+    const nothing = { data: [], has_more: false, next_cursor: null, version: '', from: '', to: '' };
+    const isList = (route: Route) => /\/(origins|catalogs)$/.test(new URL(route.request().url()).pathname);
+    await showsOnEachPage(
+      () => {},
+      () => 'Loading ',
+    );
+    await showsOnEachPage(
+      (route) => route.fulfill({ status: 503, json: busy }),
+      () => busy.message,
+    );
+    await showsOnEachPage(
+      (route) => route.fulfill({ json: 'text' }),
+      () => 'does not understand the answer',
+    );
+    await showsOnEachPage(
+      (route) => route.abort(),
+      () => 'The server cannot be reached',
+    );
+    await showsOnEachPage(
+      (route) => route.fulfill({ json: isList(route) ? [] : nothing }),
+      ({ empty }) => empty,
+    );
+    answer = (route) => route.fulfill({ status: 401, json: busy });
+    await page.goto(`${operator.url}#/audit`);
+    await page.getByText('Your login has ended').waitFor();
+  });
 
   test('after the end of a login, the operator continues on the same page', async (t) => {
     const page = await operator.newPage(t, { storageState: { cookies: [], origins: [] } });
@@ -146,6 +211,72 @@ describe('figures', () => {
     assert.ok((await readRows(page)).every(([, account]) => account === hostile));
     assert.equal(await page.locator('img').count(), 0);
   });
+
+  test('catalogs show the state of each offer, its limits, its figures, and the spend curve of a budget', async (t) => {
+    const caller = operator.market.caller(fixture, { mode: 'live' });
+    const subId = await caller.createSessionWithFields('lp-one', fixture.complete);
+    const { offers } = await caller.offers(subId, { max_offers: 20 });
+    const clicked = offers.find(({ svc_offer_id: id }) => id === limited.id);
+    if (clicked !== undefined) await caller.click(clicked.click_url);
+    const page = await operator.open(t, '#/catalogs');
+    const [catalog] = await operator.ask<Catalog[]>('/catalogs');
+    const { total, shown, daily_cap, budget, paced, outdated } = catalog!.offers;
+    assert.deepEqual((await readRows(page))[0]!.slice(0, 7), [
+      `${catalog!.vertical}, live`,
+      ...[total, shown, daily_cap, budget, paced, outdated].map(String),
+    ]);
+
+    await page.getByRole('link', { name: `${catalog!.vertical}, live` }).click();
+    await page.getByText(lenderName).first().waitFor();
+    const { data } = await operator.ask<ApiPage<CatalogOffer>>(`/catalogs/${catalog!.vertical}/live/offers?limit=25`);
+    const rows = await readRows(page);
+    for (const [index, offer] of data.entries()) {
+      const { svc_offer_id: id, lender_name: lender, daily_cap: cap, last_30_days: figures } = offer;
+      const cells = rows[index]!;
+      assert.equal(cells[0], `${id} ${lender}`);
+      assert.equal(cells[2], cap === null ? 'none' : `${cap.used} of ${cap.limit}`);
+      const day = offer.budget?.day;
+      assert.ok(
+        cells[3]!.startsWith(day ? `${formatUsd(day.spent_usd)} of ${formatUsd(day.limit_usd)} a day` : 'none'),
+      );
+      assert.deepEqual(cells.slice(4), [
+        formatCount(figures?.shown),
+        formatCount(figures?.offer_clicks),
+        formatUsd(figures?.rev_attributed),
+        formatUsd(figures?.rev_confirmed),
+      ]);
+    }
+    await page.getByRole('link', { name: `Spend curve of ${limited.id}` }).click();
+    await page.getByRole('region', { name: `Spend curve of ${limited.id} of ${lenderName}` }).waitFor();
+    assert.ok(page.url().includes('offer='));
+    await saveScreenshot(page, 'operator-spend-curve');
+    await page.getByLabel('State').selectOption('budget');
+    await page.getByText('No offer has this state now').waitFor();
+    await page.goBack();
+    await page.getByRole('region', { name: 'Spend curve of' }).waitFor();
+    assert.equal(await page.locator('img').count(), 0);
+  });
+
+  test('the audit log shows the entries of the API, with filters in the address', async (t) => {
+    operator.market.issueKey(fixture, { account: hostile });
+    const page = await operator.open(t, '#/audit?action=key.create');
+    const { data } = await operator.ask<ApiPage<AuditEntry>>('/audit?limit=25&action=key.create');
+    const rows = await readRows(page);
+    assert.deepEqual(
+      rows.map(([time, , what, , hash]) => [time, what, hash]),
+      data.map(({ number, time, action, subject, hash }) => [
+        `${formatUtcTime(time)} entry ${number}`,
+        `${action} ${subject}`,
+        hash.slice(0, 8),
+      ]),
+    );
+    assert.ok(rows[0]![3]!.includes(`account ${hostile}`));
+    await page.getByLabel('Change').selectOption('origin.remove');
+    await page.getByText('No entries').waitFor();
+    assert.ok(page.url().endsWith('#/audit?action=origin.remove'));
+    await page.goBack();
+    await page.getByText(data[0]!.subject).waitFor();
+  });
 });
 
 describe('changes', () => {
@@ -215,28 +346,25 @@ describe('changes', () => {
   });
 });
 
-for (const { name, place } of [
-  ...pages,
-  { name: 'new-key', place: '#/keys/new' },
-  { name: 'confirmations', place: '#/confirmations' },
-]) {
-  test(`${name}: no accessibility violations, and no scrolling to the side on small and large screens`, async (t) => {
-    operator.market.issueKey(fixture, { account: hostile });
-    operator.market.marketplace.origins.allow(hostile, 'https://www.example.com');
-    const page = await operator.open(t, place);
-    for (const [width, height] of [
-      [1600, 900],
-      [768, 1024],
-      // 200 % zoom of a window with 720 pixels.
-      [360, 800],
+test('no page has accessibility violations or scrolls to the side, on small and large screens, light and dark', async (t) => {
+  operator.market.issueKey(fixture, { account: hostile });
+  operator.market.marketplace.origins.allow(hostile, 'https://www.example.com');
+  const page = await operator.open(t, '');
+  for (const { name, place } of [...pages, { name: 'new-key', place: '#/keys/new' }]) {
+    await page.goto(operator.url + place);
+    await page.waitForLoadState('networkidle');
+    for (const { width, height, scheme } of [
+      { width: 1600, height: 900, scheme: 'light' },
+      { width: 768, height: 1024, scheme: 'light' },
+      // Also a window of 720 pixels with 200 % zoom.
+      { width: 360, height: 800, scheme: 'dark' },
     ] as const) {
       await page.setViewportSize({ width, height });
-      await page.waitForLoadState('networkidle');
       const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
-      assert.ok(overflow <= 0, `${width} px: ${overflow} px too wide`);
-      if (width !== 768) await saveScreenshot(page, `operator-${name}-${width}`);
-      if (width !== 768) assert.deepEqual(await findAccessibilityViolations(page), []);
-      await page.emulateMedia({ colorScheme: 'light' });
+      assert.ok(overflow <= 0, `${name}, ${width} px: ${overflow} px too wide`);
+      if (width === 768) continue;
+      assert.deepEqual(await findAccessibilityViolations(page, [scheme]), [], name);
+      await saveScreenshot(page, `operator-${name}-${width}`);
     }
-  });
-}
+  }
+});

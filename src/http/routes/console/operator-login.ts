@@ -13,6 +13,8 @@ export interface OperatorLoginDeps extends Pick<LoginRouteDeps, 'failedLogins' |
   readonly access: OperatorConsole;
   readonly clock: Clock;
   readonly verticals: readonly KeyVertical[];
+  /** Null without a test clock. */
+  readonly testClock: object | null;
 }
 
 /** Creates the handler of the operator's login, and the check of requests with the cookie of a login. */
@@ -20,7 +22,7 @@ export function operatorLogin(deps: OperatorLoginDeps): {
   readonly login: RequestHandler;
   readonly checkLogin: OperatorCheck;
 } {
-  const { access, clock, verticals } = deps;
+  const { access, clock, verticals, testClock } = deps;
   const login = loginRoute({
     ...deps,
     isTls: false,
@@ -29,6 +31,7 @@ export function operatorLogin(deps: OperatorLoginDeps): {
       operator: true,
       login_expires_at: formatIsoTimestamp(expiresAtMs),
       now: formatIsoTimestamp(clock.wallMs()),
+      test_clock: testClock !== null,
       verticals: verticals.map(({ segment }) => segment),
     }),
   });

@@ -22,6 +22,8 @@ export const limits = {
   pendingRankingsMax: 4_096,
   /** Maximum number of days by which the test clock advances at once. */
   advanceDaysMax: 92,
+  /** Number of uploads on a page, below the form. */
+  uploadsPerPage: 10,
   /** Number of origins on a page. */
   originsPerPage: 25,
   /** Maximum length of the name of an account. */

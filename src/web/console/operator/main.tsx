@@ -4,6 +4,10 @@ import type { Route } from '../common/route.ts';
 import type { Mark } from '../common/shell.tsx';
 import { startTheme } from '../common/theme.ts';
 import type { OperatorLogin } from './operator-login.ts';
+import { AuditPage } from './pages/audit-page.tsx';
+import { CatalogChangesPage } from './pages/catalog-changes-page.tsx';
+import { CatalogPage } from './pages/catalog-page.tsx';
+import { CatalogsPage } from './pages/catalogs-page.tsx';
 import { ConfirmationsPage } from './pages/confirmations-page.tsx';
 import { HealthPage } from './pages/health-page.tsx';
 import { KeyPage } from './pages/key-page.tsx';
@@ -20,7 +24,7 @@ function listMarks({ test_clock }: OperatorLogin): Mark[] {
 
 /** Returns the page of an address. */
 function renderPage(route: Route) {
-  const [page = '', first, second] = route.segments;
+  const [page = '', first, second, third] = route.segments;
   if (page === '') return <HealthPage />;
   if (page === 'keys' && second === undefined) {
     if (first === undefined) return <KeysPage route={route} />;
@@ -28,6 +32,14 @@ function renderPage(route: Route) {
   }
   if (page === 'origins' && first === undefined) return <OriginsPage route={route} />;
   if (page === 'confirmations' && first === undefined) return <ConfirmationsPage route={route} />;
+  if (page === 'audit' && first === undefined) return <AuditPage route={route} />;
+  if (page === 'catalogs') {
+    if (first === undefined) return <CatalogsPage />;
+    if (second !== undefined) {
+      const CurrentPage = third === 'changes' ? CatalogChangesPage : CatalogPage;
+      return <CurrentPage vertical={first} mode={second} route={route} />;
+    }
+  }
   return <MissingPage />;
 }
 
@@ -41,9 +53,11 @@ const definition: ConsoleDefinition<OperatorLogin> = {
   loginMembers: ['verticals', 'login_expires_at', 'now'],
   navigation: [
     { label: 'Health', segment: '' },
+    { label: 'Catalogs', segment: 'catalogs' },
     { label: 'Keys', segment: 'keys' },
     { label: 'Origins', segment: 'origins' },
     { label: 'Confirmations', segment: 'confirmations' },
+    { label: 'Audit log', segment: 'audit' },
   ],
   describeLogin: () => 'Operator',
   listMarks,

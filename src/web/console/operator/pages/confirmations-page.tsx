@@ -4,16 +4,19 @@ import { PageHeading } from '../../common/shell.tsx';
 import { findFileFormat } from '../confirmations/file-rows.ts';
 import { startUpload, useUpload } from '../confirmations/upload-store.ts';
 import { UploadCard } from './upload-card.tsx';
+import { UploadHistory } from './upload-history.tsx';
 
 /** Page with the upload of confirmations. */
-export function ConfirmationsPage(_: { readonly route: Route }) {
+export function ConfirmationsPage({ route }: { readonly route: Route }) {
   const upload = useUpload();
+  const phase = upload?.progress.phase;
   return (
     <>
       <PageHeading title="Confirmations" lead="Lenders report which clicks they pay for. Submit their files here.">
         Confirmations
       </PageHeading>
       {upload === null ? <FileForm /> : <UploadCard {...upload} />}
+      <UploadHistory key={phase} route={route} isSending={phase === 'sending'} />
     </>
   );
 }

@@ -1,14 +1,11 @@
 import { apiPath, callApi } from '../../common/api-client.ts';
 import { formatUtcTime } from '../../common/format.ts';
-import { useLogin } from '../../common/login.ts';
 import { formatRoute } from '../../common/route.ts';
 import { PageHeading } from '../../common/shell.tsx';
 import { WhenLoaded } from '../../common/states.tsx';
 import { useApi } from '../../common/use-api.ts';
 import type { Key, KeyLimits } from '../api-types.ts';
-import type { OperatorLogin } from '../operator-login.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
-import { formatAge } from '../parts/format-units.ts';
 import { KeyStateWord } from '../parts/key-state-word.tsx';
 import { Meter } from '../parts/meter.tsx';
 import { formatUse } from './keys-page.tsx';
@@ -36,11 +33,7 @@ export function KeyPage({ id }: { readonly id: string }) {
 }
 
 function KeyFacts({ keyInfo: key }: { readonly keyInfo: Key }) {
-  const { now } = useLogin<OperatorLogin>();
-  const lastUse =
-    key.last_used_at === null
-      ? 'no known use'
-      : `${formatUtcTime(key.last_used_at)} (${formatAge(key.last_used_at, now)})`;
+  const lastUse = key.last_used_at === null ? 'no known use' : formatUtcTime(key.last_used_at);
   return (
     <section class="card section" aria-label="Key">
       <dl class="facts">

@@ -3,57 +3,52 @@ import { createCursorPaging } from '../../common/cursor-paging.ts';
 import { type Column, DataTable } from '../../common/data-table.tsx';
 import { formatCount, formatUtcTime } from '../../common/format.ts';
 import { tableRowsPerPage } from '../../common/limits.ts';
-import { useLogin } from '../../common/login.ts';
 import { formatRoute, type Route } from '../../common/route.ts';
 import { PageHeading } from '../../common/shell.tsx';
 import { Empty, WhenLoaded } from '../../common/states.tsx';
 import { useApi } from '../../common/use-api.ts';
 import type { Key, KeysPage as KeysAnswer, LimitUse } from '../api-types.ts';
-import type { OperatorLogin } from '../operator-login.ts';
 import { AccountFilter } from '../parts/account-filter.tsx';
-import { formatAge } from '../parts/format-units.ts';
 import { KeyStateWord } from '../parts/key-state-word.tsx';
 
-function createColumns(now: string): readonly Column<Key>[] {
-  return [
-    {
-      header: 'Key',
-      csvName: 'id',
-      cell: ({ id }) => <a href={formatRoute(['keys', id])}>{id}</a>,
-      value: ({ id }) => id,
-    },
-    { header: 'Account', csvName: 'account', cell: ({ account }) => account, value: ({ account }) => account },
-    {
-      header: 'Vertical and mode',
-      csvName: 'vertical',
-      cell: ({ vertical, mode }) => `${vertical}, ${mode}`,
-      value: ({ vertical, mode }) => `${vertical} ${mode}`,
-    },
-    { header: 'State', csvName: 'state', cell: (key) => <KeyStateWord keyInfo={key} />, value: ({ state }) => state },
-    {
-      header: 'Last used',
-      csvName: 'last_used_at',
-      cell: ({ last_used_at }) => (last_used_at === null ? 'no known use' : formatAge(last_used_at, now)),
-      value: ({ last_used_at }) => last_used_at,
-    },
-    {
-      header: 'Requests',
-      note: 'last minute, of limit',
-      csvName: 'requests_last_minute',
-      isNumber: true,
-      cell: ({ usage }) => formatUse(usage.requests_per_minute),
-      value: ({ usage }) => usage.requests_per_minute.used,
-    },
-    {
-      header: 'Sessions',
-      note: 'UTC day, of limit',
-      csvName: 'sessions_today',
-      isNumber: true,
-      cell: ({ usage }) => formatUse(usage.sessions_per_day),
-      value: ({ usage }) => usage.sessions_per_day.used,
-    },
-  ];
-}
+const columns: readonly Column<Key>[] = [
+  {
+    header: 'Key',
+    csvName: 'id',
+    cell: ({ id }) => <a href={formatRoute(['keys', id])}>{id}</a>,
+    value: ({ id }) => id,
+  },
+  { header: 'Account', csvName: 'account', cell: ({ account }) => account, value: ({ account }) => account },
+  {
+    header: 'Vertical and mode',
+    csvName: 'vertical',
+    cell: ({ vertical, mode }) => `${vertical}, ${mode}`,
+    value: ({ vertical, mode }) => `${vertical} ${mode}`,
+  },
+  { header: 'State', csvName: 'state', cell: (key) => <KeyStateWord keyInfo={key} />, value: ({ state }) => state },
+  {
+    header: 'Last used',
+    csvName: 'last_used_at',
+    cell: ({ last_used_at }) => (last_used_at === null ? 'no known use' : formatUtcTime(last_used_at)),
+    value: ({ last_used_at }) => last_used_at,
+  },
+  {
+    header: 'Requests',
+    note: 'last minute, of limit',
+    csvName: 'requests_last_minute',
+    isNumber: true,
+    cell: ({ usage }) => formatUse(usage.requests_per_minute),
+    value: ({ usage }) => usage.requests_per_minute.used,
+  },
+  {
+    header: 'Sessions',
+    note: 'UTC day, of limit',
+    csvName: 'sessions_today',
+    isNumber: true,
+    cell: ({ usage }) => formatUse(usage.sessions_per_day),
+    value: ({ usage }) => usage.sessions_per_day.used,
+  },
+];
 
 /** Formats the use of a limit: `12 of 6,000`. */
 export function formatUse({ used, limit }: LimitUse): string {
@@ -62,7 +57,6 @@ export function formatUse({ used, limit }: LimitUse): string {
 
 /** Page with the API keys, oldest first. */
 export function KeysPage({ route }: { readonly route: Route }) {
-  const login = useLogin<OperatorLogin>();
   const { account = '', cursor } = route.query;
   const query = { limit: tableRowsPerPage, account: account || null, cursor };
   const loaded = useApi<KeysAnswer>(apiPath(['keys'], query), ['data', 'next_cursor']);
@@ -83,7 +77,7 @@ export function KeysPage({ route }: { readonly route: Route }) {
             <DataTable
               caption="API keys"
               isCaptionHidden
-              columns={createColumns(login.now)}
+              columns={columns}
               rows={data}
               rowKey={({ id }) => id}
               csvName="api-keys"

@@ -30,11 +30,3 @@ export function formatDuration(seconds: number): string {
   }
   return parts.join(' ') || '0 seconds';
 }
-
-/** Formats how long ago a time was, by the clock of the server: `2 hours ago`. */
-export function formatAge(time: string, now: string): string {
-  const seconds = (Date.parse(now) - Date.parse(time)) / 1_000;
-  if (!Number.isFinite(seconds)) return noValue;
-  if (seconds < 60) return 'less than a minute ago';
-  return `${formatDuration(seconds).split(' ').slice(0, 2).join(' ')} ago`;
-}

@@ -1,0 +1,22 @@
+/** Words for the actors of the audit log (docs/operating.md#audit-log). */
+const actorWords: Readonly<Record<string, string>> = {
+  operator_token: 'operator, by token',
+  operator_console: 'operator, in the console',
+  command_line: 'command line',
+  partner_key: 'partner, by key',
+  partner_console: 'partner, in the console',
+  embedding_program: 'embedding program',
+  service: 'the service',
+};
+
+/** Describes who made a change. */
+export function describeActor({
+  actor,
+  actor_name,
+}: {
+  readonly actor: string;
+  readonly actor_name: string | null;
+}): string {
+  const word = Object.hasOwn(actorWords, actor) ? actorWords[actor] : actor;
+  return actor_name === null ? `${word}` : `${word}: ${actor_name}`;
+}
