@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { readArchivedCatalog } from '../src/catalogs/catalog-archive.ts';
 import type { CatalogComparisonJob } from '../src/catalogs/catalog-comparisons.ts';
 import { compareCatalogs } from '../src/catalogs/compare-catalogs.ts';
+import { readArchivedCatalog } from '../src/catalogs/read-archived-catalog.ts';
 
 /** Entry point of the thread that `CatalogComparisons` starts. The thread compares two archived catalogs and exits. */
 

@@ -17,14 +17,6 @@ class CatalogArchiveError extends Error {
   override readonly name = 'CatalogArchiveError';
 }
 
-/** Reads an archived catalog without the checks of `loadCatalog`. Throws an error if the file is missing or is not JSON. */
-export function readArchivedCatalog(
-  folder: string,
-  version: string,
-): { readonly vertical: string; readonly mode: string; readonly catalog: CatalogFile } {
-  return JSON.parse(readFileSync(join(folder, `${version}.json`), 'utf8'));
-}
-
 /**
  * Archive folder with the catalog versions that are in use or were replaced recently, and with the version before each catalog in use. The file `<version>.json` contains a catalog. For a
  * replaced version, the file `<version>.replaced` contains the Unix time of the replacement in milliseconds. Matching threads also load

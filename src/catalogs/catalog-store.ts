@@ -2,7 +2,7 @@ import { bounds } from '../bounds.ts';
 import { daysSinceEpoch } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
-import { CatalogArchive, readArchivedCatalog } from './catalog-archive.ts';
+import { CatalogArchive } from './catalog-archive.ts';
 import { CompiledCatalog, compileCatalog } from './compile-catalog.ts';
 import {
   type CatalogCompileJob,
@@ -11,6 +11,7 @@ import {
 } from './compile-catalog-in-thread.ts';
 import type { CompiledOffer } from './offer-view.ts';
 import type { CatalogSource } from './parse-catalog.ts';
+import { readArchivedCatalog } from './read-archived-catalog.ts';
 import type { VerticalRegistry } from './vertical-registry.ts';
 
 interface CatalogStoreOptions {

@@ -1,6 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { bounds } from '../bounds.ts';
 import type { CatalogFile } from './catalog-schema.ts';
-import { canonicalJson } from './catalog-version.ts';
 
 /** Differences of two versions of a catalog. */
 export interface CatalogComparison {
@@ -70,11 +70,12 @@ function compareMembers(before: Members, after: Members, showsValues: boolean): 
   const names = [...new Set([...before.keys(), ...after.keys()])].sort();
   return names.flatMap((name): ChangedMember[] => {
     const [old, current] = [before.get(name), after.get(name)];
-    // `canonicalJson` returns undefined for a missing member.
-    const texts = [canonicalJson(old), canonicalJson(current)] as const;
-    if (texts[0] === texts[1]) return [];
-    const isShort = texts.every((text = '') => text.length <= bounds.changedValueCharactersMax);
-    if (!showsValues || !isShort) return [{ name, too_long: true }];
+    if (old === current || isDeepStrictEqual(old, current)) return [];
+    if (!showsValues || !isShort(old) || !isShort(current)) return [{ name, too_long: true }];
     return [{ name, ...(old !== undefined && { before: old }), ...(current !== undefined && { after: current }) }];
   });
+}
+
+function isShort(value: unknown): boolean {
+  return value === undefined || JSON.stringify(value).length <= bounds.changedValueCharactersMax;
 }
