@@ -299,6 +299,7 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
           operations: consoleOperations,
           operationDeps,
           isTls: certificate !== null,
+          isTestClock: clockAdvance !== null,
           access: consoles.partner,
           files: readConsoleFiles('partner'),
         }),

@@ -23,6 +23,7 @@ test('logs a partner in with an API key, and out again', async () => {
     login_expires_at: new Date(market.clock.wallMs() + 8 * 60 * 60 * 1000).toISOString(),
     key_expires_at: null,
     now: new Date(market.clock.wallMs()).toISOString(),
+    test_clock: false,
   };
   assert.deepEqual(assertOk(answer), described);
   const cookie = cookieOf(answer);

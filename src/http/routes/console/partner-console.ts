@@ -16,6 +16,8 @@ interface PartnerConsoleDeps
   readonly access: PartnerConsole;
   readonly files: ConsoleFiles;
   readonly clock: Clock;
+  /** Whether the clock is a test clock, so that the figures are not real. */
+  readonly isTestClock: boolean;
 }
 
 /**
@@ -44,6 +46,7 @@ export function partnerConsoleRoutes(deps: PartnerConsoleDeps): RequestHandler {
         login_expires_at: formatIsoTimestamp(created.expiresAtMs),
         key_expires_at: formatIsoTimestampOrNull(Number.isFinite(key.expiresAtMs) ? key.expiresAtMs : null),
         now: formatIsoTimestamp(clock.wallMs()),
+        test_clock: deps.isTestClock,
       };
     },
   });

@@ -52,10 +52,16 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   if (rows.length === 0 && empty !== undefined) return <>{empty}</>;
   return (
     <div class="table-block">
+      {/* The caption of the table would scroll with the table, so the visible text stands above. */}
+      {!isCaptionHidden && (
+        <p class="table-caption" aria-hidden="true">
+          {caption}
+        </p>
+      )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
       <section class="table-scroll" aria-labelledby={captionId} tabIndex={0}>
         <table>
-          <caption id={captionId} class={isCaptionHidden ? 'visually-hidden' : undefined}>
+          <caption id={captionId} class="visually-hidden">
             {caption}
           </caption>
           <thead>

@@ -7,7 +7,7 @@ export interface Login {
   /** Time of the server. */
   readonly now: string;
   /** Whether the time of the server is that of a test clock. */
-  readonly test_clock?: boolean;
+  readonly test_clock: boolean;
 }
 
 /** Login to the partner console with an API key. */

@@ -96,7 +96,7 @@ export function createPlot(
       label,
       stroke: color,
       width: 2,
-      dash: dashes[(plotColorOf(lines[index]!, index) - 1) % dashes.length]!,
+      dash: lines.length === 1 ? [] : dashes[(plotColorOf(lines[index]!, index) - 1) % dashes.length]!,
       points: { show: values.filter((value) => value !== null).length <= visiblePointsMax, size: 5, fill: color },
     });
     data.push([...values]);

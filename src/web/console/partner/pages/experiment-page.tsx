@@ -94,8 +94,8 @@ function Verdict({ definition, results }: LoadedExperiment) {
     ['State', stateTexts[state] ?? state],
     ['Results up to', formatUtcDay(as_of)],
     ['First day', formatUtcDay(definition.starts_on)],
-    ['Last day', definition.ends_on === null ? 'none planned' : formatUtcDay(definition.ends_on)],
-    ['Planned day', planned_day === null ? 'none' : formatUtcDay(planned_day)],
+    ['Last day', definition.ends_on === null ? 'no planned end' : formatUtcDay(definition.ends_on)],
+    ...(planned_day === null ? [] : [['Planned day', formatUtcDay(planned_day)] as const]),
     ...(daysLeft === null ? [] : [['Days to the planned day', String(daysLeft)] as const]),
     ['Control', nameOf(results.control)],
     ['Unit', definition.assignment === 'hash' ? 'visitor, assigned by hash' : definition.unit],
@@ -144,11 +144,10 @@ function Verdict({ definition, results }: LoadedExperiment) {
 
 function DifferencePlot({ results }: { readonly results: ExperimentResults }) {
   const { days, lines } = listDifferences(results, armNames(results.arms));
-  const hasLooks = lines.some(({ values }) => values.some((value) => value !== null));
   return (
     <section class="card section">
       <h2>Difference over time</h2>
-      {hasLooks ? (
+      {days.length > 0 ? (
         <>
           <p class="soft">
             Revenue per session of each arm minus that of the control. The interval allows for a look every day: the arm

@@ -4,7 +4,7 @@ import { type Column, DataTable } from '../../common/data-table.tsx';
 import { formatCount, formatDay, formatShare, formatUsd, formatUtcTime } from '../../common/format.ts';
 import { tableRowsPerPage } from '../../common/limits.ts';
 import { type PartnerLogin, useLogin } from '../../common/login.ts';
-import type { Route } from '../../common/route.ts';
+import { formatRoute, type Route } from '../../common/route.ts';
 import { PageHeading } from '../../common/shell.tsx';
 import { Sparkline } from '../../common/sparkline.tsx';
 import { Empty, WhenLoaded } from '../../common/states.tsx';
@@ -48,7 +48,12 @@ function dailyColumn(
 }
 
 const tagColumns: readonly Column<TagFigures>[] = [
-  { header: 'Tag', cell: (tag) => tag.referrer_tag, value: (tag) => tag.referrer_tag, csvName: 'referrer_tag' },
+  {
+    header: 'Tag',
+    cell: ({ referrer_tag: tag }) => <a href={formatRoute(['sessions'], { tag, days: String(overviewDays) })}>{tag}</a>,
+    value: (tag) => tag.referrer_tag,
+    csvName: 'referrer_tag',
+  },
   recentColumn('Sessions', 'sessions_total', formatCount),
   dailyColumn('Sessions a day', 'sessions_total', formatCount),
   recentColumn('Clicks', 'offer_clicks', formatCount),

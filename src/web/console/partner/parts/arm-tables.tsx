@@ -43,25 +43,39 @@ function figure(
   return note === undefined ? column : { ...column, note };
 }
 
+/** Returns a column with a figure of the comparison, and its interval below. */
+function intervalColumn(
+  header: string,
+  name: 'difference' | 'relative',
+  format: (value: number | null | undefined) => string,
+): Column<ArmRow> {
+  return {
+    header,
+    note: 'with its interval',
+    isNumber: true,
+    csvName: name,
+    cell: ({ comparison }) => {
+      const figures = comparison?.[name] ?? null;
+      if (figures === null) return noValue;
+      return (
+        <>
+          {format(figures.value)}
+          <span class="note">{formatRange(figures.low, figures.high, format)}</span>
+        </>
+      );
+    },
+    value: ({ comparison }) => comparison?.[name]?.value,
+  };
+}
+
 function listRevenueColumns(unit: ExperimentResults['unit']): Column<ArmRow>[] {
   return [
     armColumn,
     figure('Mature sessions', formatCount, (arm) => arm.mature_sessions),
     figure(`Mature ${unit}s with revenue`, formatCount, (arm) => arm.units_with_revenue),
     figure('Revenue per session', formatUsdPerUnit, (arm) => arm.revenue_per_session),
-    figure('Difference from control', formatUsdPerUnit, ({ comparison }) => comparison?.difference?.value ?? null),
-    {
-      header: 'Interval of the difference',
-      isNumber: true,
-      cell: ({ comparison }) =>
-        formatRange(comparison?.difference?.low, comparison?.difference?.high, formatUsdPerUnit),
-    },
-    figure('Relative difference', formatRelative, ({ comparison }) => comparison?.relative?.value ?? null),
-    {
-      header: 'Interval of the relative difference',
-      isNumber: true,
-      cell: ({ comparison }) => formatRange(comparison?.relative?.low, comparison?.relative?.high, formatRelative),
-    },
+    intervalColumn('Difference from control', 'difference', formatUsdPerUnit),
+    intervalColumn('Relative difference', 'relative', formatRelative),
     figure('p value', formatPValue, ({ comparison }) => comparison?.p_value ?? null),
     {
       header: 'Decision',
