@@ -165,9 +165,10 @@ describe('states of each page', () => {
 
   test('after a restart of the server, an open page loads figures with the same login', async (t) => {
     const page = await partner.open(t, key, '#/');
-    await page.getByRole('heading', { name: 'Tags' }).waitFor();
+    const link = page.getByRole('link', { name: 'hero', exact: true });
+    await link.waitFor();
     await page.context().setOffline(true);
-    await page.getByRole('link', { name: 'hero', exact: true }).click();
+    await link.click();
     await page.getByText('The server cannot be reached').first().waitFor();
     await partner.market.restart();
     await page.context().setOffline(false);
@@ -293,12 +294,12 @@ describe('experiment page', () => {
       [looks.at(-1)!.as_of, looks.at(-1)!.difference, looks.at(-1)!.low, looks.at(-1)!.high].join(','),
     );
     await figure.getByRole('button', { name: 'Copy as picture' }).click();
-    await figure.getByText('Copied').first().waitFor();
+    await figure.locator('.actions button').nth(1).getByText('Copied').first().waitFor();
     const types = await page.evaluate<string[]>('navigator.clipboard.read().then(([item]) => item.types)');
     assert.deepEqual(types, ['image/png']);
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Download CSV: Mature revenue' }).click(),
+      page.getByRole('button', { name: /^Download CSV ?: Mature revenue/ }).click(),
     ]);
     assert.equal(download.suggestedFilename(), 'hero-arms.csv');
   });
