@@ -30,7 +30,8 @@ const callerOf = (ofKey: string): ApiCaller => partner.market.callerWithKey(fixt
 
 /** Returns the visible text of the page, with single spaces. */
 async function textOf(page: Page, selector = 'main'): Promise<string> {
-  return (await page.locator(selector).first().innerText()).replaceAll(/\s+/g, ' ');
+  const text = await page.evaluate<string>(`document.querySelector(${JSON.stringify(selector)}).innerText`);
+  return text.replaceAll(/\s+/g, ' ');
 }
 
 /** Returns the visible cells of the table with a caption, with single spaces. */

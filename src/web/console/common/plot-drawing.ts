@@ -42,6 +42,8 @@ const plotColorCount = 10;
 const bandOpacity = '26';
 /** Lines with fewer points show each point. */
 const visiblePointsMax = 12;
+/** Distances between labels of a day axis, in seconds. A label is a day, so the smallest distance is a day. */
+const dayIncrements = [1, 2, 3, 7, 14, 28, 91, 182, 364].map((days) => days * 86_400);
 const monthNames = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /** Returns the number of the color token of a line, from 1. */
@@ -146,7 +148,9 @@ function createScalesAndAxes({ axis, format }: PlotProps): Pick<uPlot.Options, '
         space: 70,
         size: 42,
         grid: { show: false },
-        ...(axis.kind === 'days' ? { values: formatDayTicks } : { incrs: [1, 2, 5, 10, 20, 50, 100] }),
+        ...(axis.kind === 'days'
+          ? { values: formatDayTicks, incrs: dayIncrements }
+          : { incrs: [1, 2, 5, 10, 20, 50, 100] }),
       },
       { ...common, values, space: 36, size: (_, texts) => Math.max(0, ...(texts ?? []).map(measureText)) + 14 },
     ],

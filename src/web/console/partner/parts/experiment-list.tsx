@@ -136,7 +136,8 @@ function ExperimentItem({ definition, results }: ListedExperiment) {
         <DecisionWord decision={results.decision} />
         <span class="soft">
           {stateTexts[results.state] ?? results.state}
-          {day !== '' && `, decided on ${formatUtcDay(day)}`}
+          {day !== '' &&
+            (results.state === 'closed' ? ` on ${formatUtcDay(day)}` : `, decided on ${formatUtcDay(day)}`)}
           {day === '' && results.planned_day !== null && `, planned day ${formatUtcDay(results.planned_day)}`}
         </span>
       </div>
