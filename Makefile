@@ -97,6 +97,10 @@ demo-history: $(INSTALLED) $(WEB) ## write a new data folder, DIR=demo-history, 
 demo-console: $(INSTALLED) $(WEB) ## start a server on the data folder DIR=demo-history with both consoles, and print their logins; writes the folder if it does not exist
 	@$(WITH_NODE) node bench/demo-console/main.ts $(DIR)
 
+.PHONY: console-pictures
+console-pictures: $(INSTALLED) $(WEB) ## draw the pictures of the consoles in docs/images/ from a new demo history; needs Chromium
+	@$(WITH_NODE) node bin/draw-consoles.ts
+
 bench: $(INSTALLED) $(WEB) ## measure the figures of bench/README.md
 	@$(WITH_NODE) node bench/main.ts
 

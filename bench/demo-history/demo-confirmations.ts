@@ -9,12 +9,18 @@ import {
   reversalReasons,
 } from '../../src/ledger/ledger-record.ts';
 
-/** Mistakes of lenders. Each changes a valid row so that the service rejects the row. */
-const faults: readonly ((row: ConfirmationRow, endMs: number) => object)[] = [
-  (row, endMs) => ({ ...row, occurred_at: formatIsoTimestamp(endMs + msPerDay) }),
+type Fault = (row: ConfirmationRow, endMs: number) => object;
+
+const inFuture: Fault = (row, endMs) => ({ ...row, occurred_at: formatIsoTimestamp(endMs + msPerDay) });
+
+/** Mistakes of lenders, the first one most often. Each changes a valid row so that the service rejects the row. */
+const faults: readonly Fault[] = [
+  inFuture,
   (row) => ({ ...row, currency: 'EUR' }),
   (row) => ({ ...row, amount: 0 }),
+  inFuture,
   (row) => ({ ...row, svc_offer_id: 'unknown-offer' }),
+  inFuture,
 ];
 
 /** Returns the rows of a lender's file: payouts and reversals that it has not reported yet, one of them twice, and rows with a fault. */

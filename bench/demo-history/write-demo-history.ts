@@ -111,9 +111,11 @@ async function writeNewFolder(options: DemoHistoryOptions): Promise<DemoHistory>
     histories,
     new DemoBookings(catalogs.map(({ limits }) => limits)),
   );
-  await useMarketplace(dataDir, catalogs, endMs, ({ confirmations }) =>
-    submitUnreported(confirmations, histories, endMs),
-  );
+  await useMarketplace(dataDir, catalogs, endMs, async ({ confirmations, partnerApi }) => {
+    await submitUnreported(confirmations, histories, endMs);
+    // The keys that created the sessions were last used today.
+    for (const { key } of keys.slice(0, verticals.length)) await partnerApi(key).listTags();
+  });
   writeDemoFile(dataDir, { endMs, keys });
   return { firstDay, sessions, keys };
 }

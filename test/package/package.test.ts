@@ -42,7 +42,7 @@ const examples = [
 test('the package contains the compiled program, its data files, and the documents', () => {
   const expected = [
     /^(package\.json|LICENSE|(README|CHANGELOG|CONTRIBUTING|SECURITY)\.md)$/,
-    /^docs\/(openapi\.json|(contributing\/(decisions\/)?|verticals\/)?[a-zA-Z-]+\.md|images\/[a-z-]+\.(png|svg))$/,
+    /^docs\/(openapi\.json|(contributing\/(decisions\/)?|verticals\/)?[a-zA-Z-]+\.md|images\/[a-z-]+\.(png|svg|webp))$/,
     /^ops\/(alerts\.yml|grafana-dashboard\.json)$/,
     /^(bench|bench\/population|examples\/landing-page)\/README\.md$/,
     /^examples\/embedding\/(express|fastify)\.ts$/,

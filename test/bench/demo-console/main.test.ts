@@ -60,6 +60,11 @@ test('writes the history, prints working logins of both consoles, and stops at C
   const cookie = await logIn(operatorUrl, { token: operatorToken });
   const listed = await fetch(new URL('api/keys', operatorUrl), sameOrigin({ cookie }));
   assert.equal(listed.status, 200);
+  const uploads = await fetch(new URL('api/confirmations', operatorUrl), sameOrigin({ cookie }));
+  const {
+    data: [upload],
+  } = (await uploads.json()) as { data: readonly { readonly accepted: number; readonly rejected: number }[] };
+  assert.ok(upload!.accepted > 0 && upload!.rejected > 0);
 
   child.kill('SIGINT');
   assert.deepEqual(await once(child, 'exit'), [0, null]);
