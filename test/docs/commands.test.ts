@@ -36,6 +36,7 @@ const skippedLines: readonly SkippedLine[] = [
   { line: /^make (run|test)\b/, why: 'the server runs already, and this is one of the tests' },
   { line: /^make check\b/, why: 'takes a minute, and CI runs it beside the tests' },
   { line: /^make demo-page\b/, why: 'serves until it is stopped; test/examples starts its program' },
+  { line: /^make demo-console\b/, why: 'serves until it is stopped; test/bench/demo-console starts its program' },
   { line: /^make (bench|bench-check|capacity-check)\b/, why: 'takes minutes; test/bench runs small ones' },
   { line: /^bin\/with-node node bench\/main\.ts --(quick|only)\b/, why: 'takes minutes; test/bench runs small ones' },
   { line: /^(npm (init|install)|node program\.mjs)\b/, why: 'test/package carries them out, with the packed package' },
