@@ -27,7 +27,7 @@ const texts = [
   'header name', 'click session', 'click offer', 'click value', 'widget session', 'widget token', 'widget event', 'logo name', 'origin',
   'payout', 'refused payout', 'confirmed session', 'refused tag', 'refused user agent', 'refused metadata', 'unit id', 'refused unit id', 'analytics tag', 'cursor', 'list of ids',
   'account', 'embedding origin', 'fault', 'crash', 'operator credentials', 'issued account', 'refused account', 'refused vertical', 'refused member',
-  'allowed origin', 'refused origin', 'unknown account', 'payout of a file', 'refused payout of a file', 'session of a file',
+  'console key', 'console token', 'console cookie', 'console body', 'allowed origin', 'refused origin', 'unknown account', 'payout of a file', 'refused payout of a file', 'session of a file',
 ] as const; // biome-ignore format: a list of words
 type Place = (typeof texts)[number];
 
@@ -140,9 +140,11 @@ class RecordingClient {
     path: string,
     { method = 'GET', headers = {}, body, operations = false }: RecordedRequest = {},
   ): Promise<RecordedResponse> {
-    const connection = operations
-      ? await RawConnection.open(this.ports.operations)
-      : await ServiceConnection.open(this.ports.public);
+    // The OpenAPI document, which `ServiceConnection` checks, contains neither the operations API nor the console.
+    const isDocumented = !operations && !path.startsWith('/console');
+    const connection = isDocumented
+      ? await ServiceConnection.open(this.ports.public)
+      : await RawConnection.open(operations ? this.ports.operations : this.ports.public);
     const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
     const head = Object.entries({ Host: 'localhost', ...headers, ...length }).map((pair) => `${pair.join(': ')}\r\n`);
     connection.send(`${method} ${path} HTTP/1.1\r\n${head.join('')}\r\n`);
@@ -281,6 +283,18 @@ async function driveEveryPath(
       headers,
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
+  const consoleHeaders = {
+    'Content-Type': 'application/json',
+    'Sec-Fetch-Site': 'same-origin',
+    Cookie: `svc_console=${text('console cookie').padEnd(43, 'c')}`,
+  };
+  const login = '/console/api/login';
+  for (const body of [{ key: text('console key') }, { key: [text('console body')] }, { [text('console body')]: key }]) {
+    await client.ask(login, { method: 'POST', headers: consoleHeaders, body: JSON.stringify(body) });
+  }
+  await manage('POST', login, { token: text('console token') }, consoleHeaders);
+  await ok(client.ask(login, { headers: consoleHeaders }), 401);
+  await ok(client.ask(login, { method: 'POST', headers: consoleHeaders, body: JSON.stringify({ key }) }));
   const confirmed = await ok(
     manage('POST', '/confirmations', [
       row,
