@@ -55,10 +55,19 @@ async function uploadFile(name: string, content: string | Uint8Array<ArrayBuffer
   return { ...upload.progress, server, waits };
 }
 
-test('the limits of batches are those of the server', () => {
+test('the limits of the server are the same in the console', () => {
+  const { rowsPerRequestMax, bodyBytesMax, rowCharactersMax } = limits;
+  const { pendingRankingsMax, advanceDaysMax, accountCharactersMax } = limits;
   assert.deepEqual(
-    [limits.rowsPerRequestMax, limits.bodyBytesMax, limits.rowCharactersMax],
-    [bounds.confirmationRowsPerRequestMax, bounds.confirmationBodyBytesMax, bounds.confirmationFileRowCharactersMax],
+    { rowsPerRequestMax, bodyBytesMax, rowCharactersMax, pendingRankingsMax, advanceDaysMax, accountCharactersMax },
+    {
+      rowsPerRequestMax: bounds.confirmationRowsPerRequestMax,
+      bodyBytesMax: bounds.confirmationBodyBytesMax,
+      rowCharactersMax: bounds.confirmationFileRowCharactersMax,
+      pendingRankingsMax: bounds.matchQueueRequestsMax,
+      advanceDaysMax: bounds.testClockDaysPerRequestMax,
+      accountCharactersMax: bounds.accountNameCharactersMax,
+    },
   );
 });
 

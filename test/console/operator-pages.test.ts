@@ -6,12 +6,15 @@ import type {
   Page as ApiPage,
   AuditEntry,
   Catalog,
+  CatalogChangesPage,
   CatalogOffer,
   Key,
   Status,
+  TestClock,
 } from '../../src/web/console/operator/api-types.ts';
 import { formatBytes } from '../../src/web/console/operator/parts/format-units.ts';
 import { findAccessibilityViolations } from '../support/accessibility.ts';
+import { ChangeableCatalogs } from '../support/changeable-catalogs.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 import { saveScreenshot, useOperatorConsole } from './operator-console.ts';
 
@@ -27,17 +30,14 @@ const limited = {
   // Offers are listed by their ids.
   id: 'a-limited-offer',
   daily_cap: 2,
-  budget: { per_day_usd: 5_000, per_month_usd: 9_000, pacing: 'even' },
+  budget: { per_day_usd: 5_000, per_month_usd: 9_000, pacing: 'even' as const },
 };
 const catalogFile = {
   ...fixture.catalogFiles.live,
   lenders: [{ ...firstLender, name: lenderName, offers: [limited, ...otherOffers] }, ...otherLenders],
 };
-const operator = useOperatorConsole({
-  catalogs: fixture.catalogs.map((source) =>
-    source.mode === 'live' ? { vertical: source.vertical, mode: 'live', text: JSON.stringify(catalogFile) } : source,
-  ),
-});
+const catalogs = new ChangeableCatalogs({ ...fixture, catalogFiles: { ...fixture.catalogFiles, live: catalogFile } });
+const operator = useOperatorConsole({ catalogs: catalogs.sources, testClock: true });
 
 /** Pages, and the title of the state without data. */
 const pages = [
@@ -367,4 +367,47 @@ test('no page has accessibility violations or scrolls to the side, on small and 
       await saveScreenshot(page, `operator-${name}-${width}`);
     }
   }
+});
+
+test('the differences of a changed catalog are shown with the values before and now', async (t) => {
+  const [renamed, ...lenders] = catalogFile.lenders;
+  const [changed, ...offers] = renamed!.offers;
+  const next = { ...changed!, daily_cap: 3 };
+  catalogs.writeCatalog({ ...catalogFile, lenders: [{ ...renamed!, offers: [next, ...offers] }, ...lenders.slice(1)] });
+  await operator.market.marketplace.reloadCatalogs();
+  const page = await operator.open(t, '#/catalogs/personal-loans/live/changes');
+  const changes = await operator.ask<CatalogChangesPage>('/catalogs/personal-loans/live/changes?limit=25');
+  const figures = await readFigures(page);
+  assert.deepEqual(
+    [figures['Offers added'], figures['Offers removed'], figures['Offers changed']],
+    [changes.offers.added, changes.offers.removed, changes.offers.changed].map(String),
+  );
+  const rows = await readRows(page);
+  assert.deepEqual(
+    rows.map(([offer, change]) => [offer, change]),
+    changes.data.map(({ svc_offer_id, lender_name, change }) => [`${svc_offer_id} ${lender_name}`, change]),
+  );
+  assert.match(rows[0]![2]!, /daily_cap 2 .*3/);
+  assert.ok(rows.some(([, change]) => change === 'removed'));
+  await saveScreenshot(page, 'operator-catalog-changes');
+  assert.deepEqual(await findAccessibilityViolations(page), []);
+});
+
+// The last test, because the clock cannot go back.
+test('a test clock is marked on every page, and can be advanced', async (t) => {
+  const page = await operator.open(t, '#/audit');
+  await page.locator('.mark', { hasText: 'Test clock' }).waitFor();
+  await page.getByRole('link', { name: 'Health' }).click();
+  await page.getByText('A test clock is in use').waitFor();
+  await page.getByLabel('Days to advance').fill('93');
+  await page.keyboard.press('Enter');
+  await page.locator('.field-error').waitFor();
+  await page.getByLabel('Days to advance').fill('46');
+  await page.keyboard.press('Enter');
+  // A login lasts eight hours of the test clock.
+  await page.getByText('Your login has ended').waitFor();
+  const { now, advanced_days: days } = await operator.ask<TestClock>('/test-clock');
+  assert.equal(days, 46);
+  await operator.logIn(page);
+  await page.getByText(`Its time is ${formatUtcTime(now)}, ${days} days ahead`).waitFor();
 });

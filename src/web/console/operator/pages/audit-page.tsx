@@ -45,7 +45,7 @@ const columns: readonly Column<AuditEntry>[] = [
     csvName: 'time',
     cell: ({ time, number }) => (
       <>
-        {formatUtcTime(time)}
+        <span class="row-time">{formatUtcTime(time)}</span>
         <span class="note">entry {number}</span>
       </>
     ),

@@ -110,7 +110,7 @@ function Changes({ changes, route }: { readonly changes: ChangesAnswer; readonly
       <dl class="figures">
         {(['added', 'removed', 'changed'] as const).map((change) => (
           <div key={change}>
-            <dt>Offers {change}</dt>
+            <dt>{`Offers ${change}`}</dt>
             <dd>{formatCount(offers[change])}</dd>
           </div>
         ))}
