@@ -13,7 +13,7 @@ import { RunningMarketplace } from '../support/running-marketplace.ts';
 const screenshots = fileURLToPath(new URL('../../test-artefacts/console/', import.meta.url));
 
 /** Forwards connections to a listener, whose port changes with each restart, from one port. */
-async function startForwarder(getPort: () => number) {
+export async function startForwarder(getPort: () => number) {
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
     const upstream = connect(getPort(), '127.0.0.1');

@@ -1,46 +1,12 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { join } from 'node:path';
 import { after, before, type TestContext } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { askOperator } from '../contract/operator-request.ts';
 import { assertOk } from '../support/api-caller.ts';
 import { startChromium } from '../support/chromium.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { RunningMarketplace, type StartOptions } from '../support/running-marketplace.ts';
-
-const screenshots = fileURLToPath(new URL('../../test-artefacts/console/', import.meta.url));
-
-/** Forwards connections to the operations listener, whose port changes with each restart, from one port. */
-async function startForwarder(getPort: () => number) {
-  const sockets = new Set<Socket>();
-  const server = createServer((client) => {
-    const upstream = connect(getPort(), '127.0.0.1');
-    for (const [socket, other] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      sockets.add(socket);
-      socket.on('error', () => other.destroy());
-      socket.on('close', () => {
-        sockets.delete(socket);
-        other.destroy();
-      });
-      socket.pipe(other);
-    }
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return {
-    port: (server.address() as AddressInfo).port,
-    async close(): Promise<void> {
-      for (const socket of sockets) socket.destroy();
-      await once(server.close(), 'close');
-    },
-  };
-}
+import { startForwarder } from './console-browser.ts';
 
 /** A service with its operator console in a browser. Available only while a test runs. */
 class OperatorConsole {
@@ -118,10 +84,4 @@ export function useOperatorConsole(options: StartOptions = {}): OperatorConsole 
   before(() => console.start(options));
   after(() => console.close());
   return console;
-}
-
-/** Saves a picture of the whole page in `test-artefacts/console/`. */
-export async function saveScreenshot(page: Page, name: string): Promise<void> {
-  mkdirSync(screenshots, { recursive: true });
-  await page.screenshot({ path: join(screenshots, `${name}.png`), fullPage: true });
 }

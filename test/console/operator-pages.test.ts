@@ -16,7 +16,8 @@ import { formatBytes } from '../../src/web/console/operator/parts/format-units.t
 import { findAccessibilityViolations } from '../support/accessibility.ts';
 import { ChangeableCatalogs } from '../support/changeable-catalogs.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
-import { saveScreenshot, useOperatorConsole } from './operator-console.ts';
+import { saveScreenshot } from './console-browser.ts';
+import { useOperatorConsole } from './operator-console.ts';
 
 type Lender = (typeof fixture.catalogFiles.live.lenders)[number];
 

@@ -6,7 +6,8 @@ import type { ConfirmationsResponse } from '../../src/index.ts';
 import { findAccessibilityViolations } from '../support/accessibility.ts';
 import { clickIdFromRedirect } from '../support/click-ids.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
-import { saveScreenshot, useOperatorConsole } from './operator-console.ts';
+import { saveScreenshot } from './console-browser.ts';
+import { useOperatorConsole } from './operator-console.ts';
 
 const operator = useOperatorConsole();
 const header = 'click_id,txid,status,amount,occurred_at,note';

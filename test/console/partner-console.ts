@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContextOptions, Page, Response } from 'playwright-core';
 import { runAfterTest } from '../support/run-after-test.ts';
-
-const screenshots = fileURLToPath(new URL('../../test-artefacts/console/', import.meta.url));
 
 /** Which console, and the secret of the login. */
 export interface ConsoleLoginForm {
@@ -87,10 +82,4 @@ export async function collectAnswers(page: Page, use: () => Promise<void>): Prom
       value: (await response.json()) as unknown,
     })),
   );
-}
-
-/** Saves a picture of the whole page in `test-artefacts/console/`. */
-export async function saveScreenshot(page: Page, name: string): Promise<void> {
-  mkdirSync(screenshots, { recursive: true });
-  await page.screenshot({ path: join(screenshots, `${name}.png`), fullPage: true });
 }

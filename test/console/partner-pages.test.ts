@@ -7,7 +7,8 @@ import { assertOk } from '../support/api-caller.ts';
 import { startChromium } from '../support/chromium.ts';
 import { type ApiKeyOptions, RunningMarketplace } from '../support/running-marketplace.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
-import { collectAnswers, openConsole, readTable, saveScreenshot, visit } from './partner-console.ts';
+import { saveScreenshot } from './console-browser.ts';
+import { collectAnswers, openConsole, readTable, visit } from './partner-console.ts';
 
 const account = 'partner & sons';
 const hostileText = '<img src=x onerror="document.title=\'owned\'">';
