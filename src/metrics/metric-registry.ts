@@ -68,14 +68,14 @@ export class MetricRegistry {
   /** Registers a counter whose value `read` returns at each scrape. */
   registerCounter(name: string, help: string, read: ReadMetric, labelNames: readonly string[] = []): void {
     const add = ({ labels, value }: MetricSample) => counter.inc(labels, value);
-    const collect = () => replaceSamples(counter, read, add);
+    const collect = () => replaceSamples(counter, read, add, labelNames);
     const counter: Counter = new Counter({ name, help, labelNames, registers: [this.#registry], collect });
   }
 
   /** Registers a gauge whose value `read` returns at each scrape. */
   registerGauge(name: string, help: string, read: ReadMetric, labelNames: readonly string[] = []): void {
     const add = ({ labels, value }: MetricSample) => gauge.set(labels, value);
-    const collect = () => replaceSamples(gauge, read, add);
+    const collect = () => replaceSamples(gauge, read, add, labelNames);
     const gauge: Gauge = new Gauge({ name, help, labelNames, registers: [this.#registry], collect });
   }
 
@@ -96,12 +96,18 @@ export class MetricRegistry {
  * Replaces the samples of a metric. The code after `reset` must not use `await`: two simultaneous scrapes could both add their samples and
  * double a counter.
  */
-async function replaceSamples(metric: Metric, read: ReadMetric, add: (sample: MetricSample) => void): Promise<void> {
+async function replaceSamples(
+  metric: Metric,
+  read: ReadMetric,
+  add: (sample: MetricSample) => void,
+  labelNames: readonly string[],
+): Promise<void> {
   const returned = read();
   const value = returned instanceof Promise ? await awaitWithinScrapeTimeout(returned) : returned;
   metric.reset();
-  // `reset` sets a metric without labels to 0. `remove` deletes the 0 if the current value of the metric is unknown.
-  if (value === null) metric.remove();
-  else if (typeof value === 'number') add({ labels: {}, value });
+  if (value === null) {
+    // `reset` sets a metric without labels to 0, although its value is unknown. A metric with labels has no samples then.
+    if (labelNames.length === 0) metric.remove();
+  } else if (typeof value === 'number') add({ labels: {}, value });
   else for (const sample of value) add(sample);
 }

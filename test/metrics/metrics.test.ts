@@ -141,6 +141,12 @@ test('a scrape omits the disk metrics if the data folder cannot be read', async 
   assert.doesNotMatch(text, /^marketplace_data_disk_free_bytes \d/m);
 });
 
+test('a scrape omits a metric with labels whose values are unknown', async () => {
+  const { registry } = createMetrics();
+  registry.registerGauge('test_experiments', 'Experiments.', () => null, ['state']);
+  assert.doesNotMatch(await registry.renderPrometheusText(), /^test_experiments/m);
+});
+
 test('observe counts a value in every histogram bucket with an equal or higher upper bound, and changes no other series', () => {
   const upperBounds = [10, 70, 1_000, 50_000];
   fc.assert(
