@@ -45,7 +45,7 @@ try {
   const operator = { consoleUrl: demo.operatorUrl, login: { token: demo.operatorToken } };
   const pictures = [
     { ...partner, name: 'partner-console', page: '/experiments/short-form' },
-    { ...operator, name: 'operator-console', page: '/' },
+    { ...operator, name: 'operator-console', page: '/catalogs/personal-loans/live' },
   ];
   for (const picture of pictures) for (const theme of ['light', 'dark'] as const) await draw(browser, picture, theme);
 } finally {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { serviceActor } from '../../src/audit/audit-log.ts';
 import { defaultLimitOverrides } from '../../src/auth/rate-limits.ts';
 import { startServer } from '../../src/cli/commands/serve.ts';
@@ -52,10 +53,24 @@ export async function serveDemo(dataDir: string, config: Config): Promise<void> 
   onSecondStopSignal(() => process.exit(1));
   const keys = replaceRevokedKeys(service, demo.keys);
   if (keys !== demo.keys) writeDemoFile(dataDir, { ...demo, keys });
+  await awaitAnalytics(service, keys[0]!, stopSignal);
   process.stdout.write(describeConsoles(service, config, { ...demo, keys }, dataDir));
   await stopRequested;
   await service.close();
   await flush();
+}
+
+const analyticsPollMs = 500;
+
+/** Waits until the analytics answer. After an upgrade, the service first computes them again from the ledger. */
+async function awaitAnalytics({ ports }: Service, { vertical, key }: DemoKey, stopSignal: AbortSignal): Promise<void> {
+  const url = `http://127.0.0.1:${ports!.public}/v1/${vertical}/tags?limit=1`;
+  for (let isFirst = true; !stopSignal.aborted; isFirst = false) {
+    const { status } = await fetch(url, { headers: { Authorization: `Bearer ${key}` } });
+    if (status !== 503) return;
+    if (isFirst) process.stderr.write('demo-console: waiting for the analytics, which are computed from the ledger\n');
+    await sleep(analyticsPollMs);
+  }
 }
 
 /** Returns active keys for all logins. Creates keys for those that were revoked, for example in the operator console. */
