@@ -459,8 +459,12 @@ export const bounds = {
   retentionRetryDelayMs: 60 * 1000,
   /** Maximum number of analytics queries queued for the aggregator thread; further analytics requests get 503. */
   analyticsQueueQueriesMax: 1_024,
+  /** Maximum number of them from one account, so that an account with many requests leaves room for the others. */
+  analyticsQueueQueriesPerAccountMax: 512,
   /** Maximum number of unanswered queries in the aggregator thread. Queries that the aggregator thread has received cannot be cancelled. */
   analyticsQueriesInFlightMax: 32,
+  /** Maximum number of them from one account. A query of another account waits for these, and not for all queries of the account. */
+  analyticsQueriesInFlightPerAccountMax: 4,
   /** Time after which a waiting analytics query is rejected, because the deadline of its HTTP request has passed. */
   analyticsQueryTimeoutMs: 2_000,
 

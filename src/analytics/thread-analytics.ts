@@ -34,6 +34,8 @@ export interface AnalyticsThreadOptions {
 interface PendingQuery {
   readonly position: number;
   readonly query: AggregatorQuery;
+  /** Account of the caller; null for a query of the service or the operator. */
+  readonly account: number | null;
   readonly signal: CancelSignal | null | undefined;
   /** Resolves the query with a result of type `QueryResult<typeof query.name>`. */
   readonly resolve: (result: QueryResult<QueryName>) => void;
@@ -47,7 +49,8 @@ interface PendingQuery {
  *     starting --ready--> running --exit--> restarting --delay--> starting        any state --close--> closed
  *
  * Accepts queries while the thread is running. A query waits in a queue until all records appended before the query are durable. The thread
- * gets at most `bounds.analyticsQueriesInFlightMax` queries at a time. A query that is cancelled while it is queued is never sent to the
+ * gets at most `bounds.analyticsQueriesInFlightMax` queries at a time, and few from one account, so that an account with many slow queries
+ * does not make the others wait. A query that is cancelled while it is queued is never sent to the
  * thread. When the aggregator thread exits, all pending queries are rejected. After a restart, the rejected queries are not sent again,
  * because the deadline of their HTTP requests may have passed.
  */
@@ -180,6 +183,10 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     if (this.#queuedQueries.size + this.#sentQueries.size >= bounds.analyticsQueueQueriesMax) {
       return Promise.reject(new AnalyticsUnavailableError('analytics query queue is full'));
     }
+    const account = accountOf(query);
+    if (account !== null && this.#countQueued(account) >= bounds.analyticsQueueQueriesPerAccountMax) {
+      return Promise.reject(new AnalyticsUnavailableError('too many analytics queries of one account'));
+    }
     const { log } = this.#options;
     // Records may have become durable before `onLedgerDurable` was registered as a callback of the ledger.
     if (log.durablePosition > this.#progress.durablePosition) this.onLedgerDurable(log.durablePosition);
@@ -191,7 +198,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
       this.#queuedQueries.delete(id);
       reject(new AnalyticsUnavailableError('analytics query timed out'));
     }, bounds.analyticsQueryTimeoutMs);
-    const pending = { position, query, signal, resolve: resolve as PendingQuery['resolve'], reject, deadline };
+    const pending = { position, query, account, signal, resolve: resolve as PendingQuery['resolve'], reject, deadline };
     if (currentOnly) {
       this.#sendMessage(id, pending);
     } else {
@@ -202,18 +209,29 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
   }
 
   #sendQueuedQueries(): void {
+    if (this.#queuedQueries.size === 0) return;
     const { durablePosition } = this.#progress;
+    const sentByAccount = countByAccount(this.#sentQueries);
     for (const [id, pending] of this.#queuedQueries) {
       if (this.#sentQueries.size >= bounds.analyticsQueriesInFlightMax) return;
       if (pending.position > durablePosition) continue;
+      const { account } = pending;
+      const sentOfAccount = account === null ? 0 : (sentByAccount.get(account) ?? 0);
+      if (sentOfAccount >= bounds.analyticsQueriesInFlightPerAccountMax && !pending.signal?.ended) continue;
       this.#queuedQueries.delete(id);
       if (pending.signal?.ended) {
         clearTimeout(pending.deadline);
         pending.reject(new AnalyticsUnavailableError('analytics query cancelled by the caller'));
       } else {
+        if (account !== null) sentByAccount.set(account, sentOfAccount + 1);
         this.#sendMessage(id, pending);
       }
     }
+  }
+
+  #countQueued(account: number): number {
+    if (this.#queuedQueries.size < bounds.analyticsQueueQueriesPerAccountMax) return 0;
+    return countByAccount(this.#queuedQueries).get(account) ?? 0;
   }
 
   #sendMessage(id: number, pending: PendingQuery): void {
@@ -307,4 +325,15 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     await this.#exited;
     clearTimeout(closeTimer);
   }
+}
+
+/** Returns the account of the parameter of a query; null for a query of the service or the operator. */
+function accountOf({ parameter }: AggregatorQuery): number | null {
+  return typeof parameter === 'object' && 'account' in parameter ? parameter.account : null;
+}
+
+function countByAccount(queries: ReadonlyMap<number, PendingQuery>): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (const { account } of queries.values()) if (account !== null) counts.set(account, (counts.get(account) ?? 0) + 1);
+  return counts;
 }

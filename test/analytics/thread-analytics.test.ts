@@ -147,7 +147,8 @@ describe('ThreadAnalytics', () => {
     await writeLedger(subs.slice(0, 10).map((sub) => sessionCreatedRecord(sub)));
     const analytics = await start(logAt(10));
     const signal = { ended: false };
-    const first = Array.from({ length: bounds.analyticsQueriesInFlightMax }, () => analytics.getSummary(byTag, signal));
+    const length = bounds.analyticsQueriesInFlightPerAccountMax;
+    const first = Array.from({ length }, () => analytics.getSummary(byTag, signal));
     const cancelled = analytics.listSessions({ ...byTag, afterPosition: 0, limit: 5 }, signal);
     const active = analytics.listDailyAnalytics(byTag, { ended: false });
     const rejected = assert.rejects(cancelled, AnalyticsUnavailableError);
@@ -157,10 +158,28 @@ describe('ThreadAnalytics', () => {
     await rejected;
     assert.equal((await active).days[0]?.sessions, 10);
 
-    const answers = Array.from({ length: bounds.analyticsQueueQueriesMax }, () => analytics.getSummary(byTag));
-    await assert.rejects(analytics.getSummary(byTag), AnalyticsUnavailableError);
-    for (const { sessions } of await Promise.all(answers)) assert.equal(sessions, 10);
+    const answers = Array.from({ length: bounds.analyticsQueueQueriesMax }, (_, index) =>
+      analytics.getSummary({ ...byTag, account: 1 + (index % 3) }),
+    );
+    await assert.rejects(analytics.getSummary({ ...byTag, account: 4 }), /queue is full/);
+    (await Promise.all(answers)).forEach(({ sessions }, index) => {
+      assert.equal(sessions, index % 3 === 0 ? 10 : 0);
+    });
     assert.equal((await analytics.getSummary(byTag)).sessions, 10);
+  });
+
+  it('answers an account before the many queries of another account, which do not fill the queue', async (test) => {
+    test.mock.timers.enable({ apis: ['setTimeout'] });
+    await writeLedger([sessionCreatedRecord(subs[0]!)]);
+    const analytics = await start(logAt(1));
+    const { analyticsQueriesInFlightPerAccountMax, analyticsQueueQueriesPerAccountMax } = bounds;
+    const length = analyticsQueriesInFlightPerAccountMax + analyticsQueueQueriesPerAccountMax;
+    let answered = 0;
+    const many = Array.from({ length }, () => analytics.getSummary(byTag).then(() => answered++));
+    await assert.rejects(analytics.getSummary(byTag), AnalyticsUnavailableError);
+    await analytics.getSummary({ ...byTag, account: 2 });
+    assert(answered <= analyticsQueriesInFlightPerAccountMax, `${answered} earlier answers`);
+    await Promise.all(many);
   });
 
   it('rejects an analytics query that times out', async (test) => {
