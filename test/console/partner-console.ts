@@ -9,17 +9,21 @@ export interface ConsoleLoginForm {
   /** Label of the field of the login page. */
   readonly label: 'API key' | 'Operator token';
   readonly secret: string;
+  /** Time of the browser's clock: that of the service, because the console warns if they differ. */
+  readonly nowMs: number;
 }
 
 /** Opens a console in a new browser context and logs in. The test fails if a script of the page has an error. */
 export async function openConsole(
   t: TestContext,
   browser: Browser,
-  { url, label, secret }: ConsoleLoginForm,
+  { url, label, secret, nowMs }: ConsoleLoginForm,
   options: BrowserContextOptions = {},
 ): Promise<Page> {
   const context = await browser.newContext(options);
   const page = await context.newPage();
+  // Timers still run.
+  await page.clock.setFixedTime(nowMs);
   const errors: string[] = [];
   page.on('pageerror', (error) => void errors.push(String(error)));
   page.on('console', (message) => {

@@ -51,7 +51,12 @@ after(async () => {
 });
 
 async function open(t: TestContext, place: string, key = 'full', options: BrowserContextOptions = {}): Promise<Page> {
-  const page = await openConsole(t, browser, { url, label: 'API key', secret: keys.get(key)! }, options);
+  const page = await openConsole(
+    t,
+    browser,
+    { url, label: 'API key', secret: keys.get(key)!, nowMs: market.clock.wallMs() },
+    options,
+  );
   await visit(page, url, place);
   return page;
 }

@@ -323,7 +323,6 @@ const deviceColumns: readonly Column<Device>[] = [
       ['Clicks', 'offer_clicks', formatCount],
       ['Click rate', 'click_rate', formatShare],
       ['Confirmed per session', 'rev_per_session', formatUsdPerUnit],
-      ['Confirmed revenue', 'rev_confirmed', formatUsd],
     ] as const
   ).map(
     ([header, member, format]): Column<Device> => ({
