@@ -29,7 +29,8 @@ import { findBestLender } from '../../src/web/console/partner/sort-offers.ts';
 import { startChromium } from '../support/chromium.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { collectAnswers, openConsole, readTable, saveScreenshot, visit } from './partner-console.ts';
+import { saveScreenshot } from './console-browser.ts';
+import { collectAnswers, openConsole, readTable, visit } from './partner-console.ts';
 import { findUnknownFigures } from './shown-figures.ts';
 
 const vertical = builtInVerticals.verticals[0]!;

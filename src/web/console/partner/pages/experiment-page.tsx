@@ -2,7 +2,7 @@ import type { ExperimentResponse, ExperimentResults } from '../../common/api-typ
 import { formatCount, formatUsdPerUnit, formatUtcDay } from '../../common/format.ts';
 import { type PartnerLogin, useLogin } from '../../common/login.ts';
 import { Plot } from '../../common/plot.tsx';
-import type { Route } from '../../common/route.ts';
+import { formatRoute, type Route } from '../../common/route.ts';
 import { PageHeading } from '../../common/shell.tsx';
 import { Notice, WhenLoaded } from '../../common/states.tsx';
 import { type Loaded, useApi } from '../../common/use-api.ts';
@@ -138,6 +138,11 @@ function Verdict({ definition, results }: LoadedExperiment) {
           </div>
         ))}
       </dl>
+      {definition.closing === null && (
+        <p>
+          <a href={formatRoute(['experiments', definition.name, 'code'])}>Code for your page</a>
+        </p>
+      )}
     </section>
   );
 }

@@ -182,8 +182,8 @@ function Preview({
       <section class="card section">
         <h2>Preview</h2>
         <p>
-          This experiment compares the revenue per session of {definition.arms.length} pages with that of{' '}
-          {control.label ?? control.referrer_tag}.
+          This experiment compares the revenue per session of {definition.arms.length - 1} other{' '}
+          {definition.arms.length === 2 ? 'page' : 'pages'} with that of {control.label ?? control.referrer_tag}.
         </p>
         <dl class="definition">
           {rows.map(([label, text]) => (

@@ -53,7 +53,7 @@ export function usePlan(form: ExperimentForm, basedOn: string): Planned {
     };
     // `key` stands for the request, which is a new object in each rendering.
   }, [key]);
-  return { plan: answer.plan, failure: answer.failure, isCurrent: answer.key === key };
+  return { plan: answer.plan, failure: answer.failure, isCurrent: request === null || answer.key === key };
 }
 
 /** What the experiment of the form will be able to find, and when. */
@@ -61,8 +61,8 @@ export function PlanPanel({ planned, form }: { readonly planned: Planned; readon
   const { plan, failure, isCurrent } = planned;
   return (
     <section class="card section plan" aria-label="What it will find">
-      <h2>What it will find</h2>
-      <div aria-live="polite" aria-busy={!isCurrent} class={`section ${isCurrent ? '' : 'outdated'}`}>
+      <h2>What it will find {!isCurrent && <span class="soft">updating…</span>}</h2>
+      <div aria-live="polite" aria-busy={!isCurrent} class="section">
         {failure !== null && failure.kind === 'refused' && failure.status === 400 && (
           <Notice kind="info" title="The estimate needs valid values">
             <p class="api-sentence">{failure.message}</p>
@@ -82,6 +82,7 @@ type ArmPlan = ExperimentPlanResponse['arms'][number];
 
 function Plan({ plan, form }: { readonly plan: ExperimentPlanResponse; readonly form: ExperimentForm }) {
   const { basis, arms, outlook, planned_day: plannedDay, first_comparison_on: firstComparison, retrospective } = plan;
+  const isKnown = outlook.length > 0;
   const labelOf = (tag: string, index: number) => form.arms[index + 1]?.label.trim() || tag;
   return (
     <>
@@ -92,7 +93,7 @@ function Plan({ plan, form }: { readonly plan: ExperimentPlanResponse; readonly 
           </p>
         </Notice>
       )}
-      {outlook.length === 0 ? (
+      {!isKnown ? (
         <Notice kind="info" title="No estimate yet">
           <p>
             {basis.referrer_tag} has {formatCount(basis.sessions_with_revenue)} of the 25 matured sessions with revenue
@@ -113,20 +114,22 @@ function Plan({ plan, form }: { readonly plan: ExperimentPlanResponse; readonly 
       <dl class="figures">
         <div>
           <dt>First comparison</dt>
-          <dd>{firstComparison === null ? 'not by then' : formatUtcDay(firstComparison)}</dd>
+          <dd>{firstComparison === null ? (isKnown ? 'not by then' : 'unknown') : formatUtcDay(firstComparison)}</dd>
         </div>
         <div>
           <dt>Planned day</dt>
           <dd>{plannedDay === null ? 'none, without a last day' : formatUtcDay(plannedDay)}</dd>
         </div>
       </dl>
-      <p class="soft">
-        Estimated from <strong>{basis.referrer_tag}</strong>: {formatCount(basis.sessions)} matured sessions,{' '}
-        {formatCount(basis.sessions_with_revenue)} with revenue, {formatUsdPerUnit(basis.rev_per_session)} per session,{' '}
-        {formatDecimal(basis.sessions_per_day)} sessions per day for all pages together. “Likely” means in 80 of 100
-        experiments.
-      </p>
-      {outlook.length > 0 && (
+      {isKnown && (
+        <p class="soft">
+          Estimated from <strong>{basis.referrer_tag}</strong>: {formatCount(basis.sessions)} matured sessions,{' '}
+          {formatCount(basis.sessions_with_revenue)} with revenue, {formatUsdPerUnit(basis.rev_per_session)} per
+          session, {formatDecimal(basis.sessions_per_day)} sessions per day for all pages together. “Likely” means in 80
+          of 100 experiments.
+        </p>
+      )}
+      {isKnown && (
         <DataTable
           caption="Other last days"
           columns={outlookColumns}
