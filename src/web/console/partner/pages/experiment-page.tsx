@@ -20,9 +20,8 @@ export function ExperimentPage({ name, route }: { readonly name: string; readonl
   const login = useLogin<PartnerLogin>();
   const path = ['experiments', name];
   const definition = useApi<ExperimentResponse>(partnerPath(login, path), ['arms', 'closing']);
-  const groupBy = route.query.group_by ?? null;
-  const query = { series: true, group_by: groupBy };
-  const results = useApi<ExperimentResults>(partnerPath(login, [...path, 'results'], query), ['sentence', 'arms']);
+  const resultsPath = partnerPath(login, [...path, 'results'], { series: true });
+  const results = useApi<ExperimentResults>(resultsPath, ['sentence', 'arms']);
   return (
     <>
       <PageHeading title={name} lead={definition.value?.hypothesis ?? undefined}>
@@ -30,7 +29,11 @@ export function ExperimentPage({ name, route }: { readonly name: string; readonl
       </PageHeading>
       <WhenLoaded loaded={joinLoaded(definition, results)} what="results">
         {(experiment) => (
-          <ExperimentSections {...experiment} groupBy={groupBy} onClosed={() => reloadAll(definition, results)} />
+          <ExperimentSections
+            {...experiment}
+            groupBy={route.query.group_by ?? null}
+            onClosed={() => reloadAll(definition, results)}
+          />
         )}
       </WhenLoaded>
     </>
@@ -46,7 +49,7 @@ function reloadAll(...loaded: readonly Loaded<unknown>[]): void {
   for (const { reload } of loaded) reload();
 }
 
-/** Returns the definition and the results, when both are loaded. While other groups are loaded, the earlier results stay. */
+/** Returns the definition and the results, when both are loaded. */
 function joinLoaded(
   definition: Loaded<ExperimentResponse>,
   results: Loaded<ExperimentResults>,
@@ -78,7 +81,7 @@ function ExperimentSections({
       <Funnel results={results} />
       <RevenueByAge results={results} revenueDays={definition.revenue_days} />
       <Guardrails results={results} />
-      <Breakdown definition={definition} results={results} groupBy={groupBy} />
+      <Breakdown definition={definition} groupBy={groupBy} />
       <ClosingSection definition={definition} onClosed={onClosed} />
     </>
   );

@@ -1,8 +1,11 @@
 import type { ExperimentResponse, ExperimentResults } from '../../common/api-types.ts';
 import { type Column, DataTable } from '../../common/data-table.tsx';
 import { formatCount, formatRange, formatShare, formatUsd, formatUsdPerUnit } from '../../common/format.ts';
+import { type PartnerLogin, useLogin } from '../../common/login.ts';
 import { changeQuery } from '../../common/router.ts';
-import { Loading } from '../../common/states.tsx';
+import { WhenLoaded } from '../../common/states.tsx';
+import { useApi } from '../../common/use-api.ts';
+import { partnerPath } from '../partner-path.ts';
 import { armNames } from './words.tsx';
 
 type Group = NonNullable<ExperimentResults['breakdown']>['groups'][number];
@@ -20,18 +23,18 @@ function groupText({ kind, value }: Group): string {
 /** Figures of groups of units, by device or by a dimension of the experiment. The group is part of the address. */
 export function Breakdown({
   definition,
-  results,
   groupBy,
 }: {
   readonly definition: ExperimentResponse;
-  readonly results: ExperimentResults;
   readonly groupBy: string | null;
 }) {
-  const { breakdown } = results;
+  const login = useLogin<PartnerLogin>();
+  const path = ['experiments', definition.name, 'results'];
+  const results = useApi<ExperimentResults>(groupBy === null ? null : partnerPath(login, path, { group_by: groupBy }));
   return (
     <section class="card section">
       <h2>
-        Breakdown <span class="word warn">{breakdown?.warning ?? 'For ideas, not for decisions.'}</span>
+        Breakdown <span class="word warn">{results.value?.breakdown?.warning ?? 'For ideas, not for decisions.'}</span>
       </h2>
       <p class="soft">
         With many groups, some differ by chance. A group that looks better is an idea for the next experiment.
@@ -52,20 +55,26 @@ export function Breakdown({
           ))}
         </select>
       </div>
-      {breakdown !== undefined && <Groups results={results} breakdown={breakdown} />}
-      {groupBy !== null && breakdown === undefined && <Loading what="groups" />}
+      {groupBy !== null && (
+        <WhenLoaded loaded={results} what="groups">
+          {({ name, arms, breakdown }) => breakdown && <Groups name={name} arms={arms} breakdown={breakdown} />}
+        </WhenLoaded>
+      )}
     </section>
   );
 }
 
 function Groups({
-  results,
+  name,
+  arms,
   breakdown,
 }: {
-  readonly results: ExperimentResults;
+  /** Name of the experiment. */
+  readonly name: string;
+  readonly arms: ExperimentResults['arms'];
   readonly breakdown: NonNullable<ExperimentResults['breakdown']>;
 }) {
-  const nameOf = armNames(results.arms);
+  const nameOf = armNames(arms);
   const rows = breakdown.groups.flatMap((group) =>
     group.arms.map(
       (arm): GroupRow => ({
@@ -127,7 +136,7 @@ function Groups({
       columns={columns}
       rows={rows}
       rowKey={({ group, arm }) => `${group} ${arm.referrer_tag}`}
-      csvName={`${results.name}-breakdown`}
+      csvName={`${name}-breakdown`}
       empty={<p>No sessions are counted yet.</p>}
     />
   );
