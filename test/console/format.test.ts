@@ -44,6 +44,15 @@ test('quotes CSV cells, and protects spreadsheets from formulas', () => {
     ],
   );
   assert.equal(csv, 'tag,value\r\n\'=1+1,-0.5\r\n"a ""b"", c",\r\n\'@x,0.30000000000000004\r\n');
+  for (const [text, cell] of [
+    ['\uFF1D1+1', "'\uFF1D1+1"],
+    ['a\t=1+1', "a\t'=1+1"],
+    ['a\r\n+1\n=1', `"a\r\n'+1\n'=1"`],
+    ['\t@x', "'\t'@x"],
+    ['a=1-1\tb', 'a=1-1\tb'],
+  ] as const) {
+    assert.equal(renderCsv(['one'], [[text]]), `one\r\n${cell}\r\n`);
+  }
 });
 
 test('parses the fragment that it formats, and keeps malformed encoding as text', () => {
