@@ -124,10 +124,13 @@ describe('states of each page', () => {
         await page.reload();
         await page.getByText(text).first().waitFor();
       };
-      const error = { error: 'SERVICE_UNAVAILABLE', message: 'The service is unavailable <b>now</b>.' };
-      const headers = { 'X-Request-Id': 'request-7' };
-      await showsAfter((route) => route.fulfill({ status: 503, json: error, headers }), error.message);
-      assert.match(await textOf(page), /Request id: request-7/);
+      const message = 'The service is unavailable <b>now</b>.';
+      const advice = 'Retry after the number of seconds in the Retry-After header.';
+      const error = { error: 'SERVICE_UNAVAILABLE', message: `${message} ${advice}` };
+      const headers = { 'X-Request-Id': 'request-7', 'Retry-After': '1' };
+      await showsAfter((route) => route.fulfill({ status: 503, json: error, headers }), message);
+      assert.match(await textOf(page), /This page tries again by itself\.\s+Request id: request-7/);
+      assert.ok(!(await textOf(page)).includes(advice));
       assert.deepEqual(await findAccessibilityViolations(page), []);
       await saveScreenshot(page, `partner-${name}-refused`);
       await showsAfter((route) => route.fulfill({ json: { other: 1 } }), 'does not understand the answer');

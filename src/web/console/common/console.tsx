@@ -1,13 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { type ApiFailure, callApi, onLoginExpired } from './api-client.ts';
-import { retryDelayMs, timerMsMax } from './limits.ts';
+import { timerMsMax } from './limits.ts';
 import { type Login, LoginContext } from './login.ts';
 import { type Credential, LoginPage } from './login-page.tsx';
 import type { Route } from './route.ts';
 import { useRoute } from './router.ts';
 import { type Mark, type NavigationItem, Shell } from './shell.tsx';
 import { ErrorBoundary, FailureNotice, Loading } from './states.tsx';
+import { useRetry } from './use-api.ts';
 
 /** What differs between the consoles. */
 export interface ConsoleDefinition<OwnLogin extends Login> {
@@ -94,12 +95,7 @@ function useLoginState<OwnLogin extends Login>({ loginMembers }: ConsoleDefiniti
     const timer = setTimeout(() => void callApi('login'), Math.min(Math.max(lifetimeMs, 0) + 1_000, timerMsMax));
     return () => clearTimeout(timer);
   }, [isIn, lifetimeMs]);
-  // While the server cannot be reached, the console asks again when the browser is online.
-  const isOffline = state.kind === 'failed' && state.failure.kind === 'offline';
-  useEffect(() => {
-    if (!isOffline) return;
-    const timer = setInterval(() => void check(), retryDelayMs);
-    return () => clearInterval(timer);
-  }, [isOffline, check]);
-  return { state, setState, check: useCallback(() => void check(), [check]) };
+  const checkAgain = useCallback(() => void check(), [check]);
+  useRetry(state.kind === 'failed' ? state.failure : null, checkAgain);
+  return { state, setState, check: checkAgain };
 }

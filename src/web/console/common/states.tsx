@@ -69,6 +69,9 @@ const refusalTitles: Readonly<Record<number, string>> = {
   503: 'The server is busy',
 };
 
+/** Advice at the end of a message of the API that a reader of the page cannot follow. */
+const adviceForPrograms = / Retry after the number of seconds in the Retry-After header\.$/;
+
 /** Notice for a failed request. */
 export function FailureNotice({ failure, onRetry }: { readonly failure: ApiFailure; readonly onRetry?: () => void }) {
   const retry = onRetry !== undefined && (
@@ -105,8 +108,13 @@ export function FailureNotice({ failure, onRetry }: { readonly failure: ApiFailu
             refusalTitles[status] ?? (status >= 500 ? 'The server has a problem' : 'The server refused the request')
           }
         >
-          <p class="api-sentence">{message}</p>
-          {retryAfterSeconds !== null && <p>You can try again in {retryAfterSeconds} s.</p>}
+          <p class="api-sentence">{message.replace(adviceForPrograms, '')}</p>
+          {retryAfterSeconds !== null &&
+            (onRetry === undefined ? (
+              <p>You can try again in {retryAfterSeconds} s.</p>
+            ) : (
+              <p>This page tries again by itself.</p>
+            ))}
           <RequestId id={requestId} />
           {retry}
         </Notice>

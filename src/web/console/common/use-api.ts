@@ -14,8 +14,33 @@ export interface Loaded<Value> {
 }
 
 /**
- * Loads an answer of the API, and loads it again when the address changes. While the server cannot be reached, it is asked again from time to
- * time, and when the browser is online again.
+ * Sends a failed request again: when the server is likely to be reachable again, or after the time that the server has asked for.
+ *
+ * @param failure latest failure of the request; null after an answer
+ */
+export function useRetry(failure: ApiFailure | null, retry: () => void): void {
+  useEffect(() => {
+    const waitMs = failure === null ? null : retryAfterMs(failure);
+    if (waitMs === null) return;
+    const timer = setTimeout(retry, waitMs);
+    addEventListener('online', retry);
+    return () => {
+      clearTimeout(timer);
+      removeEventListener('online', retry);
+    };
+  }, [failure, retry]);
+}
+
+/** Returns the time in milliseconds after which a failed request is sent again; null if a repetition would fail, too. */
+function retryAfterMs(failure: ApiFailure): number | null {
+  if (failure.kind === 'offline') return retryDelayMs;
+  return failure.kind === 'refused' && failure.retryAfterSeconds !== null
+    ? Math.max(retryDelayMs, failure.retryAfterSeconds * 1_000)
+    : null;
+}
+
+/**
+ * Loads an answer of the API, and loads it again when the address changes, and after a failure that may be over soon.
  *
  * @param path from `apiPath`; null to load nothing
  * @param members members without which the page cannot show the answer
@@ -38,16 +63,7 @@ export function useApi<Value>(path: string | null, members: readonly string[] = 
     return () => ended.abort();
   }, [path, attempt]);
   const current = answer?.path === path ? answer : null;
-  const isOffline = current?.failure?.kind === 'offline';
-  useEffect(() => {
-    if (!isOffline) return;
-    const timer = setInterval(reload, retryDelayMs);
-    addEventListener('online', reload);
-    return () => {
-      clearInterval(timer);
-      removeEventListener('online', reload);
-    };
-  }, [isOffline, reload]);
+  useRetry(current?.failure ?? null, reload);
   return {
     value: current?.value ?? null,
     failure: current?.failure ?? null,

@@ -75,7 +75,9 @@ export function Planning({
 }) {
   const { comparisons, unit, arms } = results;
   const nameOf = armNames(arms);
-  const planned = comparisons.flatMap(({ arm, planning }) => (planning === null ? [] : [{ arm, planning }]));
+  const planned = comparisons.flatMap(({ arm, planning, decided_on }) =>
+    planning === null || decided_on !== null ? [] : [{ arm, planning }],
+  );
   const effect = definition.min_effect_percent;
   type Row = (typeof planned)[number];
   const columns: readonly Column<Row>[] = [
@@ -105,7 +107,9 @@ export function Planning({
       {effect === null ? (
         <p class="soft">The experiment has no smallest difference that matters, so its length cannot be estimated.</p>
       ) : planned.length === 0 ? (
-        <p class="soft">There is nothing to estimate: no arm has mature revenue yet, or the plan is over.</p>
+        <p class="soft">
+          There is nothing to estimate: the experiment is decided, its plan is over, or no arm has mature revenue yet.
+        </p>
       ) : (
         <>
           <p class="soft">

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useState } from 'preact/hooks';
 import { callApi } from '../../common/api-client.ts';
 import type { ExperimentResponse, ExperimentResults, ExperimentsResponse } from '../../common/api-types.ts';
 import { createCursorPaging } from '../../common/cursor-paging.ts';
@@ -8,7 +8,7 @@ import { type PartnerLogin, useLogin } from '../../common/login.ts';
 import { formatRoute, type Route } from '../../common/route.ts';
 import { Sparkline } from '../../common/sparkline.tsx';
 import { Empty, WhenLoaded } from '../../common/states.tsx';
-import { type Loaded, useApi } from '../../common/use-api.ts';
+import { type Loaded, useApi, useRetry } from '../../common/use-api.ts';
 import { overviewDays, overviewExperiments } from '../limits.ts';
 import { partnerPath } from '../partner-path.ts';
 import { listDifferences } from './difference-series.ts';
@@ -118,7 +118,9 @@ function useResults(definitions: readonly ExperimentResponse[]): Loaded<readonly
     });
     return () => ended.abort();
   }, [login, definitions, attempt]);
-  return { ...value, reload: () => setAttempt((count) => count + 1) };
+  const reload = useCallback(() => setAttempt((count) => count + 1), []);
+  useRetry(value.failure, reload);
+  return { ...value, reload };
 }
 
 const nothing = { value: null, failure: null, isLoading: true };
@@ -145,7 +147,7 @@ function ExperimentItem({ definition, results }: ListedExperiment) {
       <ul class="experiment-plots">
         {results.comparisons.map(({ arm, difference }, index) => (
           <li key={arm}>
-            {difference !== null && (
+            {difference !== null && results.decision !== 'invalid' && (
               <>
                 <Sparkline
                   values={lines[index]!.values}
