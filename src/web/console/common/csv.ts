@@ -4,12 +4,12 @@ export type CsvValue = string | number | boolean | null | undefined;
  * Places at which a spreadsheet could run a text as a formula. They get an apostrophe, as in the CSV answers of the API. A spreadsheet that
  * gets copied CSV splits also quoted texts at tabs and line breaks, so the apostrophe is needed there, too.
  */
-const formulaStarts = /(^|[\t\r\n])(?=[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20])/g;
+const formulaStarts = /(?<=^|[\t\r\n])(?=[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20])/g;
 
 function formatCell(value: CsvValue): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'number') return String(value);
-  const text = typeof value === 'string' ? value.replaceAll(formulaStarts, "$1'") : String(value);
+  const text = typeof value === 'string' ? value.replaceAll(formulaStarts, "'") : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
