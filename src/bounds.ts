@@ -542,8 +542,8 @@ export const bounds = {
   catalogComparisonsStoredMax: 4,
   /** Maximum number of comparisons that wait for a running one; further requests get 503. */
   catalogComparisonQueueMax: 8,
-  /** Maximum number of keys for which `GET /keys` needs no `limit`. */
-  keysListedMax: 1_000,
+  /** Maximum number of keys or origins for which `GET /keys` or `GET /origins` needs no `limit`. */
+  unpagedItemsMax: 1_000,
   /** Interval at which the times of the last uses of keys are written to a file. */
   keyUseWriteIntervalMs: 5 * 60 * 1000,
   /** Maximum size of the file with the last uses. A key has at most 25 bytes. */

@@ -9,6 +9,9 @@ import {
   validateWebOrigin,
 } from './web-origin.ts';
 
+/** Value of SQLite's LIMIT for all rows. */
+const noLimit = -1;
+
 /** Error for an unknown account or an invalid origin. The error message is one line and does not contain the input. */
 export class EmbedOriginError extends RangeError {
   override readonly name = 'EmbedOriginError';
@@ -68,13 +71,30 @@ export class EmbedOriginRegistry extends KeyFileWriter {
    * Lists the origins of all accounts or of one account, sorted by account and origin. Throws `EmbedOriginError` for an unknown account.
    */
   listOrigins(accountName?: string): AllowedOrigin[] {
-    const select = `
-      SELECT accounts.number AS account, accounts.name AS accountName, origin
-      FROM embed_origins JOIN accounts ON accounts.number = embed_origins.account`;
-    const order = 'ORDER BY accounts.number, origin';
-    if (accountName === undefined) return this.database.prepare<[], AllowedOrigin>(`${select} ${order}`).all();
-    const account = this.#findAccount(accountName);
-    return this.database.prepare<[number], AllowedOrigin>(`${select} WHERE account = ? ${order}`).all(account);
+    return this.listPage(accountName, undefined, noLimit);
+  }
+
+  /**
+   * Lists a page of the origins of all accounts or of one account, sorted by account and origin. Throws `EmbedOriginError` for an unknown
+   * account.
+   *
+   * @param after last origin of the page before; undefined for the first page
+   */
+  listPage(
+    accountName: string | undefined,
+    after: Pick<AllowedOrigin, 'account' | 'origin'> | undefined,
+    limit: number,
+  ): AllowedOrigin[] {
+    const account = accountName === undefined ? null : this.#findAccount(accountName);
+    const accounts = account === null ? [0, Number.MAX_SAFE_INTEGER] : [account, account];
+    return this.database
+      .prepare<(number | string)[], AllowedOrigin>(
+        `SELECT accounts.number AS account, accounts.name AS accountName, origin
+         FROM embed_origins JOIN accounts ON accounts.number = embed_origins.account
+         WHERE (embed_origins.account, origin) > (?, ?) AND embed_origins.account BETWEEN ? AND ?
+         ORDER BY embed_origins.account, origin LIMIT ?`,
+      )
+      .all(after?.account ?? 0, after?.origin ?? '', ...accounts, limit);
   }
 
   #inTransaction<Result>(

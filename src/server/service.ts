@@ -46,7 +46,7 @@ export interface Service extends AsyncDisposable {
   readonly audit: Pick<AuditTrail, 'recorderOf'>;
   readonly keys: Pick<KeyRegistry, 'create' | 'find' | 'listKeys' | 'revokeKey'>;
   /** Origins on which each account may embed widgets. */
-  readonly embedOrigins: Pick<EmbedOriginRegistry, 'allowOrigins' | 'listOrigins' | 'removeOrigins'>;
+  readonly embedOrigins: Pick<EmbedOriginRegistry, 'allowOrigins' | 'listOrigins' | 'listPage' | 'removeOrigins'>;
   readonly urls: PublicUrls;
   /** Served verticals, in the order of their catalogs. */
   readonly verticals: readonly Vertical[];

@@ -88,15 +88,16 @@ describeService('pages of keys', ({ running }) => {
 
   test('are required above the maximum number of keys', async () => {
     const market = running();
-    while (assertOk<ShownKey[]>(await ask('/keys')).length < bounds.keysListedMax) {
+    while (assertOk<ShownKey[]>(await ask('/keys')).length < bounds.unpagedItemsMax) {
       for (let i = 0; i < 100; i++) {
-        if (market.marketplace.keys.list().length < bounds.keysListedMax) market.issueKey(fixture, { account: 'many' });
+        if (market.marketplace.keys.list().length < bounds.unpagedItemsMax)
+          market.issueKey(fixture, { account: 'many' });
       }
     }
     market.issueKey(fixture, { account: 'many' });
     const refused = assertError(await ask('/keys'), 'INVALID_REQUEST', 'limit');
     assert.match(refused.message, /is required for more than 1000 keys/);
-    assert.equal((await readPages(market, 'limit=200')).flat().length, bounds.keysListedMax + 1);
+    assert.equal((await readPages(market, 'limit=200')).flat().length, bounds.unpagedItemsMax + 1);
     assert.equal(assertOk<ShownKey[]>(await ask('/keys?account=a')).length, 4);
   });
 });

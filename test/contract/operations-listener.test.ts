@@ -11,6 +11,12 @@ import { RunningMarketplace } from '../support/running-marketplace.ts';
 import { allFixtures, personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 import { askOperator } from './operator-request.ts';
 
+interface OriginsPage {
+  readonly data: readonly unknown[];
+  readonly has_more: boolean;
+  readonly next_cursor: string | null;
+}
+
 interface ShownKey {
   readonly id: string;
   readonly account: string;
@@ -170,6 +176,34 @@ describeService('the operations listener', ({ running }) => {
         assert.deepEqual(assertOk(await ask('DELETE', path('a shop', local))), [{ origin: local, outcome }]);
       }
       assert.deepEqual(assertOk(await ask('GET', path('a shop'))), list.slice(1));
+    });
+
+    test('pages contain each allowed origin once, also those of one account', async () => {
+      const allow = (account: string, ...origins: readonly string[]) =>
+        ask('POST', '/origins', { account, origins: origins.map((name) => `https://${name}.example.com`) });
+      for (const account of ['pages 1', 'pages 2']) running().issueKey(fixture, { account });
+      assertOk(await allow('pages 1', 'a', 'b', 'c'));
+      assertOk(await allow('pages 2', 'a', 'd'));
+      const readPages = async (query: Readonly<Record<string, string>>) => {
+        const pages: unknown[][] = [];
+        for (let cursor: string | null = ''; cursor !== null; ) {
+          const text = new URLSearchParams({ ...query, ...(cursor !== '' && { cursor }) });
+          const page: OriginsPage = assertOk<OriginsPage>(await ask('GET', `/origins?${text}`));
+          assert.equal(page.has_more, page.next_cursor !== null);
+          pages.push([...page.data]);
+          cursor = page.next_cursor;
+        }
+        return pages;
+      };
+      const all = assertOk<unknown[]>(await ask('GET', '/origins'));
+      const one = assertOk<unknown[]>(await ask('GET', path('pages 1')));
+      assert.equal(one.length, 3);
+      assert.deepEqual(await readPages({ account: 'pages 1', limit: '2' }), [one.slice(0, 2), one.slice(2)]);
+      assert.deepEqual((await readPages({ limit: '2' })).flat(), all);
+      for (const cursor of ['', echoMarker, '1', '1 no-origin', `x ${shop}`, `1 ${shop}/path`]) {
+        await assertInvalid('cursor', ask('GET', `/origins?${new URLSearchParams({ cursor })}`));
+      }
+      await assertInvalid('limit', ask('GET', '/origins?limit=0'));
     });
 
     test('the error for invalid origins, too many origins or an unknown account names the invalid property', async () => {

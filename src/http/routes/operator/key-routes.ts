@@ -10,7 +10,7 @@ import { formatIsoTimestamp, formatIsoTimestampOrNull } from '../../../domain/ca
 import type { Clock } from '../../../domain/clock.ts';
 import { failureOutcomeWithCode, invalidRequest, type Outcome, successOutcome } from '../../../domain/outcome.ts';
 import type { OperatorRoute } from './operator-route.ts';
-import { cursorRule, parsePageQuery, toPageJson } from './page-query.ts';
+import { cursorRule, limitNeededRule, parsePageQuery, toPageJson } from './page-query.ts';
 import { tryKeyFile } from './try-key-file.ts';
 
 export interface KeyRoutesDeps {
@@ -87,20 +87,18 @@ function listKeys(
   if (!page.ok) return page;
   const { account, cursor } = page.values;
   const isPage = page.limit !== undefined || cursor !== undefined;
-  const limit = page.limit ?? (isPage ? bounds.operatorPageItemsMax : bounds.keysListedMax);
+  const limit = page.limit ?? (isPage ? bounds.operatorPageItemsMax : bounds.unpagedItemsMax);
   const found = keys.listPage(account, cursor, limit + 1);
   if (found === 'cursor') return invalidRequest('cursor', cursorRule);
   if (found === 'account') return invalidRequest('account');
   if (!isPage) {
-    return found.length > limit ? invalidRequest('limit', limitNeededRule) : successOutcome(found.map(toJson));
+    return found.length > limit ? invalidRequest('limit', limitNeededRule('keys')) : successOutcome(found.map(toJson));
   }
   return successOutcome({
     ...toPageJson(found, limit, ({ id }) => id, toJson),
     uses_known_since: formatIsoTimestamp(authenticator.usesKnownSinceMs),
   });
 }
-
-const limitNeededRule = `is required for more than ${bounds.keysListedMax} keys, and must be an integer from 1 to ${bounds.operatorPageItemsMax}`;
 
 function toKeyUsageJson({ limits, used, lastUsedMs }: KeyUsageReport) {
   const toUsage = (name: keyof KeyLimits) => ({ limit: limits[name], used: used[name] });

@@ -1,11 +1,12 @@
 import type { Logger } from 'pino';
 import type { AuditTrail } from '../../../audit/audit-trail.ts';
 import type { EmbedOriginRegistry } from '../../../auth/embed-origin-registry.ts';
-import { validateWebOrigin } from '../../../auth/web-origin.ts';
+import { type AllowedOrigin, validateWebOrigin } from '../../../auth/web-origin.ts';
 import { bounds } from '../../../bounds.ts';
-import { invalidRequest } from '../../../domain/outcome.ts';
+import { invalidRequest, type Outcome, successOutcome } from '../../../domain/outcome.ts';
 import { parseQueryParameters } from '../../../domain/query-string.ts';
 import type { OperatorRoute } from './operator-route.ts';
+import { cursorRule, limitNeededRule, parsePageQuery, toPageJson } from './page-query.ts';
 import { tryKeyFile } from './try-key-file.ts';
 
 const originParameters = ['account', 'origin'] as const;
@@ -13,7 +14,7 @@ const originParameters = ['account', 'origin'] as const;
 export interface OriginRouteDeps {
   readonly logger: Logger;
   readonly audit: Pick<AuditTrail, 'recorderOf'>;
-  readonly embedOrigins: Pick<EmbedOriginRegistry, 'allowOrigins' | 'listOrigins' | 'removeOrigins'>;
+  readonly embedOrigins: Pick<EmbedOriginRegistry, 'allowOrigins' | 'listPage' | 'removeOrigins'>;
 }
 
 /**
@@ -24,14 +25,7 @@ export function originRoute({ audit, embedOrigins, logger }: OriginRouteDeps): O
   return {
     path: '/origins',
     name: 'origins',
-    GET(request) {
-      const query = parseQueryParameters(request.query, originParameters);
-      if (!query.ok) return query;
-      return tryKeyFile(() => {
-        const listed = embedOrigins.listOrigins(query.values.account);
-        return listed.map(({ accountName, origin }) => ({ account: accountName, origin }));
-      });
-    },
+    GET: ({ query }) => listOrigins(embedOrigins, query),
     POST(body, _text, { actor }) {
       const { account, origins } = (body ?? {}) as Readonly<Record<string, unknown>>;
       if (typeof account !== 'string') return invalidRequest('account');
@@ -60,6 +54,32 @@ export function originRoute({ audit, embedOrigins, logger }: OriginRouteDeps): O
       });
     },
   };
+}
+
+/** Lists origins: a page, or an array of all origins for a query without `limit` and `cursor`, as for `GET /keys`. */
+function listOrigins(embedOrigins: OriginRouteDeps['embedOrigins'], query: string): Outcome<object> {
+  const page = parsePageQuery(query, ['account']);
+  if (!page.ok) return page;
+  const { account, cursor } = page.values;
+  const after = cursor === undefined ? undefined : parseCursor(cursor);
+  if (after === null) return invalidRequest('cursor', cursorRule);
+  const isPage = page.limit !== undefined || after !== undefined;
+  const limit = page.limit ?? (isPage ? bounds.operatorPageItemsMax : bounds.unpagedItemsMax);
+  const found = tryKeyFile(() => embedOrigins.listPage(account, after, limit + 1));
+  if (!found.ok) return found;
+  if (isPage) return successOutcome(toPageJson(found.value, limit, toCursor, toJson));
+  return found.value.length > limit
+    ? invalidRequest('limit', limitNeededRule('origins'))
+    : successOutcome(found.value.map(toJson));
+}
+
+const toJson = ({ accountName, origin }: AllowedOrigin) => ({ account: accountName, origin });
+const toCursor = ({ account, origin }: AllowedOrigin) => `${account} ${origin}`;
+
+/** Parses a cursor: the number of the account and the origin. Returns null if the cursor is invalid. */
+function parseCursor(cursor: string): Pick<AllowedOrigin, 'account' | 'origin'> | null {
+  const [, account, origin] = /^(\d{1,15}) (\S+)$/.exec(cursor) ?? [];
+  return isOrigin(origin) ? { account: Number(account), origin } : null;
 }
 
 function isOrigin(value: unknown): value is string {

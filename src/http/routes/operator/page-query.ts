@@ -5,6 +5,11 @@ import { parseCount, parseQueryParameters } from '../../../domain/query-string.t
 const limitRule = `must be an integer from 1 to ${bounds.operatorPageItemsMax}`;
 export const cursorRule = 'must be the next_cursor of the page before';
 
+/** Returns the rule of `limit` for a list with too many items for one answer. @param items such as `keys` */
+export function limitNeededRule(items: string): string {
+  return `is required for more than ${bounds.unpagedItemsMax} ${items}, and ${limitRule}`;
+}
+
 type PageQuery<Name extends string> =
   | Failure
   | {

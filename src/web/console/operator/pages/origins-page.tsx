@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
 import { type ApiFailure, apiPath, callApi } from '../../common/api-client.ts';
+import { createCursorPaging } from '../../common/cursor-paging.ts';
 import { DataTable } from '../../common/data-table.tsx';
 import type { Route } from '../../common/route.ts';
-import { changeQuery } from '../../common/router.ts';
 import { PageHeading } from '../../common/shell.tsx';
 import { Empty, FailureNotice, WhenLoaded } from '../../common/states.tsx';
 import { useApi } from '../../common/use-api.ts';
-import type { Origin } from '../api-types.ts';
+import type { Origin, Page } from '../api-types.ts';
 import { limits } from '../limits.ts';
 import { AccountFilter } from '../parts/account-filter.tsx';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
@@ -15,7 +15,8 @@ import { Field, isFieldFailure } from '../parts/field.tsx';
 /** Page with the origins of web pages that may embed the widgets of an account. */
 export function OriginsPage({ route }: { readonly route: Route }) {
   const { account = '' } = route.query;
-  const loaded = useApi<readonly Origin[]>(apiPath(['origins'], { account: account || null }));
+  const query = { account: account || null, limit: limits.originsPerPage, cursor: route.query.cursor };
+  const loaded = useApi<Page<Origin>>(apiPath(['origins'], query), ['data', 'next_cursor']);
   return (
     <>
       <PageHeading
@@ -29,7 +30,7 @@ export function OriginsPage({ route }: { readonly route: Route }) {
       </div>
       <section class="card section">
         <WhenLoaded loaded={loaded} what="origins">
-          {(origins) => <OriginsTable origins={origins} account={account} route={route} onChanged={loaded.reload} />}
+          {(page) => <OriginsTable page={page} account={account} route={route} onChanged={loaded.reload} />}
         </WhenLoaded>
       </section>
       <AllowOrigins key={account} account={account} onAllowed={loaded.reload} />
@@ -38,24 +39,21 @@ export function OriginsPage({ route }: { readonly route: Route }) {
 }
 
 function OriginsTable({
-  origins,
+  page,
   account,
   route,
   onChanged,
 }: {
-  readonly origins: readonly Origin[];
+  readonly page: Page<Origin>;
   readonly account: string;
   readonly route: Route;
   readonly onChanged: () => void;
 }) {
-  const page = Math.max(1, Number.parseInt(route.query.page ?? '1', 10) || 1);
-  const first = (page - 1) * limits.originsPerPage;
-  const goTo = (next: number) => changeQuery({ page: next === 1 ? null : String(next) });
   return (
     <DataTable
       caption="Widget origins"
       isCaptionHidden
-      rows={origins.slice(first, first + limits.originsPerPage)}
+      rows={page.data}
       rowKey={(row) => `${row.account} ${row.origin}`}
       csvName="widget-origins"
       columns={[
@@ -63,11 +61,7 @@ function OriginsTable({
         { header: 'Account', csvName: 'account', cell: (row) => row.account, value: (row) => row.account },
         { header: 'Change', cell: (row) => <RemoveOrigin {...row} onRemoved={onChanged} /> },
       ]}
-      paging={{
-        label: `Page ${page}`,
-        onPrevious: page === 1 ? null : () => goTo(page - 1),
-        onNext: first + limits.originsPerPage >= origins.length ? null : () => goTo(page + 1),
-      }}
+      paging={createCursorPaging(route, page.next_cursor)}
       empty={
         <Empty title={account === '' ? 'No origins yet' : `The account ${account} has no origins`}>
           <p>Live widgets of an account without origins show no offers. Widgets of test keys work on every page.</p>
