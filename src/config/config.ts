@@ -135,7 +135,12 @@ function parseConfig(env: Env, machine: MachineResources, sessionsMaxByHeap: num
     cdn: parseBaseUrlSetting(env, 'SVC_CDN_URL'),
   };
   const settings: ServiceSettings = {
-    ...{ dataDir, secretFile, urls, matcherThreads, corsOrigins, testClock },
+    dataDir,
+    secretFile,
+    urls,
+    matcherThreads,
+    corsOrigins,
+    testClock,
     durability: parseChoiceSetting(env, 'SVC_DURABILITY', durabilityModes),
     retentionDays: integer('SVC_RETENTION_DAYS', bounds.retentionDaysMin, bounds.retentionDaysMax),
     maxSessions: integer('SVC_MAX_SESSIONS', 1, bounds.sessionLimitMax) ?? sessionsMaxByHeap,
@@ -162,7 +167,10 @@ function readListenOptions(env: Env): ListenOptions {
   const port = parseIntegerSetting(env, 'SVC_PORT', 0, bounds.portMax) ?? 8080;
   const { host: operationsHost, port: operationsPort } = readOperationsListenerAddress(env);
   return {
-    ...{ host, port, operationsHost, operationsPort },
+    host,
+    port,
+    operationsHost,
+    operationsPort,
     operationsAllowedHosts: parseHostNamesSetting(env, 'SVC_OPS_ALLOWED_HOSTS', bounds.opsAllowedHostsMax),
     engine: parseChoiceSetting(env, 'SVC_LISTENER', httpEngineChoices),
     tls: readTlsOptions(env),

@@ -272,7 +272,11 @@ export class PartnerApi {
     if (!texts.ok) return toErrorResult(rejectAdmitted(admission, texts).error);
     const { caller, quotaReservation } = admission;
     const request: ApiRequest = {
-      ...{ caller, quotaReservation, idempotencyKey, hasResponseBody: true, signal: null },
+      caller,
+      quotaReservation,
+      idempotencyKey,
+      hasResponseBody: true,
+      signal: null,
       actorKind: 'embedding_program',
     };
     const outcome = await runOperation(operation, deps, texts.value, argument, request);

@@ -61,8 +61,12 @@ export function planDesign(definition: ExperimentDefinition, { sums, sessionsPer
 
   const relate = (armWeight: number, hasPlannedDay: boolean) =>
     relateUnitsToEffect({
-      ...{ armVariance: unitVariance, controlVariance: unitVariance, armWeight, controlWeight },
-      ...{ comparisons: others.length, hasPlannedDay },
+      armVariance: unitVariance,
+      controlVariance: unitVariance,
+      armWeight,
+      controlWeight,
+      comparisons: others.length,
+      hasPlannedDay,
     }) /
     page.mean ** 2;
   const findSmallestEffect = (armWeight: number, days: number) =>

@@ -123,7 +123,13 @@ export async function openStorage(options: ServiceOptions, deps: StorageDeps) {
   const onError = (error: unknown) =>
     logger.warn({ err: describeError(error) }, 'inventory of the data folder could not be saved');
   const writer = new InventoryWriter({
-    ...{ dataDir, evidence, testClock, ledger, journal, readKeyNumbers, onError },
+    dataDir,
+    evidence,
+    testClock,
+    ledger,
+    journal,
+    readKeyNumbers,
+    onError,
     readAuditEnd: audit.readEnd,
   });
   inventoryWriter = writer;

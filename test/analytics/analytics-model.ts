@@ -115,7 +115,15 @@ export class AnalyticsModel {
       else {
         const [, wallMs, sub, tag, , device, metadata, , , unit, isMisassigned = false] = record;
         this.#sessions.set(id, {
-          ...{ sub: Uint8Array.from(sub), tenant, day, position, tag, device, metadata, lastEventMs: wallMs, views: 0 },
+          sub: Uint8Array.from(sub),
+          tenant,
+          day,
+          position,
+          tag,
+          device,
+          metadata,
+          lastEventMs: wallMs,
+          views: 0,
           unit: unit === undefined ? null : Buffer.from(unit).toString('hex'),
           isMisassigned,
           revenueChanges: [],

@@ -7,6 +7,12 @@ export const today = daysSinceEpoch(noon);
 
 /** Selects the sessions of `today` that `sessionCreatedRecord` creates by default. */
 export const byTag: SummaryQuery = {
-  ...{ account: 1, vertical: 1, mode: 'live', referrerTag: 'tag-one', subs: null },
-  ...{ fromDay: today, toDay: today, today },
+  account: 1,
+  vertical: 1,
+  mode: 'live',
+  referrerTag: 'tag-one',
+  subs: null,
+  fromDay: today,
+  toDay: today,
+  today,
 };

@@ -344,7 +344,11 @@ describe('every change has entries in the audit log', () => {
     const counts = { accepted: 0, repeated: 0, rejected: 2, unknown: 0 };
     const { rejected_by_reason: reasons, ...others } = upload;
     assert.deepEqual(others, {
-      ...{ actor: 'operator_token', actor_name: null, rows: 2, outcome: 'processed', ...counts },
+      actor: 'operator_token',
+      actor_name: null,
+      rows: 2,
+      outcome: 'processed',
+      ...counts,
       accepted_by_status: { funded: 0, reversed: 0 },
     });
     assert.equal(

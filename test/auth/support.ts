@@ -71,7 +71,10 @@ export function openDirectory(
   };
   const path = keyFilePath(folder);
   const directory = new SqliteKeyDirectory({
-    ...{ path, clock: new ManualClock(), onReadError, onRecovered: () => {} },
+    path,
+    clock: new ManualClock(),
+    onReadError,
+    onRecovered: () => {},
     ...options,
   });
   t.after(() => directory.close());

@@ -61,8 +61,11 @@ test('writes no snapshot of records that the ledger lost', async (t) => {
   const folder = temporaryFolder(t);
   const bench = openBench();
   const writer = new BookedRevenueSnapshotWriter({
-    ...{ file: join(folder, 'snapshot'), clock: new ManualClock(), bookings: bench.bookings },
-    ...{ onError: failOn, ledger: ledgerOf(bench, () => false) },
+    file: join(folder, 'snapshot'),
+    clock: new ManualClock(),
+    bookings: bench.bookings,
+    onError: failOn,
+    ledger: ledgerOf(bench, () => false),
   });
   await writer.close();
   assert.deepEqual(readdirSync(folder), []);
@@ -72,8 +75,11 @@ test('reports a write error', async (t) => {
   const bench = openBench();
   const errors: unknown[] = [];
   const writer = new BookedRevenueSnapshotWriter({
-    ...{ file: join(temporaryFolder(t), 'missing', 'snapshot'), clock: new ManualClock() },
-    ...{ bookings: bench.bookings, ledger: ledgerOf(bench), onError: (error: unknown) => errors.push(error) },
+    file: join(temporaryFolder(t), 'missing', 'snapshot'),
+    clock: new ManualClock(),
+    bookings: bench.bookings,
+    ledger: ledgerOf(bench),
+    onError: (error: unknown) => errors.push(error),
   });
   await writer.close();
   assert.equal((errors[0] as NodeJS.ErrnoException).code, 'ENOENT');

@@ -57,7 +57,10 @@ test('describes the properties, device and event type of a record by name, and i
     [
       revenueConfirmedRecord(sub, 'one', { occurredMs: 7, wallMs: createdMs, flatPayout: null }),
       {
-        ...{ kind: 'revenue_confirmed', offer_id: 'one', lender_name: 'Lender of one', txid: 'tx-1' },
+        kind: 'revenue_confirmed',
+        offer_id: 'one',
+        lender_name: 'Lender of one',
+        txid: 'tx-1',
         ...{ amount_micros: 40_000_000, occurred_ms: 7, clicked_ms: null, click_value_micros: null },
         click_payout_micros: null,
       },

@@ -18,7 +18,8 @@ const confirmedVertical = 2;
 /** Number of the only vertical with flat payouts. */
 const flatVertical = 3;
 const ids = {
-  ...{ subIds, clickIds },
+  subIds,
+  clickIds,
   verticalsWithConfirmedClicks: new Set([confirmedVertical]),
   verticalsWithFlatPayouts: new Set([flatVertical]),
 };

@@ -21,7 +21,10 @@ describePersonalLoans('GET /audit', (door) => {
     const all = await readPage();
     const { number, time, previous_hash, hash, details, ...newest } = all.data[0]!;
     assert.deepEqual(newest, {
-      ...{ actor: 'embedding_program', actor_name: null, action: 'key.create', subject: id },
+      actor: 'embedding_program',
+      actor_name: null,
+      action: 'key.create',
+      subject: id,
     });
     assert.equal((details as { vertical: string }).vertical, 'personal-loans');
     assert.equal(time, new Date(door.market.clock.wallMs() - 100).toISOString());

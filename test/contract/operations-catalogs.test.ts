@@ -200,7 +200,10 @@ describe('catalogs on the operations listener', () => {
     const { data, ...page } = await readChanges();
     const { version, activated_at } = await readLiveCatalog();
     assert.deepEqual(page, {
-      ...{ version, activated_at, previous_version: page.previous_version, replaced_at: page.replaced_at },
+      version,
+      activated_at,
+      previous_version: page.previous_version,
+      replaced_at: page.replaced_at,
       offers: { added: 0, removed: 0, changed: 4 },
       catalog_members: ['max_age_days'],
       ...{ has_more: false, next_cursor: null },

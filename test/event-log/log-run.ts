@@ -58,7 +58,10 @@ export class LogRun {
     const recovered: string[] = [];
     run.#log = await openEventLog<SessionCreatedRecord>({
       folder: '/data/ledger',
-      ...{ durability, segmentBytesMax, retryMs: 1, files: run.files },
+      durability,
+      segmentBytesMax,
+      retryMs: 1,
+      files: run.files,
       onRecord: (_position, record) => recovered.push(nameOf(record)),
     });
     checkRecovered(recovered, before);

@@ -12,7 +12,9 @@ import { noUnits, sumsOfSessions } from '../../src/statistics/arm-sums.ts';
 /** An arm with payouts of 50 and 150 USD, in equal numbers. */
 function armWith(sessions: number, unitsWithRevenue: number, matureDays = 20): ArmAtLook {
   const sums = sumsOfSessions({
-    ...{ sessions, unitsWithRevenue, revenueMicros: unitsWithRevenue * 100e6 },
+    sessions,
+    unitsWithRevenue,
+    revenueMicros: unitsWithRevenue * 100e6,
     revenueCentsSquared: unitsWithRevenue * ((5_000 ** 2 + 15_000 ** 2) / 2),
   });
   return { sums, matureDays };

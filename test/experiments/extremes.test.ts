@@ -52,8 +52,12 @@ function sentenceAfter(days: readonly Day[], arms: number, { plannedDay, firstMa
     firstMatureDay: firstMatureDay ?? null,
     decisions: looks.comparisons.map((comparison) => decideArm(input, comparison)),
     arms: data.map(({ sums, matureDays }, index) => ({
-      ...{ name: 'ABCDEFGHIJ'[index]!, weight: 1, units: sums.units, matureUnits: sums.units },
-      ...{ unitsWithRevenue: sums.unitsWithRevenue, matureDays },
+      name: 'ABCDEFGHIJ'[index]!,
+      weight: 1,
+      units: sums.units,
+      matureUnits: sums.units,
+      unitsWithRevenue: sums.unitsWithRevenue,
+      matureDays,
     })),
   });
 }

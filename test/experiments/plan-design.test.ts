@@ -19,8 +19,14 @@ test('needs the same number of units as the planning of the results', () => {
     for (const arms of [2, 4]) {
       const plan = planDesign(definitionWith({ endsOn, minEffectPercent: 20 }, arms), basis)!;
       const { unitsNeeded } = planUnits({
-        ...{ arm: page, control: page, armWeight: 1, controlWeight: 1, comparisons: arms - 1 },
-        ...{ minEffect: 0.2, unitsPerDay: 1, daysToPlannedDay: endsOn === null ? null : 1_000 },
+        arm: page,
+        control: page,
+        armWeight: 1,
+        controlWeight: 1,
+        comparisons: arms - 1,
+        minEffect: 0.2,
+        unitsPerDay: 1,
+        daysToPlannedDay: endsOn === null ? null : 1_000,
       })!;
       assert.deepEqual(
         plan.arms.map((arm) => arm.unitsNeeded),

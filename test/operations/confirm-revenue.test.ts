@@ -264,7 +264,9 @@ describe('confirmRevenue', () => {
         reversed: { ...at('reversed'), outcome: 'accepted', payout },
         exceeds: {
           ...at('exceeds'),
-          ...{ outcome: 'rejected', reason: 'exceeds_funded', payout: { state: 'funded', amount: 40 } },
+          outcome: 'rejected',
+          reason: 'exceeds_funded',
+          payout: { state: 'funded', amount: 40 },
         },
       });
     }
@@ -346,8 +348,12 @@ describe('confirmRevenue', () => {
     );
     const reversal = (more: object) => bench.row({ sub_id, status: 'reversed', reason: 'bot', ...more });
     const lost = bench.clickIds.issue({
-      ...{ sub, offerId: 'withdrawn', clickedMs: bench.clickedMs, valueMicros: 2_500_000 },
-      ...{ payoutMicros: null, countable: true },
+      sub,
+      offerId: 'withdrawn',
+      clickedMs: bench.clickedMs,
+      valueMicros: 2_500_000,
+      payoutMicros: null,
+      countable: true,
     });
     const first = [
       reversal({ amount: 1 }),

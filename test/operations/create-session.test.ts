@@ -42,7 +42,12 @@ class Bench {
     referrerTags.enableTagCountLimit();
     const secrets = secretSetOf('ours');
     this.deps = {
-      ...{ clock, subIds, sessions: this.sessions, referrerTags, ledger: ledger.log, sessionTtlMs },
+      clock,
+      subIds,
+      sessions: this.sessions,
+      referrerTags,
+      ledger: ledger.log,
+      sessionTtlMs,
       devices: new DeviceClassifier(100),
       unitHasher,
       hashAssignments: this.hashAssignments,

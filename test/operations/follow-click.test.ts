@@ -63,7 +63,8 @@ async function openBench(t: TestContext, isLive = true, flatPayout = false) {
   const vertical = { ...liveTenant.vertical, flatPayout };
   const catalogs = new CatalogStore({
     registry: builtInVerticals,
-    ...{ archiveFolder: join(folder, 'archive'), clock },
+    archiveFolder: join(folder, 'archive'),
+    clock,
     catalogs: [
       { vertical, mode: 'live', file },
       { vertical, mode: 'test', text: JSON.stringify(catalogWith({})) },
@@ -75,18 +76,16 @@ async function openBench(t: TestContext, isLive = true, flatPayout = false) {
   const clickTimeout = new SharedTimeout(60_000, 1_000);
   runAfterTest(t, () => clickTimeout.close());
   const deps = {
-    ...{
-      clock,
-      subIds,
-      sessions,
-      clickTokens,
-      clickIds,
-      catalogs,
-      clickDecider: new ClickDecider(bookings),
-      clickTimeout,
-      sandboxLandingUrl,
-      redirectHostUrl: 'https://go.example',
-    },
+    clock,
+    subIds,
+    sessions,
+    clickTokens,
+    clickIds,
+    catalogs,
+    clickDecider: new ClickDecider(bookings),
+    clickTimeout,
+    sandboxLandingUrl,
+    redirectHostUrl: 'https://go.example',
     devices: new DeviceClassifier(100),
     clickLimiter: new ClickRecordLimiter({
       clicksRecordedPerLinkMax: clicksPerLink,
@@ -102,7 +101,15 @@ async function openBench(t: TestContext, isLive = true, flatPayout = false) {
     onUncounted: (kind: 'bot' | UncountedRequest) => bench.uncounted.push(kind),
   };
   const bench = {
-    ...{ deps, clock, bookings, ledger, sessions, catalogs, subIds, clickTokens, writeCatalog },
+    deps,
+    clock,
+    bookings,
+    ledger,
+    sessions,
+    catalogs,
+    subIds,
+    clickTokens,
+    writeCatalog,
     /** Number of clicks that were redirected without a durable record. */
     unrecorded: 0,
     unbooked: [] as UnbookedReason[],

@@ -68,7 +68,8 @@ async function setUp(
   const ledger = await openTemporaryLedger(t);
   const catalogs = new CatalogStore({
     registry: builtInVerticals,
-    ...{ archiveFolder: folder, clock },
+    archiveFolder: folder,
+    clock,
     catalogs: sources,
   });
   const matcher = await startMatcher({ threads, inThreadOffersMax: 0 });
@@ -89,7 +90,13 @@ async function setUp(
     },
   });
   const deps: GetMarketplaceDeps = {
-    ...{ clock, catalogs, matcher: counting, sessions, subIds, sessionTtlMs, ledger: ledger.log },
+    clock,
+    catalogs,
+    matcher: counting,
+    sessions,
+    subIds,
+    sessionTtlMs,
+    ledger: ledger.log,
     clickTokens: new ClickTokenCipher(secretSetOf('ours'), new RandomBytesPool()),
     availability: {
       unavailableOffers: () => state.unavailable,
@@ -97,8 +104,11 @@ async function setUp(
         state.unavailable.bits !== null && hasOffer(state.unavailable.bits, offer) ? ['daily_cap'] : [],
     },
     explanations: new SerialQueue(1),
-    ...{ offerUrls, tokens: new WidgetTokens(secretSetOf('ours')), random: new RandomBytesPool() },
-    ...{ widgetUrl: '', widgetScriptUrl: '' },
+    offerUrls,
+    tokens: new WidgetTokens(secretSetOf('ours')),
+    random: new RandomBytesPool(),
+    widgetUrl: '',
+    widgetScriptUrl: '',
     onViewLost: () => assert.fail('unexpected lost view'),
     onSessionMissing: () => assert.fail('unexpected missing session'),
   };

@@ -22,7 +22,11 @@ function cannedPage(): CannedAnalytics {
   const matured = { sessions: 20_000, sessionsWithRevenue: 300, confirmedMicros: 30_000e6, confirmedUsdSquared: 5.6e6 };
   analytics.figures = { ...analytics.figures, matured };
   analytics.days = Array.from({ length: 28 }, (_, day) => ({
-    ...{ ...noFigures, day, matured: false, unbookedClicks: noUnbookedClicks, widgetEvents: noWidgetEvents },
+    ...noFigures,
+    day,
+    matured: false,
+    unbookedClicks: noUnbookedClicks,
+    widgetEvents: noWidgetEvents,
     sessions: day < 18 ? 0 : day === 20 ? 0 : 1_000,
   }));
   return analytics;

@@ -175,7 +175,10 @@ describe('submitInputs', () => {
     const session = bench.sessions.get(sub_id)!;
     const ranked: CachedRanking = {
       ranking: { catalogVersion: 'catalog-1', total: 1, availableOnly: false, orders: '\0\0\0\0' },
-      ...{ rankedOn: 20260520, unavailableSet: 0, creditBand: 3, clickToken: 'sealed' },
+      rankedOn: 20260520,
+      unavailableSet: 0,
+      creditBand: 3,
+      clickToken: 'sealed',
     };
     session.cacheRanking(ranked, session.fieldsRevision);
     await bench.submit(sub_id, { shoe_size: 44 });

@@ -23,7 +23,10 @@ export function rankedOf({
   const orders = Uint16Array.from({ length }, (_, at) => offers[at % offers.length]!);
   return {
     ranking: { catalogVersion, total, availableOnly, orders: packOffers(orders) },
-    ...{ rankedOn: 2026_05_20, unavailableSet: 0, creditBand: 3, clickToken: 'c2VhbGVk' },
+    rankedOn: 2026_05_20,
+    unavailableSet: 0,
+    creditBand: 3,
+    clickToken: 'c2VhbGVk',
     ...members,
   };
 }

@@ -169,8 +169,14 @@ class ModelComparison {
     this.#store.add(id, tenant);
     const handle = this.#store.get(id)!;
     this.#sessions.push({
-      ...{ id, createdMs, tenant, handle, fields: emptyFields(tenant), revision: 0 },
-      ...{ ranked: null, widgetUsed: false },
+      id,
+      createdMs,
+      tenant,
+      handle,
+      fields: emptyFields(tenant),
+      revision: 0,
+      ranked: null,
+      widgetUsed: false,
     });
   }
 

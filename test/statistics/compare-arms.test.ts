@@ -16,10 +16,16 @@ import { assertClose, assertRounded, bisect, integrate } from './close-to.ts';
 import { sessionsWith, sumUnits } from './raw-units.ts';
 
 const control = sumsOfSessions({
-  ...{ sessions: 20_000, unitsWithRevenue: 300, revenueMicros: 30_000e6, revenueCentsSquared: 5.6e10 },
+  sessions: 20_000,
+  unitsWithRevenue: 300,
+  revenueMicros: 30_000e6,
+  revenueCentsSquared: 5.6e10,
 });
 const arm = sumsOfSessions({
-  ...{ sessions: 20_000, unitsWithRevenue: 372, revenueMicros: 38_000e6, revenueCentsSquared: 7.4e10 },
+  sessions: 20_000,
+  unitsWithRevenue: 372,
+  revenueMicros: 38_000e6,
+  revenueCentsSquared: 7.4e10,
 });
 
 /** Tuning and multiplier at 150 units for 1 to 9 comparisons, without and with a planned day, and the multiplier on that day. */
@@ -163,7 +169,9 @@ describe('compareArms', () => {
           const [first, ...others] = estimateArms(
             arms.map(({ sessions, unitsWithRevenue, meanPayout, spread }) =>
               sumsOfSessions({
-                ...{ sessions, unitsWithRevenue, revenueMicros: unitsWithRevenue * meanPayout * 1e6 },
+                sessions,
+                unitsWithRevenue,
+                revenueMicros: unitsWithRevenue * meanPayout * 1e6,
                 revenueCentsSquared: unitsWithRevenue * meanPayout ** 2 * 10_000 * spread,
               }),
             ),

@@ -69,7 +69,9 @@ describe('readEarly', () => {
       );
       const read = readEarly({
         cohorts: rows.map((row, week) => ({ sessions: 2_000, revenueMicrosByAge: row.slice(0, weeks - 1 - week) })),
-        ...{ finalAgeWeeks: ages, unitsWithRevenue: payouts, revenueCentsSquared: squares },
+        finalAgeWeeks: ages,
+        unitsWithRevenue: payouts,
+        revenueCentsSquared: squares,
       })!;
       const final = finalMicros / 1e6 / (weeks * 2_000);
       if (read.low <= final && final <= read.high) covered++;

@@ -9,8 +9,13 @@ import { assertClose } from './close-to.ts';
 /** Sums of units that have one event or none, such as sessions with a click. */
 function rate(events: number, units: number): GuardrailSums {
   return {
-    ...{ units, denominator: units, denominatorSquared: units },
-    ...{ numerator: events, numeratorSquared: events, product: events, unitsWithEvents: events },
+    units,
+    denominator: units,
+    denominatorSquared: units,
+    numerator: events,
+    numeratorSquared: events,
+    product: events,
+    unitsWithEvents: events,
   };
 }
 

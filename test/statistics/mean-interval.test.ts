@@ -22,7 +22,10 @@ describe('computeMeanInterval', () => {
   it('computes the variance of the mean as for a sample of single units', () => {
     // 25 units of 10 and 75 of 0: mean 2.5, sample variance (25 * 100 - 100 * 2.5 ** 2) / 99.
     const { low, high } = computeMeanInterval({
-      ...{ units: 100, unitsWithRevenue: 25, revenue: 250, revenueSquared: 2_500 },
+      units: 100,
+      unitsWithRevenue: 25,
+      revenue: 250,
+      revenueSquared: 2_500,
     })!;
     const standardError = Math.sqrt((2_500 - 625) / 99 / 100);
     assertClose(high, 2.5 * Math.exp((1.96 * standardError) / 2.5));

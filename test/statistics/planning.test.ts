@@ -13,8 +13,14 @@ const sums = sumsOfSessions({
 });
 const [arm, empty] = estimateArms([sums, noUnits]) as [ArmEstimate, ArmEstimate];
 const usual: PlanningInput = {
-  ...{ arm, control: arm, armWeight: 1, controlWeight: 1, comparisons: 1 },
-  ...{ minEffect: 0.2, unitsPerDay: 100, daysToPlannedDay: null },
+  arm,
+  control: arm,
+  armWeight: 1,
+  controlWeight: 1,
+  comparisons: 1,
+  minEffect: 0.2,
+  unitsPerDay: 100,
+  daysToPlannedDay: null,
 };
 /** Variance of one session. */
 const variance = 277.75;

@@ -28,10 +28,16 @@ function slowVariance(units: readonly RawUnit[]): number {
 }
 
 const control = sumsOfSessions({
-  ...{ sessions: 20_000, unitsWithRevenue: 300, revenueMicros: 30_000e6, revenueCentsSquared: 5.6e10 },
+  sessions: 20_000,
+  unitsWithRevenue: 300,
+  revenueMicros: 30_000e6,
+  revenueCentsSquared: 5.6e10,
 });
 const arm = sumsOfSessions({
-  ...{ sessions: 20_000, unitsWithRevenue: 372, revenueMicros: 38_000e6, revenueCentsSquared: 7.4e10 },
+  sessions: 20_000,
+  unitsWithRevenue: 372,
+  revenueMicros: 38_000e6,
+  revenueCentsSquared: 7.4e10,
 });
 
 describe('varianceOfRatio', () => {

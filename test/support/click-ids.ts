@@ -29,7 +29,8 @@ export function createUnrecordedClickIdIssuer(dataDir: string): (subId: string, 
   const clickIds = new ClickIds(openOrCreateSecretFile(join(dataDir, 'secrets.json'), true), new RandomBytesPool());
   return (subId, click) =>
     clickIds.issue({
-      ...{ payoutMicros: null, ...click },
+      payoutMicros: null,
+      ...click,
       sub: Buffer.from(subId.slice(subIdPrefix.length), 'hex'),
       countable: true,
     });

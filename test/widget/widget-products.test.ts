@@ -57,8 +57,11 @@ const rateRange = ({ min, max }: { readonly min: number; readonly max: number },
   min === max ? rate(min) : `${rate(min)}${to}${rate(max)}`;
 const monthCount = (months: number) => (months === 1 ? '1 month' : `${months} months`);
 const loanTypeNames: Readonly<Record<string, string>> = {
-  ...{ conventional: 'Conventional', jumbo: 'Jumbo' },
-  ...{ fha: 'FHA', va: 'VA', usda: 'USDA' },
+  conventional: 'Conventional',
+  jumbo: 'Jumbo',
+  fha: 'FHA',
+  va: 'VA',
+  usda: 'USDA',
 };
 const longDate = (date: string) =>
   new Date(date).toLocaleDateString('en-US', { timeZone: 'UTC', year: 'numeric', month: 'long', day: 'numeric' });
@@ -517,7 +520,9 @@ describe('widgets with unusual offers', () => {
       // Half a year of annual compounding earns simple interest: 1.016 times 1.016 are 1.0323.
       [
         {
-          ...{ compounding: 'annual', term_months: 6, tier_method: 'marginal' },
+          compounding: 'annual',
+          term_months: 6,
+          tier_method: 'marginal',
           tiers: tiers([0, 3.2, 3.23], [1_000, 3.201, 3.23]),
         },
         ['3.23%', '3.23%'],
@@ -671,7 +676,10 @@ describe('widgets with unusual offers', () => {
         assert.deepEqual(
           shown,
           offers.map(({ compensation_disclosure: text }) => ({
-            ...{ text, isVisible: true, isBehindLink: false, isAsLarge: true },
+            text,
+            isVisible: true,
+            isBehindLink: false,
+            isAsLarge: true,
           })),
         );
       }

@@ -112,7 +112,10 @@ async function sendFile(file: ConfirmationFile, rejectedPath: string, options: C
   try {
     return await runWithProgress(options, { total, unit: 'bytes' }, (onProgress, signal) =>
       sendConfirmationFile({
-        ...{ path, rejectedPath, onProgress, format: file.format },
+        path,
+        rejectedPath,
+        onProgress,
+        format: file.format,
         client: new ConfirmationClient(url, token, { signal }),
         onSend: () => {
           hasSent = true;

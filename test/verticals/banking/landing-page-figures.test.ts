@@ -8,7 +8,11 @@ function figuresOf(deposit: Partial<NonNullable<Offer['deposit']>>) {
   const offer = {
     as_of: '2025-11-01',
     deposit: {
-      ...{ apy: 4, variable: true, first_year_earnings: 400, minimum_deposit: 0, minimum_balance_for_apy: 0 },
+      apy: 4,
+      variable: true,
+      first_year_earnings: 400,
+      minimum_deposit: 0,
+      minimum_balance_for_apy: 0,
       ...{ monthly_fee: 0, fee_waived_from: null, term_months: null, early_withdrawal_penalty_days: null, bonus: null },
       ...deposit,
     },

@@ -40,8 +40,16 @@ function drawCatalog(seed: number, count: number): DepositCatalog {
 
 test('ranks random catalogs in the same orders as a reference that prices and sorts every offer', () =>
   compareWithReference({
-    ...{ seed: 18, numRuns: 60, offersMax: 300, today, rank: rankDeposits, compare: depositOrders },
-    ...{ drawCatalog, compile: compileDeposits, drawBorrower: drawDepositor, findMatches: referenceDeposits },
+    seed: 18,
+    numRuns: 60,
+    offersMax: 300,
+    today,
+    rank: rankDeposits,
+    compare: depositOrders,
+    drawCatalog,
+    compile: compileDeposits,
+    drawBorrower: drawDepositor,
+    findMatches: referenceDeposits,
     checkFigures(compiled, offers, borrower, matches) {
       for (const { index, slot, values } of calculateDepositPrices(compiled, offers, borrower)) {
         const { apy, rate, earnings, bonus } = matches.get(compiled.offers[index]!.id)!;

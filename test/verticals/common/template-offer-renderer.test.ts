@@ -8,8 +8,15 @@ import { TemplateOfferRenderer } from '../../../src/verticals/common/template-of
 test('renders texts and values of an offer unchanged, whatever they contain', () => {
   const texts = ['\u00010\u0001', '\\u00010\\u0001', '"0"', '{0}', '$0'];
   const offer = {
-    ...{ id: 'a', lenderName: 'Paws', logo: 'paws.svg', landingUrlParts: [''], source: null, asOfDay: null },
-    ...{ dailyCap: null, budget: null, flatPayoutMicros: null },
+    id: 'a',
+    lenderName: 'Paws',
+    logo: 'paws.svg',
+    landingUrlParts: [''],
+    source: null,
+    asOfDay: null,
+    dailyCap: null,
+    budget: null,
+    flatPayoutMicros: null,
     details: { svc_star_rating: 4, features: texts, prequalification: false, legal: texts.join(' ') },
   };
   const options: OfferRendererOptions = [

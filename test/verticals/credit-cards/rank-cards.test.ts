@@ -29,8 +29,16 @@ function drawBorrower(random: Random): FieldVector {
 
 test('ranks random catalogs in the same orders as a reference that prices and sorts every card', () =>
   compareWithReference({
-    ...{ seed: 16, numRuns: 60, offersMax: 400, today, rank: rankCards, compare: cardOrders },
-    ...{ drawCatalog: generateCards, compile: compileCards, drawBorrower, findMatches: findReferenceCards },
+    seed: 16,
+    numRuns: 60,
+    offersMax: 400,
+    today,
+    rank: rankCards,
+    compare: cardOrders,
+    drawCatalog: generateCards,
+    compile: compileCards,
+    drawBorrower,
+    findMatches: findReferenceCards,
     checkFigures(compiled, offers, borrower, matches) {
       for (const { index, values } of priceCards(compiled, offers, borrower)) {
         assert.deepEqual(values, [matches.get(compiled.offers[index]!.id)!.firstYearCents / 100]);

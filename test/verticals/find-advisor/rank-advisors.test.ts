@@ -36,8 +36,16 @@ function drawCatalog(seed: number, count: number): AdvisorCatalog {
 
 test('ranks random catalogs in the same orders as a reference that prices and sorts every offer', () =>
   compareWithReference({
-    ...{ seed: 29, numRuns: 60, offersMax: 300, today, rank: rankAdvisors, compare: advisorOrders },
-    ...{ drawCatalog, compile: compileAdvisors, drawBorrower: drawVisitor, findMatches: referenceAdvisors },
+    seed: 29,
+    numRuns: 60,
+    offersMax: 300,
+    today,
+    rank: rankAdvisors,
+    compare: advisorOrders,
+    drawCatalog,
+    compile: compileAdvisors,
+    drawBorrower: drawVisitor,
+    findMatches: referenceAdvisors,
     checkFigures(compiled, offers, borrower, matches) {
       for (const { index, values } of calculateAdvisorFees(compiled, offers, borrower)) {
         assert.deepEqual(values, [matches.get(compiled.offers[index]!.id)!.feeCents / 100]);
@@ -79,11 +87,21 @@ test('each order ranks the offers of the documented example by its own measure',
     advisorCatalogOf([
       plainAdvisor({ id: 'a', credentials: ['cfp', 'cfa'], minimum_assets: 100_000, stars: 5, payout_usd: 90 }),
       plainAdvisor({
-        ...{ id: 'b', fee_model: 'hourly', fee_usd: 300, hours_per_year: 4, payout_usd: 60, stars: 4 },
+        id: 'b',
+        fee_model: 'hourly',
+        fee_usd: 300,
+        hours_per_year: 4,
+        payout_usd: 60,
+        stars: 4,
         services: ['tax', 'retirement'],
       }),
       plainAdvisor({
-        ...{ id: 'c', fee_model: 'flat', fee_usd: 3_000, minimum_assets: 150_000, payout_usd: 120, stars: 3 },
+        id: 'c',
+        fee_model: 'flat',
+        fee_usd: 3_000,
+        minimum_assets: 150_000,
+        payout_usd: 120,
+        stars: 3,
         credentials: [],
       }),
     ]),

@@ -55,7 +55,8 @@ function drawIncompleteBorrower(random: Random): FieldVector {
 function figuresOf({ mortgage: figures, ...view }: MortgageOfferView) {
   return {
     ...{ apr_range: view.apr_range, payment_term_months: view.payment_term_months, term_months: view.term_months },
-    ...{ payment: view.monthly_payment_estimate, loan_amount_range: view.loan_amount_range },
+    payment: view.monthly_payment_estimate,
+    loan_amount_range: view.loan_amount_range,
     figures,
   };
 }
@@ -105,8 +106,16 @@ test('ranks and prices random catalogs like a reference that computes every offe
   const seen = new Map<string, number>();
   const count = (kind: string) => seen.set(kind, (seen.get(kind) ?? 0) + 1);
   await compareWithReference({
-    ...{ seed: 18, numRuns: 100, offersMax: 300, today, rank: rankMortgages, compare: mortgageOrders, drawCatalog },
-    ...{ compile: compileMortgages, drawBorrower: drawIncompleteBorrower, findMatches: referenceMortgages },
+    seed: 18,
+    numRuns: 100,
+    offersMax: 300,
+    today,
+    rank: rankMortgages,
+    compare: mortgageOrders,
+    drawCatalog,
+    compile: compileMortgages,
+    drawBorrower: drawIncompleteBorrower,
+    findMatches: referenceMortgages,
     checkFigures(compiled, shown, borrower, matches, file) {
       const nmlsIds = new Map(file.lenders.flatMap((lender) => lender.offers.map(({ id }) => [id, lender.nmls_id])));
       const value = borrower[field('property_value')]!;

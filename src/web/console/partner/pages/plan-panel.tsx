@@ -30,7 +30,9 @@ export function usePlan(form: ExperimentForm, basedOn: string): Planned {
     basedOn === '' || Object.keys(findNumberErrors(form)).length > 0 ? null : toPlanRequest(form, basedOn);
   const key = JSON.stringify(request);
   const [answer, setAnswer] = useState<Omit<Planned, 'isCurrent'> & { readonly key: string }>({
-    ...{ key: '', plan: null, failure: null },
+    key: '',
+    plan: null,
+    failure: null,
   });
   useEffect(() => {
     if (request === null) return;
