@@ -35,8 +35,9 @@ import { builtInVerticals } from './verticals/built-in-verticals.ts';
 
 export { InvalidCatalogError } from './catalogs/catalog-store.ts';
 export type { OfferView } from './catalogs/offer-view.ts';
-export type { ConfirmationStatus, RejectionReason } from './confirmations/confirmation.ts';
+export type { ConfirmationStatus } from './confirmations/confirmation.ts';
 export type { ConfirmationPayout } from './confirmations/payout-state.ts';
+export type { RejectionReason } from './confirmations/rejection-reasons.ts';
 export type { ConditionalField, FieldRoles, PocketField, Vertical } from './domain/vertical.ts';
 export type {
   AnalyticsPageQuery,

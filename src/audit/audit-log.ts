@@ -2,16 +2,7 @@ import { hash } from 'node:crypto';
 import { bounds } from '../bounds.ts';
 import { OperatorError } from '../domain/operator-error.ts';
 import { truncateText } from '../domain/text.ts';
-
-/** Kinds of actors (docs/operating.md#audit-log). */
-type AuditActorKind =
-  | 'operator_token'
-  | 'operator_console'
-  | 'command_line'
-  | 'partner_key'
-  | 'partner_console'
-  | 'embedding_program'
-  | 'service';
+import type { AuditAction, AuditActorKind } from './audit-actions.ts';
 
 /** Who makes a change. */
 export interface AuditActor {
@@ -22,34 +13,6 @@ export interface AuditActor {
 
 /** The service itself, for example at its start. */
 export const serviceActor: AuditActor = { kind: 'service', name: null };
-
-/** Recorded changes. The table in docs/operating.md#audit-log describes them. */
-export const auditActions = [
-  'key.create',
-  'key.revoke',
-  'keys.repair',
-  'origin.allow',
-  'origin.remove',
-  'catalog.activate',
-  'confirmations.submit',
-  'confirmations.result',
-  'experiment.define',
-  'experiment.change',
-  'experiment.close',
-  'experiment.delete',
-  'secret.create',
-  'secret.rotate',
-  'unit_key.create',
-  'operator_token.create',
-  'test_clock.advance',
-  'log.repair',
-  'ledger.accept_loss',
-  'journal.accept_loss',
-  'audit.create',
-  'audit.accept_loss',
-  'change.failed',
-] as const;
-export type AuditAction = (typeof auditActions)[number];
 
 /** Value in the details of a change. Details never contain keys, hashes of keys, tokens, cookies, secrets or pocket fields. */
 export type AuditDetail = string | number | boolean | null | readonly AuditDetail[] | AuditDetails;

@@ -1,6 +1,7 @@
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { AuditAction, AuditActor, AuditChange, AuditDetails, AuditLog, RecordChange } from './audit-log.ts';
+import type { AuditAction } from './audit-actions.ts';
+import type { AuditActor, AuditChange, AuditDetails, AuditLog, RecordChange } from './audit-log.ts';
 
 interface AuditTrailOptions {
   readonly log: Pick<AuditLog, 'append'>;

@@ -4,8 +4,8 @@ import Database from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import { diskFullMessage, isDiskFullError } from '../files/durable-files.ts';
 import { copySqliteFile, isSqliteFileBusy, openSqliteFile, type SqliteFileFormat } from '../files/shared-database.ts';
+import type { AuditAction } from './audit-actions.ts';
 import {
-  type AuditAction,
   type AuditActor,
   type AuditChange,
   type AuditEntry,

@@ -3,7 +3,7 @@ import { isWithinAttributionWindow } from '../clicks/click-rules.ts';
 import { microsPerUsd } from '../domain/money.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import type { ReversalReason } from '../ledger/ledger-record.ts';
-import type { ConfirmationFieldName } from './confirmation-fields.ts';
+import type { RejectionReason } from './rejection-reasons.ts';
 
 /**
  * A lender's confirmation that it owes a payout for a click, the reversal of a payout, or the reversal of revenue that a click confirmed
@@ -40,40 +40,6 @@ export interface ClickDetails {
 
 /** The only allowed value of the optional member `currency`. */
 export const confirmationCurrency = 'USD';
-
-/** Reasons for rejecting a confirmation row, documented in docs/confirmations.md. */
-export type RejectionReason =
-  | 'not_an_object'
-  | 'member_ambiguous'
-  | 'currency_invalid'
-  | `${ConfirmationFieldName}_repeated`
-  | 'status_invalid'
-  | 'reason_invalid'
-  | 'funded_not_accepted'
-  | 'txid_invalid'
-  | 'amount_invalid'
-  | 'occurred_at_invalid'
-  | 'click_id_invalid'
-  | 'sub_id_invalid'
-  | 'svc_offer_id_invalid'
-  | 'click_missing'
-  | 'click_mismatch'
-  | 'click_not_counted'
-  | 'sandbox'
-  | 'click_unknown'
-  | 'click_late'
-  | 'conflict'
-  | 'txid_unknown'
-  | 'already_funded'
-  | 'amount_not_flat'
-  | 'exceeds_funded'
-  | 'click_not_booked'
-  | 'exceeds_booked'
-  | 'before_click'
-  | 'in_future'
-  | 'too_late'
-  | 'session_limit'
-  | 'lender_unknown';
 
 export interface PayoutTransaction {
   readonly amountMicros: number;

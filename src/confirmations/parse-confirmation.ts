@@ -6,8 +6,9 @@ import { isVisibleAscii } from '../domain/text.ts';
 import type { ClickIds } from '../ids/click-tokens.ts';
 import { decodeSubId, formatSubId, type SubIds } from '../ids/sub-id.ts';
 import { type ReversalReason, reversalReasons } from '../ledger/ledger-record.ts';
-import { type ClickDetails, type Confirmation, confirmationCurrency, type RejectionReason } from './confirmation.ts';
+import { type ClickDetails, type Confirmation, confirmationCurrency } from './confirmation.ts';
 import { type ConfirmationFieldName, confirmationFieldNames, isAmbiguousFieldName } from './confirmation-fields.ts';
+import type { RejectionReason } from './rejection-reasons.ts';
 
 /**
  * Finds the rows whose text shows a problem that `JSON.parse` hides: a repeated member, of which `JSON.parse` uses the last value, or an

@@ -5,11 +5,12 @@ import type { AuditTrail } from '../audit/audit-trail.ts';
 import { bounds } from '../bounds.ts';
 import type { ClickDecider } from '../budgets/click-decider.ts';
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
-import type { Confirmation, ConfirmationStatus, RejectionReason } from '../confirmations/confirmation.ts';
+import type { Confirmation, ConfirmationStatus } from '../confirmations/confirmation.ts';
 import { checkConfirmation, confirmationCurrency } from '../confirmations/confirmation.ts';
 import { findRowTextProblems, parseConfirmation } from '../confirmations/parse-confirmation.ts';
 import type { ConfirmationPayout, PayoutStateReader } from '../confirmations/payout-state.ts';
 import { PendingPayoutStates } from '../confirmations/payout-state.ts';
+import type { RejectionReason } from '../confirmations/rejection-reasons.ts';
 import type { CancelSignal, SerialQueue } from '../domain/async.ts';
 import type { Clock } from '../domain/clock.ts';
 import {

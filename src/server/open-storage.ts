@@ -71,8 +71,8 @@ interface StorageDeps {
 
 /** Opens the ledger, restores sessions and the booked revenue of offers from it, and opens the journal and the analytics. */
 export async function openStorage(options: ServiceOptions, deps: StorageDeps) {
-  const { cleanup, evidence, testClock, secrets, keyDirectory, metrics, readKeyNumbers, audit } = deps;
-  const { dataDir, clock, logger, onRestoreProgress } = options;
+  const { cleanup, evidence, testClock, secrets, keyDirectory, readKeyNumbers, audit } = deps;
+  const { dataDir, clock, logger } = options;
   const { sessionTtlMs, maxSessions: sessionsMax, maxReferrerTags: tagsMax } = options;
   const verticals = servedVerticals(options);
   const sessions = new SessionStore({
@@ -102,24 +102,7 @@ export async function openStorage(options: ServiceOptions, deps: StorageDeps) {
   const opened = await openRecoveredLedger(options, deps, sessionRecovery, hashAssignments);
   const { ledger, bookings, unitHasher } = opened;
 
-  assertJournalExists(evidence, sessions.size);
-  const journal = await FileJournal.open({
-    folder: evidence.files.journalFolder,
-    durability: options.durability,
-    clock,
-    secrets,
-    verticals,
-    sessionTtlMs,
-    onLogsRead: (logs) => {
-      assertLedgerOfJournal(evidence, ledger, logs);
-      const oldestLiveMs = sessions.size === 0 ? Number.POSITIVE_INFINITY : clock.wallMs() - sessionTtlMs;
-      assertJournalComplete(evidence, logs, { oldestLiveMs, durability: options.durability });
-    },
-    onFieldChanges: (sub, changes) => sessionRecovery.applyFieldChanges(sub, changes),
-    onProgress: onRestoreProgress && ((bytes, ofBytes) => onRestoreProgress('journal', bytes, ofBytes)),
-    ...logObservers('journal', logger, metrics),
-  });
-  cleanup.addCleanupCallback(() => journal.close());
+  const journal = await openJournal(options, deps, ledger, sessions, sessionRecovery);
   const onError = (error: unknown) =>
     logger.warn({ err: describeError(error) }, 'inventory of the data folder could not be saved');
   const writer = new InventoryWriter({
@@ -152,6 +135,36 @@ export async function openStorage(options: ServiceOptions, deps: StorageDeps) {
     retention,
     inventoryWriter: writer,
   };
+}
+
+/** Opens the journal, and restores the pocket fields of the live sessions. */
+async function openJournal(
+  options: ServiceOptions,
+  { cleanup, evidence, secrets, metrics }: StorageDeps,
+  ledger: Parameters<typeof assertLedgerOfJournal>[1],
+  sessions: SessionStore,
+  sessionRecovery: SessionRecovery,
+) {
+  const { clock, logger, onRestoreProgress, sessionTtlMs, durability } = options;
+  assertJournalExists(evidence, sessions.size);
+  const journal = await FileJournal.open({
+    folder: evidence.files.journalFolder,
+    durability,
+    clock,
+    secrets,
+    verticals: servedVerticals(options),
+    sessionTtlMs,
+    onLogsRead: (logs) => {
+      assertLedgerOfJournal(evidence, ledger, logs);
+      const oldestLiveMs = sessions.size === 0 ? Number.POSITIVE_INFINITY : clock.wallMs() - sessionTtlMs;
+      assertJournalComplete(evidence, logs, { oldestLiveMs, durability });
+    },
+    onFieldChanges: (sub, changes) => sessionRecovery.applyFieldChanges(sub, changes),
+    onProgress: onRestoreProgress && ((bytes, ofBytes) => onRestoreProgress('journal', bytes, ofBytes)),
+    ...logObservers('journal', logger, metrics),
+  });
+  cleanup.addCleanupCallback(() => journal.close());
+  return journal;
 }
 
 /** Opens the ledger, and replays its records to the sessions, the limits of clicks, and the bookings of offers. */

@@ -57,7 +57,10 @@ test('records a CSV file once, even if the file is sent again, and writes reject
   const rejectedPath = join(folder, 'payouts.rejected.csv');
   assert.equal(
     first.stderr,
-    `  1 conflict\n  1 amount_invalid\n  1 cells_miscounted\nThe rejected rows are in ${rejectedPath}.\n`,
+    '  1 conflict: This txid was booked with another amount, time or reason. The first row stays valid.\n' +
+      '  1 amount_invalid: The amount is not a number above 0 with at most six decimals.\n' +
+      '  1 cells_miscounted: The row has more or fewer cells than the first line.\n' +
+      `The rejected rows are in ${rejectedPath}.\n`,
   );
   const rejected = readFileSync(rejectedPath, 'utf8');
   assert.equal(
@@ -199,7 +202,7 @@ test('books no amount of another currency or unit from a CSV or NDJSON file', as
   const ndjson = write('euros.ndjson', members.map((member) => JSON.stringify({ ...row, ...member })).join('\n'));
   const ofCsv = await confirm(csv, '--url', url);
   assert.equal(ofCsv.stdout, '4 rows: 0 accepted, 0 repeated, 4 rejected\n', ofCsv.stderr);
-  assert.match(ofCsv.stderr, /^ {2}4 currency_invalid \(currency must be USD; amounts are in USD\)\n/);
+  assert.match(ofCsv.stderr, /^ {2}4 currency_invalid: The currency is not USD\. Convert the amount\.\n/);
   assert.match(readFileSync(join(folder, 'euros.rejected.csv'), 'utf8'), /,EUR,currency_invalid,,\r\n/);
   const ofNdjson = await confirm(ndjson, '--url', url, '--json');
   assert.deepEqual(JSON.parse(ofNdjson.stdout).reasons, { currency_invalid: 4, member_ambiguous: 1 });

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
-import { type AuditEntry, auditActions } from '../../audit/audit-log.ts';
+import { auditActions } from '../../audit/audit-actions.ts';
+import type { AuditEntry } from '../../audit/audit-log.ts';
 import { auditLogPath, SqliteAuditLog } from '../../audit/sqlite-audit-log.ts';
 import { type AuditVerification, verifyAuditLog } from '../../audit/verify-audit-log.ts';
 import { bounds } from '../../bounds.ts';

@@ -7,6 +7,7 @@ import { readDataDir, readOperationsListenerAddress } from '../../config/config.
 import { type Env, readEnv } from '../../config/env.ts';
 import { parseBaseUrl } from '../../config/parse-setting.ts';
 import { endpointUrl } from '../../config/resolve-urls.ts';
+import { describeRejection } from '../../confirmations/rejection-reasons.ts';
 import { OperatorError } from '../../domain/operator-error.ts';
 import { describeOpenError, findFileProblem, openWithoutWaiting } from '../../files/regular-file.ts';
 import { CommandLineError, defineCommand, exitCodes } from '../command.ts';
@@ -58,13 +59,6 @@ export function parseServerUrl(text: string): string {
   throw new InvalidArgumentError('The value must be an http or https URL like http://127.0.0.1:9090.');
 }
 
-/** Texts after reasons whose names do not tell what is allowed. */
-const reasonHints: Readonly<Record<string, string>> = {
-  currency_invalid: ' (currency must be USD; amounts are in USD)',
-  member_ambiguous:
-    ' (a member similar to a known one, or of a currency or unit; amounts are in USD, in the member amount)',
-};
-
 interface ConfirmOptions {
   readonly url?: string;
   readonly tokenFile?: string;
@@ -97,7 +91,10 @@ async function confirmRevenueFromFile(file: ConfirmationFile, options: ConfirmOp
     );
   }
   if (rejected === 0) return;
-  for (const [reason, count] of rejectedByReason) printNotice(`  ${count} ${reason}${reasonHints[reason] ?? ''}`);
+  for (const [reason, count] of rejectedByReason) {
+    const text = describeRejection(reason);
+    printNotice(text === '' ? `  ${count} ${reason}` : `  ${count} ${reason}: ${text}`);
+  }
   printNotice(`The rejected rows are in ${rejectedPath}.`);
 }
 

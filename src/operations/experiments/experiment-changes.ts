@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Analytics } from '../../analytics/analytics.ts';
 import { AnalyticsUnavailableError } from '../../analytics/analytics.ts';
-import type { AuditAction, AuditDetails } from '../../audit/audit-log.ts';
+import type { AuditAction } from '../../audit/audit-actions.ts';
+import type { AuditDetails } from '../../audit/audit-log.ts';
 import type { AuditTrail } from '../../audit/audit-trail.ts';
 import { recordFailure } from '../../audit/run-recorded.ts';
 import type { Caller } from '../../auth/key-usage.ts';

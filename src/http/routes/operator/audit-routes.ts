@@ -1,4 +1,5 @@
-import { type AuditEntry, type AuditLog, AuditLogUnavailableError, auditActions } from '../../../audit/audit-log.ts';
+import { auditActions } from '../../../audit/audit-actions.ts';
+import { type AuditEntry, type AuditLog, AuditLogUnavailableError } from '../../../audit/audit-log.ts';
 import { bounds } from '../../../bounds.ts';
 import { dayStartMs, parseIsoDate, parseIsoTimestamp } from '../../../domain/calendar.ts';
 import { invalidRequest, type Outcome, serviceUnavailable, successOutcome } from '../../../domain/outcome.ts';

@@ -103,8 +103,7 @@ export interface ConfirmationUploadEntry {
   readonly rejected_by_reason: Readonly<Record<string, number>> | null;
 }
 
-export const hiddenReasons = ['outdated', 'daily_cap', 'budget', 'paced'] as const;
-export type OfferState = 'shown' | (typeof hiddenReasons)[number];
+export type OfferState = 'shown' | 'outdated' | 'daily_cap' | 'budget' | 'paced';
 
 export interface Catalog {
   readonly vertical: string;

@@ -1,4 +1,5 @@
 import { useId } from 'preact/hooks';
+import { auditActions } from '../../../../audit/audit-actions.ts';
 import { apiPath } from '../../common/api-client.ts';
 import { createCursorPaging } from '../../common/cursor-paging.ts';
 import { type Column, DataTable } from '../../common/data-table.tsx';
@@ -11,33 +12,6 @@ import { Empty, WhenLoaded } from '../../common/states.tsx';
 import { useApi } from '../../common/use-api.ts';
 import type { AuditEntry, Page } from '../api-types.ts';
 import { describeActor } from '../parts/actor.ts';
-
-/** Actions by which entries can be filtered. The words are those of the API. */
-const actions = [
-  'key.create',
-  'key.revoke',
-  'keys.repair',
-  'origin.allow',
-  'origin.remove',
-  'catalog.activate',
-  'confirmations.submit',
-  'confirmations.result',
-  'experiment.define',
-  'experiment.change',
-  'experiment.close',
-  'experiment.delete',
-  'secret.create',
-  'secret.rotate',
-  'unit_key.create',
-  'operator_token.create',
-  'test_clock.advance',
-  'log.repair',
-  'ledger.accept_loss',
-  'journal.accept_loss',
-  'audit.create',
-  'audit.accept_loss',
-  'change.failed',
-];
 
 const columns: readonly Column<AuditEntry>[] = [
   {
@@ -151,7 +125,7 @@ function AuditFilters({ action, since }: { readonly action: string; readonly sin
             onChange={({ currentTarget }) => change({ action: currentTarget.value || null })}
           >
             <option value="">all changes</option>
-            {[...new Set([...actions, ...(action === '' ? [] : [action])])].map((each) => (
+            {[...new Set<string>([...auditActions, ...(action === '' ? [] : [action])])].map((each) => (
               <option key={each}>{each}</option>
             ))}
           </select>

@@ -9,13 +9,7 @@ import { changeQuery } from '../../common/router.ts';
 import { PageHeading } from '../../common/shell.tsx';
 import { Empty, WhenLoaded } from '../../common/states.tsx';
 import { useApi } from '../../common/use-api.ts';
-import {
-  type BudgetPeriod,
-  type CatalogOffer,
-  type CatalogOffersPage,
-  hiddenReasons,
-  type OfferState,
-} from '../api-types.ts';
+import type { BudgetPeriod, CatalogOffer, CatalogOffersPage } from '../api-types.ts';
 import { Meter } from '../parts/meter.tsx';
 import { OfferStateWords, offerStateWords } from '../parts/offer-state-word.tsx';
 import { SpendCurve } from './spend-curve.tsx';
@@ -170,7 +164,6 @@ function SelectedOffer({ offer }: { readonly offer: CatalogOffer | undefined }) 
 
 function StateFilter({ state }: { readonly state: string }) {
   const id = useId();
-  const states: readonly OfferState[] = ['shown', ...hiddenReasons];
   return (
     <div class="toolbar">
       <div class="inline-form">
@@ -184,9 +177,9 @@ function StateFilter({ state }: { readonly state: string }) {
             }
           >
             <option value="">all offers</option>
-            {states.map((each) => (
+            {Object.entries(offerStateWords).map(([each, { text }]) => (
               <option key={each} value={each}>
-                {offerStateWords[each].text}
+                {text}
               </option>
             ))}
           </select>

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact';
+import { describeRejection } from '../../../../confirmations/rejection-reasons.ts';
 import { DataTable } from '../../common/data-table.tsx';
 import { formatCount, formatShare } from '../../common/format.ts';
 import { downloadFile } from '../../common/save.ts';
 import { Notice } from '../../common/states.tsx';
 import type { ConfirmationUpload, UploadProgress } from '../confirmations/confirmation-upload.ts';
-import { describeReason } from '../confirmations/reasons.ts';
 import { closeUpload } from '../confirmations/upload-store.ts';
 import { limits } from '../limits.ts';
 
@@ -156,7 +156,7 @@ function RejectedRows({ name, progress }: { readonly name: string; readonly prog
             cell: ([, rows]) => formatCount(rows),
             value: ([, rows]) => rows,
           },
-          { header: 'What is wrong', cell: ([reason]) => describeReason(reason) },
+          { header: 'What is wrong', cell: ([reason]) => describeRejection(reason) },
         ]}
       />
       <p>

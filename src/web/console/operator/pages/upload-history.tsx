@@ -1,3 +1,4 @@
+import { describeRejection } from '../../../../confirmations/rejection-reasons.ts';
 import { apiPath } from '../../common/api-client.ts';
 import { createCursorPaging } from '../../common/cursor-paging.ts';
 import { type Column, DataTable } from '../../common/data-table.tsx';
@@ -6,7 +7,6 @@ import type { Route } from '../../common/route.ts';
 import { Empty, WhenLoaded } from '../../common/states.tsx';
 import { useApi } from '../../common/use-api.ts';
 import type { ConfirmationUploadEntry, Page } from '../api-types.ts';
-import { describeReason } from '../confirmations/reasons.ts';
 import { limits } from '../limits.ts';
 import { describeActor } from '../parts/actor.ts';
 
@@ -75,7 +75,7 @@ function Reasons({ reasons }: { readonly reasons: Readonly<Record<string, number
   return (
     <ul class="details">
       {counts.map(([reason, count]) => (
-        <li key={reason} title={describeReason(reason)}>
+        <li key={reason} title={describeRejection(reason)}>
           {formatCount(count)} <code>{reason}</code>
         </li>
       ))}

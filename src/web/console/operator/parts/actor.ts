@@ -1,5 +1,7 @@
-/** Words for the actors of the audit log (docs/operating.md#audit-log). */
-const actorWords: Readonly<Record<string, string>> = {
+import type { AuditActorKind } from '../../../../audit/audit-actions.ts';
+
+/** Words for the actors of the audit log. */
+const actorWords: Readonly<Record<AuditActorKind, string>> = {
   operator_token: 'operator, by token',
   operator_console: 'operator, in the console',
   command_line: 'command line',
@@ -17,6 +19,6 @@ export function describeActor({
   readonly actor: string;
   readonly actor_name: string | null;
 }): string {
-  const word = Object.hasOwn(actorWords, actor) ? actorWords[actor] : actor;
-  return actor_name === null ? `${word}` : `${word}: ${actor_name}`;
+  const words = Object.hasOwn(actorWords, actor) ? actorWords[actor as AuditActorKind] : actor;
+  return actor_name === null ? words : `${words}: ${actor_name}`;
 }

@@ -1,7 +1,7 @@
-/** What to do about each reason for which a row of confirmations is rejected (docs/confirmations.md#answers). */
-const reasonAdvice: Readonly<Record<string, string>> = {
-  cells_miscounted: 'The row has more or fewer cells than the first line.',
-  not_json: 'The line is not JSON.',
+import type { ConfirmationFieldName } from './confirmation-fields.ts';
+
+/** What is wrong with a rejected row, for each reason of the service (docs/confirmations.md#answers). */
+const rowReasonTexts = {
   not_an_object: 'The row is not a JSON object.',
   member_ambiguous: 'A column or member is similar to a known one, or names a unit or currency. Remove or rename it.',
   currency_invalid: 'The currency is not USD. Convert the amount.',
@@ -32,11 +32,21 @@ const reasonAdvice: Readonly<Record<string, string>> = {
   too_late: 'The click is more than 90 days old.',
   session_limit: 'The revenue of the session would exceed 100,000 USD.',
   lender_unknown: 'The offer is in no catalog. Put it back, then send the row again.',
+};
+
+/** Reasons that the command line and the operator console add, for rows without an outcome of the service. */
+const senderReasonTexts = {
+  cells_miscounted: 'The row has more or fewer cells than the first line.',
+  not_json: 'The line is not JSON.',
   unknown: 'The server cannot tell whether the row was booked. Send it again.',
 };
 
-/** Returns what to do about a reason; an empty text for a reason that this page does not know. */
-export function describeReason(reason: string): string {
+/** Reasons for rejecting a confirmation row. */
+export type RejectionReason = keyof typeof rowReasonTexts | `${ConfirmationFieldName}_repeated`;
+
+/** Returns what is wrong with a rejected row; an empty text for a reason of a newer server. */
+export function describeRejection(reason: string): string {
   if (reason.endsWith('_repeated')) return 'The row contains this member twice.';
-  return Object.hasOwn(reasonAdvice, reason) ? (reasonAdvice[reason] ?? '') : '';
+  const texts: Readonly<Record<string, string>> = { ...rowReasonTexts, ...senderReasonTexts };
+  return (Object.hasOwn(texts, reason) && texts[reason]) || '';
 }
