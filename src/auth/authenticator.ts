@@ -123,10 +123,14 @@ export class Authenticator {
     return { sinceMs: this.#usesKnownSinceMs, lastUses };
   }
 
-  /** Sets the times of the last uses that an earlier run of the service has saved. Call this method before the first request. */
+  /**
+   * Sets the times of the last uses that an earlier run of the service has saved. Times in the future come from a wrong clock, and become the
+   * present time. Call this method before the first request.
+   */
   restoreKeyUses({ sinceMs, lastUses }: KeyUses): void {
-    this.#usesKnownSinceMs = sinceMs;
-    for (const [keyNumber, lastUsedMs] of lastUses) this.#lastUses.set(keyNumber, lastUsedMs);
+    const nowMs = this.#options.clock.wallMs();
+    this.#usesKnownSinceMs = Math.min(sinceMs, nowMs);
+    for (const [keyNumber, lastUsedMs] of lastUses) this.#lastUses.set(keyNumber, Math.min(lastUsedMs, nowMs));
   }
 
   /** Time since which the last uses are known, in Unix milliseconds. */

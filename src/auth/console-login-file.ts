@@ -62,7 +62,7 @@ export class ConsoleLoginFile {
     }
     try {
       this.close();
-      for (const ending of ['', '-wal', '-shm']) rmSync(this.#options.path + ending, { force: true });
+      this.#deleteFile();
       return this.#openAndRead(nowMs);
     } catch {
       this.close();
@@ -79,8 +79,18 @@ export class ConsoleLoginFile {
     ]);
   }
 
+  /**
+   * Deletes a login. If this fails, for example on a full disk, deletes the file, so that a restart does not restore a login that has ended.
+   * Then the next start has no logins, and later logins are not saved.
+   */
   delete(tokenHash: string): void {
-    this.#write('DELETE FROM logins WHERE token_hash = ?', [toBytes(tokenHash)]);
+    if (this.#write('DELETE FROM logins WHERE token_hash = ?', [toBytes(tokenHash)])) return;
+    this.close();
+    try {
+      this.#deleteFile();
+    } catch (error) {
+      this.#options.onWriteError(error);
+    }
   }
 
   /** Closes the file. Repeated calls have no effect. */
@@ -115,7 +125,12 @@ export class ConsoleLoginFile {
       }));
   }
 
-  #write(sql: string, values: readonly unknown[]): void {
+  #deleteFile(): void {
+    for (const ending of ['', '-wal', '-shm']) rmSync(this.#options.path + ending, { force: true });
+  }
+
+  /** Returns false if the file cannot be written. */
+  #write(sql: string, values: readonly unknown[]): boolean {
     try {
       this.#database?.prepare(sql).run(...values);
       this.#isFailing = false;
@@ -123,6 +138,7 @@ export class ConsoleLoginFile {
       if (!this.#isFailing) this.#options.onWriteError(error);
       this.#isFailing = true;
     }
+    return !this.#isFailing;
   }
 }
 

@@ -33,7 +33,9 @@ export function openSqliteFile(path: string, format: SqliteFileFormat, waitMs: n
     if (!isNewer) return database;
   } catch (error) {
     database?.close();
-    const reason = error instanceof Error ? error.message : String(error);
+    const message = error instanceof Error ? error.message : String(error);
+    const isUnopened = error instanceof Database.SqliteError && error.code.startsWith('SQLITE_CANTOPEN');
+    const reason = isUnopened ? `${message}; check that it is a file, and that its disk is not read-only` : message;
     throw format.createError(
       `cannot open the ${format.name} ${path}: ${isDiskFullError(error) ? diskFullMessage(dirname(path)) : reason}`,
       { cause: error },

@@ -117,6 +117,21 @@ test('logins work without a file that can be written', (t) => {
   assert.deepEqual(errors, ['write']);
 });
 
+test('a restart restores no login whose end could not be saved', (t) => {
+  const folder = temporaryFolder(t);
+  const { logins, logIn, errors, file } = openLogins(t, folder);
+  const [ended, other] = [logIn(), logIn()];
+  // The file can be read but not changed, as on a full disk.
+  const failure = "CREATE TRIGGER full BEFORE DELETE ON logins BEGIN SELECT RAISE(ABORT, 'full'); END";
+  changeDatabase(consoleLoginPath(folder), failure);
+  logins.end('partner', ended);
+  assert.ok(logins.find('partner', other));
+  assert.ok(logins.find('partner', logIn()));
+  assert.deepEqual(errors, ['write']);
+  file.close();
+  assert.equal(openLogins(t, folder).logins.find('partner', ended), undefined);
+});
+
 test('a login above a limit ends the oldest login', (t) => {
   const { logins, logIn, clock } = openLogins(t, temporaryFolder(t));
   const other = logIn('o'.repeat(32));

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createMarketplace } from '../../src/index.ts';
@@ -100,4 +100,8 @@ test('the backup command reports an unreadable key file in one line', async (t) 
   const { code, stderr } = await run('backup', join(folder, '..', 'backup'));
   assert.equal(code, 1);
   assert.match(stderr, /^marketplace: cannot open the key file [^\n]+\n$/);
+  rmSync(join(folder, 'keys.sqlite'));
+  mkdirSync(join(folder, 'keys.sqlite'));
+  const noFile = await run('backup', join(folder, '..', 'other-backup'));
+  assert.match(noFile.stderr, /^marketplace: cannot open the key file [^\n]+; check that it is a file, [^\n]+\n$/);
 });

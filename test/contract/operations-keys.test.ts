@@ -183,4 +183,16 @@ describe('the usage of a key', () => {
       assert.equal(uses_known_since, iso(market.clock.wallMs()));
     }
   });
+
+  test('is not in the future after a time at which the clock was wrong', async (t) => {
+    const market = await RunningMarketplace.start('uws');
+    t.after(() => market.close());
+    const { id } = market.issueKey(fixture);
+    const future = market.clock.wallMs() + bounds.consoleLoginMs;
+    const text = `svc-key-use 1 ${future}\n1 ${future}\nend\n`;
+    await market.restart(() => writeFileSync(keyUsePath(market.folder), text));
+    assert.equal((await readKey(market, id)).last_used_at, iso(market.clock.wallMs()));
+    const { uses_known_since } = assertOk<KeyPage>(await askOperator(market, { path: '/keys?limit=1' }));
+    assert.equal(uses_known_since, iso(market.clock.wallMs()));
+  });
 });
