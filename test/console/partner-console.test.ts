@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Page, Route } from 'playwright-core';
+import { formatIsoTimestamp } from '../../src/domain/calendar.ts';
 import type { ExperimentResultsResponse, TagsResponse } from '../../src/index.ts';
 import * as format from '../../src/web/console/common/format.ts';
 import { findAccessibilityViolations } from '../support/accessibility.ts';
@@ -343,6 +344,16 @@ describe('experiment page', () => {
     const text = await textOf(page);
     assert.ok(text.includes(hostileText) && text.includes('No decision'), text);
     assert.equal(await page.getByRole('heading', { name: 'Close the experiment' }).count(), 0);
+  });
+
+  test('an experiment without sessions has no split that is right', async (t) => {
+    const arms = ['empty-a', 'empty-b'].map((referrer_tag) => ({ referrer_tag, weight: 0.5 }));
+    const starts_on = formatIsoTimestamp(partner.market.clock.wallMs()).slice(0, 10);
+    const definition = { arms, control: 'empty-a', unit: 'session', starts_on };
+    assertOk(await callerOf(key).send('PUT', 'experiments/empty', definition));
+    const page = await partner.open(t, key, '#/experiments/empty');
+    await page.getByRole('heading', { name: 'Split check', exact: true }).waitFor();
+    assert.match(await textOf(page), /No units have arrived yet/);
   });
 });
 

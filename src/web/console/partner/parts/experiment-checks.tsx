@@ -30,16 +30,18 @@ export function SplitCheck({ results }: { readonly results: ExperimentResults })
       value: ({ units }) => units,
     },
   ];
+  const isRight = !check.invalid && total > 0;
   return (
     <section class="card section">
       <h2>
-        Split check{' '}
-        {check.invalid ? <span class="word bad">Split is wrong</span> : <span class="word good">Split is right</span>}
+        Split check {check.invalid && <span class="word bad">Split is wrong</span>}
+        {isRight && <span class="word good">Split is right</span>}
       </h2>
       <p class="soft">
-        {check.invalid
-          ? 'The units did not arrive in the intended split, so the figures must not be used. Look first at redirects, caching and bots.'
-          : 'The units arrived in the intended split, within chance.'}
+        {check.invalid &&
+          'The units did not arrive in the intended split, so the figures must not be used. Look first at redirects, caching and bots.'}
+        {isRight && 'The units arrived in the intended split, within chance.'}
+        {!check.invalid && !isRight && 'No units have arrived yet, so there is nothing to check.'}
       </p>
       <DataTable
         caption="Units of each arm"
