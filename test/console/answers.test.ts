@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
+import { test } from 'node:test';
+import type { Page, Response } from 'playwright-core';
 import { demoCatalogFolder } from '../../bench/demo-history/demo-catalog.ts';
 import { writeDemoHistory } from '../../bench/demo-history/write-demo-history.ts';
 import { operatorTokenPath, readOperatorToken } from '../../src/auth/operator-token.ts';
@@ -10,7 +10,6 @@ import {
   createMarketplace,
   type ExperimentPlanResponse,
   type ExperimentResultsResponse,
-  type Marketplace,
   type TagsResponse,
 } from '../../src/index.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
@@ -26,11 +25,9 @@ import {
 } from '../../src/web/console/common/format.ts';
 import { findBusiestTag } from '../../src/web/console/partner/day-filter.ts';
 import { findBestLender } from '../../src/web/console/partner/sort-offers.ts';
-import { startChromium } from '../support/chromium.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { saveScreenshot } from './console-browser.ts';
-import { collectAnswers, openConsole, readTable, visit } from './partner-console.ts';
+import { readTable, saveScreenshot, useConsoles, visit } from './console-browser.ts';
 import { findUnknownFigures } from './shown-figures.ts';
 
 const vertical = builtInVerticals.verticals[0]!;
@@ -38,22 +35,15 @@ const vertical = builtInVerticals.verticals[0]!;
 const endMs = Date.UTC(2026, 10, 27, 12);
 const dataDir = join(temporaryFolder(), 'demo');
 
-let browser: Browser;
-let marketplace: Marketplace;
-let key: string;
-/** Address of the partner console, and of the API with the vertical. */
-let partnerUrl: string;
-let apiUrl: string;
-let operationsUrl: string;
-let operatorToken: string;
-
-before(async () => {
+let key = '';
+const { partner, operator } = useConsoles(async () => {
   const signal = new AbortController().signal;
   const history = await writeDemoHistory({ dataDir, verticals: [vertical], endMs, onProgress: () => {}, signal });
   key = history.keys[0]!.key;
-  marketplace = await createMarketplace({
+  const clock = new ManualClock(endMs);
+  const marketplace = await createMarketplace({
     dataDir,
-    clock: new ManualClock(endMs),
+    clock,
     testClock: true,
     durability: 'write',
     matcherThreads: 0,
@@ -63,23 +53,9 @@ before(async () => {
     ),
     listen: { engine: 'uws' },
   });
-  const { public: port, operations } = marketplace.ports!;
-  operationsUrl = `http://127.0.0.1:${operations}/`;
-  operatorToken = readOperatorToken(operatorTokenPath(dataDir));
-  partnerUrl = `http://127.0.0.1:${port}/console/`;
-  apiUrl = `http://127.0.0.1:${port}/v1/${vertical.segment}/`;
-  browser = await startChromium();
+  return { marketplace, clock, close: () => marketplace.close() };
 });
-
-after(async () => {
-  await browser?.close();
-  await marketplace?.close();
-});
-
-const partnerLogin = () => ({ url: partnerUrl, label: 'API key', secret: key, nowMs: endMs }) as const;
-
-const operatorLogin = () =>
-  ({ url: `${operationsUrl}console/`, label: 'Operator token', secret: operatorToken, nowMs: endMs }) as const;
+const operatorToken = () => readOperatorToken(operatorTokenPath(dataDir));
 
 interface CatalogOffersPage {
   readonly data: readonly { readonly svc_offer_id: string; readonly reasons: readonly string[] }[];
@@ -92,29 +68,26 @@ interface UploadsPage {
   }[];
 }
 
-/** Returns the answer of the operations API. */
-async function askOperator<Answer>(path: string): Promise<Answer> {
-  const response = await fetch(operationsUrl + path, { headers: { Authorization: `Bearer ${operatorToken}` } });
-  assert.equal(response.status, 200, path);
-  return (await response.json()) as Answer;
-}
-
-/** Returns the answer of the API to a request with the key. */
-async function ask<Answer>(path: string, body: unknown = null): Promise<Answer> {
-  const response = await fetch(apiUrl + path, {
+/** Returns the answer of a listener to a request, which is a POST request if it has a body. */
+async function ask<Answer>(url: string, secret: string, body: unknown = null): Promise<Answer> {
+  const response = await fetch(url, {
     method: body === null ? 'GET' : 'POST',
-    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+    headers: { Authorization: `Bearer ${secret}`, 'Content-Type': 'application/json' },
     body: body === null ? null : JSON.stringify(body),
   });
-  assert.equal(response.status, 200, path);
+  assert.equal(response.status, 200, url);
   return (await response.json()) as Answer;
 }
 
-const resultsOf = (name: string) => ask<ExperimentResultsResponse>(`experiments/${name}/results`);
+const askOperator = <Answer>(path: string) => ask<Answer>(new URL(`../${path}`, operator.url).href, operatorToken());
+const askPartner = <Answer>(path: string, body: unknown = null) =>
+  ask<Answer>(new URL(`../v1/${vertical.segment}/${path}`, partner.url).href, key, body);
+
+const resultsOf = (name: string) => askPartner<ExperimentResultsResponse>(`experiments/${name}/results`);
 /** The tag that pages choose at first. */
-const usualTag = async () => findBusiestTag((await ask<TagsResponse>('tags')).data);
+const usualTag = async () => findBusiestTag((await askPartner<TagsResponse>('tags')).data);
 const usualSummary = async () =>
-  ask<AnalyticsSummary>(`analytics?referrer_tag=${await usualTag()}&date_from=2026-08-30`);
+  askPartner<AnalyticsSummary>(`analytics?referrer_tag=${await usualTag()}&date_from=2026-08-30`);
 
 /** Returns the text of an entry of a list of figures. */
 async function figureOf(page: Page, label: string): Promise<string | undefined> {
@@ -152,7 +125,7 @@ const questions: readonly Question[] = [
         ExperimentResultsResponse['comparisons'][number],
       ];
       const table = await readTable(page, /^Mature revenue/);
-      const row = table.find(([arm]) => arm!.startsWith('Form on one page'))!.join('\n');
+      const row = table.find(([arm]) => arm!.startsWith('Form on one page'))!.join();
       assert.ok(row.includes(formatRange(relative!.low, relative!.high, formatRelative)), row);
       assert.ok(row.includes(formatPValue(pValue)), row);
     },
@@ -220,7 +193,7 @@ const questions: readonly Question[] = [
       const arms = ['one', 'two'].map((name) => ({ referrer_tag: `page-${name}`, weight: 0.5 }));
       const days = { starts_on: '2026-11-28', ends_on: '2027-01-08' };
       const body = { arms, control: 'page-one', unit: 'visitor', ...days, min_effect_percent: 10 };
-      const plan = await ask<ExperimentPlanResponse>('experiments/some-page/plan', {
+      const plan = await askPartner<ExperimentPlanResponse>('experiments/some-page/plan', {
         ...body,
         based_on: await usualTag(),
       });
@@ -242,7 +215,7 @@ const questions: readonly Question[] = [
       assert.ok(spent.length > 0);
       const rows = (await readTable(page, 'Offers')).filter(([, state]) => state!.includes('budget used up'));
       assert.deepEqual(
-        rows.map(([offer]) => offer!.split('\n')[0]),
+        rows.map(([offer]) => offer!.split(' ')[0]),
         spent,
       );
     },
@@ -263,15 +236,43 @@ const questions: readonly Question[] = [
   },
 ];
 
-describe('answers on the demo history', () => {
+test('answers on the demo history', async (t) => {
+  const partnerPage = await partner.open(t, key, '');
+  const operatorPage = await operator.open(t, operatorToken(), '');
   for (const { question, links, isOperators = false, check } of questions) {
-    test(question, async (t) => {
-      const page = await openConsole(t, browser, isOperators ? operatorLogin() : partnerLogin());
+    const [{ url }, page] = isOperators ? [operator, operatorPage] : [partner, partnerPage];
+    await t.test(question, async () => {
+      await visit(page, `${url}#/`);
       for (const link of links) await page.getByRole('link', { name: link, exact: true }).first().click();
       await check(page);
     });
   }
 });
+
+/** An answer of the API that a page has shown. */
+interface SeenAnswer {
+  /** Path below `./api/`. */
+  readonly path: string;
+  readonly sent: string | null;
+  readonly value: unknown;
+}
+
+/** Collects the JSON answers that a page gets while `use` runs. */
+async function collectAnswers(page: Page, use: () => Promise<void>): Promise<SeenAnswer[]> {
+  const responses: Response[] = [];
+  const listener = (response: Response) => void responses.push(response);
+  page.on('response', listener);
+  await use();
+  page.off('response', listener);
+  const answers = responses.filter((response) => response.ok() && response.url().includes('/console/api/'));
+  return Promise.all(
+    answers.map(async (response) => ({
+      path: response.url().split('/console/api/')[1]!,
+      sent: response.request().postData(),
+      value: (await response.json()) as unknown,
+    })),
+  );
+}
 
 /** Pages of the partner console, by the name of their screenshot. */
 const places: Readonly<Record<string, string>> = {
@@ -288,12 +289,12 @@ const places: Readonly<Record<string, string>> = {
 };
 
 test('every figure of the partner console is one of the API', async (t) => {
-  const page = await openConsole(t, browser, partnerLogin());
+  const page = await partner.open(t, key, '');
   const unknown: string[] = [];
   for (const [name, place] of Object.entries(places)) {
-    await page.goto('about:blank');
+    await page.goto(`${partner.url}#/no-page`);
     const answers = await collectAnswers(page, async () => {
-      await visit(page, partnerUrl, place);
+      await visit(page, partner.url + place);
       if (name === 'session') {
         await page.locator('tbody a').first().click();
         await page.getByRole('heading', { name: 'Metadata' }).waitFor();
@@ -304,7 +305,7 @@ test('every figure of the partner console is one of the API', async (t) => {
     assert.ok(figures.length > 0, name);
     for (const { path, sent, value } of figures) {
       const body: unknown = sent === null ? null : JSON.parse(sent);
-      assert.deepEqual(value, await ask(path.replace(`v1/${vertical.segment}/`, ''), body), path);
+      assert.deepEqual(value, await askPartner(path.replace(`v1/${vertical.segment}/`, ''), body), path);
     }
     for (const summary of await page.getByText('Show as a table').all()) await summary.click();
     const [text] = (await page.locator('main').allInnerTexts()) as [string];

@@ -9,18 +9,18 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { findFreePort } from '../../bench/target/free-port.ts';
-import { startChromium } from '../support/chromium.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
+import { useConsoles } from './console-browser.ts';
+
+const { partner } = useConsoles(() => RunningMarketplace.start('uws'));
 
 async function openBrowser(t: TestContext) {
-  const market = await RunningMarketplace.start('uws');
-  runAfterTest(t, () => market.close());
-  const browser = await startChromium();
-  runAfterTest(t, () => browser.close());
-  return { market, context: await browser.newContext() };
+  const context = await partner.browser.newContext();
+  runAfterTest(t, () => context.close());
+  return { market: partner.market, context };
 }
 
 /** Sends a request from the scripts of a page, with its cookies. Returns the status; 0 if the browser or CORS refused it. */

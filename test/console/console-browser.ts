@@ -5,15 +5,20 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, before, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, ConsoleMessage, Page } from 'playwright-core';
+import type { Clock } from '../../src/domain/clock.ts';
+import type { Marketplace } from '../../src/index.ts';
+import { findAccessibilityViolations } from '../support/accessibility.ts';
 import { startChromium } from '../support/chromium.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
-import { RunningMarketplace } from '../support/running-marketplace.ts';
 
 const screenshots = fileURLToPath(new URL('../../test-artefacts/console/', import.meta.url));
 
+/** Maximum time to wait for an element, in ms. The slowest step takes about a second, and many times longer on a busy machine. */
+const waitMs = 60_000;
+
 /** Forwards connections to a listener, whose port changes with each restart, from one port. */
-export async function startForwarder(getPort: () => number) {
+async function startForwarder(getPort: () => number) {
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
     const upstream = connect(getPort(), '127.0.0.1');
@@ -40,89 +45,178 @@ export async function startForwarder(getPort: () => number) {
   };
 }
 
-/** A service with its partner console in a browser. Available only while a test runs. */
-class PartnerConsole {
-  market!: RunningMarketplace;
+/** Service of the consoles; a `RunningMarketplace` or one with the same members. */
+interface ConsoleService {
+  readonly marketplace: Marketplace;
+  readonly clock: Clock;
+  close(): Promise<void>;
+}
+
+/** A console of a service in a browser. Available only while a test runs. */
+export class ConsoleBrowser<Service extends ConsoleService> {
+  market!: Service;
+  browser!: Browser;
   /** Address of the console. It stays the same when the service restarts. */
   url = '';
-  #browser!: Browser;
+  readonly #listener: 'public' | 'operations';
   #forwarder!: Awaited<ReturnType<typeof startForwarder>>;
-  /** Cookies of the logins, by key. */
-  readonly #logins = new Map<string, BrowserContextOptions['storageState']>();
+  /** Pages with a login, by key or token. */
+  readonly #pages = new Map<string, Page>();
 
-  async start(prepare: (market: RunningMarketplace) => Promise<void>): Promise<void> {
-    this.#browser = await startChromium();
-    this.market = await RunningMarketplace.start('uws');
-    this.#forwarder = await startForwarder(() => this.market.marketplace.ports?.public ?? 0);
+  constructor(listener: 'public' | 'operations') {
+    this.#listener = listener;
+  }
+
+  async start(market: Service, browser: Browser): Promise<void> {
+    this.market = market;
+    this.browser = browser;
+    this.#forwarder = await startForwarder(() => this.market.marketplace.ports?.[this.#listener] ?? 0);
     this.url = `http://127.0.0.1:${this.#forwarder.port}/console/`;
-    await prepare(this.market);
   }
 
   async close(): Promise<void> {
-    await this.#browser?.close();
     await this.#forwarder?.close();
-    await this.market?.close();
+  }
+
+  /** Creates an empty page without a login. The test fails if a script of the page has an error or the page violates its content policy. */
+  async newPage(t: TestContext, options: BrowserContextOptions = {}): Promise<Page> {
+    const page = await this.#createPage(options);
+    runAfterTest(t, () => page.context().close());
+    failOnErrors(t, page);
+    return page;
   }
 
   /**
-   * Creates an empty page without a login. Its clock shows the time of the service. The test fails if a script of the page has an error or
-   * the page violates its content security policy.
+   * Opens a place of the console, which is logged in with a key or the operator token. Tests with the same login use one page, because another
+   * browser context takes more than a second of CPU time. A test that ends the login or sets the theme uses `newPage`.
    */
-  async newPage(t: TestContext, options: BrowserContextOptions = {}): Promise<Page> {
-    const context = await this.#browser.newContext(options);
-    const page = await context.newPage();
-    // Timers still run.
-    await page.clock.setFixedTime(this.market.clock.wallMs());
-    const errors: string[] = [];
-    page.on('pageerror', (error) => void errors.push(String(error)));
-    page.on('console', (message) => {
-      // A browser also reports each response with an error status.
-      const isResponse = message.text().startsWith('Failed to load resource');
-      if (message.type() === 'error' && !isResponse) errors.push(message.text());
-    });
-    runAfterTest(t, async () => {
-      await context.close();
-      assert.deepEqual(errors, []);
-    });
-    return page;
-  }
-
-  /** Opens a place of the console with the login of a key. */
-  async open(t: TestContext, key: string, place: string, options: BrowserContextOptions = {}): Promise<Page> {
-    if (!this.#logins.has(key)) this.#logins.set(key, await this.#createLogin(key));
-    const page = await this.newPage(t, { storageState: this.#logins.get(key)!, ...options });
+  async open(t: TestContext, secret: string, place: string): Promise<Page> {
+    const known = this.#pages.get(secret);
+    const page = known ?? (await this.#createPage({}));
+    failOnErrors(t, page);
+    if (known === undefined) {
+      await page.goto(this.url);
+      await this.logIn(page, secret);
+      await page.getByRole('button', { name: 'Log out' }).waitFor();
+      this.#pages.set(secret, page);
+    } else {
+      await page.unrouteAll({ behavior: 'ignoreErrors' });
+      await page.context().setOffline(false);
+      await page.emulateMedia({ colorScheme: 'light' });
+      await page.setViewportSize({ width: 1280, height: 720 });
+      await page.clock.setFixedTime(this.market.clock.wallMs());
+    }
     await page.goto(this.url + place);
+    // A change of the part after `#` does not load the console again.
+    await page.reload();
+    await page.getByRole('button', { name: 'Log out' }).waitFor();
     return page;
   }
 
-  async #createLogin(key: string): Promise<BrowserContextOptions['storageState']> {
-    const context = await this.#browser.newContext();
+  async #createPage(options: BrowserContextOptions): Promise<Page> {
+    const context = await this.browser.newContext(options);
+    context.setDefaultTimeout(waitMs);
     const page = await context.newPage();
-    await page.goto(this.url);
-    await logIn(page, key);
-    await page.getByRole('button', { name: 'Log out' }).waitFor();
-    const state = await context.storageState();
-    await context.close();
-    return state;
+    // The console warns if the clocks of browser and service differ. Timers still run.
+    await page.clock.setFixedTime(this.market.clock.wallMs());
+    return page;
+  }
+
+  /** Sends the form of the login page. */
+  async logIn(page: Page, secret: string): Promise<void> {
+    await page.getByLabel(this.#listener === 'public' ? 'API key' : 'Operator token').fill(secret);
+    await page.keyboard.press('Enter');
   }
 }
 
-/** Sends the form of the login page. */
-export async function logIn(page: Page, key: string): Promise<void> {
-  await page.getByLabel('API key').fill(key);
-  await page.keyboard.press('Enter');
+/** Makes the test fail if a script of the page has an error or the page violates its content security policy. */
+function failOnErrors(t: TestContext, page: Page): void {
+  const errors: string[] = [];
+  const onError = (error: Error) => void errors.push(String(error));
+  const onMessage = (message: ConsoleMessage) => {
+    // A browser also reports each response with an error status.
+    const isResponse = message.text().startsWith('Failed to load resource');
+    if (message.type() === 'error' && !isResponse) errors.push(message.text());
+  };
+  page.on('pageerror', onError).on('console', onMessage);
+  runAfterTest(t, () => {
+    page.off('pageerror', onError).off('console', onMessage);
+    assert.deepEqual(errors, []);
+  });
+}
+
+interface Consoles<Service extends ConsoleService> {
+  readonly partner: ConsoleBrowser<Service>;
+  readonly operator: ConsoleBrowser<Service>;
 }
 
 /** Declares the service and the browser that all tests of a file share. */
-export function usePartnerConsole(prepare: (market: RunningMarketplace) => Promise<void>): PartnerConsole {
-  const console = new PartnerConsole();
-  before(() => console.start(prepare));
-  after(() => console.close());
-  return console;
+export function useConsoles<Service extends ConsoleService>(start: () => Promise<Service>): Consoles<Service> {
+  const partner = new ConsoleBrowser<Service>('public');
+  const operator = new ConsoleBrowser<Service>('operations');
+  before(async () => {
+    const market = await start();
+    const browser = await startChromium();
+    for (const each of [partner, operator]) await each.start(market, browser);
+  });
+  after(async () => {
+    await partner.browser?.close();
+    for (const each of [partner, operator]) await each.close();
+    await partner.market?.close();
+  });
+  return { partner, operator };
+}
+
+/** Opens another page of the console, and waits until it shows the answers of the API. */
+export async function visit(page: Page, url: string): Promise<void> {
+  await page.goto(url);
+  // The console shows the page of a new address in the next frame.
+  await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
+  await page.locator('h1').waitFor();
+  await page.locator('main .loading').first().waitFor({ state: 'detached' });
+}
+
+/** Returns the visible text of a part of the page, with single spaces. */
+export async function textOf(page: Page, selector = 'main'): Promise<string> {
+  await page.locator(selector).waitFor();
+  const texts = await page.locator(selector).allInnerTexts();
+  return texts.join(' ').replaceAll(/\s+/g, ' ');
+}
+
+/** Returns the visible cells of a table with single spaces, without the header. A page with one table needs no caption. */
+export async function readTable(page: Page, caption?: string | RegExp): Promise<string[][]> {
+  const table = page.getByRole('table', caption === undefined ? {} : { name: caption, exact: true });
+  await table.locator('tbody tr').first().waitFor();
+  const columnCount = await table.locator('thead th').count();
+  const texts = await table.locator('tbody :is(th, td)').allInnerTexts();
+  const cells = texts.map((text) => text.replaceAll(/\s+/g, ' ').trim());
+  return Array.from({ length: cells.length / columnCount }, (_, row) =>
+    cells.slice(row * columnCount, (row + 1) * columnCount),
+  );
 }
 
 /** Saves a picture of the whole page in `test-artefacts/console/`. */
 export async function saveScreenshot(page: Page, name: string): Promise<void> {
   mkdirSync(screenshots, { recursive: true });
   await page.screenshot({ path: join(screenshots, `${name}.png`), fullPage: true });
+}
+
+/** Screens on which a page is checked. A width of 640 pixels is that of a window of 1280 pixels at 200 % zoom. */
+const screens = [
+  { width: 1600, colorScheme: 'light' },
+  { width: 768, colorScheme: null },
+  { width: 640, colorScheme: null },
+  { width: 360, colorScheme: 'dark' },
+] as const;
+
+/** Checks that no width scrolls the page to the side, and that axe finds nothing on large and small screens, light and dark. */
+export async function checkLayout(page: Page, name: string): Promise<void> {
+  for (const { width, colorScheme } of screens) {
+    await page.setViewportSize({ width, height: 900 });
+    const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+    assert.ok(overflow <= 0, `${name}, ${width} px: ${overflow} px too wide`);
+    if (colorScheme === null) continue;
+    assert.deepEqual(await findAccessibilityViolations(page, [colorScheme]), [], name);
+    await saveScreenshot(page, `${name}-${width}`);
+  }
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import type { Page, Route } from 'playwright-core';
 import { formatCount, formatUsd, formatUtcTime } from '../../src/web/console/common/format.ts';
 import type {
@@ -13,11 +13,13 @@ import type {
   TestClock,
 } from '../../src/web/console/operator/api-types.ts';
 import { formatBytes } from '../../src/web/console/operator/parts/format-units.ts';
+import { askOperator } from '../contract/operator-request.ts';
 import { findAccessibilityViolations } from '../support/accessibility.ts';
+import { assertOk } from '../support/api-caller.ts';
 import { ChangeableCatalogs } from '../support/changeable-catalogs.ts';
+import { RunningMarketplace } from '../support/running-marketplace.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
-import { saveScreenshot } from './console-browser.ts';
-import { useOperatorConsole } from './operator-console.ts';
+import { checkLayout, readTable, saveScreenshot, textOf, useConsoles, visit } from './console-browser.ts';
 
 type Lender = (typeof fixture.catalogFiles.live.lenders)[number];
 
@@ -38,7 +40,12 @@ const catalogFile = {
   lenders: [{ ...firstLender, name: lenderName, offers: [limited, ...otherOffers] }, ...otherLenders],
 };
 const catalogs = new ChangeableCatalogs({ ...fixture, catalogFiles: { ...fixture.catalogFiles, live: catalogFile } });
-const operator = useOperatorConsole({ catalogs: catalogs.sources, testClock: true });
+const { operator } = useConsoles(() =>
+  RunningMarketplace.start('uws', { catalogs: catalogs.sources, testClock: true }),
+);
+const open = (t: TestContext, place: string) => operator.open(t, operator.market.operatorToken, place);
+/** Returns the answer of the operations API. */
+const ask = async <Answer>(path: string) => assertOk<Answer>(await askOperator(operator.market, { path }));
 
 /** Pages, and the title of the state without data. */
 const pages = [
@@ -64,11 +71,6 @@ const pages = [
   { name: 'audit', place: '#/audit', empty: 'No entries' },
 ] as const;
 
-/** Returns the visible text of the page, with single spaces. */
-async function textOf(page: Page): Promise<string> {
-  return (await page.evaluate<string>('document.querySelector("main").innerText')).replaceAll(/\s+/g, ' ');
-}
-
 /** Returns the visible value of each label of the page. */
 async function readFigures(page: Page): Promise<Record<string, string>> {
   await page.locator('dl dd').first().waitFor();
@@ -78,17 +80,9 @@ async function readFigures(page: Page): Promise<Record<string, string>> {
   return Object.fromEntries(pairs.map(([label, value]) => [label, value.replaceAll(/\s+/g, ' ')]));
 }
 
-/** Returns the visible cells of the table of the page. */
-async function readRows(page: Page): Promise<string[][]> {
-  await page.locator('tbody tr').first().waitFor();
-  return page.evaluate<string[][]>(
-    '[...document.querySelectorAll("tbody tr")].map((row) => [...row.children].map((cell) => cell.innerText.replaceAll(/\\s+/g, " ")))',
-  );
-}
-
 describe('states of every page', () => {
   test('loading, error, unexpected answer, offline, no data, and an expired login', async (t) => {
-    const page = await operator.open(t, '#/nowhere');
+    const page = await open(t, '#/nowhere');
     let answer: (route: Route) => unknown = () => {};
     await page.route(/\/console\/api\/(?!login)/, (route) => answer(route));
     const showsOnEachPage = async (next: typeof answer, titleOf: (page: (typeof pages)[number]) => string | null) => {
@@ -133,19 +127,19 @@ describe('states of every page', () => {
   });
 
   test('after the end of a login, the operator continues on the same page', async (t) => {
-    const page = await operator.newPage(t, { storageState: { cookies: [], origins: [] } });
+    const page = await operator.newPage(t);
     await page.goto(`${operator.url}#/keys?account=acme`);
-    await operator.logIn(page);
+    await operator.logIn(page, operator.market.operatorToken);
     await page.getByRole('heading', { name: 'API keys' }).waitFor();
     await page.context().clearCookies();
     await page.getByRole('link', { name: 'Origins' }).click();
     await page.getByText('Your login has ended').waitFor();
-    await operator.logIn(page);
+    await operator.logIn(page, operator.market.operatorToken);
     await page.getByRole('heading', { name: 'Widget origins' }).waitFor();
   });
 
   test('an unknown address leads to a page that says so', async (t) => {
-    const page = await operator.open(t, '#/nowhere');
+    const page = await open(t, '#/nowhere');
     assert.match(await textOf(page), /Page not found/);
   });
 });
@@ -153,9 +147,9 @@ describe('states of every page', () => {
 describe('figures', () => {
   test('health shows the figures of the API', async (t) => {
     await operator.market.caller(fixture, { account: 'acme' }).createSession('lp-one');
-    const page = await operator.open(t, '');
+    const page = await open(t, '');
     const figures = await readFigures(page);
-    const status = await operator.ask<Status>('/status');
+    const status = await ask<Status>('/status');
     assert.equal(
       figures['Live sessions'],
       `${formatCount(status.sessions.live)} of ${formatCount(status.sessions.limit)} 0.0 %`,
@@ -173,13 +167,13 @@ describe('figures', () => {
   });
 
   test('health shows the reasons why the service is not ready', async (t) => {
-    const page = await operator.newPage(t);
+    const page = await open(t, '#/keys');
     await page.route('**/console/api/status', async (route) => {
       const response = await route.fetch();
       const json = { ...(await response.json()), ready: false, reasons: ['the ledger cannot be written', hostile] };
       await route.fulfill({ response, json });
     });
-    await page.goto(operator.url);
+    await page.goto(`${operator.url}#/`);
     await page.getByText('The service is not ready').waitFor();
     assert.deepEqual(await page.locator('.reasons li').allTextContents(), ['the ledger cannot be written', hostile]);
   });
@@ -187,8 +181,8 @@ describe('figures', () => {
   test('keys come in pages, and the rows equal those of the API, with hostile account names as text', async (t) => {
     const { market } = operator;
     for (let count = 0; count < 30; count++) market.issueKey(fixture, { account: hostile, mode: 'test' });
-    const first = await operator.ask<ApiPage<Key>>('/keys?limit=25');
-    const page = await operator.open(t, '#/keys');
+    const first = await ask<ApiPage<Key>>('/keys?limit=25');
+    const page = await open(t, '#/keys');
     const toRow = ({ id, account, vertical, mode, usage, state }: Key) => [
       id,
       account,
@@ -196,11 +190,11 @@ describe('figures', () => {
       state,
       `${usage.requests_per_minute.used} of ${formatCount(usage.requests_per_minute.limit)}`,
     ];
-    const shown = async () => (await readRows(page)).map((cells) => [0, 1, 2, 3, 5].map((index) => cells[index]));
+    const shown = async () => (await readTable(page)).map((cells) => [0, 1, 2, 3, 5].map((index) => cells[index]));
     assert.deepEqual(await shown(), first.data.map(toRow));
     await page.getByRole('button', { name: 'Next page' }).click();
     await page.getByText('Page 2').waitFor();
-    const second = await operator.ask<ApiPage<Key>>(`/keys?limit=25&cursor=${first.next_cursor}`);
+    const second = await ask<ApiPage<Key>>(`/keys?limit=25&cursor=${first.next_cursor}`);
     await page.getByText(second.data[0]!.id).waitFor();
     assert.deepEqual(await shown(), second.data.map(toRow));
     await page.goBack();
@@ -209,7 +203,7 @@ describe('figures', () => {
     await page.getByRole('searchbox', { name: 'Account' }).fill(hostile);
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'All accounts' }).waitFor();
-    assert.ok((await readRows(page)).every(([, account]) => account === hostile));
+    assert.ok((await readTable(page)).every(([, account]) => account === hostile));
     assert.equal(await page.locator('img').count(), 0);
   });
 
@@ -219,18 +213,18 @@ describe('figures', () => {
     const { offers } = await caller.offers(subId, { max_offers: 20 });
     const clicked = offers.find(({ svc_offer_id: id }) => id === limited.id);
     if (clicked !== undefined) await caller.click(clicked.click_url);
-    const page = await operator.open(t, '#/catalogs');
-    const [catalog] = await operator.ask<Catalog[]>('/catalogs');
+    const page = await open(t, '#/catalogs');
+    const [catalog] = await ask<Catalog[]>('/catalogs');
     const { total, shown, daily_cap, budget, paced, outdated } = catalog!.offers;
-    assert.deepEqual((await readRows(page))[0]!.slice(0, 7), [
+    assert.deepEqual((await readTable(page))[0]!.slice(0, 7), [
       `${catalog!.vertical}, live`,
       ...[total, shown, daily_cap, budget, paced, outdated].map(String),
     ]);
 
     await page.getByRole('link', { name: `${catalog!.vertical}, live` }).click();
     await page.getByText(lenderName).first().waitFor();
-    const { data } = await operator.ask<ApiPage<CatalogOffer>>(`/catalogs/${catalog!.vertical}/live/offers?limit=25`);
-    const rows = await readRows(page);
+    const { data } = await ask<ApiPage<CatalogOffer>>(`/catalogs/${catalog!.vertical}/live/offers?limit=25`);
+    const rows = await readTable(page);
     for (const [index, offer] of data.entries()) {
       const { svc_offer_id: id, lender_name: lender, daily_cap: cap, last_30_days: figures } = offer;
       const cells = rows[index]!;
@@ -260,9 +254,9 @@ describe('figures', () => {
 
   test('the audit log shows the entries of the API, with filters in the address', async (t) => {
     operator.market.issueKey(fixture, { account: hostile });
-    const page = await operator.open(t, '#/audit?action=key.create');
-    const { data } = await operator.ask<ApiPage<AuditEntry>>('/audit?limit=25&action=key.create');
-    const rows = await readRows(page);
+    const page = await open(t, '#/audit?action=key.create');
+    const { data } = await ask<ApiPage<AuditEntry>>('/audit?limit=25&action=key.create');
+    const rows = await readTable(page);
     assert.deepEqual(
       rows.map(([time, , what, , hash]) => [time, what, hash]),
       data.map(({ number, time, action, subject, hash }) => [
@@ -282,7 +276,7 @@ describe('figures', () => {
 
 describe('changes', () => {
   test('a key is created by keyboard, shown once, and revoked after a confirmation', async (t) => {
-    const page = await operator.open(t, '#/keys/new');
+    const page = await open(t, '#/keys/new');
     await page.getByLabel('Account').focus();
     await page.keyboard.type(hostile);
     await page.keyboard.press('Enter');
@@ -313,7 +307,7 @@ describe('changes', () => {
   });
 
   test('a form shows the sentence of the API beside the field', async (t) => {
-    const page = await operator.open(t, '#/keys/new');
+    const page = await open(t, '#/keys/new');
     await page.getByLabel('Account').fill('acme');
     await page.getByLabel('Requests per minute').fill('0');
     await page.keyboard.press('Enter');
@@ -321,26 +315,24 @@ describe('changes', () => {
     await page.locator('[aria-invalid="true"]').waitFor();
     assert.equal(await limit.getAttribute('aria-invalid'), 'true');
     assert.match((await page.locator('.field-error').textContent()) ?? '', /requests_per_minute must be/);
-    assert.equal(await page.evaluate<string>('document.activeElement.name'), 'requests_per_minute');
+    await limit.and(page.locator(':focus')).waitFor();
   });
 
   test('origins are allowed and removed', async (t) => {
     operator.market.issueKey(fixture, { account: 'origins' });
-    const page = await operator.open(t, '#/origins?account=origins');
+    const page = await open(t, '#/origins?account=origins');
     await page.getByText('The account origins has no origins').waitFor();
     await page.getByRole('textbox', { name: 'Origins' }).fill('https://a.example\nhttps://b.example:8443');
     await page.getByRole('button', { name: 'Allow' }).click();
     await page.getByText('2 added, 0 allowed before.').waitFor();
     assert.deepEqual(
-      (await readRows(page)).map(([origin]) => origin),
+      (await readTable(page)).map(([origin]) => origin),
       ['https://a.example', 'https://b.example:8443'],
     );
     await page.getByRole('button', { name: 'Remove https://a.example of origins' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await page.getByRole('rowheader', { name: 'https://a.example' }).waitFor({ state: 'detached' });
-    assert.deepEqual(await operator.ask('/origins?account=origins'), [
-      { account: 'origins', origin: 'https://b.example:8443' },
-    ]);
+    assert.deepEqual(await ask('/origins?account=origins'), [{ account: 'origins', origin: 'https://b.example:8443' }]);
     await page.getByRole('textbox', { name: 'Origins' }).fill('not an origin');
     await page.getByRole('button', { name: 'Allow' }).click();
     await page.locator('.field-error').waitFor();
@@ -350,23 +342,10 @@ describe('changes', () => {
 test('no page has accessibility violations or scrolls to the side, on small and large screens, light and dark', async (t) => {
   operator.market.issueKey(fixture, { account: hostile });
   operator.market.marketplace.origins.allow(hostile, 'https://www.example.com');
-  const page = await operator.open(t, '');
+  const page = await open(t, '');
   for (const { name, place } of [...pages, { name: 'new-key', place: '#/keys/new' }]) {
-    await page.goto(operator.url + place);
-    await page.waitForLoadState('networkidle');
-    for (const { width, height, scheme } of [
-      { width: 1600, height: 900, scheme: 'light' },
-      { width: 768, height: 1024, scheme: 'light' },
-      // Also a window of 720 pixels with 200 % zoom.
-      { width: 360, height: 800, scheme: 'dark' },
-    ] as const) {
-      await page.setViewportSize({ width, height });
-      const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
-      assert.ok(overflow <= 0, `${name}, ${width} px: ${overflow} px too wide`);
-      if (width === 768) continue;
-      assert.deepEqual(await findAccessibilityViolations(page, [scheme]), [], name);
-      await saveScreenshot(page, `operator-${name}-${width}`);
-    }
+    await visit(page, `${operator.url}${place || '#/'}`);
+    await checkLayout(page, `operator-${name}`);
   }
 });
 
@@ -376,14 +355,14 @@ test('the differences of a changed catalog are shown with the values before and 
   const next = { ...changed!, daily_cap: 3 };
   catalogs.writeCatalog({ ...catalogFile, lenders: [{ ...renamed!, offers: [next, ...offers] }, ...lenders.slice(1)] });
   await operator.market.marketplace.reloadCatalogs();
-  const page = await operator.open(t, '#/catalogs/personal-loans/live/changes');
-  const changes = await operator.ask<CatalogChangesPage>('/catalogs/personal-loans/live/changes?limit=25');
+  const page = await open(t, '#/catalogs/personal-loans/live/changes');
+  const changes = await ask<CatalogChangesPage>('/catalogs/personal-loans/live/changes?limit=25');
   const figures = await readFigures(page);
   assert.deepEqual(
     [figures['Offers added'], figures['Offers removed'], figures['Offers changed']],
     [changes.offers.added, changes.offers.removed, changes.offers.changed].map(String),
   );
-  const rows = await readRows(page);
+  const rows = await readTable(page);
   assert.deepEqual(
     rows.map(([offer, change]) => [offer, change]),
     changes.data.map(({ svc_offer_id, lender_name, change }) => [`${svc_offer_id} ${lender_name}`, change]),
@@ -396,7 +375,7 @@ test('the differences of a changed catalog are shown with the values before and 
 
 // The last test, because the clock cannot go back.
 test('a test clock is marked on every page, and can be advanced', async (t) => {
-  const page = await operator.open(t, '#/audit');
+  const page = await open(t, '#/audit');
   await page.locator('.mark', { hasText: 'Test clock' }).waitFor();
   await page.getByRole('link', { name: 'Health' }).click();
   await page.getByText('A test clock is in use').waitFor();
@@ -407,8 +386,8 @@ test('a test clock is marked on every page, and can be advanced', async (t) => {
   await page.keyboard.press('Enter');
   // A login lasts eight hours of the test clock.
   await page.getByText('Your login has ended').waitFor();
-  const { now, advanced_days: days } = await operator.ask<TestClock>('/test-clock');
+  const { now, advanced_days: days } = await ask<TestClock>('/test-clock');
   assert.equal(days, 46);
-  await operator.logIn(page);
+  await operator.logIn(page, operator.market.operatorToken);
   await page.getByText(`Its time is ${formatUtcTime(now)}, ${days} days ahead`).waitFor();
 });

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import type { Page, Route } from 'playwright-core';
 import type { ConfirmationsResponse } from '../../src/index.ts';
 import { findAccessibilityViolations } from '../support/accessibility.ts';
 import { clickIdFromRedirect } from '../support/click-ids.ts';
+import { RunningMarketplace } from '../support/running-marketplace.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
-import { saveScreenshot } from './console-browser.ts';
-import { useOperatorConsole } from './operator-console.ts';
+import { saveScreenshot, useConsoles } from './console-browser.ts';
 
-const operator = useOperatorConsole();
+const { operator } = useConsoles(() => RunningMarketplace.start('uws'));
+const open = (t: TestContext) => operator.open(t, operator.market.operatorToken, '#/confirmations');
 const header = 'click_id,txid,status,amount,occurred_at,note';
 const confirmationsAddress = '**/console/api/confirmations';
 
@@ -58,7 +59,7 @@ test('a file with bad rows books the good rows, shows the reason of each bad row
     `${clickIds[0]},t-2,funded,-4,,=1+1`,
     'a,b',
   ]);
-  const page = await operator.open(t, '#/confirmations');
+  const page = await open(t);
   await sendFile(page, 'payouts.csv', content);
   await page.getByText('3 of 5 rows were rejected').waitFor();
   assert.deepEqual(await readCounts(page), ['5', '2', '0', '3']);
@@ -86,7 +87,7 @@ test('a file with bad rows books the good rows, shows the reason of each bad row
 });
 
 test('a file that is no file of confirmations gets a sentence', async (t) => {
-  const page = await operator.open(t, '#/confirmations');
+  const page = await open(t);
   await page.getByRole('button', { name: 'Send the file' }).click();
   await page.getByText('Choose a file first.').waitFor();
   await sendFile(page, '<b>payouts</b>.xlsx', 'x');
@@ -100,7 +101,7 @@ test('a file that is no file of confirmations gets a sentence', async (t) => {
 
 test('an upload can be stopped and continued, also after looking at another page', async (t) => {
   const { clickIds } = await clickOffers('stopped', 1);
-  const page = await operator.open(t, '#/confirmations');
+  const page = await open(t);
   const held = Promise.withResolvers<Route>();
   let isFirst = true;
   await page.route(confirmationsAddress, async (route) => {
@@ -125,14 +126,14 @@ test('an upload can be stopped and continued, also after looking at another page
 
 test('when the login ends during an upload, the upload continues after the next login', async (t) => {
   const { clickIds, readConfirmed } = await clickOffers('expired', 1);
-  const page = await operator.newPage(t, { storageState: { cookies: [], origins: [] } });
+  const page = await operator.newPage(t);
   await page.goto(`${operator.url}#/confirmations`);
-  await operator.logIn(page);
+  await operator.logIn(page, operator.market.operatorToken);
   await page.getByLabel('File of confirmations').waitFor();
   await page.context().clearCookies();
   await sendFile(page, 'payouts.csv', toCsv(clickIds));
   await page.getByText('Your login has ended').waitFor();
-  await operator.logIn(page);
+  await operator.logIn(page, operator.market.operatorToken);
   await page.getByText('The upload pauses').waitFor();
   await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByText('Every row is booked').waitFor();
@@ -141,7 +142,7 @@ test('when the login ends during an upload, the upload continues after the next 
 
 test('after a restart of the server during an upload, every row is booked once', async (t) => {
   const { clickIds, readConfirmed } = await clickOffers('restarted', 3);
-  const page = await operator.open(t, '#/confirmations');
+  const page = await open(t);
   // The answer of the first request is lost with the server, after the rows were booked.
   let lost: ConfirmationsResponse | null = null;
   await page.route(confirmationsAddress, async (route) => {
@@ -156,7 +157,7 @@ test('after a restart of the server during an upload, every row is booked once',
   await done.or(token).waitFor();
   // A restart may end logins.
   if (await token.isVisible()) {
-    await operator.logIn(page);
+    await operator.logIn(page, operator.market.operatorToken);
     await page.getByRole('button', { name: 'Continue' }).click();
   }
   await done.waitFor();

@@ -1,20 +1,23 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Page, Route } from 'playwright-core';
+import type { Route } from 'playwright-core';
 import { formatIsoTimestamp } from '../../src/domain/calendar.ts';
 import type { ExperimentResultsResponse, TagsResponse } from '../../src/index.ts';
 import * as format from '../../src/web/console/common/format.ts';
 import { findAccessibilityViolations } from '../support/accessibility.ts';
 import { type ApiCaller, assertOk } from '../support/api-caller.ts';
+import { RunningMarketplace } from '../support/running-marketplace.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
-import { logIn, saveScreenshot, usePartnerConsole } from './console-browser.ts';
+import { checkLayout, readTable, saveScreenshot, textOf, useConsoles } from './console-browser.ts';
 import { account, hostileText, prepareExperiments } from './sample-experiments.ts';
 
-const partner = usePartnerConsole(async (market) => {
+let key = '';
+const { partner } = useConsoles(async () => {
+  const market = await RunningMarketplace.start('uws');
   await prepareExperiments(market);
   key = market.issueKey(fixture, { account }).key;
+  return market;
 });
-let key = '';
 
 const experimentPlace = '#/experiments/hero';
 const pages = [
@@ -28,25 +31,6 @@ const pages = [
 ] as const;
 
 const callerOf = (ofKey: string): ApiCaller => partner.market.callerWithKey(fixture, ofKey);
-
-/** Returns the visible text of the page, with single spaces. */
-async function textOf(page: Page, selector = 'main'): Promise<string> {
-  const text = await page.evaluate<string>(`document.querySelector(${JSON.stringify(selector)}).innerText`);
-  return text.replaceAll(/\s+/g, ' ');
-}
-
-/** Returns the visible cells of the table with a caption, with single spaces. */
-async function readRows(page: Page, caption: string): Promise<string[][]> {
-  const table = page.getByRole('table', { name: caption, exact: true });
-  await table.waitFor();
-  const rows = await table.locator('tbody tr').all();
-  return Promise.all(
-    rows.map(async (row) => {
-      const cells = await row.locator('th, td').allInnerTexts();
-      return cells.map((cell) => cell.replaceAll(/\s+/g, ' ').trim());
-    }),
-  );
-}
 
 const results = async (query = ''): Promise<ExperimentResultsResponse> =>
   assertOk(await callerOf(key).send('GET', `experiments/hero/results${query}`));
@@ -63,14 +47,14 @@ describe('login', () => {
     market.marketplace.keys.revoke(revoked.id);
     market.clock.advance(2_000);
     for (const wrong of [hostileText, expired.key, revoked.key]) {
-      await logIn(page, wrong);
+      await partner.logIn(page, wrong);
       await page.getByRole('alert').waitFor();
       assert.match(await textOf(page, '[role=alert]'), /key/i);
       await page.reload();
     }
     assert.deepEqual(await findAccessibilityViolations(page), []);
     await saveScreenshot(page, 'partner-login');
-    await logIn(page, key);
+    await partner.logIn(page, key);
     // The login continues with the page of the address.
     await page.getByRole('heading', { name: 'hero' }).waitFor();
     // The key is not stored in the browser.
@@ -106,7 +90,7 @@ describe('login', () => {
     partner.market.marketplace.keys.revoke(issued.id);
     await page.getByLabel('Group by').selectOption('device');
     await page.getByText('Your login has ended').waitFor();
-    await logIn(page, key);
+    await partner.logIn(page, key);
     await page.getByRole('table', { name: 'Breakdown by device' }).waitFor();
   });
 });
@@ -196,7 +180,7 @@ describe('overview', () => {
     const { data } = assertOk<TagsResponse>(await caller.get('tags', { recent_days: 30 }));
     assert.ok(data.length > 0);
     assert.deepEqual(
-      await readRows(page, 'Tags with sessions in the last 30 days'),
+      await readTable(page, 'Tags with sessions in the last 30 days'),
       data.map(({ referrer_tag, last_session_at, recent }) => [
         referrer_tag,
         format.formatCount(recent!.sessions_total),
@@ -224,7 +208,7 @@ describe('experiment page', () => {
     const [control, arm] = answer.arms as [(typeof answer.arms)[0], (typeof answer.arms)[0]];
     const { difference, relative, p_value } = answer.comparisons[0]!;
     assert.ok(difference !== null && relative !== null && arm.label === hostileText);
-    assert.deepEqual(await readRows(page, 'Mature revenue: sessions whose revenue is complete'), [
+    assert.deepEqual(await readTable(page, 'Mature revenue: sessions whose revenue is complete'), [
       [
         'page-a control',
         format.formatCount(control.mature_sessions),
@@ -248,7 +232,7 @@ describe('experiment page', () => {
     ]);
     const share = (count: number) => `${format.formatCount(count)} ${format.formatShare(count / arm.funnel!.units)}`;
     const { with_offers, with_clicks, with_revenue } = arm.funnel!;
-    assert.deepEqual((await readRows(page, 'Funnel'))[1], [
+    assert.deepEqual((await readTable(page, 'Funnel'))[1], [
       hostileText,
       format.formatCount(arm.sessions),
       share(with_offers),
@@ -257,7 +241,7 @@ describe('experiment page', () => {
     ]);
     const groups = answer.breakdown!.groups.map(({ kind, value }) => (kind === 'none' ? '(not set)' : value));
     assert.ok(groups.includes(hostileText));
-    const breakdown = await readRows(page, 'Breakdown by source');
+    const breakdown = await readTable(page, 'Breakdown by source');
     assert.deepEqual(
       breakdown.map(([group]) => group),
       groups.flatMap((group) => [group, group]),
@@ -275,7 +259,8 @@ describe('experiment page', () => {
   });
 
   test('the plot is read by keyboard, and its figures are copied as CSV and as a picture', async (t) => {
-    const page = await partner.open(t, key, experimentPlace, { permissions: ['clipboard-read', 'clipboard-write'] });
+    const page = await partner.open(t, key, experimentPlace);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     const { series } = await results('?series=true');
     const looks = series!.filter(({ difference }) => difference !== null);
     const plot = page.getByRole('slider', { name: /Difference from the control/ });
@@ -364,21 +349,14 @@ describe('layout', () => {
       await page.getByRole('heading', { name: heading, exact: true }).waitFor();
       for (const details of await page.locator('summary').all()) await details.click();
       await page.getByRole('button', { name: 'Log out' }).focus();
-      // A width of 640 pixels is that of a window of 1280 pixels at 200 % zoom.
-      for (const width of [1600, 768, 640, 360]) {
-        await page.setViewportSize({ width, height: 900 });
-        const [content, window] = await page.evaluate<[number, number]>(
-          '[document.documentElement.scrollWidth, document.documentElement.clientWidth]',
-        );
-        assert.ok(content <= window, `${content} pixels wide in ${width} pixels`);
-        if (width !== 768) await saveScreenshot(page, `partner-${name}-${width}`);
-        if (width === 768 || width === 360) assert.deepEqual(await findAccessibilityViolations(page), []);
-      }
+      await checkLayout(page, `partner-${name}`);
     });
   }
 
   test('the theme is chosen, and stays after a reload', async (t) => {
-    const page = await partner.open(t, key, '#/no-page', { colorScheme: 'light' });
+    const page = await partner.newPage(t, { colorScheme: 'light' });
+    await page.goto(`${partner.url}#/no-page`);
+    await partner.logIn(page, key);
     const ground = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
     await page.getByText('This address leads to no page').waitFor();
     const light = await ground();
@@ -398,10 +376,10 @@ describe('layout', () => {
     await page.getByRole('heading', { name: 'Tags' }).waitFor();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    assert.equal(await page.evaluate('document.activeElement.id'), 'main');
+    await page.locator('#main:focus').waitFor();
     await page.getByRole('link', { name: 'hero', exact: true }).press('Enter');
     await page.getByRole('heading', { name: 'hero', exact: true }).waitFor();
-    assert.equal(await page.evaluate('document.activeElement.id'), 'main');
+    await page.locator('#main:focus').waitFor();
     assert.equal(await page.title(), 'hero · Marketplace console');
   });
 });
