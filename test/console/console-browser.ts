@@ -53,7 +53,7 @@ interface ConsoleService {
 }
 
 /** A console of a service in a browser. Available only while a test runs. */
-export class ConsoleBrowser<Service extends ConsoleService> {
+class ConsoleBrowser<Service extends ConsoleService> {
   market!: Service;
   browser!: Browser;
   /** Address of the console. It stays the same when the service restarts. */

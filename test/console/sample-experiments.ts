@@ -35,6 +35,9 @@ export async function prepareExperiments(market: RunningMarketplace): Promise<vo
     min_effect_percent: 10,
     hypothesis: hostileText,
   });
+  // Fewer sessions click than have offers, so that both counts differ.
+  for (const tag of ['page-a', 'page-b'])
+    await caller.offers(await caller.createSessionWithFields(tag, fixture.complete));
   for (let day = 0; day < days; day++) {
     const amounts = [40 + day, 100 + day];
     const tags = ['page-a', 'page-b'];
