@@ -200,7 +200,7 @@ const questions: readonly Question[] = [
       const [arm] = plan.arms as [ExperimentPlanResponse['arms'][number]];
       await page
         .getByText(
-          `By ${formatUtcDay(plan.planned_day)}, it will likely find a difference of ${formatPercent(arm.smallest_effect_percent)} or more.`,
+          `By ${formatUtcDay(plan.planned_day)}, the experiment will likely find a difference of ${formatPercent(arm.smallest_effect_percent)} or more.`,
         )
         .waitFor();
     },
@@ -299,7 +299,7 @@ test('every figure of the partner console is one of the API', async (t) => {
         await page.locator('tbody a').first().click();
         await page.getByRole('heading', { name: 'Metadata' }).waitFor();
       }
-      if (name === 'plan') await page.getByText('it will likely find a difference').waitFor();
+      if (name === 'plan') await page.getByText('the experiment will likely find a difference').waitFor();
     });
     const figures = answers.filter(({ path }) => path !== 'login');
     assert.ok(figures.length > 0, name);

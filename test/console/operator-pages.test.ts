@@ -161,7 +161,7 @@ describe('figures', () => {
     assert.ok(figures.Version!.startsWith(`${status.version}, engine ${status.engine}`));
     assert.ok(
       (await textOf(page)).includes(
-        `The service is ready It takes requests of partners. As of ${formatUtcTime(status.now)}.`,
+        `The service is ready The service takes requests of partners. As of ${formatUtcTime(status.now)}.`,
       ),
     );
   });

@@ -134,7 +134,7 @@ test('when the login ends during an upload, the upload continues after the next 
   await sendFile(page, 'payouts.csv', toCsv(clickIds));
   await page.getByText('Your login has ended').waitFor();
   await operator.logIn(page, operator.market.operatorToken);
-  await page.getByText('The upload pauses').waitFor();
+  await page.getByText('The upload is paused').waitFor();
   await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByText('Every row is booked').waitFor();
   assert.equal(await readConfirmed(), 10);

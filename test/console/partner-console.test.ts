@@ -169,7 +169,7 @@ describe('states of each page', () => {
     assert.equal(await page.getByText('The clock of this computer is wrong').count(), 0);
     await page.clock.setFixedTime(partner.market.clock.wallMs() + 3_600_000);
     await page.reload();
-    await page.getByText('It was 60 minutes ahead of the clock of the server').waitFor();
+    await page.getByText('The clock was 60 minutes ahead of the clock of the server').waitFor();
   });
 });
 

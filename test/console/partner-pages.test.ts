@@ -118,7 +118,7 @@ describe('a new experiment', () => {
     await page.getByRole('heading', { name: 'Preview' }).waitFor();
     await page.getByText(`${hostileText} (form-short), 50.0 %`).waitFor();
     await saveScreenshot(page, 'new-experiment-preview');
-    await page.getByRole('button', { name: 'Change it' }).click();
+    await page.getByRole('button', { name: 'Change the experiment' }).click();
     assert.equal(await page.getByRole('textbox', { name: 'Name of the experiment' }).inputValue(), 'form-length');
     await preview(page);
     await page.getByRole('button', { name: 'Create the experiment' }).click();

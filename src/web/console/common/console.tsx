@@ -21,10 +21,15 @@ export interface ConsoleDefinition<OwnLogin extends Login> {
   readonly navigation: readonly NavigationItem[] | ((login: OwnLogin) => readonly NavigationItem[]);
   /** Who is logged in, such as the account and the vertical. */
   readonly describeLogin: (login: OwnLogin) => string;
-  /** Short texts that must always be in view, such as `Test key`. */
-  readonly listMarks: (login: OwnLogin) => readonly Mark[];
+  /** Short texts that must always be in view, such as `Test key`. The console adds the mark of a test clock. */
+  readonly listMarks?: (login: OwnLogin) => readonly Mark[];
   readonly renderPage: (route: Route, login: OwnLogin) => ComponentChildren;
 }
+
+const testClockMark: Mark = {
+  text: 'Test clock',
+  explanation: 'The time of this server is not real, so its figures are not real',
+};
 
 type LoginState<OwnLogin> =
   | { readonly kind: 'checking' }
@@ -34,7 +39,7 @@ type LoginState<OwnLogin> =
 
 /** Root of a console: asks for a login, and shows the page of the current address. */
 export function Console<OwnLogin extends Login>({ definition }: { readonly definition: ConsoleDefinition<OwnLogin> }) {
-  const { title, credential, navigation, describeLogin, listMarks, renderPage } = definition;
+  const { title, credential, navigation, describeLogin, listMarks = () => [], renderPage } = definition;
   const route = useRoute();
   const { state, setState, check } = useLoginState(definition);
   const logOut = async () => {
@@ -64,7 +69,7 @@ export function Console<OwnLogin extends Login>({ definition }: { readonly defin
         navigation={typeof navigation === 'function' ? navigation(login) : navigation}
         route={route}
         loginText={describeLogin(login)}
-        marks={listMarks(login)}
+        marks={login.test_clock ? [...listMarks(login), testClockMark] : listMarks(login)}
         serverTime={login.test_clock ? null : login.now}
         onLogOut={() => void logOut()}
       >

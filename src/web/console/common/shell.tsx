@@ -47,7 +47,7 @@ export function Shell({
   useFocusOnNewPage(main, page);
   return (
     <>
-      {/* No link, because the address has the place in the console. */}
+      {/* A button, because a link would replace the part of the address that names the page. */}
       <button type="button" class="skip" onClick={() => main.current?.focus()}>
         Skip to the content
       </button>
@@ -122,7 +122,7 @@ function ClockNotice({ serverTime }: { readonly serverTime: string | null }) {
   return (
     <Notice kind="warn" title="The clock of this computer is wrong">
       <p>
-        It was {Math.round(Math.abs(differenceMs) / 60_000).toLocaleString('en-US')} minutes{' '}
+        The clock was {Math.round(Math.abs(differenceMs) / 60_000).toLocaleString('en-US')} minutes{' '}
         {differenceMs > 0 ? 'ahead of' : 'behind'} the clock of the server, {formatUtcTime(serverTime)}. This console
         shows the dates of the server. Set the clock of this computer, because a wrong clock can break logins.
       </p>

@@ -69,7 +69,7 @@ const refusalTitles: Readonly<Record<number, string>> = {
   503: 'The server is busy',
 };
 
-/** Advice at the end of a message of the API that a reader of the page cannot follow. */
+/** Advice at the end of an API message that is meant for programs, and not for a reader of the page. */
 const adviceForPrograms = / Retry after the number of seconds in the Retry-After header\.$/;
 
 /** Notice for a failed request. */
@@ -124,8 +124,8 @@ export function FailureNotice({ failure, onRetry }: { readonly failure: ApiFailu
 }
 
 /**
- * Shows an answer of the API with `children`, or the state in which it is: being loaded, or failed. If a later request fails, the earlier answer
- * stays below the notice.
+ * Shows an answer of the API with `children`, or its state: loading or failed. If a later request fails, the earlier answer stays below the
+ * notice.
  */
 export function WhenLoaded<Value>({
   loaded,

@@ -1,7 +1,7 @@
 import { render } from 'preact';
 import { Console, type ConsoleDefinition } from '../common/console.tsx';
+import { MissingPage } from '../common/missing-page.tsx';
 import type { Route } from '../common/route.ts';
-import type { Mark } from '../common/shell.tsx';
 import { startTheme } from '../common/theme.ts';
 import type { OperatorLogin } from './operator-login.ts';
 import { AuditPage } from './pages/audit-page.tsx';
@@ -12,15 +12,9 @@ import { ConfirmationsPage } from './pages/confirmations-page.tsx';
 import { HealthPage } from './pages/health-page.tsx';
 import { KeyPage } from './pages/key-page.tsx';
 import { KeysPage } from './pages/keys-page.tsx';
-import { MissingPage } from './pages/missing-page.tsx';
 import { NewKeyPage } from './pages/new-key-page.tsx';
 import { OriginsPage } from './pages/origins-page.tsx';
 import './operator.css';
-
-function listMarks({ test_clock }: OperatorLogin): Mark[] {
-  if (!test_clock) return [];
-  return [{ text: 'Test clock', explanation: 'The time of this server is not real, so its figures are not real' }];
-}
 
 /** Returns the page of an address. */
 function renderPage(route: Route) {
@@ -40,7 +34,7 @@ function renderPage(route: Route) {
       return <CurrentPage vertical={first} mode={second} route={route} />;
     }
   }
-  return <MissingPage />;
+  return <MissingPage homeName="health of the service" />;
 }
 
 const definition: ConsoleDefinition<OperatorLogin> = {
@@ -60,7 +54,6 @@ const definition: ConsoleDefinition<OperatorLogin> = {
     { label: 'Audit log', segment: 'audit' },
   ],
   describeLogin: () => 'Operator',
-  listMarks,
   renderPage,
 };
 

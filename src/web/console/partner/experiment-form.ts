@@ -181,5 +181,5 @@ export function findFieldOfParam(param: string | null): FormField | null {
 
 /** Returns the error that says that the name is taken. A definition with this name would change the other experiment. */
 export function nameTakenError(name: string): FormErrors {
-  return { name: `An experiment with the name ${name} exists already, and may be deleted. Use another name.` };
+  return { name: `An experiment with the name ${name} exists already, or existed and was deleted. Use another name.` };
 }

@@ -1,12 +1,12 @@
 import { render } from 'preact';
 import { Console, type ConsoleDefinition } from '../common/console.tsx';
 import type { PartnerLogin } from '../common/login.ts';
+import { MissingPage } from '../common/missing-page.tsx';
 import type { Route } from '../common/route.ts';
 import type { Mark } from '../common/shell.tsx';
 import { startTheme } from '../common/theme.ts';
 import { ExperimentCodePage } from './pages/experiment-code-page.tsx';
 import { ExperimentPage } from './pages/experiment-page.tsx';
-import { MissingPage } from './pages/missing-page.tsx';
 import { NewExperimentPage } from './pages/new-experiment-page.tsx';
 import { OffersPage } from './pages/offers-page.tsx';
 import { OverviewPage } from './pages/overview-page.tsx';
@@ -14,7 +14,7 @@ import { SessionPage } from './pages/session-page.tsx';
 import { SessionsPage } from './pages/sessions-page.tsx';
 import './partner.css';
 
-function listMarks({ mode, scope, test_clock }: PartnerLogin): Mark[] {
+function listMarks({ mode, scope }: PartnerLogin): Mark[] {
   const marks: Mark[] = [];
   if (mode === 'test')
     marks.push({
@@ -23,12 +23,10 @@ function listMarks({ mode, scope, test_clock }: PartnerLogin): Mark[] {
     });
   if (scope === 'analytics')
     marks.push({ text: 'Read-only key', explanation: 'This key can read figures, and cannot change experiments' });
-  if (test_clock)
-    marks.push({ text: 'Test clock', explanation: 'The time of this server is not real, so its figures are not real' });
   return marks;
 }
 
-/** Returns the page of an address. Another page is one line here, and an entry of `navigation`. */
+/** Returns the page of an address. A new page is one line here, and an entry of `navigation`. */
 function renderPage(route: Route) {
   const [page = '', name, part] = route.segments;
   if (page === '') return <OverviewPage route={route} />;
@@ -39,7 +37,7 @@ function renderPage(route: Route) {
   if (page === 'offers') return <OffersPage route={route} />;
   if (page === 'sessions') return name === undefined ? <SessionsPage route={route} /> : <SessionPage subId={name} />;
   if (page === 'new-experiment') return <NewExperimentPage route={route} />;
-  return <MissingPage />;
+  return <MissingPage homeName="overview" />;
 }
 
 const navigation = [

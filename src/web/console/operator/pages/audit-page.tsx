@@ -81,7 +81,7 @@ export function AuditPage({ route }: { readonly route: Route }) {
     <>
       <PageHeading
         title="Audit log"
-        lead="Every change, by whom and when, newest first. Each entry contains the hash of the one before; marketplace audit verify checks them."
+        lead="Changes, who made them and when, newest first. Each entry contains the hash of the entry before. The command marketplace audit verify checks these hashes."
       >
         Audit log
       </PageHeading>

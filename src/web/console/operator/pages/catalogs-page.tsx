@@ -108,7 +108,7 @@ function FailedReload({ catalog: { vertical, mode, file, reload_errors } }: { re
   return (
     <Notice kind="bad" title={`The changed catalog of ${vertical}, ${mode} is not valid`}>
       <p>
-        The version before stays in use. Correct {file === null ? 'the catalog' : <code>{file}</code>}; the service
+        The earlier version stays in use. Correct {file === null ? 'the catalog' : <code>{file}</code>}; the service
         reads it again.
       </p>
       <ul class="reasons">

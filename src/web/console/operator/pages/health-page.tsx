@@ -37,13 +37,13 @@ function Readiness({ status: { ready, reasons, now } }: { readonly status: Statu
   if (ready) {
     return (
       <Notice kind="good" title="The service is ready">
-        <p>It takes requests of partners. As of {formatUtcTime(now)}.</p>
+        <p>The service takes requests of partners. As of {formatUtcTime(now)}.</p>
       </Notice>
     );
   }
   return (
     <Notice kind="bad" title="The service is not ready">
-      <p>Load balancers send no requests to it, because:</p>
+      <p>Load balancers send no requests to the service, for these reasons:</p>
       <ul class="reasons">
         {reasons.map((reason) => (
           <li key={reason}>{reason}</li>

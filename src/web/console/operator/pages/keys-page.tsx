@@ -84,7 +84,9 @@ export function KeysPage({ route }: { readonly route: Route }) {
               paging={createCursorPaging(route, next_cursor)}
               foot={
                 uses_known_since !== undefined && (
-                  <p class="soft">Uses are known since {formatUtcTime(uses_known_since)}.</p>
+                  <p class="soft">
+                    “No known use” means that the key was not used since {formatUtcTime(uses_known_since)}.
+                  </p>
                 )
               }
               empty={

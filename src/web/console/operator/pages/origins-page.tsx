@@ -80,8 +80,8 @@ function RemoveOrigin({ account, origin, onRemoved }: Origin & { readonly onRemo
       keepLabel="Keep the origin"
       question={
         <p>
-          Widgets of the account <strong>{account}</strong> show no offers on pages of <strong>{origin}</strong> any
-          more.
+          Widgets of the account <strong>{account}</strong> will no longer show offers on pages of{' '}
+          <strong>{origin}</strong>.
         </p>
       }
       act={() => callApi(apiPath(['origins'], { account, origin }), { method: 'DELETE' })}

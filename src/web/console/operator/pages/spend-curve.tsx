@@ -18,7 +18,7 @@ function countHours(byHour: readonly number[]): number {
   return Math.max(1, byHour.findLastIndex((amount) => amount > 0) + 1);
 }
 
-/** Plot of what an offer has booked today, and of what even pacing allows by each hour. */
+/** Plot of the revenue that an offer booked today, and of the target of even pacing by the end of each hour. */
 export function SpendCurve({ name, budget }: { readonly name: string; readonly budget: OfferBudget }) {
   const { spent_by_hour_usd: byHour, even_pacing: pacing, day } = budget;
   const hours = Array.from({ length: 24 }, (_, hour) => hour + 1);
@@ -28,15 +28,15 @@ export function SpendCurve({ name, budget }: { readonly name: string; readonly b
     const spent = accumulate(byHour).map((amount, hour) => (hour < shown ? amount : null));
     lines.push({ label: 'Booked', values: spent });
   }
-  if (pacing !== null) lines.push({ label: 'Usual by then', values: pacing.target_by_hour_usd });
+  if (pacing !== null) lines.push({ label: 'Target of even pacing', values: pacing.target_by_hour_usd });
   if (day !== null) lines.push({ label: 'Budget of the day', values: hours.map(() => day.limit_usd) });
   return (
     <section class="card section" aria-label={`Spend curve of ${name}`}>
       {pacing?.hidden_until && (
         <Notice kind="warn" title={`Pacing hides this offer until ${formatUtcTime(pacing.hidden_until)}`}>
           <p>
-            It booked {formatUsd(budget.spent_today_usd)} today. By now, {formatUsd(pacing.target_usd)} of the day’s{' '}
-            {formatUsd(pacing.day_budget_usd)} are usually booked.
+            Clicks on the offer booked {formatUsd(budget.spent_today_usd)} today. The target of even pacing by now is{' '}
+            {formatUsd(pacing.target_usd)} of the day’s budget of {formatUsd(pacing.day_budget_usd)}.
           </p>
         </Notice>
       )}

@@ -26,9 +26,10 @@ export function TestClockCard({ clock, onAdvanced }: { readonly clock: TestClock
   return (
     <Notice kind="warn" title="A test clock is in use">
       <p>
-        The figures of this service are not real. Its time is {formatUtcTime(clock.now)},{' '}
+        The figures of this service are not real. The test clock shows {formatUtcTime(clock.now)},{' '}
         {formatCount(clock.advanced_days)} {clock.advanced_days === 1 ? 'day' : 'days'} ahead of the clock of the
-        machine. It cannot go back. An advance ends the logins of both consoles, because a login lasts eight hours.
+        machine. The test clock cannot go back. Advancing it ends the logins of both consoles, because a login lasts
+        eight hours.
       </p>
       <form class="inline-form" onSubmit={(event) => void advance(event)} noValidate>
         <Field name="advance_days" label="Days to advance (1 to 92)" failure={failure}>

@@ -42,7 +42,7 @@ export function UploadCard({ name, upload, progress }: UploadCardProps) {
         )}
         {(phase === 'stopped' || phase === 'paused') && (
           <button type="button" class="danger" onClick={closeUpload}>
-            Give up this file
+            Cancel the upload
           </button>
         )}
       </div>
@@ -70,9 +70,9 @@ function UploadNotice({ upload, progress }: Omit<UploadCardProps, 'name'>) {
       );
     case 'paused':
       return (
-        <Notice kind="warn" title="The upload pauses">
+        <Notice kind="warn" title="The upload is paused">
           <p>{problem}</p>
-          <p>Continue sends the last rows again. Rows that were booked are not booked twice.</p>
+          <p>“Continue” sends the last rows again. Rows that were booked are not booked twice.</p>
           {resume}
         </Notice>
       );

@@ -10,7 +10,7 @@ import { useApi } from '../../common/use-api.ts';
 import { writeArmCommand, writeAssignmentModule, writeSessionCommand } from '../assignment-code.ts';
 import { partnerPath } from '../partner-path.ts';
 
-/** What the partner's page has to do for an experiment, with code. */
+/** Page with the steps that the partner's web server has to do for an experiment, with code. */
 export function ExperimentCodePage({ name, isNew }: { readonly name: string; readonly isNew: boolean }) {
   const login = useLogin<PartnerLogin>();
   const loaded = useApi<ExperimentResponse>(partnerPath(login, ['experiments', name]), ['arms', 'starts_on']);
@@ -37,14 +37,15 @@ function Steps({ experiment, vertical }: { readonly experiment: ExperimentRespon
         </p>
       </Notice>
       <section class="card section">
-        <h2>What your page does now</h2>
+        <h2>What your web server has to do</h2>
         <ol class="steps">
           <li>{describeAssignment(assignment, unit)}</li>
           <li>
-            It creates each session with the tag of this page: {arms.map(({ referrer_tag }) => referrer_tag).join(', ')}
-            .{unit === 'visitor' && ' It sends the same id of the visitor as unit_id.'}
+            Create each session with the tag of the page that the visitor sees:{' '}
+            {arms.map(({ referrer_tag }) => referrer_tag).join(', ')}.
+            {unit === 'visitor' && ' Send the same id of the visitor as unit_id.'}
           </li>
-          <li>Open each page yourself, and look at the Sessions page of this console: each tag must appear.</li>
+          <li>Open each page yourself. Each tag must then appear on the page “Sessions” of this console.</li>
         </ol>
       </section>
       {assignment === 'hash' && (
@@ -71,10 +72,10 @@ function Steps({ experiment, vertical }: { readonly experiment: ExperimentRespon
 }
 
 function describeAssignment(assignment: ExperimentResponse['assignment'], unit: ExperimentResponse['unit']): string {
-  if (assignment === 'hash') return 'Your page chooses the page of each visitor with the code below.';
+  if (assignment === 'hash') return 'Choose the page of each visitor with the code below.';
   return unit === 'visitor'
-    ? 'Your page chooses a page once for each visitor, and remembers it.'
-    : 'Your page draws a page for each session, and does not remember it.';
+    ? 'Choose a page once for each visitor, and always show this page to the visitor.'
+    : 'Choose a page at random for each session.';
 }
 
 function CodeBlock({

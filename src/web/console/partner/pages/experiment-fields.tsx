@@ -49,7 +49,7 @@ function TextField({
   );
 }
 
-/** The name and the pages. */
+/** Fields for the name and the pages. */
 export function PageFields(props: FieldsProps) {
   const { form, errors, onChange } = props;
   return (
@@ -63,7 +63,7 @@ export function PageFields(props: FieldsProps) {
       />
       <FormGroup
         title="Pages to compare"
-        note="Each page has a referrer tag of its own, with which your page creates its sessions. Use new tags. The first page is the control: the page that you have today. Two pages with equal shares need the fewest days."
+        note="Each page has its own referrer tag, which your web server sends when it creates a session. Use new tags. The first page is the control: the page that you have today. Two pages with equal shares need the fewest days."
         error={[errors.arms, errors.shares].filter((error) => error !== undefined).join(' ') || undefined}
       >
         <ol class="arms">
@@ -141,14 +141,14 @@ function ArmFields({
   );
 }
 
-/** What is assigned to a page, and by whom. */
+/** Fields for the unit that is assigned to a page, and for the rule that assigns it. */
 export function AssignmentFields({ form, errors, onChange }: FieldsProps) {
   return (
     <section class="card section form">
       <h2>Who sees which page</h2>
       <FormGroup
         title="What is assigned to a page"
-        note="Choose what your page does, because the results rely on it."
+        note="Choose what your web server does. The results are valid only if this is true."
         error={errors.unit}
       >
         <Choice
@@ -156,27 +156,27 @@ export function AssignmentFields({ form, errors, onChange }: FieldsProps) {
           checked={form.unit === 'visitor'}
           onChoose={() => onChange({ ...form, unit: 'visitor' })}
           title="Each visitor"
-          note="A visitor who comes back sees the same page. Your page sends your own id of the visitor as unit_id with each session."
+          note="A visitor who comes back sees the same page. Your web server sends your own id of the visitor as unit_id with each session."
         />
         <Choice
           name="unit"
           checked={form.unit === 'session'}
           onChoose={() => onChange({ ...form, unit: 'session' })}
           title="Each session"
-          note="Your page draws again for each page load, and does not remember the page of a visitor."
+          note="Your web server chooses a page at random for each page load. A visitor who comes back can see another page."
         />
       </FormGroup>
       {form.unit === 'visitor' && (
         <FormGroup
           title="Who assigns a visitor"
-          note="Your page shows the page that this rule gives."
+          note="Your web server shows the page that this rule assigns."
           error={errors.assignment}
         >
           <Choice
             name="assignment"
             checked={form.assignment === 'hash'}
             onChoose={() => onChange({ ...form, assignment: 'hash' })}
-            title="A hash of the service"
+            title="The service, by a hash"
             note="The page follows from the name of the experiment and the id of the visitor. You get the code for it."
           />
           <Choice
@@ -184,7 +184,7 @@ export function AssignmentFields({ form, errors, onChange }: FieldsProps) {
             checked={form.assignment === 'own'}
             onChoose={() => onChange({ ...form, assignment: 'own' })}
             title="Your own rule"
-            note="Your page or your testing tool assigns a visitor, and remembers it."
+            note="Your web server or your testing tool assigns a page to a visitor, and always shows this page to the visitor."
           />
         </FormGroup>
       )}
@@ -192,7 +192,7 @@ export function AssignmentFields({ form, errors, onChange }: FieldsProps) {
   );
 }
 
-/** Days, the smallest difference, and what is rarely needed. */
+/** Fields for the days, the smallest difference, and rarely used settings. */
 export function RuleFields(props: FieldsProps & { readonly basedOn: string; readonly tags: TagsResponse }) {
   const { form, errors, onChange, basedOn, tags } = props;
   return (
@@ -203,14 +203,14 @@ export function RuleFields(props: FieldsProps & { readonly basedOn: string; read
         member="startsOn"
         type="date"
         label="First day (UTC)"
-        note="The first day whose sessions count: today or later."
+        note="First day of the sessions that count: today or later."
       />
       <TextField
         props={props}
         member="endsOn"
         type="date"
         label="Last day (UTC), optional"
-        note="With a last day there is a planned day, on which the revenue is complete and the last comparison is made. A plan finds smaller differences. Without a last day, you go on until a difference is found."
+        note="With a last day, the experiment has a planned day: the revenue is then complete, and the last comparison is made. Such an experiment finds smaller differences. Without a last day, the experiment continues until a difference is found."
       />
       <TextField
         props={props}
@@ -238,10 +238,10 @@ export function RuleFields(props: FieldsProps & { readonly basedOn: string; read
         member="sessionsPerDay"
         width="short"
         label="Sessions per day, optional"
-        note="Expected sessions of all pages together on each day, for the estimate only. By default those of the page above in the last 28 days."
+        note="Expected sessions of all pages together on each day, for the estimate only. By default, the sessions of the page above in the last 28 days."
       />
       <details class="part">
-        <summary>More choices: cap, dimensions, hypothesis</summary>
+        <summary>More settings: cap, dimensions, hypothesis</summary>
         <div class="form">
           <TextField
             props={props}

@@ -15,7 +15,7 @@ import { Guardrails, Planning, SplitCheck } from '../parts/experiment-checks.tsx
 import { Funnel } from '../parts/funnel.tsx';
 import { armNames, DecisionWord, noticeKindOf, stateTexts } from '../parts/words.tsx';
 
-/** Page of an experiment: its sentence, the figures behind the sentence, and its closing. */
+/** Page of an experiment: the sentence with the result, the figures behind the sentence, and the closing. */
 export function ExperimentPage({ name, route }: { readonly name: string; readonly route: Route }) {
   const login = useLogin<PartnerLogin>();
   const path = ['experiments', name];
@@ -158,8 +158,9 @@ function DifferencePlot({ results }: { readonly results: ExperimentResults }) {
       {days.length > 0 ? (
         <>
           <p class="soft">
-            Revenue per session of each arm minus that of the control. The interval allows for a look every day: the arm
-            differs when the band leaves the line of no difference.
+            Revenue per session of each arm minus that of the control. The band is the interval of the difference, and
+            stays valid if you look every day. An arm differs from the control when its band no longer contains the line
+            of no difference.
           </p>
           <Plot
             title="Difference from the control, USD per session"
@@ -172,8 +173,8 @@ function DifferencePlot({ results }: { readonly results: ExperimentResults }) {
         </>
       ) : (
         <p>
-          There is no comparison yet. It begins when each arm has 25 units with revenue and 14 days with mature
-          sessions.
+          There is no comparison yet. The comparison begins when each arm has 25 {results.unit}s with revenue and 14
+          days with mature sessions.
         </p>
       )}
     </section>

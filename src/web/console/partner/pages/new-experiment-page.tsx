@@ -23,7 +23,7 @@ import { ExperimentCodePage } from './experiment-code-page.tsx';
 import { AssignmentFields, PageFields, RuleFields } from './experiment-fields.tsx';
 import { type Planned, PlanPanel, usePlan } from './plan-panel.tsx';
 
-/** The form, so that it is not lost when the user looks at another page. It is lost with the page of the browser. */
+/** The form, which stays when the user looks at another page of the console. A reload of the browser page clears it. */
 let draft: ExperimentForm | null = null;
 
 const previewStep = 'preview';
@@ -169,8 +169,8 @@ function Preview({
           `${label == null ? tag : `${label} (${tag})`}, ${formatShare(weight)}`,
         ] as const,
     ),
-    ['Assigned is', definition.unit === 'visitor' ? 'each visitor' : 'each session'],
-    ['Assigned by', definition.assignment === 'hash' ? 'a hash of the service' : 'your own rule'],
+    ['Assigned to a page', definition.unit === 'visitor' ? 'each visitor' : 'each session'],
+    ['Assigned by', definition.assignment === 'hash' ? 'the service, by a hash' : 'your own rule'],
     ['Days of sessions', describeDays(definition)],
     ['Smallest difference', definition.min_effect_percent == null ? 'none' : `${definition.min_effect_percent} %`],
     ['Cap', definition.cap_usd == null ? 'none' : `${definition.cap_usd} USD of a session`],
@@ -198,7 +198,7 @@ function Preview({
             Create the experiment
           </button>
           <button type="button" class="quiet" onClick={() => history.back()}>
-            Change it
+            Change the experiment
           </button>
         </div>
       </section>

@@ -116,7 +116,9 @@ function Plan({ plan, form }: { readonly plan: ExperimentPlanResponse; readonly 
       <dl class="figures">
         <div>
           <dt>First comparison</dt>
-          <dd>{firstComparison === null ? (isKnown ? 'not by then' : 'unknown') : formatUtcDay(firstComparison)}</dd>
+          <dd>
+            {firstComparison === null ? describeMissingComparison(isKnown, plannedDay) : formatUtcDay(firstComparison)}
+          </dd>
         </div>
         <div>
           <dt>Planned day</dt>
@@ -144,6 +146,11 @@ function Plan({ plan, form }: { readonly plan: ExperimentPlanResponse; readonly 
   );
 }
 
+function describeMissingComparison(isKnown: boolean, plannedDay: string | null): string {
+  if (!isKnown) return 'unknown';
+  return plannedDay === null ? 'not within two years' : 'not by the planned day';
+}
+
 /** Says by when the experiment is likely to find which difference. */
 function ArmSentence({
   arm: { units_per_arm: units, found_on: foundOn, smallest_effect_percent: smallest },
@@ -159,7 +166,7 @@ function ArmSentence({
     <>
       {smallest !== null && (
         <>
-          By {formatUtcDay(plannedDay)}, it will likely find a difference of{' '}
+          By {formatUtcDay(plannedDay)}, the experiment will likely find a difference of{' '}
           <strong>{formatPercent(smallest)} or more</strong>.{' '}
         </>
       )}
@@ -169,7 +176,7 @@ function ArmSentence({
           <>
             A difference of {formatPercent(minEffect)} needs {formatCount(units)} {unit}s of this page, and is{' '}
             <strong>not likely to be found</strong>
-            {plannedDay === null ? ' within two years' : ' by then'}.
+            {plannedDay === null ? ' within two years' : ' by the planned day'}.
           </>
         ) : (
           <>

@@ -40,7 +40,10 @@ export function SessionPage({ subId }: { readonly subId: string }) {
 function UnknownSession() {
   return (
     <Empty title="This account has no session with this id">
-      <p>The id may be incomplete, may belong to another account, or its session was deleted by the retention.</p>
+      <p>
+        The id may be incomplete or may belong to another account, or the session may have been deleted because of its
+        age.
+      </p>
     </Empty>
   );
 }

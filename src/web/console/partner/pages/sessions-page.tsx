@@ -31,7 +31,7 @@ export function SessionsPage({ route }: { readonly route: Route }) {
         {(list) =>
           filter.tag === '' ? (
             <Empty title="No sessions yet">
-              <p>A session appears here when your page has created it.</p>
+              <p>A session appears here when your web server has created it.</p>
             </Empty>
           ) : (
             <FilteredSessions route={route} filter={filter} tags={list} />
@@ -183,7 +183,7 @@ function FilteredSessions({ route, filter, tags }: FilteredProps) {
 function Totals({ figures }: { readonly figures: AnalyticsSummary }) {
   const entries = [
     ['Sessions', formatCount(figures.sessions_total)],
-    ['Of declared bots', formatCount(figures.bot_sessions)],
+    ['Sessions of declared bots', formatCount(figures.bot_sessions)],
     ['Views', formatCount(figures.marketplace_views)],
     ['Clicks', formatCount(figures.offer_clicks)],
     ['Expected', formatUsd(figures.rev_attributed)],

@@ -39,7 +39,7 @@ export function SplitCheck({ results }: { readonly results: ExperimentResults })
       </h2>
       <p class="soft">
         {check.invalid &&
-          'The units did not arrive in the intended split, so the figures must not be used. Look first at redirects, caching and bots.'}
+          'The units did not arrive in the intended split, so the figures must not be used. Check redirects, caching and bots first.'}
         {isRight && 'The units arrived in the intended split, within chance.'}
         {!check.invalid && !isRight && 'No units have arrived yet, so there is nothing to check.'}
       </p>
@@ -67,7 +67,7 @@ export function SplitCheck({ results }: { readonly results: ExperimentResults })
   );
 }
 
-/** What is still needed to find the difference that matters. */
+/** Units and days that are still needed to find the smallest difference that matters. */
 export function Planning({
   definition,
   results,
@@ -115,7 +115,8 @@ export function Planning({
       ) : (
         <>
           <p class="soft">
-            To find a difference of {effect} % in 80 % of experiments, at the present rate of sessions:
+            Needed to find a difference of {effect} % in 80 of 100 experiments, at the present number of sessions per
+            day:
           </p>
           <DataTable
             caption="Units and days that are missing"
@@ -175,8 +176,8 @@ export function Guardrails({ results: { name, guardrails, arms } }: { readonly r
     <section class="card section">
       <h2>Guardrails</h2>
       <p class="soft">
-        Ratios that may show that a page is broken. A guardrail is worse, or shows no sign of harm; it is never a reason
-        to ship an arm.
+        Ratios that may show that a page is broken. A guardrail can be a reason to stop an arm, but never a reason to
+        ship an arm.
       </p>
       <DataTable
         caption="Guardrails"

@@ -55,7 +55,7 @@ export function Funnel({ results: { name, arms, unit, as_of } }: { readonly resu
       <h2>Funnel</h2>
       <p class="soft">
         {unit === 'visitor' ? 'Visitors' : 'Sessions'} by how far they got, up to the end of {formatUtcDay(as_of)}.
-        Recent ones still lack confirmed revenue. Percentages refer to all {unit}s of the arm.
+        Recent {unit}s still lack confirmed revenue. Percentages refer to all {unit}s of the arm.
       </p>
       <DataTable
         caption="Funnel"
