@@ -72,6 +72,7 @@ async function walkThrough({ http }: RunningMarketplace, caller: ApiCaller): Pro
   assert.equal((await caller.click(offers[0]!.click_url)).status, 302);
   await caller.summary({ referrer_tag: 'walk-through' });
   assert.equal((await caller.get('tags', {})).status, 200);
+  assert.equal((await caller.send('POST', 'experiments/walk-through/plan', experiment)).status, 200);
   assert.equal((await caller.send('PUT', 'experiments/walk-through', experiment)).status, 200);
   const byHash = {
     ...experiment,
@@ -136,6 +137,7 @@ async function beRefused(market: RunningMarketplace, caller: ApiCaller): Promise
     for (const [method, path] of [
       ['PUT', 'experiments/refused'],
       ['POST', 'experiments/refused/close'],
+      ['POST', 'experiments/refused/plan'],
     ] as const) {
       assert.equal((await caller.send(method, path, body, headers)).status, status);
     }
@@ -266,6 +268,7 @@ async function askWhileNothingIsCounted(market: RunningMarketplace, caller: ApiC
       caller.send('GET', 'experiments/not-counted/units'),
       caller.send('DELETE', 'experiments/not-counted'),
       caller.send('POST', 'experiments/not-counted/close', { outcome: 'broken' }),
+      caller.send('POST', 'experiments/not-counted/plan', experiment),
     ];
     for (const { status } of await Promise.all(queries)) assert.equal(status, 503);
   } finally {
@@ -317,6 +320,7 @@ function operations({ basePath, key }: ApiCaller): readonly HttpRequest[] {
     { path: `${basePath}/experiments/any-test/units`, headers: reading },
     { method: 'PUT', path: `${basePath}/experiments/any-test`, headers, body: '{}' },
     { method: 'POST', path: `${basePath}/experiments/any-test/close`, headers, body: '{}' },
+    { method: 'POST', path: `${basePath}/experiments/any-test/plan`, headers, body: '{}' },
     { method: 'DELETE', path: `${basePath}/experiments/any-test`, headers: reading },
   ];
 }
