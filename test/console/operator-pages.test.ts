@@ -100,7 +100,7 @@ describe('states of every page', () => {
     };
     const busy = { error: 'SERVICE_UNAVAILABLE', message: 'The service is unavailable. Try again later.' };
     const nothing = { data: [], has_more: false, next_cursor: null, version: '', from: '', to: '' };
-    const isList = (route: Route) => /\/(origins|catalogs)$/.test(new URL(route.request().url()).pathname);
+    const isList = (route: Route) => /\/catalogs$/.test(new URL(route.request().url()).pathname);
     await showsOnEachPage(
       () => {},
       () => 'Loading ',
@@ -389,5 +389,5 @@ test('a test clock is marked on every page, and can be advanced', async (t) => {
   const { now, advanced_days: days } = await ask<TestClock>('/test-clock');
   assert.equal(days, 46);
   await operator.logIn(page, operator.market.operatorToken);
-  await page.getByText(`Its time is ${formatUtcTime(now)}, ${days} days ahead`).waitFor();
+  await page.getByText(`The test clock shows ${formatUtcTime(now)}, ${days} days ahead`).waitFor();
 });
