@@ -84,7 +84,7 @@ describe('sessions', () => {
       await visit(page, `${partner.url}#/sessions/${id}`);
       await page.getByText('This account has no session with this id').waitFor();
     }
-    await visit(page, partner.url + '#/sessions');
+    await visit(page, `${partner.url}#/sessions`);
     await page.getByLabel('Find a session by its id').fill('sub_1');
     await page.getByRole('button', { name: 'Find' }).click();
     await page.getByText('A session id is sub_ followed by 64 hexadecimal digits.').waitFor();
@@ -138,7 +138,7 @@ describe('a new experiment', () => {
     await saveScreenshot(page, 'new-experiment-code');
 
     // Another experiment with this name would change the first one.
-    await visit(page, partner.url + '#/new-experiment');
+    await visit(page, `${partner.url}#/new-experiment`);
     await fillPages(page);
     await page.getByRole('textbox', { name: 'Name of the experiment' }).fill('form-length-2');
     await preview(page);
