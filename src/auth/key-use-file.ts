@@ -1,7 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
+import { PeriodicTask } from '../domain/async.ts';
 import { writeFileDurablyInBackground } from '../files/durable-files.ts';
 
 /** When keys were used last. */
@@ -62,29 +63,17 @@ interface KeyUseWriterOptions {
 /** Writes the times of the last uses to a file every few minutes if they have changed, and when the service stops. */
 export class KeyUseWriter {
   readonly #options: KeyUseWriterOptions;
-  readonly #closing = new AbortController();
-  readonly #running: Promise<void>;
+  readonly #periodicWrite: PeriodicTask;
   #writtenUseMs = -1;
 
   constructor(options: KeyUseWriterOptions) {
     this.#options = options;
-    this.#running = this.#writePeriodically();
+    this.#periodicWrite = new PeriodicTask(bounds.keyUseWriteIntervalMs, () => this.#write());
   }
 
   /** Stops the periodic writes and writes the last uses. Never rejects. */
-  async close(): Promise<void> {
-    this.#closing.abort();
-    await this.#running;
-    await this.#write();
-  }
-
-  async #writePeriodically(): Promise<void> {
-    const { signal } = this.#closing;
-    for (;;) {
-      await pause(bounds.keyUseWriteIntervalMs, null, { signal }).catch(() => {});
-      if (signal.aborted) return;
-      await this.#write();
-    }
+  close(): Promise<void> {
+    return this.#periodicWrite.close();
   }
 
   async #write(): Promise<void> {

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { bounds } from '../bounds.ts';
+import { PeriodicTask } from '../domain/async.ts';
 import type { Clock } from '../domain/clock.ts';
 import { writeFileDurablyInBackground } from '../files/durable-files.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -74,30 +75,18 @@ interface SnapshotWriterOptions {
  */
 export class BookedRevenueSnapshotWriter {
   readonly #options: SnapshotWriterOptions;
-  readonly #closing = new AbortController();
-  readonly #running: Promise<void>;
+  readonly #periodicWrite: PeriodicTask;
   #writtenPosition = 0;
 
   constructor(options: SnapshotWriterOptions) {
     this.#options = options;
-    this.#running = this.#writePeriodically();
+    const { intervalMs = bounds.bookedRevenueSnapshotIntervalMs } = options;
+    this.#periodicWrite = new PeriodicTask(intervalMs, () => this.#write());
   }
 
   /** Stops the periodic writes and writes a last snapshot. Call this method after the ledger was closed. Never rejects. */
-  async close(): Promise<void> {
-    this.#closing.abort();
-    await this.#running;
-    await this.#write();
-  }
-
-  async #writePeriodically(): Promise<void> {
-    const { signal } = this.#closing;
-    const { intervalMs = bounds.bookedRevenueSnapshotIntervalMs } = this.#options;
-    for (;;) {
-      await pause(intervalMs, null, { signal }).catch(() => {});
-      if (signal.aborted) return;
-      await this.#write();
-    }
+  close(): Promise<void> {
+    return this.#periodicWrite.close();
   }
 
   async #write(): Promise<void> {
@@ -108,7 +97,7 @@ export class BookedRevenueSnapshotWriter {
       if (position === this.#writtenPosition) return;
       const text = encodeSnapshot(snapshot);
       while (ledger.durablePosition < position) {
-        if (!ledger.healthy || this.#closing.signal.aborted) return;
+        if (!ledger.healthy || this.#periodicWrite.isClosing) return;
         await pause(bounds.logLingerMs);
       }
       await writeFileDurablyInBackground(file, text);

@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
 /** Cancels the queued tasks of a request. `ended` becomes true when the request is answered, is aborted or times out. */
 export interface CancelSignal {
   readonly ended: boolean;
@@ -33,6 +35,40 @@ export class SerialQueue {
     // A failure is reported only to the caller of the failed task, so that the next task still runs.
     this.#lastTask = result.catch(() => {});
     return result;
+  }
+}
+
+/** Runs an asynchronous task at fixed pauses, and once more at the end. Runs never overlap. */
+export class PeriodicTask {
+  readonly #run: () => Promise<void>;
+  readonly #closing = new AbortController();
+  readonly #running: Promise<void>;
+
+  /** @param run must not reject */
+  constructor(intervalMs: number, run: () => Promise<void>) {
+    this.#run = run;
+    this.#running = this.#runPeriodically(intervalMs);
+  }
+
+  /** Whether `close` has been called. */
+  get isClosing(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
+  /** Waits for a run in progress, and runs the task a last time. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#running;
+    await this.#run();
+  }
+
+  async #runPeriodically(intervalMs: number): Promise<void> {
+    const { signal } = this.#closing;
+    for (;;) {
+      await pause(intervalMs, null, { signal }).catch(() => {});
+      if (signal.aborted) return;
+      await this.#run();
+    }
   }
 }
 
