@@ -1,4 +1,4 @@
-/** A request that takes longer counts as unreachable. Above the two seconds after which the service gives up a request. */
+/** Time after which the server counts as unreachable. The service itself answers a slow request with 503 after two seconds. */
 export const requestTimeoutMs = 15_000;
 /** Pause before an unreachable server is asked again. */
 export const retryDelayMs = 5_000;

@@ -5,7 +5,7 @@ import { Empty } from './states.tsx';
 export function MissingPage({ homeName }: { readonly homeName: string }) {
   return (
     <>
-      <PageHeading title="Page not found">Page not found</PageHeading>
+      <PageHeading title="Page not found" />
       <Empty title="This address leads to no page">
         <p>
           The link may be incomplete. <a href="#/">Go to the {homeName}.</a>

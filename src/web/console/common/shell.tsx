@@ -147,7 +147,8 @@ export function PageHeading({
   title,
   lead,
 }: {
-  readonly children: ComponentChildren;
+  /** Heading, if it is more than the title. */
+  readonly children?: ComponentChildren;
   readonly title: string;
   readonly lead?: ComponentChildren;
 }) {
@@ -156,7 +157,7 @@ export function PageHeading({
   }, [title]);
   return (
     <div class="page-heading">
-      <h1>{children}</h1>
+      <h1>{children ?? title}</h1>
       {lead !== undefined && <p class="lead">{lead}</p>}
     </div>
   );

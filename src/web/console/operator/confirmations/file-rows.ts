@@ -170,7 +170,7 @@ function* toJsonRows(text: string, place: number, unit: 'Line' | 'Row'): Generat
   };
 }
 
-/** Whether the row must stay a text in the file of rejected rows, because the parsed row does not have the problem any more. */
+/** Whether the file of rejected rows contains the original text of the row, because parsing removes the problem of the row. */
 function isTextNeeded({ reason }: RowRejection): boolean {
   return reason === 'amount_invalid' || reason.endsWith('_repeated');
 }

@@ -82,9 +82,7 @@ export function AuditPage({ route }: { readonly route: Route }) {
       <PageHeading
         title="Audit log"
         lead="Changes, who made them and when, newest first. Each entry contains the hash of the entry before. The command marketplace audit verify checks these hashes."
-      >
-        Audit log
-      </PageHeading>
+      />
       <AuditFilters action={action ?? ''} since={since ?? ''} />
       <section class="card section">
         <WhenLoaded loaded={loaded} what="the audit log">

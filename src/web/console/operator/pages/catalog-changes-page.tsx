@@ -8,22 +8,12 @@ import { PageHeading } from '../../common/shell.tsx';
 import { Empty, WhenLoaded } from '../../common/states.tsx';
 import { useApi } from '../../common/use-api.ts';
 import type { ChangedMember, ChangedOffer, CatalogChangesPage as ChangesAnswer } from '../api-types.ts';
+import { offerColumns } from '../parts/offer-columns.tsx';
 
 const changeKinds = { added: 'good', removed: 'bad', changed: 'warn' } as const;
 
 const columns: readonly Column<ChangedOffer>[] = [
-  {
-    header: 'Offer',
-    csvName: 'svc_offer_id',
-    cell: ({ svc_offer_id, lender_name }) => (
-      <>
-        {svc_offer_id}
-        <span class="note">{lender_name}</span>
-      </>
-    ),
-    value: ({ svc_offer_id }) => svc_offer_id,
-  },
-  { header: 'Lender', csvName: 'lender_name', isHidden: true, cell: () => null, value: (offer) => offer.lender_name },
+  ...offerColumns,
   {
     header: 'Change',
     csvName: 'change',
@@ -80,9 +70,10 @@ export function CatalogChangesPage({
   const title = `Changes of ${vertical}, ${mode}`;
   return (
     <>
-      <PageHeading title={title} lead={<a href={formatRoute(['catalogs', vertical, mode])}>Offers of this catalog</a>}>
-        {title}
-      </PageHeading>
+      <PageHeading
+        title={title}
+        lead={<a href={formatRoute(['catalogs', vertical, mode])}>Offers of this catalog</a>}
+      />
       <WhenLoaded loaded={loaded} what="the changes">
         {(changes) => <Changes changes={changes} route={route} />}
       </WhenLoaded>

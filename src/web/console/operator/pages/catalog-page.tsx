@@ -11,24 +11,14 @@ import { Empty, WhenLoaded } from '../../common/states.tsx';
 import { useApi } from '../../common/use-api.ts';
 import type { BudgetPeriod, CatalogOffer, CatalogOffersPage } from '../api-types.ts';
 import { Meter } from '../parts/meter.tsx';
+import { offerColumns } from '../parts/offer-columns.tsx';
 import { OfferStateWords, offerStateWords } from '../parts/offer-state-word.tsx';
 import { SpendCurve } from './spend-curve.tsx';
 
 function createColumns(route: Route): readonly Column<CatalogOffer>[] {
   const { segments, query } = route;
   return [
-    {
-      header: 'Offer',
-      csvName: 'svc_offer_id',
-      cell: ({ svc_offer_id, lender_name }) => (
-        <>
-          {svc_offer_id}
-          <span class="note">{lender_name}</span>
-        </>
-      ),
-      value: ({ svc_offer_id }) => svc_offer_id,
-    },
-    { header: 'Lender', csvName: 'lender_name', isHidden: true, cell: () => null, value: (offer) => offer.lender_name },
+    ...offerColumns,
     {
       header: 'State now',
       csvName: 'state',
@@ -121,9 +111,7 @@ export function CatalogPage({
             <a href={formatRoute(['catalogs', vertical, mode, 'changes'])}>Changes since the version before</a>
           </>
         }
-      >
-        Catalog {title}
-      </PageHeading>
+      />
       <StateFilter state={state ?? ''} />
       <WhenLoaded loaded={loaded} what="offers">
         {({ data, next_cursor, from, to }) => (

@@ -74,9 +74,7 @@ export function CatalogsPage() {
       <PageHeading
         title="Catalogs"
         lead="Offers in use for each vertical and mode. A catalog changes when its file changes (SVC_CATALOG)."
-      >
-        Catalogs
-      </PageHeading>
+      />
       <WhenLoaded loaded={loaded} what="catalogs">
         {(catalogs) => (
           <>

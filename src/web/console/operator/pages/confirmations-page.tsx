@@ -12,9 +12,7 @@ export function ConfirmationsPage({ route }: { readonly route: Route }) {
   const phase = upload?.progress.phase;
   return (
     <>
-      <PageHeading title="Confirmations" lead="Lenders report which clicks they pay for. Submit their files here.">
-        Confirmations
-      </PageHeading>
+      <PageHeading title="Confirmations" lead="Lenders report which clicks they pay for. Submit their files here." />
       {upload === null ? <FileForm /> : <UploadCard {...upload} />}
       <UploadHistory key={phase} route={route} isSending={phase === 'sending'} />
     </>

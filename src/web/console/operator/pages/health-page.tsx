@@ -16,9 +16,7 @@ export function HealthPage() {
   useRefresh(loaded.reload, limits.statusRefreshMs);
   return (
     <>
-      <PageHeading title="Health" lead="State of the service now. The page refreshes every five seconds.">
-        Health
-      </PageHeading>
+      <PageHeading title="Health" lead="State of the service now. The page refreshes every five seconds." />
       <WhenLoaded loaded={loaded} what="the state of the service">
         {(status) => (
           <>

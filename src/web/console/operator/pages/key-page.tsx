@@ -15,7 +15,7 @@ export function KeyPage({ id }: { readonly id: string }) {
   const loaded = useApi<Key>(apiPath(['keys', id]), ['id', 'state', 'usage']);
   return (
     <>
-      <PageHeading title={`Key ${id}`}>Key {id}</PageHeading>
+      <PageHeading title={`Key ${id}`} />
       <WhenLoaded loaded={loaded} what="the key">
         {(key) => (
           <>

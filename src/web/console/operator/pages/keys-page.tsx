@@ -62,9 +62,7 @@ export function KeysPage({ route }: { readonly route: Route }) {
   const loaded = useApi<KeysAnswer>(apiPath(['keys'], query), ['data', 'next_cursor']);
   return (
     <>
-      <PageHeading title="API keys" lead="Partners send a key with each request. Oldest keys first.">
-        API keys
-      </PageHeading>
+      <PageHeading title="API keys" lead="Partners send a key with each request. Oldest keys first." />
       <div class="toolbar">
         <AccountFilter account={account} />
         <a class="button" href={formatRoute(['keys', 'new'], { account })}>

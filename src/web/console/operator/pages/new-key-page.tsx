@@ -31,7 +31,7 @@ export function NewKeyPage({ route }: { readonly route: Route }) {
   const [created, setCreated] = useState<CreatedKey | null>(null);
   return (
     <>
-      <PageHeading title="Create an API key">Create an API key</PageHeading>
+      <PageHeading title="Create an API key" />
       {created === null ? (
         <NewKeyForm account={route.query.account ?? ''} onCreated={setCreated} />
       ) : (

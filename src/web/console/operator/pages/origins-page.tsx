@@ -22,9 +22,7 @@ export function OriginsPage({ route }: { readonly route: Route }) {
       <PageHeading
         title="Widget origins"
         lead="Web pages of these origins may show the widgets of an account. Without an origin, live widgets show no offers."
-      >
-        Widget origins
-      </PageHeading>
+      />
       <div class="toolbar">
         <AccountFilter account={account} />
       </div>

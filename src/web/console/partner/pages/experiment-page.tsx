@@ -24,9 +24,7 @@ export function ExperimentPage({ name, route }: { readonly name: string; readonl
   const results = useApi<ExperimentResults>(resultsPath, ['sentence', 'arms']);
   return (
     <>
-      <PageHeading title={name} lead={definition.value?.hypothesis ?? undefined}>
-        {name}
-      </PageHeading>
+      <PageHeading title={name} lead={definition.value?.hypothesis ?? undefined} />
       <WhenLoaded loaded={joinLoaded(definition, results)} what="results">
         {(experiment) => (
           <ExperimentSections

@@ -39,9 +39,7 @@ export function NewExperimentPage({ route }: { readonly route: Route }) {
       <PageHeading
         title="New experiment"
         lead="An experiment compares the revenue per session of two or more pages. After the first session, only labels, the hypothesis and the dimensions can change."
-      >
-        New experiment
-      </PageHeading>
+      />
       {login.scope === 'analytics' ? (
         <Notice kind="info" title="This key is read-only">
           <p>Log in with a key that has the scope full to define an experiment.</p>

@@ -20,9 +20,7 @@ export function OffersPage({ route }: { readonly route: Route }) {
   const filter = withDefaultTag(parseSessionFilter(route.query, login.now, 90), tags.value);
   return (
     <>
-      <PageHeading title="Offers" lead="Offers that the visitors of a page saw, and what these offers earned.">
-        Offers
-      </PageHeading>
+      <PageHeading title="Offers" lead="Offers that the visitors of a page saw, and what these offers earned." />
       <WhenLoaded loaded={tags} what="tags">
         {(list) => <FilteredOffers route={route} filter={filter} tags={list} />}
       </WhenLoaded>

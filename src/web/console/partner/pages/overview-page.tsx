@@ -81,9 +81,7 @@ export function OverviewPage({ route }: { readonly route: Route }) {
   const tags = useApi<TagsResponse>(path, ['data', 'next_cursor']);
   return (
     <>
-      <PageHeading title="Overview" lead={`Experiments and tags of the last ${overviewDays} days.`}>
-        Overview
-      </PageHeading>
+      <PageHeading title="Overview" lead={`Experiments and tags of the last ${overviewDays} days.`} />
       <ExperimentList route={route} />
       <section class="card section">
         <h2>Tags</h2>

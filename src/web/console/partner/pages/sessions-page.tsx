@@ -23,9 +23,7 @@ export function SessionsPage({ route }: { readonly route: Route }) {
   const filter = withDefaultTag(parseSessionFilter(route.query, login.now, 7), tags.value);
   return (
     <>
-      <PageHeading title="Sessions" lead="Each page load of a visitor, with its views, clicks and revenue.">
-        Sessions
-      </PageHeading>
+      <PageHeading title="Sessions" lead="Each page load of a visitor, with its views, clicks and revenue." />
       <FindSession />
       <WhenLoaded loaded={tags} what="tags">
         {(list) =>
