@@ -1,7 +1,7 @@
 import type { Decision } from '../../src/experiments/decide.ts';
 import type { ExperimentDefinition } from '../../src/experiments/experiment.ts';
 
-/** An arm of a demo experiment. Both arms have the weight 0.5. */
+/** An arm of a demo experiment. The experiment has two arms, each with the weight 0.5. */
 export interface DemoArm {
   readonly tag: string;
   readonly label: string;

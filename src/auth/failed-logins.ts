@@ -4,9 +4,9 @@ import type { Clock } from '../domain/clock.ts';
 import { SlidingWindow } from './rate-limits.ts';
 
 /**
- * Counts failed logins by client address, so that wrong keys and tokens get 429 after some attempts. A right key or token is accepted
- * whatever the count is, because other people can share the address, for example behind a proxy. Nobody can guess an API key, which has
- * 192 random bits.
+ * Counts failed logins by client address, so that wrong keys and tokens get 429 after some attempts. A valid key or token is always
+ * accepted, because several people can share an address, for example behind a proxy. The limit need not stop the guessing of API keys,
+ * which have 192 random bits.
  */
 export class FailedLogins {
   readonly #clock: Clock;

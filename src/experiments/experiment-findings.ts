@@ -33,7 +33,7 @@ export interface ExperimentFindings {
   readonly arms: readonly ArmFindings[];
   readonly decisions: readonly Decision[];
   readonly looks: ExperimentLooks;
-  /** Whether these are the results that a closing stores, after which nobody looks again. */
+  /** Whether a closing stores these results, so that there are no later results. */
   readonly isLast: boolean;
   /** Plans in the order of `decisions`; null where nothing can be planned. */
   readonly plannings: readonly (Planning | null)[];

@@ -44,7 +44,8 @@ export interface DesignPlan {
 
 /**
  * Estimates when an experiment that has no figures yet gets its first comparison, and which differences it finds in 80 % of the
- * experiments, if its arms have the traffic and the revenue of a page. Each session counts as a unit.
+ * experiments, on the assumption that all arms together have the traffic of the page, and that each arm earns as much per session.
+ * Each session counts as a unit.
  *
  * Returns null if the page has too few sessions with revenue, or no sessions per day.
  */

@@ -39,7 +39,7 @@ interface SessionMemory {
 /**
  * Store of live sessions outside the JavaScript heap, because objects on the heap would slow garbage collection
  * (docs/contributing/decisions/sessions.md). A timer deletes expired sessions, the oldest first, because
- * all sessions have the same lifetime. A full store rejects new sessions, and never drops a live session to make room.
+ * all sessions have the same lifetime. A full store rejects new sessions, and never deletes a live session in favor of a new one.
  */
 export class SessionStore {
   readonly #memory: SessionMemory;

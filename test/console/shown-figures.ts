@@ -23,7 +23,7 @@ const formats = [
   String,
 ];
 const numberPattern = /\d+(?:,\d{3})*(?:\.\d+)?/g;
-/** The ends of session ids, by which rows are told apart. */
+/** Last characters of session ids, which the pages show instead of the whole id. */
 const idPattern = /…[0-9a-f]{8}/g;
 const dayPattern = /\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4}(?:, \d{2}:\d{2})?/g;
 

@@ -144,7 +144,7 @@ test('the rate limiter stores a limited number of IP addresses, and evicts the o
   assert.equal(limit.retryAfterSeconds('address 0', 0), 0);
 });
 
-test('the pages have the design tokens of the consoles, except the colors of their brand', () => {
+test('the example pages use the design tokens of the consoles, except for brand colors', () => {
   const brand = ['--accent', '--accent-strong', '--on-accent', '--tint', '--shadow'];
   const themesOf = (path: string) => {
     const [light = '', dark = ''] = readFileSync(new URL(path, import.meta.url), 'utf8').split('@media');

@@ -18,7 +18,7 @@ import {
 import { noUnits } from '../../src/statistics/arm-sums.ts';
 import { dayOf, experimentWith, figuresOf, type RawSession, startsOn } from './experiment-fixture.ts';
 
-/** Returns `count` sessions for each day. The first sessions of a day have the revenues `usd`, the others have none. */
+/** Returns `count` sessions for each day. `usd` contains the revenues of the first sessions of each day; the other sessions have no revenue. */
 function sessionsOf(arm: number, days: number, count: number, usd: readonly number[], more: Partial<RawSession> = {}) {
   return Array.from({ length: days }, (_, day) =>
     Array.from({ length: count }, (_, index): RawSession => ({ arm, day, usd: usd[index] ?? 0, ...more })),

@@ -1,9 +1,10 @@
 import type { RequestContext } from '../../engines/listener.ts';
 
 /**
- * Whether a page of this service has sent the request, so that other websites cannot use the login of a visitor (CSRF). Browsers tell it in
- * `Sec-Fetch-Site`, except over http. Then the `Origin` must have the host of the request; a browser omits `Origin` only in reading
- * requests of the same origin, and in requests whose response the sending page cannot read.
+ * Whether a page of this service has sent the request, so that other websites cannot use the login of a visitor (CSRF).
+ *
+ * Over https, browsers send the header `Sec-Fetch-Site`. Over http, the host in `Origin` must equal the host of the request. A browser omits
+ * `Origin` only in GET and HEAD requests of the same origin, and in requests whose response the sending page cannot read.
  */
 export function isSameOriginRequest(context: RequestContext): boolean {
   const site = context.getRequestHeader('sec-fetch-site');
