@@ -1,11 +1,11 @@
 import { useId } from 'preact/hooks';
 import type { TagsResponse } from '../common/api-types.ts';
+import type { InputAttributes } from '../common/form-field.tsx';
 import { tagSuggestionsMax } from '../common/limits.ts';
 import { type PartnerLogin, useLogin } from '../common/login.ts';
 import { changeQuery } from '../common/router.ts';
 import { type Loaded, useApi } from '../common/use-api.ts';
 import { dayChoices, findBusiestTag, type SessionFilter } from './day-filter.ts';
-import type { InputAttributes } from './form-field.tsx';
 import { partnerPath } from './partner-path.ts';
 
 /** Loads the first tags of the account, from which the user chooses. */

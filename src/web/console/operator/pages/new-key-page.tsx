@@ -74,7 +74,7 @@ function NewKeyForm({
       <Field
         name="account"
         label="Account"
-        hint="Name of the partner. A new name creates an account."
+        note="Name of the partner. A new name creates an account."
         failure={failure}
       >
         {(attributes) => (
@@ -96,8 +96,8 @@ function NewKeyForm({
         value={mode}
         onChoose={setMode}
         choices={[
-          { value: 'test', label: 'Test', hint: 'Sandbox offers; clicks earn nothing.' },
-          { value: 'live', label: 'Live', hint: 'Only for the traffic of real visitors.' },
+          { value: 'test', label: 'Test', note: 'Sandbox offers; clicks earn nothing.' },
+          { value: 'live', label: 'Live', note: 'Only for the traffic of real visitors.' },
         ]}
       />
       <Choices
@@ -106,14 +106,14 @@ function NewKeyForm({
         value={scope}
         onChoose={setScope}
         choices={[
-          { value: 'full', label: 'Full', hint: 'For the partner’s web server.' },
-          { value: 'analytics', label: 'Read-only', hint: 'For analysts: can only read figures.' },
+          { value: 'full', label: 'Full', note: 'For the partner’s web server.' },
+          { value: 'analytics', label: 'Read-only', note: 'For analysts: can only read figures.' },
         ]}
       />
       <Field
         name="expires"
         label="Expires (optional)"
-        hint="The key works until the end of this UTC day."
+        note="The key works until the end of this UTC day."
         failure={failure}
       >
         {(attributes) => <input {...attributes} type="date" />}

@@ -119,7 +119,7 @@ function AllowOrigins({ account, onAllowed }: { readonly account: string; readon
           />
         )}
       </Field>
-      <Field name="origins" label="Origins" hint="One in each line, such as https://www.example.com" failure={failure}>
+      <Field name="origins" label="Origins" note="One in each line, such as https://www.example.com" failure={failure}>
         {(attributes) => (
           <textarea
             {...attributes}

@@ -1,7 +1,7 @@
 import type { TagsResponse } from '../../common/api-types.ts';
+import { Choice, FormField, FormGroup } from '../../common/form-field.tsx';
 import { armsMax, armsMin, hypothesisCharactersMax, labelCharactersMax } from '../../common/limits.ts';
 import { addArm, type ExperimentForm, type FormErrors, removeArm } from '../experiment-form.ts';
-import { Choice, FormField, FormGroup } from '../form-field.tsx';
 import { TagInput } from '../session-filter.tsx';
 
 interface FieldsProps {

@@ -16,18 +16,21 @@ export function FormField({
   children,
 }: {
   readonly label: string;
-  readonly note: ComponentChildren;
+  readonly note?: ComponentChildren;
   readonly error: string | undefined;
   readonly children: (attributes: InputAttributes) => ComponentChildren;
 }) {
   const id = useId();
+  const describedBy = note === undefined ? `${id}-error` : `${id}-note ${id}-error`;
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <span class="note" id={`${id}-note`}>
-        {note}
-      </span>
-      {children({ id, 'aria-describedby': `${id}-note ${id}-error`, 'aria-invalid': error !== undefined })}
+      {note !== undefined && (
+        <span class="note" id={`${id}-note`}>
+          {note}
+        </span>
+      )}
+      {children({ id, 'aria-describedby': describedBy, 'aria-invalid': error !== undefined })}
       <FieldError id={`${id}-error`} error={error} />
     </div>
   );
