@@ -173,6 +173,11 @@ export async function visit(page: Page, url: string): Promise<void> {
   // The console shows the page of a new address in the next frame.
   await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
   await page.locator('h1').waitFor();
+  await waitUntilLoaded(page);
+}
+
+/** Waits until the shown page has the answers of all its requests. */
+export async function waitUntilLoaded(page: Page): Promise<void> {
   await page.locator('main .loading').first().waitFor({ state: 'detached' });
 }
 

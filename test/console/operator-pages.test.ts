@@ -19,7 +19,15 @@ import { assertOk } from '../support/api-caller.ts';
 import { ChangeableCatalogs } from '../support/changeable-catalogs.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
-import { checkLayout, readTable, saveScreenshot, textOf, useConsoles, visit } from './console-browser.ts';
+import {
+  checkLayout,
+  readTable,
+  saveScreenshot,
+  textOf,
+  useConsoles,
+  visit,
+  waitUntilLoaded,
+} from './console-browser.ts';
 
 type Lender = (typeof fixture.catalogFiles.live.lenders)[number];
 
@@ -131,6 +139,7 @@ describe('states of every page', () => {
     await page.goto(`${operator.url}#/keys?account=acme`);
     await operator.logIn(page, operator.market.operatorToken);
     await page.getByRole('heading', { name: 'API keys' }).waitFor();
+    await waitUntilLoaded(page);
     await page.context().clearCookies();
     await page.getByRole('link', { name: 'Origins' }).click();
     await page.getByText('Your login has ended').waitFor();

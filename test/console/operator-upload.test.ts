@@ -7,7 +7,7 @@ import { findAccessibilityViolations } from '../support/accessibility.ts';
 import { clickIdFromRedirect } from '../support/click-ids.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
-import { saveScreenshot, useConsoles } from './console-browser.ts';
+import { saveScreenshot, useConsoles, waitUntilLoaded } from './console-browser.ts';
 
 const { operator } = useConsoles(() => RunningMarketplace.start('uws'));
 const open = (t: TestContext) => operator.open(t, operator.market.operatorToken, '#/confirmations');
@@ -130,6 +130,7 @@ test('when the login ends during an upload, the upload continues after the next 
   await page.goto(`${operator.url}#/confirmations`);
   await operator.logIn(page, operator.market.operatorToken);
   await page.getByLabel('File of confirmations').waitFor();
+  await waitUntilLoaded(page);
   await page.context().clearCookies();
   await sendFile(page, 'payouts.csv', toCsv(clickIds));
   await page.getByText('Your login has ended').waitFor();
