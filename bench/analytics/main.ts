@@ -109,7 +109,12 @@ function runQueries(folder: string, ledger: SampleLedger, runs: number): void {
   const ids = (): SummaryQuery => ({ ...whole, referrerTag: null, subs: randomSubs() });
   const smaller = (): SummaryQuery => ({ ...whole, referrerTag: `tag-${random(otherTagCount)}` });
   const limit = bounds.analyticsPageItemsMax;
-  const page = (query: SummaryQuery, afterPosition: number): SessionRowsQuery => ({ ...query, afterPosition, limit });
+  const page = (query: SummaryQuery, afterPosition: number): SessionRowsQuery => ({
+    ...query,
+    order: 'oldest',
+    afterPosition,
+    limit,
+  });
   const kinds: readonly (readonly [name: string, query: () => unknown])[] = [
     ['summary of a large tag, 31 days', () => store.getSummary(large)],
     ['summary of a large tag, all days', () => store.getSummary(whole)],

@@ -15,7 +15,7 @@ export interface Analytics {
   getSummary(query: SummaryQuery, signal?: CancelSignal | null): Promise<SummaryResult>;
   /** Returns one entry for each day from `fromDay` to `toDay`, in ascending order. */
   listDailyAnalytics(query: SummaryQuery, signal?: CancelSignal | null): Promise<DailyAnalyticsResult>;
-  /** Returns a page of sessions in ledger order. */
+  /** Returns a page of sessions in ledger order, or the newest first. */
   listSessions(query: SessionRowsQuery, signal?: CancelSignal | null): Promise<SessionRowsPage>;
   /** Returns a page of the offers that were shown to the sessions of a referrer tag, in the alphabetical order of their ids. */
   listOffers(query: OffersQuery, signal?: CancelSignal | null): Promise<OffersPage>;
@@ -73,8 +73,13 @@ export interface SummaryQuery extends CohortQuery {
   readonly maturedFromDay?: number;
 }
 
-/** Selects up to `limit` sessions that were created after the ledger position `afterPosition`. */
+/** Orders of sessions by their position in the ledger. */
+export const sessionOrders = ['oldest', 'newest'] as const;
+export type SessionOrder = (typeof sessionOrders)[number];
+
+/** Selects up to `limit` sessions that follow the ledger position `afterPosition` in the order; all sessions follow position 0. */
 export interface SessionRowsQuery extends CohortQuery {
+  readonly order: SessionOrder;
   readonly afterPosition: number;
   readonly limit: number;
 }

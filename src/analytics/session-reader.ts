@@ -127,7 +127,8 @@ export function isInDayRange(day: number, { fromDay, toDay }: Pick<CohortQuery, 
   return day >= fromDay && day <= toDay;
 }
 
-function* splitSubs(subs: readonly Uint8Array[]): Generator<Uint8Array, void> {
+/** Yields the sub_ids that are stored one after another. */
+export function* splitSubs(subs: readonly Uint8Array[]): Generator<Uint8Array, void> {
   for (const bytes of subs) {
     for (let start = 0; start < bytes.length; start += subIdByteLength) {
       yield bytes.subarray(start, start + subIdByteLength);

@@ -34,10 +34,11 @@ export const paramErrorTexts = {
   date_from: 'must be a calendar date YYYY-MM-DD that is not after date_to',
   date_to: 'must be a calendar date YYYY-MM-DD',
   granularity: 'must be summary, daily, row or offer',
+  order: 'must be oldest or newest, and needs granularity=row',
   recent_days: `must be an integer from 1 to ${bounds.recentDaysMax}`,
   limit: `must be an integer from 1 to ${bounds.analyticsPageItemsMax} (for units of an experiment, to ${bounds.experimentUnitsPageMax}), and needs granularity=daily, row or offer in an analytics query`,
   cursor:
-    'must be the unaltered next_cursor of the page before, sent with the same filters, dates and granularity (daily, row or offer), or of the page of tags or experiments before',
+    'must be the unaltered next_cursor of the page before, sent with the same filters, dates, order and granularity (daily, row or offer), or of the page of tags or experiments before',
 
   // Experiments
   name: 'must be a string of 3 to 64 lower-case letters, digits, underscores or hyphens',
@@ -51,12 +52,12 @@ export const paramErrorTexts = {
   ends_on: `must be a calendar date YYYY-MM-DD, from ${bounds.matureDaysMin - 1} to ${bounds.experimentDaysMax} days after starts_on, or null`,
   min_effect_percent: `must be a number above 0 of at most ${bounds.experimentEffectPercentMax}, or null`,
   cap_usd: `must be a number above 0 of at most ${bounds.confirmedRevenueUsdMax} with at most six decimals, or null`,
-  hypothesis: `must be a string of at most ${bounds.experimentTextCharactersMax} characters, or null`,
+  hypothesis: `must be a string of at most ${bounds.experimentTextCharactersMax} visible characters, tabs and line breaks, or null`,
   based_on: 'must be a string of 3 to 64 lower-case letters, digits, underscores or hyphens, or null',
   expected_sessions_per_day: `must be a number above 0 of at most ${bounds.plannedSessionsPerDayMax}, or null`,
   outcome: 'is required, and must be ship, keep_control, no_decision or broken',
   arm: 'must be the referrer_tag of an arm, or null',
-  note: `must be a string of at most ${bounds.experimentTextCharactersMax} characters, or null`,
+  note: `must be a string of at most ${bounds.experimentTextCharactersMax} visible characters, tabs and line breaks, or null`,
   dimensions: `must be an array of at most ${bounds.experimentDimensionsMax} different metadata names of 1 to ${bounds.metadataCharactersMax} characters, none of which is device or the name of a pocket field`,
   series: 'must be true or false',
   group_by: 'must be device or one of the dimensions of the experiment',

@@ -77,7 +77,7 @@ export interface WidgetQuery extends Omit<MarketplaceInput, 'format' | 'explain'
 export type MarketplaceQuery = Omit<MarketplaceInput, 'format'>;
 
 /** Parameters of GET /analytics for a summary. `date_from` and `date_to` have the form `YYYY-MM-DD`. */
-export interface AnalyticsQuery extends Omit<AnalyticsInput, 'granularity' | 'limit' | 'cursor'> {
+export interface AnalyticsQuery extends Omit<AnalyticsInput, 'granularity' | 'order' | 'limit' | 'cursor'> {
   readonly granularity?: 'summary';
 }
 

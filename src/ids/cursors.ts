@@ -64,9 +64,9 @@ function encodeTenant({ account, vertical, mode }: CursorTenant): Buffer {
   return bytes;
 }
 
-/** Numbers of the granularities in cursors. */
-const granularityNumbers = { daily: 0, row: 1, offer: 2 } as const;
-type PagedGranularity = 'daily' | 'row';
+/** Numbers of the kinds of pages in cursors: a granularity, or sessions with the newest first. */
+const pageKindNumbers = { daily: 0, row: 1, offer: 2, 'newest-row': 3 } as const;
+export type PageKind = Exclude<keyof typeof pageKindNumbers, 'offer'>;
 
 /** Filter that selects the sessions of a paged analytics query. */
 interface PageQuery extends CursorTenant {
@@ -79,7 +79,7 @@ interface PageQuery extends CursorTenant {
 export interface PagePosition {
   readonly fromDay: number;
   readonly toDay: number;
-  /** If the pages list days: number of days on earlier pages. If they list sessions: ledger position of the last earlier session. */
+  /** If the pages list days: number of days on earlier pages. If they list sessions: ledger position of the last session on earlier pages. */
   readonly after: number;
 }
 
@@ -101,7 +101,7 @@ const utf8BytesPerCharacterMax = 3;
  *
  * The query has these parts:
  *
- *     account (4), vertical << 1 | test (1), granularity (1), tag length (1), tag, SHA-256 of the listed ids (32)
+ *     account (4), vertical << 1 | test (1), kind of page (1), tag length (1), tag, SHA-256 of the listed ids (32)
  *
  * The ids are sorted before hashing, because the client may list the ids in another order in each request. If the query lists no ids, there
  * is no SHA-256.
@@ -115,15 +115,15 @@ export class PageCursors {
     this.#signer = new CursorSigner(secrets, 'cursor', bodyBytesMax, queryBytesMax);
   }
 
-  createCursor(granularity: PagedGranularity, query: PageQuery, { fromDay, toDay, after }: PagePosition): string {
+  createCursor(kind: PageKind, query: PageQuery, { fromDay, toDay, after }: PagePosition): string {
     const body = Buffer.alloc(pageBodyBytes);
     body.writeUIntBE(after, body.writeInt32BE(toDay, body.writeInt32BE(fromDay)), 6);
-    return this.#signer.createCursor(body, encodePageQuery(granularity, query));
+    return this.#signer.createCursor(body, encodePageQuery(kind, query));
   }
 
   /** Returns the page position in a cursor, or null if this service did not issue the cursor for this query. */
-  verify(granularity: PagedGranularity, query: PageQuery, text: string): PagePosition | null {
-    const body = this.#signer.verify(text, encodePageQuery(granularity, query));
+  verify(kind: PageKind, query: PageQuery, text: string): PagePosition | null {
+    const body = this.#signer.verify(text, encodePageQuery(kind, query));
     if (body?.length !== pageBodyBytes) return null;
     return { fromDay: body.readInt32BE(0), toDay: body.readInt32BE(4), after: body.readUIntBE(dayRangeBytes, 6) };
   }
@@ -143,11 +143,11 @@ export class PageCursors {
   }
 }
 
-function encodePageQuery(granularity: keyof typeof granularityNumbers, query: PageQuery): Buffer {
+function encodePageQuery(kind: keyof typeof pageKindNumbers, query: PageQuery): Buffer {
   const tag = query.referrerTag ?? '';
   return Buffer.concat([
     encodeTenant(query),
-    Buffer.of(granularityNumbers[granularity], tag.length),
+    Buffer.of(pageKindNumbers[kind], tag.length),
     Buffer.from(tag, 'latin1'),
     query.subs === null
       ? Buffer.alloc(0)

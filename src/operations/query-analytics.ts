@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import type { Analytics, CohortFilter, OffersQuery, QueryCoverage } from '../analytics/analytics.ts';
-import { AnalyticsUnavailableError } from '../analytics/analytics.ts';
+import { AnalyticsUnavailableError, type SessionOrder, sessionOrders } from '../analytics/analytics.ts';
 import { lastMaturedCohortDay } from '../analytics/counting-rules.ts';
 import { bounds } from '../bounds.ts';
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
@@ -9,7 +9,7 @@ import { daysSinceEpoch, formatIsoDate, parseIsoDate } from '../domain/calendar.
 import type { Clock } from '../domain/clock.ts';
 import { invalidRequest, type Outcome, serviceUnavailable, successOutcome } from '../domain/outcome.ts';
 import type { Tenant } from '../domain/tenant.ts';
-import type { PageCursors, PagePosition } from '../ids/cursors.ts';
+import type { PageCursors, PageKind, PagePosition } from '../ids/cursors.ts';
 import { belongsToTenant, decodeSubId, type SubIds } from '../ids/sub-id.ts';
 import {
   type DayRange,
@@ -104,6 +104,10 @@ export const queryAnalytics = defineOperation({
       schema: Type.Optional(isoDateSchema('The first day.')),
       accepts: isIsoDate,
     },
+    order: {
+      description: 'The order of sessions by their creation; only with `row`. By default the oldest first.',
+      schema: Type.Optional(stringEnum(sessionOrders)),
+    },
     limit: {
       description: 'Maximum number of days, sessions or offers; not with `summary`.',
       schema: Type.Optional(pageLimitSchema),
@@ -134,7 +138,8 @@ export const queryAnalytics = defineOperation({
   errors: [],
   invalidParamExample: 'date_from',
   async handle(deps: QueryAnalyticsDeps, input, { caller, signal }): Promise<Outcome<AnalyticsResponse>> {
-    const { referrer_tag: referrerTag = null, sub_id_list: subIds, granularity } = input;
+    const { referrer_tag: referrerTag = null, sub_id_list: subIds, granularity, order } = input;
+    if (order !== undefined && granularity !== 'row') return invalidRequest('order');
     const dates = { from: parseDay(input.date_from), to: parseDay(input.date_to) };
     const today = daysSinceEpoch(deps.clock.wallMs());
     const filter: CohortFilter = {
@@ -166,21 +171,22 @@ export const queryAnalytics = defineOperation({
       return queryOffers(deps, { filter: offersFilter, dates, today, input, caller, signal });
     }
 
+    const kind = order === 'newest' ? 'newest-row' : granularity;
     let position: PagePosition;
     if (input.cursor === undefined) {
       const window = resolveDayRange(dates, today);
       if (window === null) return invalidRequest('date_from');
       position = { ...window, after: 0 };
     } else {
-      const verified = deps.pageCursors.verify(granularity, filter, input.cursor);
+      const verified = deps.pageCursors.verify(kind, filter, input.cursor);
       if (verified === null || !datesMatchCursor(dates, verified)) return invalidRequest('cursor');
       position = verified;
     }
     const page = { filter, position, limit: input.limit ?? bounds.analyticsPageItemsMax, signal };
     return refuseIfUnavailable(async () =>
       granularity === 'daily'
-        ? toSignedPageView(deps, page, granularity, await readDailyFigures(deps.analytics, page, today))
-        : toSignedPageView(deps, page, granularity, await readSessionRows(deps.analytics, page)),
+        ? toSignedPageView(deps, page, { granularity, kind }, await readDailyFigures(deps.analytics, page, today))
+        : toSignedPageView(deps, page, { granularity, kind }, await readSessionRows(deps.analytics, page, order)),
     );
   },
   createCsvPage(response) {
@@ -241,7 +247,7 @@ async function queryOffers(
 function toSignedPageView<Granularity extends 'daily' | 'row', Item>(
   { pageCursors }: QueryAnalyticsDeps,
   { filter, position }: AnalyticsPageRequest,
-  granularity: Granularity,
+  { granularity, kind }: { readonly granularity: Granularity; readonly kind: PageKind },
   { items, retainedFromDay, tagHasSessions, nextAfter }: AnalyticsPage<Item>,
 ) {
   const view = {
@@ -250,8 +256,7 @@ function toSignedPageView<Granularity extends 'daily' | 'row', Item>(
     ...formatDateRange(position, retainedFromDay),
     data: items,
     has_more: nextAfter !== null,
-    next_cursor:
-      nextAfter === null ? null : pageCursors.createCursor(granularity, filter, { ...position, after: nextAfter }),
+    next_cursor: nextAfter === null ? null : pageCursors.createCursor(kind, filter, { ...position, after: nextAfter }),
   };
   return reportTagWithoutSessions(view, filter, tagHasSessions);
 }
@@ -313,9 +318,10 @@ export async function readDailyFigures(
 export async function readSessionRows(
   analytics: Pick<Analytics, 'listSessions'>,
   { filter, position, limit, signal }: AnalyticsPageRequest,
+  order: SessionOrder = 'oldest',
 ): Promise<AnalyticsPage<SessionFigures>> {
   const { fromDay, toDay, after: afterPosition } = position;
-  const query = { ...filter, fromDay, toDay, afterPosition, limit };
+  const query = { ...filter, fromDay, toDay, order, afterPosition, limit };
   const { rows, nextAfterPosition, ...coverage } = await analytics.listSessions(query, signal);
   return { items: rows.map(toSessionRowView), ...coverage, nextAfter: nextAfterPosition };
 }

@@ -1,19 +1,20 @@
 import assert from 'node:assert/strict';
-import type {
-  AnalyticsTenant,
-  CohortFilter,
-  CohortMetrics,
-  CohortQuery,
-  DailyAnalyticsResult,
-  OfferMetrics,
-  OffersPage,
-  OfferTotal,
-  SessionRowsPage,
-  SessionRowsQuery,
-  SummaryQuery,
-  SummaryResult,
-  TagMetrics,
-  TagsPage,
+import {
+  type AnalyticsTenant,
+  type CohortFilter,
+  type CohortMetrics,
+  type CohortQuery,
+  type DailyAnalyticsResult,
+  type OfferMetrics,
+  type OffersPage,
+  type OfferTotal,
+  type SessionRowsPage,
+  type SessionRowsQuery,
+  type SummaryQuery,
+  type SummaryResult,
+  sessionOrders,
+  type TagMetrics,
+  type TagsPage,
 } from '../../src/analytics/analytics.ts';
 import type { AnalyticsStore } from '../../src/analytics/analytics-store.ts';
 import { emptyRecordCounts } from '../../src/analytics/projection-state.ts';
@@ -251,9 +252,13 @@ export class AnalyticsModel {
 
   rows(query: SessionRowsQuery): SessionRowsPage {
     const fromDay = Math.max(query.fromDay, this.#retainedFromDay);
+    const after =
+      query.afterPosition === 0 && query.order === 'newest' ? Number.POSITIVE_INFINITY : query.afterPosition;
     const remaining = this.#select(query).filter(
-      ({ day, position }) => day >= fromDay && day <= query.toDay && position > query.afterPosition,
+      ({ day, position }) =>
+        day >= fromDay && day <= query.toDay && (query.order === 'oldest' ? position > after : position < after),
     );
+    if (query.order === 'newest') remaining.reverse();
     const page = remaining.slice(0, query.limit);
     return {
       rows: page.map((session) => {
@@ -345,11 +350,14 @@ export class AnalyticsModel {
       const offerIds = offerTotals.map(({ offerId }) => offerId);
       assert.deepEqual(store.listOfferTotals({ ...query, offerIds }), offerTotals);
       for (const limit of [1, 4, 100]) {
-        for (let afterPosition: number | null = 0; afterPosition !== null; ) {
-          const page = store.listSessions({ ...query, afterPosition, limit });
-          assert.deepEqual(page, this.rows({ ...query, afterPosition, limit }));
-          assert(page.nextAfterPosition === null || page.nextAfterPosition > afterPosition);
-          afterPosition = page.nextAfterPosition;
+        for (const order of sessionOrders) {
+          for (let afterPosition: number | null = 0; afterPosition !== null; ) {
+            const page = store.listSessions({ ...query, order, afterPosition, limit });
+            assert.deepEqual(page, this.rows({ ...query, order, afterPosition, limit }));
+            const next = page.nextAfterPosition;
+            assert(next === null || afterPosition === 0 || next > afterPosition === (order === 'oldest'));
+            afterPosition = next;
+          }
         }
         const { referrerTag, subs } = query;
         if (referrerTag !== null && subs === null) {

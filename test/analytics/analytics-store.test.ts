@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { SessionRowsQuery, SummaryQuery, SummaryResult } from '../../src/analytics/analytics.ts';
+import type { SessionOrder, SessionRowsQuery, SummaryQuery, SummaryResult } from '../../src/analytics/analytics.ts';
 import { emptyRecordCounts } from '../../src/analytics/projection-state.ts';
 import { bounds } from '../../src/bounds.ts';
 import { msPerDay } from '../../src/domain/calendar.ts';
@@ -35,7 +35,7 @@ describe('AnalyticsStore', () => {
   const query = (filter: Partial<SummaryQuery> = {}): SummaryResult =>
     projected.store.getSummary({ ...window, referrerTag: filter.subs ? null : 'tag-one', ...filter });
   const listSessions = (page: Partial<SessionRowsQuery> = {}) =>
-    projected.store.listSessions({ ...window, afterPosition: 0, limit: 100, ...page });
+    projected.store.listSessions({ ...window, order: 'oldest', afterPosition: 0, limit: 100, ...page });
 
   const listed = { ...window, referrerTag: 'tag-one', subs: null, afterOfferId: '' };
 
@@ -438,22 +438,30 @@ describe('AnalyticsStore', () => {
             apply(...created);
           };
           for (const count of before) arrive(count);
-          const seen: number[] = [];
-          const late = during.values();
-          for (let afterPosition: number | null = first; afterPosition !== null; ) {
-            const { rows, nextAfterPosition } = listSessions({ afterPosition, limit });
-            assert(rows.length === limit || nextAfterPosition === null);
-            assert(nextAfterPosition === null || nextAfterPosition > afterPosition);
-            seen.push(...rows.map(({ sub }) => Buffer.from(sub).readUInt32BE(14)));
-            afterPosition = nextAfterPosition;
-            const count = late.next().value;
-            if (count !== undefined && nextAfterPosition !== null) arrive(count);
-          }
+          /** Returns the serial numbers of the sessions of this run on all pages. */
+          const readPages = (order: SessionOrder): number[] => {
+            const late = during.values();
+            const seen: number[] = [];
+            const start = order === 'oldest' ? first : 0;
+            for (let afterPosition: number | null = start; afterPosition !== null; ) {
+              const { rows, nextAfterPosition } = listSessions({ order, afterPosition, limit });
+              assert(rows.length === limit || nextAfterPosition === null);
+              seen.push(...rows.map(({ sub }) => Buffer.from(sub).readUInt32BE(14)).filter((each) => each >= first));
+              afterPosition = nextAfterPosition;
+              const count = late.next().value;
+              if (count !== undefined && nextAfterPosition !== null) arrive(count);
+            }
+            return seen;
+          };
+          // Sessions that are added while the newest are read do not occur on later pages.
+          const newest = Array.from({ length: serial - first }, (_, each) => serial - 1 - each);
+          assert.deepEqual(readPages('newest'), newest);
+          const oldest = readPages('oldest');
           assert.deepEqual(
-            seen,
-            Array.from({ length: seen.length }, (_, each) => first + each),
+            oldest,
+            Array.from({ length: oldest.length }, (_, each) => first + each),
           );
-          assert(seen.length >= before.reduce((sum, count) => sum + count, 0));
+          assert(oldest.length >= newest.length);
         },
       ),
       { numRuns: 12 },

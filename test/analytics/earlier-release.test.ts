@@ -60,7 +60,7 @@ test('a data folder of an earlier release opens with the same figures', async (t
     days.map(({ unbookedClicks: _, ...day }) => day),
     expected.days,
   );
-  const { rows } = await analytics.listSessions({ ...query, afterPosition: 0, limit: 100 });
+  const { rows } = await analytics.listSessions({ ...query, order: 'oldest', afterPosition: 0, limit: 100 });
   const toHexRow = ({ sub, ...row }: SessionRow) => ({ sub: Buffer.from(sub).toString('hex'), ...row });
   assert.deepEqual(rows.map(toHexRow), expected.rows);
   assert.equal(reasons.length, 1);

@@ -36,7 +36,7 @@ describe('retention of sessions in the analytics store', () => {
   const window = { ...byTag, fromDay: today - 30 };
   const summary = (filter: Partial<SummaryQuery> = {}) => projected.store.getSummary({ ...window, ...filter });
   const created = (serial: number, createdMs: number) => sessionCreatedRecord(subIdBytes({ createdMs, serial }));
-  const rows: SessionRowsQuery = { ...window, afterPosition: 0, limit: 100 };
+  const rows: SessionRowsQuery = { ...window, order: 'oldest', afterPosition: 0, limit: 100 };
 
   it('excludes expired sessions from results while their deletion is in progress', () => {
     const count = 2 * bounds.sessionsPrunedPerTransaction + 10;

@@ -73,7 +73,12 @@ describe('ThreadAnalytics', () => {
       const { sessions, views } = await analytics.getSummary(byTag);
       const [day] = (await analytics.listDailyAnalytics(byTag)).days;
       assert.deepEqual([sessions, views, day?.sessions, day?.views], Array(4).fill(turn + 1));
-      const { rows, nextAfterPosition } = await analytics.listSessions({ ...byTag, afterPosition: 2 * turn, limit: 5 });
+      const { rows, nextAfterPosition } = await analytics.listSessions({
+        ...byTag,
+        order: 'oldest',
+        afterPosition: 2 * turn,
+        limit: 5,
+      });
       assert.deepEqual([rows.length, rows[0]?.views, nextAfterPosition], [1, 1, null]);
       assert.deepEqual([rows[0]?.metadata, rows[0]?.sub], [`{"turn":${turn}}`, Uint8Array.from(sub)]);
     }
@@ -84,7 +89,7 @@ describe('ThreadAnalytics', () => {
     for (const [index, { sessions }] of (await Promise.all(answers)).entries()) assert(sessions >= 61 + index);
     const listed = { ...byTag, referrerTag: null, subs: [subs[7]!, subs[3]!, subs[160]!] };
     assert.equal((await analytics.getSummary(listed)).sessions, 2);
-    const { rows } = await analytics.listSessions({ ...listed, afterPosition: 0, limit: 5 });
+    const { rows } = await analytics.listSessions({ ...listed, order: 'oldest', afterPosition: 0, limit: 5 });
     assert.deepEqual(
       rows.map(({ metadata }) => metadata),
       ['{"turn":3}', '{"turn":7}'],
@@ -92,7 +97,10 @@ describe('ThreadAnalytics', () => {
     const neither = { ...byTag, referrerTag: null };
     await assert.rejects(analytics.getSummary(neither), TypeError);
     await assert.rejects(analytics.listDailyAnalytics(neither), TypeError);
-    await assert.rejects(analytics.listSessions({ ...neither, afterPosition: 0, limit: 1 }), TypeError);
+    await assert.rejects(
+      analytics.listSessions({ ...neither, order: 'oldest', afterPosition: 0, limit: 1 }),
+      TypeError,
+    );
   });
 
   it('a query covers all appended records, or only the durable records if the log is unhealthy', async () => {
@@ -149,7 +157,7 @@ describe('ThreadAnalytics', () => {
     const signal = { ended: false };
     const length = bounds.analyticsQueriesInFlightPerAccountMax;
     const first = Array.from({ length }, () => analytics.getSummary(byTag, signal));
-    const cancelled = analytics.listSessions({ ...byTag, afterPosition: 0, limit: 5 }, signal);
+    const cancelled = analytics.listSessions({ ...byTag, order: 'oldest', afterPosition: 0, limit: 5 }, signal);
     const active = analytics.listDailyAnalytics(byTag, { ended: false });
     const rejected = assert.rejects(cancelled, AnalyticsUnavailableError);
     // All queries are sent in the same event-loop turn, before the thread executes the first one.

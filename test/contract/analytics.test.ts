@@ -78,6 +78,35 @@ describePersonalLoans('GET /analytics', (door) => {
     for (const name of Object.keys(fixture.complete)) assert.ok(!answer.text.includes(`"${name}"`), name);
   });
 
+  test('rows are returned in both orders on pages, and a cursor is valid for its order only', async () => {
+    const caller = door.caller();
+    const created: string[] = [];
+    for (let count = 0; count < 5; count++) {
+      created.push((await caller.createSession('row-order')).sub_id);
+      door.market.clock.advance(dayMs / 3);
+    }
+    const request = { referrer_tag: 'row-order', granularity: 'row', limit: 2 };
+    const ids = (sub_id_list: string | null) => (sub_id_list === null ? {} : { sub_id_list });
+    for (const [order, expected] of [
+      ['oldest', created],
+      ['newest', created.toReversed()],
+    ] as const) {
+      for (const list of [null, created.join(',')]) {
+        const seen: string[] = [];
+        for (let cursor: string | null = ''; cursor !== null; ) {
+          const page = { ...request, ...ids(list), order, ...(cursor === '' ? {} : { cursor }) };
+          const answer: SessionRowsResponse = assertOk(await caller.get('analytics', page));
+          seen.push(...answer.data.map(({ sub_id }) => sub_id));
+          cursor = answer.next_cursor;
+          if (cursor === null) continue;
+          const other = order === 'oldest' ? 'newest' : 'oldest';
+          assertError(await caller.get('analytics', { ...page, order: other, cursor }), 'INVALID_REQUEST', 'cursor');
+        }
+        assert.deepEqual(seen, expected);
+      }
+    }
+  });
+
   test('counts how often each offer was shown at each position, and its clicks', async () => {
     const caller = door.caller();
     const { subId, clicked } = await caller.createSessionWithClicks('offers-shown', fixture.complete, 1);

@@ -53,6 +53,8 @@ const deleted = async (caller: ApiCaller, name: string): Promise<ExperimentRespo
 /** A text whose number of code points is one above the limit, with an emoji at the end. */
 const longText = `${'x'.repeat(bounds.experimentTextCharactersMax)}\u{1f600}`;
 const longestText = longText.slice(1);
+/** Texts with characters that hide or reorder other characters. */
+const hiddenTexts = ['5 \u202e% 01', '\u2066open', 'a\u200bb', 'a\u0000b', '\u001b[31m', '\u2028', '\ud83d'];
 const arms = (count: number, weight = 1 / count) => Array.from({ length: count }, (_, at) => arm(`arm-${at}`, weight));
 const daysAfter = (days: number) => isoDate(Date.parse(today) + days * dayMs);
 const { experimentDaysMax } = bounds;
@@ -60,7 +62,7 @@ const { experimentDaysMax } = bounds;
 const badClosings: readonly (readonly [param: string, body: Members])[] = [
   ...[{}, { outcome: null }, { outcome: 'won' }, { outcome: 1 }].map((body) => ['outcome', body] as const),
   ...['arm-c', 'Arm-A', '', 7].map((tag) => ['arm', { outcome: 'ship', arm: tag }] as const),
-  ...[7, {}, longText].map((note) => ['note', { outcome: 'ship', note }] as const),
+  ...[7, {}, longText, ...hiddenTexts].map((note) => ['note', { outcome: 'ship', note }] as const),
 ];
 
 /** Members of a body that replace those of `bodyOf('arm')`, and the parameter that the error names. */
@@ -78,7 +80,7 @@ const badBodies: readonly (readonly [param: string, members: Members])[] = [
   ...[undefined, null, 7, '', 'ab', 'Arm-B', 'arm b', 'ä-arm', 'x'.repeat(65), echoMarker.toUpperCase()].map(
     (tag) => ['referrer_tag', { arms: [arm('arm-a'), { ...arm('arm-b'), referrer_tag: tag }] }] as const,
   ),
-  ...[7, {}, 'x'.repeat(65), 'line\nbreak', '\u202e', '\ud83d'].map(
+  ...[7, {}, 'x'.repeat(65), 'line\nbreak', ...hiddenTexts].map(
     (label) => ['label', { arms: [arm('arm-a'), arm('arm-b', 0.5, { label })] }] as const,
   ),
   ...[undefined, null, 7, 'arm-c', 'Arm-A', ''].map((control) => ['control', { control }] as const),
@@ -95,7 +97,7 @@ const badBodies: readonly (readonly [param: string, members: Members])[] = [
   ),
   ...[0, -1, 1_000.1, '10', true].map((percent) => ['min_effect_percent', { min_effect_percent: percent }] as const),
   ...[0, -1, 100_000.01, 0.0000001, 1.2345678, '1', true].map((usd) => ['cap_usd', { cap_usd: usd }] as const),
-  ...[7, {}, longText].map((hypothesis) => ['hypothesis', { hypothesis }] as const),
+  ...[7, {}, longText, ...hiddenTexts].map((hypothesis) => ['hypothesis', { hypothesis }] as const),
   ...[null, 'page', {}, [7], [''], ['a', 'a'], ['a', 'b', 'c', 'd'], ['x'.repeat(257)]].map(
     (dimensions) => ['dimensions', { dimensions }] as const,
   ),
@@ -122,7 +124,11 @@ const goodBodies: readonly Members[] = [
   { ends_on: daysAfter(experimentDaysMax) },
   { ends_on: null, min_effect_percent: null, cap_usd: null, hypothesis: null },
   { min_effect_percent: 1_000, cap_usd: 100_000, hypothesis: longestText },
-  { min_effect_percent: 0.01, cap_usd: 0.000001 },
+  {
+    min_effect_percent: 0.01,
+    cap_usd: 0.000001,
+    hypothesis: 'two lines,\r\n\tone of them indented, and \u05e2\u05d1\u05e8\u05d9\u05ea',
+  },
   { dimensions: ['page', '\u{1f600}'.repeat(256), 'constructor'] },
 ];
 
@@ -570,7 +576,7 @@ describeService(
       });
       await defined(caller, 'large-test', body);
       await deleted(caller, 'large-test');
-      const note = '\u0001'.repeat(bounds.experimentTextCharactersMax);
+      const note = '\u{1f600}'.repeat(bounds.experimentTextCharactersMax);
       const closing = { outcome: 'no_decision', note };
       const closed = assertOk<ExperimentResponse>(await caller.send('POST', 'experiments/large-test/close', closing));
       assert.deepEqual([closed.closing!.note, closed.closing!.arm, closed.deleted], [note, null, true]);

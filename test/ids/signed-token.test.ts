@@ -96,6 +96,7 @@ const kinds: readonly TokenKind[] = [
         verify: (text) => cursors.verify('row', query, text),
         verifyInOtherContexts: [
           (text) => cursors.verify('daily', query, text),
+          (text) => cursors.verify('newest-row', query, text),
           ...[
             { ...query, account: 43 },
             { ...query, vertical: 2 },

@@ -789,6 +789,26 @@ describe('pages of an analytics query', () => {
     }
   });
 
+  it('accepts an order of sessions only, and a cursor only with the order of its first page', async () => {
+    const bench = new Bench();
+    const request = { referrer_tag, granularity: 'row' };
+    for (const order of ['oldest', 'newest'] as const) {
+      // The first page of the oldest sessions needs no order.
+      const cursor = await cursorOf(bench, order === 'oldest' ? request : { ...request, order });
+      assert.equal(await bench.outcome({ ...request, order, cursor }), 'ok');
+      const { order: asked, afterPosition } = bench.analytics.lastRowsQuery!;
+      assert.deepEqual([asked, afterPosition], [order, 9]);
+      const other = order === 'newest' ? 'oldest' : 'newest';
+      assert.equal(await bench.outcome({ ...request, order: other, cursor }), 'INVALID_REQUEST cursor');
+    }
+    for (const granularity of ['summary', 'daily', 'offer']) {
+      assert.equal(await bench.outcome({ referrer_tag, granularity, order: 'newest' }), 'INVALID_REQUEST order');
+    }
+    for (const order of ['', 'Newest', 'random']) {
+      assert.equal(await bench.outcome({ ...request, order }), 'INVALID_REQUEST order');
+    }
+  });
+
   // The token tests in test/ids check that a cursor is bound to every part of its query.
   it('rejects a page cursor of another query or tenant', async () => {
     const bench = new Bench();

@@ -13,10 +13,13 @@ import { definitionRequestSchemas, type ExperimentDefinitionRequest } from './ex
 
 const isDate = (value: unknown) => typeof value === 'string' && parseIsoDate(value) !== null;
 
-/** Whether a value is null, or a text within the limit. The length is the number of code points. */
+/** Whether a value is null, or a text of printable lines within the limit. The length is the number of code points. */
 export function isExperimentText(value: unknown): boolean {
+  if (value === null) return true;
   return (
-    value === null || (typeof value === 'string' && !exceedsCodePointLimit(value, bounds.experimentTextCharactersMax))
+    typeof value === 'string' &&
+    !exceedsCodePointLimit(value, bounds.experimentTextCharactersMax) &&
+    value.split(/[\t\r\n]/).every(isPrintable)
   );
 }
 
