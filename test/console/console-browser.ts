@@ -181,11 +181,14 @@ export async function waitUntilLoaded(page: Page): Promise<void> {
   await page.locator('main .loading').first().waitFor({ state: 'detached' });
 }
 
+/** Returns a text with single spaces in one line. The spaces between numbers and units stay as they are. */
+export const joinLines = (text: string) => text.replaceAll(/[ \t\r\n]+/g, ' ').trim();
+
 /** Returns the visible text of a part of the page, with single spaces. */
 export async function textOf(page: Page, selector = 'main'): Promise<string> {
   await page.locator(selector).waitFor();
   const texts = await page.locator(selector).allInnerTexts();
-  return texts.join(' ').replaceAll(/\s+/g, ' ');
+  return joinLines(texts.join(' '));
 }
 
 /** Returns the visible cells of a table with single spaces, without the header. A page with one table needs no caption. */
@@ -194,7 +197,7 @@ export async function readTable(page: Page, caption?: string | RegExp): Promise<
   await table.locator('tbody tr').first().waitFor();
   const columnCount = await table.locator('thead th').count();
   const texts = await table.locator('tbody :is(th, td)').allInnerTexts();
-  const cells = texts.map((text) => text.replaceAll(/\s+/g, ' ').trim());
+  const cells = texts.map(joinLines);
   return Array.from({ length: cells.length / columnCount }, (_, row) =>
     cells.slice(row * columnCount, (row + 1) * columnCount),
   );

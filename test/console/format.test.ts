@@ -21,14 +21,25 @@ test('formats figures with their units, and missing figures as a dash', () => {
     [format.formatRange(-0.01, 0.0423, format.formatUsdPerUnit), '−0.0100 to 0.0423 USD'],
     [format.formatRange(null, 1, format.formatShare), format.noValue],
   ];
-  for (const [actual, expected] of cases) assert.equal(actual, expected);
+  for (const [actual, expected] of cases) assert.equal(actual, expected.replace(/ (?=%|USD)/, format.unitSpace));
+});
+
+test('keeps the numbers of a sentence together with their units, and days with their months', () => {
+  const sentence =
+    'B earns 4.5 % to 55 % more, and 0.0312 USD more per session, on 3 March 2027 (UTC). In 3 days, 5 % USD A.';
+  assert.equal(
+    format.keepUnitsTogether(sentence).replaceAll(format.unitSpace, '_'),
+    'B earns 4.5_% to 55_% more, and 0.0312_USD more per session, on 3_March 2027 (UTC). In 3 days, 5_% USD A.',
+  );
 });
 
 test('formats days and times in UTC', () => {
-  assert.equal(format.formatDay('2027-02-01'), '1 Feb 2027');
-  assert.equal(format.formatUtcDay('2027-02-01'), '1 Feb 2027 UTC');
+  const spaced = (text: string) => text.replaceAll('_', format.unitSpace);
+  assert.equal(format.formatDay('2027-02-01'), spaced('1_Feb_2027'));
+  assert.equal(format.formatUtcDay('2027-02-01'), spaced('1_Feb_2027_UTC'));
   assert.equal(format.formatUtcDay(null), format.noValue);
-  assert.equal(format.formatUtcTime('2027-12-31T23:05:59.123Z'), '31 Dec 2027, 23:05 UTC');
+  assert.equal(format.formatUtcTime('2027-12-31T23:05:59.123Z'), spaced('31_Dec_2027, 23:05_UTC'));
+  assert.equal(format.formatTime('2027-12-31T23:05:59.123Z'), spaced('31_Dec_2027, 23:05'));
   assert.equal(format.formatUtcTime('soon'), format.noValue);
   assert.equal(format.addDays('2028-02-28', 2), '2028-03-01');
   assert.equal(format.toIsoDay(Date.UTC(2027, 0, 1, 23, 59)), '2027-01-01');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import type { Page, Route } from 'playwright-core';
-import { formatCount, formatUsd, formatUtcTime } from '../../src/web/console/common/format.ts';
+import { formatCount, formatTime, formatUsd, formatUtcTime } from '../../src/web/console/common/format.ts';
 import type {
   Page as ApiPage,
   AuditEntry,
@@ -21,6 +21,7 @@ import { RunningMarketplace } from '../support/running-marketplace.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 import {
   checkLayout,
+  joinLines,
   readTable,
   saveScreenshot,
   textOf,
@@ -85,7 +86,7 @@ async function readFigures(page: Page): Promise<Record<string, string>> {
   const pairs = await page.evaluate<[string, string][]>(
     '[...document.querySelectorAll("dl > div")].map((item) => [item.querySelector("dt").firstChild.textContent, item.querySelector("dd").innerText])',
   );
-  return Object.fromEntries(pairs.map(([label, value]) => [label, value.replaceAll(/\s+/g, ' ')]));
+  return Object.fromEntries(pairs.map(([label, value]) => [label, joinLines(value)]));
 }
 
 describe('states of every page', () => {
@@ -161,9 +162,9 @@ describe('figures', () => {
     const status = await ask<Status>('/status');
     assert.equal(
       figures['Live sessions'],
-      `${formatCount(status.sessions.live)} of ${formatCount(status.sessions.limit)} 0.0 %`,
+      `${formatCount(status.sessions.live)} of ${formatCount(status.sessions.limit)} 0.0\u00a0%`,
     );
-    assert.equal(figures['Rankings waiting or in progress'], '0 of 4,096 0.0 %');
+    assert.equal(figures['Rankings waiting or in progress'], '0 of 4,096 0.0\u00a0%');
     assert.ok(figures['Disk of the data folder']!.includes(`of ${formatBytes(status.disk!.size_bytes)}`));
     assert.equal(figures['API keys, without revoked ones'], formatCount(status.keys));
     assert.equal(figures.Verticals, status.verticals.join(', '));
@@ -269,7 +270,7 @@ describe('figures', () => {
     assert.deepEqual(
       rows.map(([time, , what, , hash]) => [time, what, hash]),
       data.map(({ number, time, action, subject, hash }) => [
-        `${formatUtcTime(time)} entry ${number}`,
+        `${formatTime(time)} entry ${number}`,
         `${action} ${subject}`,
         hash.slice(0, 8),
       ]),

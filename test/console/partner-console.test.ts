@@ -190,13 +190,13 @@ describe('overview', () => {
         format.formatUsd(recent!.rev_attributed),
         format.formatUsd(recent!.rev_confirmed),
         '',
-        format.formatUtcTime(last_session_at).replace(' UTC', ''),
+        format.formatTime(last_session_at),
       ]),
     );
     await page.getByRole('heading', { name: 'hero' }).waitFor();
     assert.deepEqual(await page.locator('.experiment h3').allInnerTexts(), ['hero', 'young']);
     const { sentence } = await results();
-    assert.ok((await textOf(page)).includes(sentence), sentence);
+    assert.ok((await textOf(page)).includes(format.keepUnitsTogether(sentence)), sentence);
     await saveScreenshot(page, 'partner-overview');
   });
 });
@@ -247,7 +247,12 @@ describe('experiment page', () => {
       groups.flatMap((group) => [group, group]),
     );
     const text = await textOf(page);
-    for (const shown of [answer.sentence, answer.breakdown!.warning, 'Split is right', hostileText]) {
+    for (const shown of [
+      format.keepUnitsTogether(answer.sentence),
+      answer.breakdown!.warning,
+      'Split is right',
+      hostileText,
+    ]) {
       assert.ok(text.includes(shown), shown);
     }
     const reading = `${format.formatUsdPerUnit(difference.value)} (${format.formatRange(difference.low, difference.high, format.formatUsdPerUnit)})`;

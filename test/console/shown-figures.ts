@@ -6,9 +6,9 @@ import {
   formatPValue,
   formatRatio,
   formatShare,
+  formatTime,
   formatUsd,
   formatUsdPerUnit,
-  formatUtcTime,
 } from '../../src/web/console/common/format.ts';
 
 const formats = [
@@ -25,7 +25,7 @@ const formats = [
 const numberPattern = /\d+(?:,\d{3})*(?:\.\d+)?/g;
 /** Last characters of session ids, which the pages show instead of the whole id. */
 const idPattern = /…[0-9a-f]{8}/g;
-const dayPattern = /\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4}(?:, \d{2}:\d{2})?/g;
+const dayPattern = /\d{1,2}\s(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\s\d{4}(?:, \d{2}:\d{2})?/g;
 
 /** Numbers that stand in the texts of the pages, and not in figures. */
 const numbersOfTexts = ['1', '2', '3', '7', '10', '28', '30', '45', '50', '80', '90', '95', '99', '100'];
@@ -44,7 +44,7 @@ function addAnswer(value: unknown, known: Known): void {
   if (typeof value === 'number') addFormats(value, known);
   else if (typeof value === 'string') {
     known.days.add(formatDay(value));
-    known.days.add(formatUtcTime(value).replace(' UTC', ''));
+    known.days.add(formatTime(value));
     for (const [text] of value.matchAll(numberPattern)) known.numbers.add(text);
   } else if (typeof value === 'object' && value !== null) {
     for (const [name, member] of Object.entries(value)) {

@@ -1,6 +1,8 @@
 const locale = 'en-US';
 /** Text for a figure that the API does not have, such as a ratio without sessions. */
 export const noValue = '–';
+/** Space at which a line does not break. Stands between a number and its unit, and inside a date. */
+export const unitSpace = '\u00a0';
 
 const countFormat = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 });
 const months = [
@@ -17,6 +19,13 @@ const months = [
   'November',
   'December',
 ];
+
+const unitAfterNumber = new RegExp(`(?<=\\d) (?=%|USD\\b|(?:${months.join('|')})\\b)`, 'g');
+
+/** Keeps each number of a sentence of the API on one line with its unit, and each day with its month. */
+export function keepUnitsTogether(sentence: string): string {
+  return sentence.replaceAll(unitAfterNumber, unitSpace);
+}
 
 type Figure = number | null | undefined;
 
@@ -37,22 +46,22 @@ export function formatCount(value: Figure): string {
 
 /** Formats an amount in USD with cents: `1,204.50 USD`. */
 export function formatUsd(value: Figure): string {
-  return isMissing(value) ? noValue : `${formatFixed(value, 2)} USD`;
+  return isMissing(value) ? noValue : `${formatFixed(value, 2)}${unitSpace}USD`;
 }
 
 /** Formats an amount per session or click, which can be far below a dollar, with four decimals: `0.0312 USD`. */
 export function formatUsdPerUnit(value: Figure): string {
-  return isMissing(value) ? noValue : `${formatFixed(value, 4)} USD`;
+  return isMissing(value) ? noValue : `${formatFixed(value, 4)}${unitSpace}USD`;
 }
 
 /** Formats a ratio from 0 to 1 in percent with one decimal: `12.3 %`. */
 export function formatShare(value: Figure): string {
-  return isMissing(value) ? noValue : `${formatFixed(value * 100, 1)} %`;
+  return isMissing(value) ? noValue : `${formatFixed(value * 100, 1)}${unitSpace}%`;
 }
 
 /** Formats a number of percent with one decimal: `12.3 %`. */
 export function formatPercent(value: Figure): string {
-  return isMissing(value) ? noValue : `${formatFixed(value, 1)} %`;
+  return isMissing(value) ? noValue : `${formatFixed(value, 1)}${unitSpace}%`;
 }
 
 /** Formats a mean, such as that of a position, with one decimal: `2.4`. */
@@ -80,7 +89,7 @@ export function formatRatio(value: Figure): string {
 export function formatRange(low: Figure, high: Figure, format: (value: Figure) => string): string {
   if (isMissing(low) || isMissing(high)) return noValue;
   const [lower, upper] = [format(low), format(high)];
-  const unit = / (?:USD|%)$/.exec(lower)?.[0] ?? '';
+  const unit = /\u00a0(?:USD|%)$/.exec(lower)?.[0] ?? '';
   return `${lower.slice(0, lower.length - unit.length)} to ${upper}`;
 }
 
@@ -88,19 +97,26 @@ export function formatRange(low: Figure, high: Figure, format: (value: Figure) =
 export function formatDay(day: string | null | undefined): string {
   const parts = /^(\d{4})-(\d{2})-(\d{2})/.exec(day ?? '');
   if (parts === null) return noValue;
-  return `${Number(parts[3])} ${months[Number(parts[2]) - 1]?.slice(0, 3) ?? parts[2]} ${parts[1]}`;
+  const month = months[Number(parts[2]) - 1]?.slice(0, 3) ?? parts[2];
+  return [Number(parts[3]), month, parts[1]].join(unitSpace);
 }
 
 /** Formats a UTC day in a text: `12 Feb 2027 UTC`. */
 export function formatUtcDay(day: string | null | undefined): string {
   const text = formatDay(day);
-  return text === noValue ? noValue : `${text} UTC`;
+  return text === noValue ? noValue : `${text}${unitSpace}UTC`;
 }
 
-/** Formats a timestamp of the API: `12 Feb 2027, 14:05 UTC`. */
-export function formatUtcTime(timestamp: string | null | undefined): string {
+/** Formats a timestamp of the API: `12 Feb 2027, 14:05`, without the word UTC, for columns whose header has it. */
+export function formatTime(timestamp: string | null | undefined): string {
   const time = /T(\d{2}:\d{2})/.exec(timestamp ?? '');
-  return time === null ? noValue : `${formatDay(timestamp)}, ${time[1]} UTC`;
+  return time === null ? noValue : `${formatDay(timestamp)}, ${time[1]}`;
+}
+
+/** Formats a timestamp of the API in a text: `12 Feb 2027, 14:05 UTC`. */
+export function formatUtcTime(timestamp: string | null | undefined): string {
+  const text = formatTime(timestamp);
+  return text === noValue ? noValue : `${text}${unitSpace}UTC`;
 }
 
 /** Returns the UTC day of a Unix time in milliseconds: `2027-02-12`. */

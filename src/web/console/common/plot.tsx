@@ -3,7 +3,7 @@ import type uPlot from 'uplot';
 import { CopyButton } from './copy-button.tsx';
 import { renderCsv } from './csv.ts';
 import { type Column, DataTable } from './data-table.tsx';
-import { formatDay, formatRange } from './format.ts';
+import { formatDay, formatRange, formatUtcDay } from './format.ts';
 import { createPlot, drawPicture, type PlotAxis, type PlotLine, type PlotProps, plotColorOf } from './plot-drawing.ts';
 import { copyPicture, copyText, downloadCsv, downloadFile } from './save.ts';
 import { useTheme } from './theme.ts';
@@ -12,7 +12,7 @@ const defaultHeight = 260;
 
 /** Returns the text of a point of the x axis. */
 function formatPoint(axis: PlotAxis, index: number): string {
-  if (axis.kind === 'days') return `${formatDay(axis.days[index])} UTC`;
+  if (axis.kind === 'days') return formatUtcDay(axis.days[index]);
   return `${axis.label}: ${axis.numbers[index] ?? ''}`;
 }
 
@@ -55,7 +55,7 @@ export function Plot(props: PlotProps) {
         <span class="plot-point">{formatPoint(axis, point)}</span>
         {lines.map((line, index) => (
           <span key={line.label}>
-            <span class={`key key-${plotColorOf(line, index)}`} /> {lines.length > 1 && <>{line.label} </>}
+            <span class={`key key-${plotColorOf(line, index)}`} /> {lines.length > 1 && <bdi>{line.label} </bdi>}
             <strong>{readings[index]}</strong>
           </span>
         ))}

@@ -1,6 +1,7 @@
 import { Component, type ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { ApiFailure } from './api-client.ts';
+import { unitSpace } from './format.ts';
 import { loadingNoticeDelayMs } from './limits.ts';
 import type { Loaded } from './use-api.ts';
 
@@ -111,7 +112,10 @@ export function FailureNotice({ failure, onRetry }: { readonly failure: ApiFailu
           <p class="api-sentence">{message.replace(adviceForPrograms, '')}</p>
           {retryAfterSeconds !== null &&
             (onRetry === undefined ? (
-              <p>You can try again in {retryAfterSeconds} s.</p>
+              <p>
+                You can try again in {retryAfterSeconds}
+                {unitSpace}s.
+              </p>
             ) : (
               <p>This page tries again by itself.</p>
             ))}

@@ -3,7 +3,7 @@ import { auditActions } from '../../../../audit/audit-actions.ts';
 import { apiPath } from '../../common/api-client.ts';
 import { createCursorPaging } from '../../common/cursor-paging.ts';
 import { type Column, DataTable } from '../../common/data-table.tsx';
-import { formatUtcTime } from '../../common/format.ts';
+import { formatTime } from '../../common/format.ts';
 import { tableRowsPerPage } from '../../common/limits.ts';
 import type { Route } from '../../common/route.ts';
 import { changeQuery } from '../../common/router.ts';
@@ -15,11 +15,11 @@ import { describeActor } from '../parts/actor.ts';
 
 const columns: readonly Column<AuditEntry>[] = [
   {
-    header: 'Time',
+    header: 'Time (UTC)',
     csvName: 'time',
     cell: ({ time, number }) => (
       <>
-        <span class="row-time">{formatUtcTime(time)}</span>
+        <span class="row-time">{formatTime(time)}</span>
         <span class="note">entry {number}</span>
       </>
     ),

@@ -1,5 +1,5 @@
 import { type Column, DataTable } from '../../common/data-table.tsx';
-import { formatCount, formatUtcTime } from '../../common/format.ts';
+import { formatCount, formatTime } from '../../common/format.ts';
 import { formatRoute } from '../../common/route.ts';
 import { PageHeading } from '../../common/shell.tsx';
 import { Empty, Notice, WhenLoaded } from '../../common/states.tsx';
@@ -59,9 +59,9 @@ const columns: readonly Column<Catalog>[] = [
     value: ({ version }) => version,
   },
   {
-    header: 'In use since',
+    header: 'In use since (UTC)',
     csvName: 'activated_at',
-    cell: ({ activated_at }) => formatUtcTime(activated_at),
+    cell: ({ activated_at }) => formatTime(activated_at),
     value: ({ activated_at }) => activated_at,
   },
 ];

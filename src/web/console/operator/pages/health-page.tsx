@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { formatCount, formatUtcTime } from '../../common/format.ts';
+import { formatCount, formatUtcTime, unitSpace } from '../../common/format.ts';
 import { PageHeading } from '../../common/shell.tsx';
 import { Notice, WhenLoaded } from '../../common/states.tsx';
 import { useApi } from '../../common/use-api.ts';
@@ -102,7 +102,7 @@ function listLimits({ sessions, matching, disk, analytics, ledger }: Status): re
       figures:
         analytics.lag_records === 0
           ? '0'
-          : `${formatCount(analytics.lag_records)}, the oldest ${analytics.lag_seconds.toFixed(1)} s ago`,
+          : `${formatCount(analytics.lag_records)}, the oldest ${analytics.lag_seconds.toFixed(1)}${unitSpace}s ago`,
       used: null,
       limit: 0,
     },

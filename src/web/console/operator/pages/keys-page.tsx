@@ -1,7 +1,7 @@
 import { apiPath } from '../../common/api-client.ts';
 import { createCursorPaging } from '../../common/cursor-paging.ts';
 import { type Column, DataTable } from '../../common/data-table.tsx';
-import { formatCount, formatUtcTime } from '../../common/format.ts';
+import { formatCount, formatTime, formatUtcTime } from '../../common/format.ts';
 import { tableRowsPerPage } from '../../common/limits.ts';
 import { formatRoute, type Route } from '../../common/route.ts';
 import { PageHeading } from '../../common/shell.tsx';
@@ -27,9 +27,9 @@ const columns: readonly Column<Key>[] = [
   },
   { header: 'State', csvName: 'state', cell: (key) => <KeyStateWord keyInfo={key} />, value: ({ state }) => state },
   {
-    header: 'Last used',
+    header: 'Last used (UTC)',
     csvName: 'last_used_at',
-    cell: ({ last_used_at }) => (last_used_at === null ? 'no known use' : formatUtcTime(last_used_at)),
+    cell: ({ last_used_at }) => (last_used_at === null ? 'no known use' : formatTime(last_used_at)),
     value: ({ last_used_at }) => last_used_at,
   },
   {

@@ -2,7 +2,7 @@ import { describeRejection } from '../../../../confirmations/rejection-reasons.t
 import { apiPath } from '../../common/api-client.ts';
 import { createCursorPaging } from '../../common/cursor-paging.ts';
 import { type Column, DataTable } from '../../common/data-table.tsx';
-import { formatCount, formatUtcTime } from '../../common/format.ts';
+import { formatCount, formatTime } from '../../common/format.ts';
 import type { Route } from '../../common/route.ts';
 import { Empty, WhenLoaded } from '../../common/states.tsx';
 import { useApi } from '../../common/use-api.ts';
@@ -18,9 +18,9 @@ const outcomeWords = {
 
 const columns: readonly Column<ConfirmationUploadEntry>[] = [
   {
-    header: 'Sent',
+    header: 'Sent (UTC)',
     csvName: 'submitted_at',
-    cell: ({ submitted_at }) => formatUtcTime(submitted_at),
+    cell: ({ submitted_at }) => formatTime(submitted_at),
     value: ({ submitted_at }) => submitted_at,
   },
   {

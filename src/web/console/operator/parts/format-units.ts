@@ -1,4 +1,4 @@
-import { formatCount, noValue } from '../../common/format.ts';
+import { formatCount, noValue, unitSpace } from '../../common/format.ts';
 
 const byteUnits = ['bytes', 'kB', 'MB', 'GB', 'TB', 'PB'];
 
@@ -7,7 +7,7 @@ export function formatBytes(bytes: number | null): string {
   if (bytes === null) return noValue;
   const power = Math.min(byteUnits.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)));
   const value = bytes / 1_000 ** power;
-  return `${power === 0 ? formatCount(value) : value.toFixed(1)} ${byteUnits[power]}`;
+  return `${power === 0 ? formatCount(value) : value.toFixed(1)}${unitSpace}${byteUnits[power]}`;
 }
 
 const timeUnits = [
@@ -24,9 +24,9 @@ export function formatDuration(seconds: number): string {
   for (const unit of timeUnits) {
     const count = Math.floor(rest / unit.seconds);
     rest -= count * unit.seconds;
-    if (count > 0) parts.push(`${formatCount(count)} ${unit.name}${count === 1 ? '' : 's'}`);
+    if (count > 0) parts.push(`${formatCount(count)}${unitSpace}${unit.name}${count === 1 ? '' : 's'}`);
     else if (parts.length > 0) break;
     if (parts.length === 2) break;
   }
-  return parts.join(' ') || '0 seconds';
+  return parts.join(' ') || `0${unitSpace}seconds`;
 }

@@ -1,11 +1,12 @@
 import type { ExperimentResponse, ExperimentResults } from '../../common/api-types.ts';
-import { formatCount, formatUsdPerUnit, formatUtcDay } from '../../common/format.ts';
+import { formatCount, formatUsdPerUnit, formatUtcDay, unitSpace } from '../../common/format.ts';
 import { type PartnerLogin, useLogin } from '../../common/login.ts';
 import { Plot } from '../../common/plot.tsx';
 import { formatRoute, type Route } from '../../common/route.ts';
 import { PageHeading } from '../../common/shell.tsx';
 import { Notice, WhenLoaded } from '../../common/states.tsx';
 import { type Loaded, useApi } from '../../common/use-api.ts';
+import { decisionWordOf, describeStatus } from '../experiment-words.ts';
 import { partnerPath } from '../partner-path.ts';
 import { ArmTables } from '../parts/arm-tables.tsx';
 import { Breakdown } from '../parts/breakdown.tsx';
@@ -13,7 +14,7 @@ import { ClosingSection } from '../parts/closing-section.tsx';
 import { listDifferences } from '../parts/difference-series.ts';
 import { Guardrails, Planning, SplitCheck } from '../parts/experiment-checks.tsx';
 import { Funnel } from '../parts/funnel.tsx';
-import { armNames, DecisionWord, noticeKindOf, stateTexts } from '../parts/words.tsx';
+import { armNames, Sentence, StateWord } from '../parts/words.tsx';
 
 /** Page of an experiment: the sentence with the result, the figures behind the sentence, and the closing. */
 export function ExperimentPage({ name, route }: { readonly name: string; readonly route: Route }) {
@@ -87,12 +88,13 @@ function ExperimentSections({
 
 /** The sentence with its decision, and what a reader needs to judge it. */
 function Verdict({ definition, results }: LoadedExperiment) {
-  const { decision, sentence, state, as_of, planned_day, warnings, left_out, comparisons, fill_progress } = results;
+  const { sentence, state, as_of, planned_day, warnings, left_out, comparisons, fill_progress } = results;
+  const { word, text } = describeStatus(results, definition.closing);
   const nameOf = armNames(results.arms);
   const isPlanOpen = planned_day !== null && (state === 'running' || state === 'maturing');
   const daysLeft = isPlanOpen ? Math.round((Date.parse(planned_day) - Date.parse(as_of)) / 86_400_000) : null;
   const facts: readonly (readonly [label: string, value: string])[] = [
-    ['State', stateTexts[state] ?? state],
+    ['State', text],
     ['Results up to', formatUtcDay(as_of)],
     ['First day', formatUtcDay(definition.starts_on)],
     ['Last day', definition.ends_on === null ? 'no planned end' : formatUtcDay(definition.ends_on)],
@@ -102,33 +104,42 @@ function Verdict({ definition, results }: LoadedExperiment) {
     ['Unit', definition.assignment === 'hash' ? 'visitor, assigned by hash' : definition.unit],
     ...(definition.cap_usd === null
       ? []
-      : [['Largest revenue of a session that counts', `${definition.cap_usd} USD`] as const]),
+      : [['Largest revenue of a session that counts', `${definition.cap_usd}${unitSpace}USD`] as const]),
     [
       'Left out',
       `${formatCount(left_out.bots)} bots, ${formatCount(left_out.outside_dates)} outside the dates, ${formatCount(left_out.no_unit)} without visitor id`,
     ],
-    ...(fill_progress === null ? [] : [['Earlier sessions counted', `${Math.floor(fill_progress * 100)} %`] as const]),
+    ...(fill_progress === null
+      ? []
+      : [['Earlier sessions counted', `${Math.floor(fill_progress * 100)}${unitSpace}%`] as const]),
   ];
   return (
     <section class="card section">
       <h2 class="visually-hidden">Result</h2>
-      <Notice kind={noticeKindOf(decision)}>
-        <DecisionWord decision={decision} />
-        <p class="sentence">{sentence}</p>
+      <Notice kind={word.kind === '' ? 'info' : word.kind}>
+        <StateWord word={word} />
+        <p class="sentence">
+          <Sentence text={sentence} arms={results.arms} />
+        </p>
       </Notice>
       {comparisons.length > 1 && (
         <ul class="arm-sentences">
           {comparisons.map((comparison) => (
             <li key={comparison.arm}>
-              <DecisionWord decision={comparison.decision} /> <strong>{nameOf(comparison.arm)}</strong>:{' '}
-              {comparison.sentence}
+              <StateWord word={decisionWordOf(comparison.decision, state)} />{' '}
+              <strong>
+                <bdi>{nameOf(comparison.arm)}</bdi>
+              </strong>
+              : <Sentence text={comparison.sentence} arms={results.arms} />
             </li>
           ))}
         </ul>
       )}
       {warnings.map((warning) => (
         <Notice key={warning} kind="warn">
-          <p>{warning}</p>
+          <p>
+            <Sentence text={warning} arms={results.arms} />
+          </p>
         </Notice>
       ))}
       <dl class="figures">

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { type ApiFailure, callApi } from '../../common/api-client.ts';
 import type { ExperimentPlanResponse, ExperimentResponse, TagsResponse } from '../../common/api-types.ts';
-import { formatShare, formatUtcDay } from '../../common/format.ts';
+import { formatShare, formatUtcDay, unitSpace } from '../../common/format.ts';
 import { type PartnerLogin, useLogin } from '../../common/login.ts';
 import { formatRoute, type Route } from '../../common/route.ts';
 import { PageHeading } from '../../common/shell.tsx';
@@ -170,8 +170,11 @@ function Preview({
     ['Assigned to a page', definition.unit === 'visitor' ? 'each visitor' : 'each session'],
     ['Assigned by', definition.assignment === 'hash' ? 'the service, by a hash' : 'your own rule'],
     ['Days of sessions', describeDays(definition)],
-    ['Smallest difference', definition.min_effect_percent == null ? 'none' : `${definition.min_effect_percent} %`],
-    ['Cap', definition.cap_usd == null ? 'none' : `${definition.cap_usd} USD of a session`],
+    [
+      'Smallest difference',
+      definition.min_effect_percent == null ? 'none' : `${definition.min_effect_percent}${unitSpace}%`,
+    ],
+    ['Cap', definition.cap_usd == null ? 'none' : `${definition.cap_usd}${unitSpace}USD of a session`],
     ['Dimensions', definition.dimensions?.join(', ') || 'none'],
     ['Hypothesis', definition.hypothesis ?? 'none'],
   ];

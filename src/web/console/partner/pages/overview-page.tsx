@@ -1,7 +1,7 @@
 import type { TagFigures, TagsResponse } from '../../common/api-types.ts';
 import { createCursorPaging } from '../../common/cursor-paging.ts';
 import { type Column, DataTable } from '../../common/data-table.tsx';
-import { formatCount, formatDay, formatShare, formatUsd, formatUtcTime } from '../../common/format.ts';
+import { formatCount, formatDay, formatShare, formatTime, formatUsd } from '../../common/format.ts';
 import { tableRowsPerPage } from '../../common/limits.ts';
 import { type PartnerLogin, useLogin } from '../../common/login.ts';
 import { formatRoute, type Route } from '../../common/route.ts';
@@ -64,7 +64,7 @@ const tagColumns: readonly Column<TagFigures>[] = [
   {
     header: 'Last session',
     note: 'UTC',
-    cell: (tag) => <span class="nowrap">{formatUtcTime(tag.last_session_at).replace(/ UTC$/, '')}</span>,
+    cell: (tag) => <span class="nowrap">{formatTime(tag.last_session_at)}</span>,
     value: (tag) => tag.last_session_at,
     csvName: 'last_session_at',
   },

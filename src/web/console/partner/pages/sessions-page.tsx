@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { AnalyticsSummary, SessionRowsResponse, TagsResponse } from '../../common/api-types.ts';
 import { createCursorPaging } from '../../common/cursor-paging.ts';
 import { type Column, DataTable } from '../../common/data-table.tsx';
-import { formatCount, formatUsd, formatUtcDay, formatUtcTime } from '../../common/format.ts';
+import { formatCount, formatTime, formatUsd, formatUtcDay } from '../../common/format.ts';
 import { tableRowsPerPage } from '../../common/limits.ts';
 import { type PartnerLogin, useLogin } from '../../common/login.ts';
 import { formatRoute, type Route } from '../../common/route.ts';
@@ -84,7 +84,7 @@ const sessionColumns: readonly Column<Session>[] = [
   {
     header: 'Created (UTC)',
     csvName: 'created_at',
-    cell: ({ sub_id, created_at }) => <a href={formatRoute(['sessions', sub_id])}>{formatUtcTime(created_at)}</a>,
+    cell: ({ sub_id, created_at }) => <a href={formatRoute(['sessions', sub_id])}>{formatTime(created_at)}</a>,
     value: ({ created_at }) => created_at,
   },
   {
@@ -140,7 +140,7 @@ function FilteredSessions({ route, filter, tags }: FilteredProps) {
   const login = useLogin<PartnerLogin>();
   const query = toAnalyticsQuery(filter);
   const summary = useApi<AnalyticsSummary>(partnerPath(login, ['analytics'], query), ['sessions_total']);
-  const page = { granularity: 'row', limit: tableRowsPerPage, cursor: route.query.cursor };
+  const page = { granularity: 'row', order: 'newest', limit: tableRowsPerPage, cursor: route.query.cursor };
   const rows = useApi<SessionRowsResponse>(partnerPath(login, ['analytics'], { ...query, ...page }), ['data']);
   return (
     <>
@@ -157,7 +157,7 @@ function FilteredSessions({ route, filter, tags }: FilteredProps) {
                 </p>
               )}
               <DataTable
-                caption={`Sessions of ${filter.tag}, the earliest first`}
+                caption={`Sessions of ${filter.tag}, the newest first`}
                 isCaptionHidden
                 columns={sessionColumns}
                 rows={data}
@@ -190,7 +190,7 @@ function Totals({ figures }: { readonly figures: AnalyticsSummary }) {
   return (
     <>
       <p class="soft">
-        {formatUtcDay(figures.date_from)} to {formatUtcDay(figures.date_to)}, the earliest session first.
+        {formatUtcDay(figures.date_from)} to {formatUtcDay(figures.date_to)}, the newest session first.
       </p>
       <dl class="figures">
         {entries.map(([label, text]) => (

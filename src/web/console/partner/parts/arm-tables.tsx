@@ -11,7 +11,8 @@ import {
   noValue,
 } from '../../common/format.ts';
 import { Notice } from '../../common/states.tsx';
-import { armName, DecisionWord } from './words.tsx';
+import { decisionWordOf } from '../experiment-words.ts';
+import { armName, StateWord } from './words.tsx';
 
 type Arm = ExperimentResults['arms'][number];
 type Comparison = ExperimentResults['comparisons'][number];
@@ -68,7 +69,7 @@ function intervalColumn(
   };
 }
 
-function listRevenueColumns(unit: ExperimentResults['unit']): Column<ArmRow>[] {
+function listRevenueColumns({ unit, state }: ExperimentResults): Column<ArmRow>[] {
   return [
     armColumn,
     figure('Mature sessions', formatCount, (arm) => arm.mature_sessions),
@@ -79,7 +80,8 @@ function listRevenueColumns(unit: ExperimentResults['unit']): Column<ArmRow>[] {
     figure('p value', formatPValue, ({ comparison }) => comparison?.p_value ?? null),
     {
       header: 'Decision',
-      cell: ({ comparison }) => (comparison === null ? noValue : <DecisionWord decision={comparison.decision} />),
+      cell: ({ comparison }) =>
+        comparison === null ? noValue : <StateWord word={decisionWordOf(comparison.decision, state)} />,
       value: ({ comparison }) => comparison?.decision,
     },
     ...(['difference', 'relative'] as const).flatMap((name) =>
@@ -126,7 +128,7 @@ export function ArmTables({ results }: { readonly results: ExperimentResults }) 
         <DataTable
           {...table}
           caption="Mature revenue: sessions whose revenue is complete"
-          columns={listRevenueColumns(unit)}
+          columns={listRevenueColumns(results)}
           csvName={`${name}-arms`}
         />
         <DataTable
@@ -145,7 +147,7 @@ const earlyColumns: readonly Column<ArmRow>[] = [
   armColumn,
   figure('Predicted revenue per session', formatUsdPerUnit, (arm) => arm.early_read?.revenue_per_session ?? null),
   {
-    header: '95 % interval of the prediction',
+    header: '95\u00a0% interval of the prediction',
     isNumber: true,
     cell: ({ early_read: early }) => formatRange(early?.low, early?.high, formatUsdPerUnit),
   },

@@ -125,7 +125,7 @@ function Groups({
       value: ({ difference }) => difference?.value,
     },
     {
-      header: '99 % interval',
+      header: '99\u00a0% interval',
       isNumber: true,
       cell: ({ difference }) => formatRange(difference?.low, difference?.high, formatUsdPerUnit),
     },

@@ -4,11 +4,12 @@ import type { ExperimentResponse } from '../../common/api-types.ts';
 import { formatUtcTime } from '../../common/format.ts';
 import { type PartnerLogin, useLogin } from '../../common/login.ts';
 import { FailureNotice, Notice } from '../../common/states.tsx';
+import { outcomeWords } from '../experiment-words.ts';
 import { closingNoteCharactersMax } from '../limits.ts';
 import { partnerPath } from '../partner-path.ts';
-import { armName, armNames, outcomeTexts } from './words.tsx';
+import { armName, armNames } from './words.tsx';
 
-type Outcome = keyof typeof outcomeTexts;
+type Outcome = keyof typeof outcomeWords;
 
 /** The closing of an experiment, or the form that closes it. A read-only key gets neither form nor button. */
 export function ClosingSection({
@@ -30,7 +31,7 @@ export function ClosingSection({
         <dl class="figures">
           <div>
             <dt>Outcome</dt>
-            <dd>{outcomeTexts[closing.outcome] ?? closing.outcome}</dd>
+            <dd>{outcomeWords[closing.outcome]?.text ?? closing.outcome}</dd>
           </div>
           {closing.arm !== null && (
             <div>
@@ -96,7 +97,7 @@ function ClosingForm({
       </p>
       <fieldset class="field">
         <legend>Your decision</legend>
-        {Object.entries(outcomeTexts).map(([value, text]) => (
+        {Object.entries(outcomeWords).map(([value, { text }]) => (
           <label key={value} class="choice">
             <input
               type="radio"
@@ -137,7 +138,7 @@ function ClosingForm({
       </div>
       {failure !== null && <FailureNotice failure={failure} />}
       {isConfirming && canConfirm ? (
-        <Notice kind="warn" title={`Close ${definition.name}: ${outcomeTexts[outcome]}?`}>
+        <Notice kind="warn" title={`Close ${definition.name}: ${outcomeWords[outcome].text}?`}>
           <p>This cannot be undone.</p>
           <div class="actions">
             <button type="button" class="danger" onClick={() => void close()}>

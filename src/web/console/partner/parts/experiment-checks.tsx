@@ -1,6 +1,14 @@
 import type { ExperimentResponse, ExperimentResults } from '../../common/api-types.ts';
 import { type Column, DataTable } from '../../common/data-table.tsx';
-import { formatCount, formatPValue, formatRange, formatRatio, formatShare, noValue } from '../../common/format.ts';
+import {
+  formatCount,
+  formatPValue,
+  formatRange,
+  formatRatio,
+  formatShare,
+  noValue,
+  unitSpace,
+} from '../../common/format.ts';
 import { armName, armNames } from './words.tsx';
 
 type Arm = ExperimentResults['arms'][number];
@@ -115,8 +123,8 @@ export function Planning({
       ) : (
         <>
           <p class="soft">
-            Needed to find a difference of {effect} % in 80 of 100 experiments, at the present number of sessions per
-            day:
+            Needed to find a difference of {effect}
+            {unitSpace}% in 80 of 100 experiments, at the present number of sessions per day:
           </p>
           <DataTable
             caption="Units and days that are missing"
@@ -129,8 +137,8 @@ export function Planning({
           {planned.map(({ arm, planning }) =>
             planning.smallest_effect_percent === null ? null : (
               <p key={arm}>
-                By the planned day, only a difference of at least {planning.smallest_effect_percent.toFixed(0)} % is
-                likely to be found for {nameOf(arm)}.
+                By the planned day, only a difference of at least {planning.smallest_effect_percent.toFixed(0)}
+                {unitSpace}% is likely to be found for <bdi>{nameOf(arm)}</bdi>.
               </p>
             ),
           )}
@@ -169,7 +177,7 @@ export function Guardrails({ results: { name, guardrails, arms } }: { readonly r
       cell: ({ difference }) => formatRatio(difference),
       value: ({ difference }) => difference,
     },
-    { header: '99 % interval', isNumber: true, cell: ({ low, high }) => formatRange(low, high, formatRatio) },
+    { header: '99\u00a0% interval', isNumber: true, cell: ({ low, high }) => formatRange(low, high, formatRatio) },
     { header: 'Sign of harm', cell: ({ word }) => <GuardrailWord word={word} />, value: ({ word }) => word },
   ];
   return (

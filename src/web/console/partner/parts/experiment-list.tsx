@@ -9,10 +9,11 @@ import { formatRoute, type Route } from '../../common/route.ts';
 import { Sparkline } from '../../common/sparkline.tsx';
 import { Empty, WhenLoaded } from '../../common/states.tsx';
 import { type Loaded, useApi, useRetry } from '../../common/use-api.ts';
+import { describeStatus } from '../experiment-words.ts';
 import { overviewDays, overviewExperiments } from '../limits.ts';
 import { partnerPath } from '../partner-path.ts';
 import { listDifferences } from './difference-series.ts';
-import { armNames, DecisionWord, stateTexts } from './words.tsx';
+import { armNames, Sentence, StateWord } from './words.tsx';
 
 interface ListedExperiment {
   readonly definition: ExperimentResponse;
@@ -129,21 +130,23 @@ function ExperimentItem({ definition, results }: ListedExperiment) {
   const nameOf = armNames(results.arms);
   const { lines } = listDifferences(results, nameOf);
   const day = decisionDay({ definition, results });
+  const { word, text } = describeStatus(results, definition.closing);
   return (
     <li class="experiment">
       <div class="experiment-head">
         <h3>
           <a href={formatRoute(['experiments', definition.name])}>{definition.name}</a>
         </h3>
-        <DecisionWord decision={results.decision} />
+        <StateWord word={word} />
         <span class="soft">
-          {stateTexts[results.state] ?? results.state}
-          {day !== '' &&
-            (results.state === 'closed' ? ` on ${formatUtcDay(day)}` : `, decided on ${formatUtcDay(day)}`)}
+          {text}
+          {day !== '' && results.state !== 'closed' && `, decided on ${formatUtcDay(day)}`}
           {day === '' && results.planned_day !== null && `, planned day ${formatUtcDay(results.planned_day)}`}
         </span>
       </div>
-      <p class="experiment-sentence">{results.sentence}</p>
+      <p class="experiment-sentence">
+        <Sentence text={results.sentence} arms={results.arms} />
+      </p>
       <ul class="experiment-plots">
         {results.comparisons.map(({ arm, difference }, index) => (
           <li key={arm}>
@@ -155,8 +158,8 @@ function ExperimentItem({ definition, results }: ListedExperiment) {
                   label={`Difference of ${nameOf(arm)} over time, with its interval`}
                 />
                 <span class="soft">
-                  {nameOf(arm)}: difference <strong>{formatUsdPerUnit(difference.value)}</strong> per session, interval{' '}
-                  {formatRange(difference.low, difference.high, formatUsdPerUnit)}
+                  <bdi>{nameOf(arm)}</bdi>: difference <strong>{formatUsdPerUnit(difference.value)}</strong> per
+                  session, interval {formatRange(difference.low, difference.high, formatUsdPerUnit)}
                 </span>
               </>
             )}

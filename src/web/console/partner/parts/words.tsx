@@ -1,59 +1,37 @@
-import type { ExperimentResponse, ExperimentResults } from '../../common/api-types.ts';
+import { keepUnitsTogether } from '../../common/format.ts';
+import type { Word } from '../experiment-words.ts';
 
-type Decision = ExperimentResults['decision'];
-
-/** Short words for the decisions of the API, with the kind of their look. The sentence of the API says the same with figures. */
-const decisionWords: Readonly<Record<Decision, readonly [text: string, kind: string]>> = {
-  too_early: ['Too early', ''],
-  undecided: ['Undecided', ''],
-  better: ['Better', 'good'],
-  worse: ['Worse', 'bad'],
-  equivalent: ['Same', ''],
-  no_decision: ['No winner', ''],
-  exploratory: ['For ideas only', 'warn'],
-  invalid: ['Do not use', 'bad'],
-};
-
-export function DecisionWord({ decision }: { readonly decision: Decision }) {
-  const [text, kind] = decisionWords[decision] ?? [decision, ''];
+export function StateWord({ word: { text, kind } }: { readonly word: Word }) {
   return <span class={`word ${kind}`}>{text}</span>;
 }
 
-/** Kind of the notice that contains the sentence of a decision. */
-export function noticeKindOf(decision: Decision): 'info' | 'good' | 'warn' | 'bad' {
-  const kind = decisionWords[decision]?.[1];
-  return kind === 'good' || kind === 'warn' || kind === 'bad' ? kind : 'info';
-}
-
-export const stateTexts: Readonly<Record<ExperimentResponse['state'], string>> = {
-  running: 'Running',
-  maturing: 'Waiting for revenue',
-  final: 'Final',
-  closed: 'Closed',
-};
-
-export const outcomeTexts: Readonly<Record<NonNullable<ExperimentResponse['closing']>['outcome'], string>> = {
-  ship: 'Ship an arm',
-  keep_control: 'Keep the control',
-  no_decision: 'No decision',
-  broken: 'Broken: the figures must not be used',
-};
-
-/** Name of an arm: its label, or its tag. */
-export function armName({
-  label,
-  referrer_tag,
-}: {
+interface NamedArm {
   readonly label: string | null;
   readonly referrer_tag: string;
-}): string {
+}
+
+/** Name of an arm: its label, or its tag. */
+export function armName({ label, referrer_tag }: NamedArm): string {
   return label ?? referrer_tag;
 }
 
 /** Returns the names of arms by their tags. */
-export function armNames(
-  arms: readonly { readonly label: string | null; readonly referrer_tag: string }[],
-): (tag: string) => string {
+export function armNames(arms: readonly NamedArm[]): (tag: string) => string {
   const names = new Map(arms.map((arm) => [arm.referrer_tag, armName(arm)]));
   return (tag) => names.get(tag) ?? tag;
+}
+
+/** Sentence of the API. Labels are isolated, so that a label that is written from right to left does not reorder the text beside it. */
+export function Sentence({ text, arms }: { readonly text: string; readonly arms: readonly NamedArm[] }) {
+  const labels = arms.flatMap(({ label }) => (label ? [label] : []));
+  labels.sort((one, other) => other.length - one.length);
+  const parts = splitAtLabels(text, labels);
+  return <>{parts.map((part) => (labels.includes(part) ? <bdi>{part}</bdi> : keepUnitsTogether(part)))}</>;
+}
+
+/** Splits a text before and after each label. The longest labels come first, because a label can contain another one. */
+function splitAtLabels(text: string, [label, ...shorter]: readonly string[]): string[] {
+  if (label === undefined) return [text];
+  const others = text.split(label).map((part) => splitAtLabels(part, shorter));
+  return others.flatMap((parts, index) => (index === 0 ? parts : [label, ...parts]));
 }
