@@ -33,6 +33,7 @@ async function run({ quick, only, client, publish }: BenchOptions): Promise<void
     machine: describeMachine(resultsFolder),
     scale,
     routes: [],
+    stack: [],
     curves: [],
     memory: null,
     micro: [],

@@ -8,10 +8,12 @@ import { createRouteBenchPart } from './routes/run-scenario.ts';
 import { lifecycleScenario } from './scenarios/lifecycle-scenario.ts';
 import { singleRouteScenarios } from './scenarios/route-scenarios.ts';
 import { verticalScenarios } from './scenarios/vertical-scenarios.ts';
+import { stackBenchPart } from './stack/stack-part.ts';
 
 /** All parts of `make bench`, in the order in which they run. */
 export const benchParts: readonly BenchPart[] = [
   ...[...singleRouteScenarios, ...verticalScenarios, lifecycleScenario].map(createRouteBenchPart),
+  stackBenchPart,
   requestRateCurve,
   liveSessionsCurve,
   microBenchPart,

@@ -6,9 +6,11 @@ import { summarizeMeasurements } from '../statistics.ts';
 import { curvesSection } from './curves-section.ts';
 import { formatNumber, formatSummary, type ReportSection } from './markdown.ts';
 import { routesSection } from './routes-section.ts';
+import { stackSection } from './stack-section.ts';
 
 /** Returns the report sections of all benchmark parts that ran. */
 export function createReportSections({
+  stack,
   routes,
   curves,
   memory,
@@ -17,6 +19,7 @@ export function createReportSections({
   consoles,
 }: BenchResult): ReportSection[] {
   return [
+    ...(stack.length === 0 ? [] : [stackSection(stack)]),
     ...(routes.length === 0 ? [] : [routesSection(routes)]),
     ...(curves.length === 0 ? [] : [curvesSection(curves)]),
     ...(memory === null ? [] : [memorySection(memory)]),

@@ -63,6 +63,17 @@ export interface RouteResult {
   readonly clientSaturated: boolean;
 }
 
+/** Measurements of one route on the service and on a server of Fastify, Redis and PostgreSQL, one per round. */
+export interface StackComparison {
+  readonly name: string;
+  readonly title: string;
+  readonly client: 'autocannon' | 'wrk';
+  /** Target: answers per CPU second of all processes of the service, divided by those of the other server. */
+  readonly target: number;
+  readonly service: readonly ServerMeasurement[];
+  readonly stack: readonly ServerMeasurement[];
+}
+
 /** Measurements of the service with increasing values of one variable. Each point of the curve is the result of one open-loop load. */
 export interface LoadCurveResult {
   readonly name: 'offered-load' | 'live-sessions';
@@ -128,6 +139,7 @@ export interface BenchResult {
   readonly scale: BenchScale;
   /** Results by route. All of these members are empty or null if the run did not measure them. */
   readonly routes: readonly RouteResult[];
+  readonly stack: readonly StackComparison[];
   readonly curves: readonly LoadCurveResult[];
   readonly memory: SessionMemoryUsage | null;
   readonly micro: readonly MicroBenchmarkResult[];

@@ -40,6 +40,8 @@ export function parseCpuSeconds(stat: string): number {
 export interface LoadTarget {
   readonly port: number;
   readonly pid: number;
+  /** Ids of other processes whose CPU time counts as CPU time of the server, such as a database. */
+  readonly otherPids?: () => readonly number[];
   readonly probe: ProcessProbe;
   close(): Promise<void>;
 }
@@ -49,15 +51,23 @@ const idlePollMs = 100;
 const idleCpuShare = 0.05;
 const idleTimeoutMs = 20_000;
 
+/** Reads the CPU time of a server, with that of its other processes in `allThreadsSeconds`. */
+function readServerUsage({ pid, otherPids }: LoadTarget): ProcessUsage | null {
+  const own = readProcessUsage(pid);
+  if (own === null || otherPids === undefined) return own;
+  const others = otherPids().map((other) => readProcessUsage(other)?.allThreadsSeconds ?? 0);
+  return { ...own, allThreadsSeconds: others.reduce((sum, seconds) => sum + seconds, own.allThreadsSeconds) };
+}
+
 /**
  * Waits until a server has finished the background work of the last load, such as updates of the analytics store and garbage
  * collection. Returns the CPU time of the server.
  */
 export async function readProcessUsageWhenIdle(target: LoadTarget): Promise<ProcessUsage | null> {
-  let before = readProcessUsage(target.pid);
+  let before = readServerUsage(target);
   for (let waited = 0; before !== null && waited < idleTimeoutMs; waited += idlePollMs) {
     await sleep(idlePollMs);
-    const now = readProcessUsage(target.pid);
+    const now = readServerUsage(target);
     if (now === null || now.allThreadsSeconds - before.allThreadsSeconds < (idleCpuShare * idlePollMs) / 1000)
       return now;
     before = now;

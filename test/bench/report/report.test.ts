@@ -9,6 +9,7 @@ import { curvePoint, measurement, sessionRoute, smallResult } from '../support/s
 
 const empty: BenchResult = {
   ...smallResult,
+  stack: [],
   routes: [],
   curves: [],
   memory: null,

@@ -65,6 +65,16 @@ export const smallResult: BenchResult = {
     keys: 2_000,
     sessionsMax: 20_000,
   },
+  stack: [
+    {
+      name: 'session',
+      title: 'POST /session',
+      client: 'wrk',
+      target: 7,
+      service: [measurement(50, 20), measurement(50, 10), measurement(50, null)],
+      stack: [measurement(10, 100), measurement(10, 80), measurement(10, 90)],
+    },
+  ],
   routes: [sessionRoute],
   curves: [
     {
