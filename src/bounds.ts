@@ -77,6 +77,8 @@ export const bounds = {
   refusalLogLinesPerSecond: 5,
   /** Maximum burst of log lines for each kind of rejected request. */
   refusalLogLinesBurst: 20,
+  /** Minimum interval between two log lines about incomplete answers with the same problem. */
+  incompleteAnswerLogIntervalMs: 60_000,
   /** Interval at which the number of dropped log lines is logged. */
   refusalLogSummaryIntervalMs: 1_000,
   /** Maximum size of the log lines that wait for a slow reader of standard error. If the buffer is full, new log lines are dropped. */
@@ -540,6 +542,10 @@ export const bounds = {
   /** Size of a comparison from which the values of further members are left out. */
   catalogComparisonBytesMax: 16 * 1024 * 1024,
   catalogComparisonsStoredMax: 4,
+  /** Maximum time that a request waits for the comparison of two catalogs. The comparison continues for later requests. */
+  catalogComparisonWaitMs: 1_500,
+  /** Value of the `Retry-After` header if an archived catalog cannot be read. Reading it again takes a part of a second. */
+  archiveRetryAfterSeconds: 30,
   /** Maximum number of comparisons that wait for a running one; further requests get 503. */
   catalogComparisonQueueMax: 8,
   /** Maximum number of keys or origins for which `GET /keys` or `GET /origins` needs no `limit`. */
@@ -732,6 +738,7 @@ assert(bounds.payoutUsdMax * 1_000_000 < 2 ** 52);
 // Counters are archived at least 30 days after the last click or confirmation that can change the counters.
 assert(bounds.clickAttributionMs + bounds.confirmationWindowMs < (bounds.retentionDaysMin - 30) * 24 * 60 * 60 * 1000);
 assert(bounds.clickDurabilityTimeoutMs < bounds.requestDeadlineMs);
+assert(bounds.catalogComparisonWaitMs < bounds.requestDeadlineMs);
 // The cells of the count-min sketch have one byte, so a count is at most 255. A cell of
 // the count-min sketch is selected by at most 24 bits of a hash.
 assert(bounds.clicksRecordedPerSessionMax <= 255 && bounds.clickAttributionMs <= 24 * 60 * 60 * 1000);

@@ -244,4 +244,12 @@ export const operatorTokenRequiredMessage =
 export const auditLogUnavailableMessage =
   'The change was refused, because the audit log of the data folder cannot be written. The log of the service has the reason, such as a full disk. Retry after the number of seconds in the Retry-After header.';
 
+/** Message of the SERVICE_UNAVAILABLE error for two versions of a catalog that cannot be compared. */
+export const catalogArchiveUnavailableMessage =
+  'The versions cannot be compared, because the archive of the data folder cannot be read. The log of the service has the reason, such as a damaged file. Retry after the number of seconds in the Retry-After header, or after the next change of the catalog.';
+
+/** Message of the SERVICE_UNAVAILABLE error for two versions of a catalog whose comparison takes longer than a request. */
+export const catalogComparisonRunningMessage =
+  'The versions are still being compared, which takes a few seconds for large catalogs. Retry after the number of seconds in the Retry-After header.';
+
 export type ErrorCode = keyof typeof errorTable;

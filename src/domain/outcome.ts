@@ -1,5 +1,7 @@
 import {
   auditLogUnavailableMessage,
+  catalogArchiveUnavailableMessage,
+  catalogComparisonRunningMessage,
   type ErrorCode,
   errorTable,
   paramErrorTexts,
@@ -35,6 +37,16 @@ export interface ApiError {
   readonly message?: string;
   /** Whether the request may take effect despite the error (SERVICE_UNAVAILABLE, docs/contract.md#uncertain-outcomes). */
   readonly outcomeUnknown?: boolean;
+  /** Why the service failed and what the operator can do, for the log only. */
+  readonly problem?: ServiceProblem;
+}
+
+/** Problem of the service, for its log. */
+export interface ServiceProblem {
+  /** Constant text: what failed, and what the operator can do. */
+  readonly text: string;
+  /** Exception that caused the problem; absent if there was none. */
+  readonly cause?: unknown;
 }
 
 export interface Failure {
@@ -66,13 +78,44 @@ export function durabilityFailure(retryAfterSeconds: number, taken: boolean): Fa
   return failureOutcome({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds, outcomeUnknown: taken });
 }
 
-export function serviceUnavailable(retryAfterSeconds: number): Failure {
-  return failureOutcome({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds });
+export function serviceUnavailable(retryAfterSeconds: number, problem?: ServiceProblem): Failure {
+  return failureOutcome({
+    code: 'SERVICE_UNAVAILABLE',
+    retryAfterSeconds,
+    ...(problem !== undefined && { problem }),
+  });
 }
 
 /** Creates the error for a change of an operator that cannot be recorded in the audit log, and was therefore refused. */
 export function auditLogUnavailable(retryAfterSeconds: number): Failure {
-  return failureOutcome({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds, message: auditLogUnavailableMessage });
+  return failureOutcome({
+    code: 'SERVICE_UNAVAILABLE',
+    retryAfterSeconds,
+    message: auditLogUnavailableMessage,
+    problem: { text: 'change refused; see the log line "audit log could not be written"' },
+  });
+}
+
+/** Creates the error for two versions of a catalog that cannot be compared. */
+export function catalogArchiveUnavailable(retryAfterSeconds: number, cause: unknown): Failure {
+  const text =
+    'versions of a catalog cannot be compared; if an archived file is damaged, restore it from a backup or change the catalog';
+  return failureOutcome({
+    code: 'SERVICE_UNAVAILABLE',
+    retryAfterSeconds,
+    message: catalogArchiveUnavailableMessage,
+    problem: { text, cause },
+  });
+}
+
+/** Creates the error for two versions of a catalog whose comparison takes longer than a request. */
+export function catalogComparisonRunning(retryAfterSeconds: number): Failure {
+  return failureOutcome({
+    code: 'SERVICE_UNAVAILABLE',
+    retryAfterSeconds,
+    message: catalogComparisonRunningMessage,
+    problem: { text: 'versions of a catalog are still being compared; a later request gets the result' },
+  });
 }
 
 export interface ErrorBody {

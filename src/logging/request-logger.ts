@@ -3,7 +3,7 @@ import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import { type ErrorCode, errorTable } from '../domain/errors.ts';
 import { getOrAdd } from '../domain/get-or-add.ts';
-import type { ApiError } from '../domain/outcome.ts';
+import type { ApiError, ServiceProblem } from '../domain/outcome.ts';
 import type { CallerIdentity, LoggedRequest } from '../http/engines/listener.ts';
 import type { Reply } from '../http/engines/response-head.ts';
 import { describeError } from './describe-error.ts';
@@ -54,7 +54,7 @@ const levelsByCode: Partial<Record<ErrorCode, Level>> = { INTERNAL_ERROR: 'error
  * Logs one line for each rejected or failed request. At level `debug`, also logs one line for each successful request. A log line contains
  * the request ID, route, method, outcome, key ID and account name, but no submitted data.
  *
- * The number of log lines per kind of error is limited. Lines above the limit are dropped, and the number of dropped lines is logged once a
+ * The number of log lines per kind of error or problem is limited. Lines above the limit are dropped, and the number of dropped lines is logged once a
  * second. At level `debug`, the number of lines is not limited.
  */
 export class RequestLogger {
@@ -62,6 +62,7 @@ export class RequestLogger {
   readonly logSuccess: ((request: LoggedRequest, reply: Reply) => void) | undefined;
   readonly #options: RequestLoggerOptions;
   readonly #buckets = new Map<string, TokenBucket>();
+  readonly #incompleteAnswerBuckets = new Map<string, TokenBucket>();
   readonly #droppedLines = new Map<string, number>();
   #summaryTimer: NodeJS.Timeout | undefined;
 
@@ -79,11 +80,23 @@ export class RequestLogger {
     const code = error?.code;
     if (code === 'INTERNAL_ERROR') return;
     const level = refusalLevel(code, status);
-    // Lines are limited per error code, or per HTTP status if the reply has no error code.
-    if (this.#isLogLineAllowed(level, code ?? `status ${status}`)) {
+    // Lines are limited per problem, per error code if no problem is known, or per HTTP status if the reply has no error code.
+    if (this.#isLogLineAllowed(level, error?.problem?.text ?? code ?? `status ${status}`)) {
       const reason = code === undefined ? `status ${status}` : errorTable[code].phrase;
-      this.#options.logger[level](this.#createLogFields(request, status, error), `request rejected: ${reason}`);
+      const fields = { ...this.#createLogFields(request, status, error), ...describeProblem(error?.problem) };
+      this.#options.logger[level](fields, `request rejected: ${reason}`);
     }
+  };
+
+  /** Logs why an answer is incomplete although its status is 200. Logs the same problem at most once a minute. */
+  readonly logIncompleteAnswer = (request: LoggedRequest, problem: ServiceProblem): void => {
+    const nowMs = this.#options.clock.monotonicMs();
+    const createBucket = () => new TokenBucket(1000 / bounds.incompleteAnswerLogIntervalMs, 1, nowMs);
+    if (!getOrAdd(this.#incompleteAnswerBuckets, problem.text, createBucket).tryTakeLogToken(nowMs)) return;
+    this.#options.logger.warn(
+      { ...this.#createLogFields(request, 200), ...describeProblem(problem) },
+      'answer incomplete',
+    );
   };
 
   /** Logs an exception of a request handler. The client receives status 500 unless the service has already responded. */
@@ -149,6 +162,12 @@ export class RequestLogger {
     this.#droppedLines.clear();
     this.#options.logger.warn({ dropped }, 'log lines dropped: too many rejected requests');
   }
+}
+
+function describeProblem(problem: ServiceProblem | undefined) {
+  if (problem === undefined) return {};
+  const { text, cause } = problem;
+  return { problem: text, ...(cause !== undefined && { err: describeError(cause) }) };
 }
 
 /** Returns the log level of an error. Error responses of HTML pages, of health checks and to prefetch requests have no error code. */

@@ -2,13 +2,20 @@ import { Counter, Gauge, Histogram, type Metric, Registry } from 'prom-client';
 import { bounds } from '../bounds.ts';
 import type { BucketHistogram } from './histogram.ts';
 
-/** Returns the value of a promise, or null if the promise rejects or takes longer than `bounds.scrapeReadTimeoutMs`. */
-export async function awaitWithinScrapeTimeout<Value>(value: Promise<Value>): Promise<Value | null> {
-  const timeout = Promise.withResolvers<null>();
-  const timer = setTimeout(() => timeout.resolve(null), bounds.scrapeReadTimeoutMs);
+/**
+ * Returns the value of a promise. If the promise rejects or takes longer than `bounds.scrapeReadTimeoutMs`, calls `onMissing` with the error
+ * and returns null.
+ */
+export async function awaitWithinScrapeTimeout<Value>(
+  value: Promise<Value>,
+  onMissing: (cause: unknown) => void = () => {},
+): Promise<Value | null> {
+  const timeout = Promise.withResolvers<never>();
+  const timer = setTimeout(() => timeout.reject(new Error('timed out')), bounds.scrapeReadTimeoutMs);
   try {
     return await Promise.race([value, timeout.promise]);
-  } catch {
+  } catch (error) {
+    onMissing(error);
     return null;
   } finally {
     clearTimeout(timer);
@@ -53,10 +60,14 @@ type ReadMetric = () => MetricValue | Promise<MetricValue>;
 /** Metrics of one service. Each service of a process has its own registry. */
 export class MetricRegistry {
   readonly #registry = new Registry();
+  #onMissing: (cause: unknown) => void = () => {};
 
   readonly contentType = this.#registry.contentType;
 
-  renderPrometheusText(): Promise<string> {
+  /** @param onMissing called for each metric whose value cannot be read, so that the text does not contain it */
+  renderPrometheusText(onMissing: (cause: unknown) => void = () => {}): Promise<string> {
+    // `collect` functions of prom-client have no parameters, so simultaneous scrapes use the function of the latest one.
+    this.#onMissing = onMissing;
     return this.#registry.metrics();
   }
 
@@ -68,15 +79,20 @@ export class MetricRegistry {
   /** Registers a counter whose value `read` returns at each scrape. */
   registerCounter(name: string, help: string, read: ReadMetric, labelNames: readonly string[] = []): void {
     const add = ({ labels, value }: MetricSample) => counter.inc(labels, value);
-    const collect = () => replaceSamples(counter, read, add, labelNames);
+    const collect = () => replaceSamples(counter, this.#readWithinTimeout(read), add, labelNames);
     const counter: Counter = new Counter({ name, help, labelNames, registers: [this.#registry], collect });
   }
 
   /** Registers a gauge whose value `read` returns at each scrape. */
   registerGauge(name: string, help: string, read: ReadMetric, labelNames: readonly string[] = []): void {
     const add = ({ labels, value }: MetricSample) => gauge.set(labels, value);
-    const collect = () => replaceSamples(gauge, read, add, labelNames);
+    const collect = () => replaceSamples(gauge, this.#readWithinTimeout(read), add, labelNames);
     const gauge: Gauge = new Gauge({ name, help, labelNames, registers: [this.#registry], collect });
+  }
+
+  #readWithinTimeout(read: ReadMetric): MetricValue | Promise<MetricValue> {
+    const value = read();
+    return value instanceof Promise ? awaitWithinScrapeTimeout(value, this.#onMissing) : value;
   }
 
   registerHistogram(name: string, help: string, histogram: BucketHistogram, series: SeriesLabel | null = null): void {
@@ -98,12 +114,11 @@ export class MetricRegistry {
  */
 async function replaceSamples(
   metric: Metric,
-  read: ReadMetric,
+  reading: MetricValue | Promise<MetricValue>,
   add: (sample: MetricSample) => void,
   labelNames: readonly string[],
 ): Promise<void> {
-  const returned = read();
-  const value = returned instanceof Promise ? await awaitWithinScrapeTimeout(returned) : returned;
+  const value = await reading;
   metric.reset();
   if (value === null) {
     // `reset` sets a metric without labels to 0, although its value is unknown. A metric with labels has no samples then.

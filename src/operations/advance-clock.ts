@@ -63,7 +63,10 @@ export class ClockAdvance {
     const { testClockDaysPerRequestMax: perRequestMax, testClockDaysMax: daysMax } = bounds;
     const daysLeft = daysMax - this.#options.clock.advancedDays;
     if (!isIntegerUpTo(days, Math.min(perRequestMax, daysLeft))) return invalidRequest('advance_days');
-    if (this.#running !== null || this.#closed) return serviceUnavailable(bounds.retryAfterSeconds);
+    if (this.#closed) return serviceStopping;
+    if (this.#running !== null) {
+      return serviceUnavailable(bounds.retryAfterSeconds, { text: 'another advance of the test clock is in progress' });
+    }
     this.#running = this.#advanceByDays(days, this.#options.audit.recorderOf(actor));
     try {
       return await this.#running;
@@ -97,20 +100,23 @@ export class ClockAdvance {
     } catch (error) {
       recordFailure(record, entry, 'failed');
       onStoreError(error);
-      return serviceUnavailable(bounds.retryAfterSeconds);
+      const text = 'test clock not advanced; see the log line "time of the test clock could not be saved"';
+      return serviceUnavailable(bounds.retryAfterSeconds, { text });
     }
     while (clock.advancedDays < target) {
-      if (this.#closed) return serviceUnavailable(bounds.retryAfterSeconds);
+      if (this.#closed) return serviceStopping;
       clock.advanceOneDay();
       for (const runTask of dayTasks) {
         await Promise.race([runTask(), this.#closing.promise]);
-        if (this.#closed) return serviceUnavailable(bounds.retryAfterSeconds);
+        if (this.#closed) return serviceStopping;
       }
     }
     onAdvanced();
     return successOutcome(this.readTime());
   }
 }
+
+const serviceStopping = serviceUnavailable(bounds.retryAfterSeconds, { text: 'the service is stopping' });
 
 function isIntegerUpTo(value: unknown, max: number): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= max;

@@ -15,6 +15,7 @@ import type { CancelSignal, SerialQueue } from '../domain/async.ts';
 import type { Clock } from '../domain/clock.ts';
 import {
   auditLogUnavailable,
+  type Failure,
   invalidRequest,
   type Outcome,
   serviceUnavailable,
@@ -103,15 +104,24 @@ export async function confirmRevenue(
   const parsed = rows.map((row, index) => textProblems?.get(index) ?? parseConfirmation(deps, row));
   try {
     const results = await deps.queue.run(() => recordBatch(deps, actor, parsed, text, signal), signal);
-    if (results === null) return serviceUnavailable(bounds.retryAfterSeconds);
+    if (results === null) return refuseBatch(deps.ledger);
     const response = toConfirmationsView(results);
     deps.onBatchDone(response);
     return successOutcome(response);
   } catch (error) {
-    if (error instanceof AnalyticsUnavailableError) return serviceUnavailable(bounds.retryAfterSeconds);
+    if (error instanceof AnalyticsUnavailableError) {
+      const text = 'confirmations cannot be compared with earlier ones; see the log lines of the aggregator';
+      return serviceUnavailable(bounds.retryAfterSeconds, { text, cause: error });
+    }
     if (error instanceof AuditLogUnavailableError) return auditLogUnavailable(bounds.retryAfterSeconds);
     throw error;
   }
+}
+
+function refuseBatch({ healthy }: Ledger): Failure {
+  const queueProblem = { text: 'too many uploads of confirmations at once; send them one after the other' };
+  const ledgerProblem = { text: 'the ledger cannot be written; see the log lines "ledger incident"' };
+  return serviceUnavailable(bounds.retryAfterSeconds, healthy ? queueProblem : ledgerProblem);
 }
 
 type RowResult = Omit<ConfirmationResult, 'index'>;

@@ -67,6 +67,7 @@ export async function openListeners(
       },
       onErrorReply: requestLog.logErrorReply,
       onSuccessReply: requestLog.logSuccess,
+      onIncompleteAnswer: requestLog.logIncompleteAnswer,
       onDeadline: metrics.countRequestTimeout,
       deadlineMs: bounds.requestDeadlineMs,
     });
@@ -85,7 +86,8 @@ export async function openListeners(
   };
 
   const unready: RequestHandler = (context) => {
-    context.reply(errorReply(serviceUnavailable(bounds.retryAfterSeconds).error, context.requestId));
+    const { error } = serviceUnavailable(bounds.retryAfterSeconds, { text: 'the service is starting' });
+    context.reply(errorReply(error, context.requestId));
   };
   let handlers: Handlers = { public: unready, operations: unready };
   const operationsListener = await open(false, {

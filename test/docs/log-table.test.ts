@@ -103,6 +103,17 @@ test('the message of every log line is a literal, except for warnings about sett
   assert.deepEqual([...new Set(variableMessages)].sort(), ['src/cli/commands/serve.ts: warning']);
 });
 
+test('the documentation lists every problem that the log explains', () => {
+  const problems = sourceFiles('src')
+    .filter(({ path }) => !path.startsWith('src/web/'))
+    .flatMap(({ text }) => [...text.matchAll(/\btext(?: =|:)\s+'(\w[^']+)'/g)].map(([, problem]) => problem!));
+  assert.ok(problems.length > 10, `${problems.length}`);
+  assert.deepEqual(
+    problems.filter((problem) => !page.includes(`\`${problem}\``)),
+    [],
+  );
+});
+
 function quoted(text: string): string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, inside]) => inside!);
 }

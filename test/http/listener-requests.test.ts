@@ -323,6 +323,7 @@ testAlsoOverTls('sets `ended` at a disconnect, and drops a later reply', async (
 
 test('replies 503 with Retry-After at the deadline, and drops the handler’s reply', async ({ serve }) => {
   let deadlines = 0;
+  const problems: unknown[] = [];
   const arrived = Promise.withResolvers<RequestContext>();
   const onDeadline = (): void => {
     deadlines += 1;
@@ -330,6 +331,8 @@ test('replies 503 with Retry-After at the deadline, and drops the handler’s re
   const { listener, connection } = await serve((x) => (x.path === '/pending' ? arrived.resolve(x) : hello(x)), {
     deadlineMs: 50,
     onDeadline,
+    onErrorReply: (_request, { error }) => void problems.push(error?.problem?.text),
+    onIncompleteAnswer: () => assert.fail('the request has ended'),
   });
   const response = await ask(connection, get('/pending'));
   assert.equal(response.status, 503);
@@ -337,7 +340,9 @@ test('replies 503 with Retry-After at the deadline, and drops the handler’s re
   assert.equal(response.headers.get('retry-after'), String(bounds.retryAfterSeconds));
   const context = await arrived.promise;
   assert.equal(context.ended, true);
+  context.logIncompleteAnswer({ text: 'too late' });
   context.reply(text('too late'));
+  assert.match(String(problems), /^no answer before the deadline; check the load/);
   assert.equal((await ask(connection, get('/'))).body.toString(), 'hello');
   assert.equal(deadlines, 1);
   assert.equal(listener.inFlightCount, 0);

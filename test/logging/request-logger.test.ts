@@ -26,6 +26,7 @@ interface Line {
   readonly code?: string;
   readonly msg?: string;
   readonly err?: object;
+  readonly problem?: string;
   readonly dropped?: Readonly<Record<string, number>>;
 }
 
@@ -142,6 +143,38 @@ test('limits the log lines of each kind of rejection and reports the number of d
   assert.equal(lines().length, bounds.refusalLogLinesPerSecond);
   log.close();
   assert.deepEqual(lines()[0]?.dropped, { UNAUTHORIZED: 100 - bounds.refusalLogLinesPerSecond });
+});
+
+test('logs the problem and its cause, with a limit of its own', () => {
+  const { log, lines } = requestLog();
+  const refused = (text: string) =>
+    log.logErrorReply(request, {
+      ...reply(503),
+      error: { code: 'SERVICE_UNAVAILABLE', problem: { text, cause: new Error('a step failed') } },
+    });
+  for (let i = 0; i < 100; i++) refused('key file is locked');
+  refused('disk is full');
+  const logged = lines();
+  assert.equal(logged.length, bounds.refusalLogLinesBurst + 1);
+  assert.equal(logged.at(-1)?.problem, 'disk is full');
+  assert.match(JSON.stringify(logged.at(-1)?.err), /"message":"a step failed"/);
+});
+
+test('logs an incomplete answer at most once a minute for each problem', () => {
+  const { log, clock, lines } = requestLog();
+  const logTwice = () => {
+    for (let i = 0; i < 2; i++)
+      for (const text of ['no figures', 'no disk']) log.logIncompleteAnswer(request, { text });
+    return lines().map(({ problem }) => problem);
+  };
+  log.logIncompleteAnswer(request, { text: 'no figures' });
+  const line = { ...requestMembers, level: 40, status: 200, problem: 'no figures', msg: 'answer incomplete' };
+  assert.deepEqual(lines(), [line]);
+  assert.deepEqual(logTwice(), ['no disk']);
+  clock.advance(bounds.incompleteAnswerLogIntervalMs - 1);
+  assert.deepEqual(logTwice(), []);
+  clock.advance(1);
+  assert.deepEqual(logTwice(), ['no figures', 'no disk']);
 });
 
 test('log lines of a disabled level do not count towards the log rate limit', () => {

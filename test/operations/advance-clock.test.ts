@@ -86,6 +86,7 @@ test('rejects an advance while another is in progress', async () => {
   const first = advance.advance(2, serviceActor);
   const second = await advance.advance(5, serviceActor);
   assert.ok(!second.ok && second.error.code === 'SERVICE_UNAVAILABLE' && second.error.retryAfterSeconds === 1);
+  assert.match(second.error.problem?.text ?? '', /another advance .* is in progress/);
   blocked.resolve();
   assert.ok((await first).ok);
   assert.equal(clock.advancedDays, 2);
@@ -100,6 +101,7 @@ test('does not move the clock if the new time cannot be stored, and can be repea
   const { clock, events, advance } = createAdvance({ storeDays });
   const outcome = await advance.advance(3, serviceActor);
   assert.ok(!outcome.ok && outcome.error.code === 'SERVICE_UNAVAILABLE');
+  assert.match(outcome.error.problem?.text ?? '', /see the log line "time of the test clock could not be saved"/);
   assert.deepEqual([clock.advancedDays, events], [0, ['store 3 at day 0', 'error at day 0']]);
   isFull = false;
   assert.ok((await advance.advance(3, serviceActor)).ok);

@@ -7,4 +7,5 @@ Object.assign(bounds, {
   analyticsQueryTimeoutMs: 600_000,
   clickDurabilityTimeoutMs: 600_000,
   scrapeReadTimeoutMs: 600_000,
+  catalogComparisonWaitMs: 600_000,
 });

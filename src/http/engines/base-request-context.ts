@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { bounds } from '../../bounds.ts';
 import type { RequestParamName } from '../../domain/errors.ts';
-import { type ApiError, invalidRequest } from '../../domain/outcome.ts';
+import { type ApiError, invalidRequest, type ServiceProblem, serviceUnavailable } from '../../domain/outcome.ts';
 import type { BaseListener, DeadlineQueueEntry, UnsentReply } from './base-listener.ts';
 import type { CallerIdentity, LoggedRequest, RequestContext } from './listener.ts';
 import type { Reply } from './response-head.ts';
@@ -48,6 +48,10 @@ export class BodyBuffer {
 }
 
 export const headersUnavailableMessage = 'request headers must be read before the handler returns or awaits';
+
+const deadlineProblem = {
+  text: 'no answer before the deadline; check the load of the machine and of its disk',
+} as const;
 
 /**
  * Base class of the request contexts of both engines: states, body callbacks, deadline and error replies.
@@ -143,6 +147,10 @@ export abstract class BaseRequestContext<L extends BaseListener>
     }
   }
 
+  logIncompleteAnswer(problem: ServiceProblem): void {
+    if (!this.ended) this.listener.options.onIncompleteAnswer?.(this, problem);
+  }
+
   get elapsedMs(): number {
     return performance.now() - this.receivedMs;
   }
@@ -153,7 +161,7 @@ export abstract class BaseRequestContext<L extends BaseListener>
       return;
     }
     this.listener.options.onDeadline?.();
-    this.sendError({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: bounds.retryAfterSeconds });
+    this.sendError(serviceUnavailable(bounds.retryAfterSeconds, deadlineProblem).error);
   }
 
   /** Releases the resources of the request. Called when the reply is completely sent or the client has disconnected. */

@@ -1,5 +1,5 @@
 import type { CancelSignal } from '../../domain/async.ts';
-import type { ApiError } from '../../domain/outcome.ts';
+import type { ApiError, ServiceProblem } from '../../domain/outcome.ts';
 import type { Certificate, TlsVersion } from '../../tls/certificate.ts';
 import type { HeaderText, Reply } from './response-head.ts';
 
@@ -42,6 +42,8 @@ export interface RequestContext extends CancelSignal {
   caller: CallerIdentity | null;
   /** Sends the reply. Has no effect if the request was already answered, the client has disconnected, or the deadline has passed. */
   reply(reply: Reply): void;
+  /** Logs why the answer to the request will be incomplete. Has no effect if nobody waits for the answer any more. */
+  logIncompleteAnswer(problem: ServiceProblem): void;
   /** True if the request was answered, the client has disconnected, or the deadline has passed. */
   readonly ended: boolean;
 }
@@ -82,6 +84,8 @@ export interface ListenerOptions {
   readonly onErrorReply?: (request: LoggedRequest, reply: Reply) => void;
   /** Called after each reply with a status below 400. */
   readonly onSuccessReply?: ((request: LoggedRequest, reply: Reply) => void) | undefined;
+  /** Called before the reply to a request whose answer is incomplete. */
+  readonly onIncompleteAnswer?: (request: LoggedRequest, problem: ServiceProblem) => void;
   readonly onDeadline?: () => void;
   /**
    * Called when a reply is passed to the engine, with the time in microseconds since the request head was received. `onReply` is not called

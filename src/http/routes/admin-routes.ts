@@ -89,7 +89,10 @@ export function adminRoutes(deps: AdminRoutesDeps): RequestHandler {
   };
   handlers.set('/readyz', withRoute('readyz', allowOnlyGet(replyReadiness)));
   const replyMetrics = async (context: RequestContext) => {
-    const body = await metrics.renderPrometheusText();
+    const body = await metrics.renderPrometheusText((cause) => {
+      const text = 'metrics are missing; check the disk of the data folder, and the log lines of the aggregator';
+      context.logIncompleteAnswer({ text, cause });
+    });
     context.reply({ status: 200, headers: formatHeader('Content-Type', metrics.contentType) + noStore, body });
   };
   handlers.set('/metrics', withRoute('metrics', allowOnlyGet(replyMetrics)));

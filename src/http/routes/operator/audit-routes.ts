@@ -59,8 +59,9 @@ function listPage(
     });
     return successOutcome(toPageJson(entries, limit, ({ number }) => String(number), toView));
   } catch (error) {
-    if (error instanceof AuditLogUnavailableError) return serviceUnavailable(bounds.retryAfterSeconds);
-    throw error;
+    if (!(error instanceof AuditLogUnavailableError)) throw error;
+    const text = 'audit log cannot be read; check that no other program locks it, and run marketplace audit verify';
+    return serviceUnavailable(bounds.retryAfterSeconds, { text, cause: error });
   }
 }
 

@@ -1,9 +1,17 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { bounds } from '../../../bounds.ts';
 import type { CatalogComparisons } from '../../../catalogs/catalog-comparisons.ts';
 import type { CatalogStore } from '../../../catalogs/catalog-store.ts';
 import type { CatalogComparison } from '../../../catalogs/compare-catalogs.ts';
 import { formatIsoTimestamp, formatIsoTimestampOrNull } from '../../../domain/calendar.ts';
-import { invalidRequest, type Outcome, serviceUnavailable, successOutcome } from '../../../domain/outcome.ts';
+import {
+  catalogArchiveUnavailable,
+  catalogComparisonRunning,
+  invalidRequest,
+  type Outcome,
+  serviceUnavailable,
+  successOutcome,
+} from '../../../domain/outcome.ts';
 import type { OperatorRequest } from './operator-route.ts';
 import { cursorRule, parsePageQuery, toPageJson } from './page-query.ts';
 
@@ -19,10 +27,10 @@ export async function listChanges(
   const before = previous?.version ?? '';
   const firstRow = parseCursor(page.values.cursor, before, current.version);
   if (firstRow === null) return invalidRequest('cursor', cursorRule);
-  // The archived files of the two versions can be unreadable, or replaced by a new version at the moment.
-  const comparison =
-    previous === null ? emptyComparison : await comparisons.compare(before, current.version).catch(() => null);
-  if (comparison === null) return serviceUnavailable(bounds.retryAfterSeconds);
+  const compared =
+    previous === null ? successOutcome(emptyComparison) : await compareVersions(comparisons, before, current.version);
+  if (!compared.ok) return compared;
+  const comparison = compared.value;
   const rowCount = comparison.rowStarts.length - 1;
   const endRow = Math.min(rowCount, firstRow + limit + 1);
   const rows = Array.from({ length: Math.max(0, endRow - firstRow) }, (_, index) => firstRow + index);
@@ -41,6 +49,29 @@ export async function listChanges(
       (row) => readRow(comparison, row),
     ),
   });
+}
+
+/**
+ * Compares two versions. Returns an error if the comparison takes long, and goes on with it for a later request. The archived file of a
+ * version can be unreadable, or deleted at the moment because of a new version.
+ */
+async function compareVersions(
+  comparisons: Pick<CatalogComparisons, 'compare'>,
+  before: string,
+  after: string,
+): Promise<Outcome<CatalogComparison>> {
+  const answered = new AbortController();
+  const timeout = pause(bounds.catalogComparisonWaitMs, 'timeout' as const, { signal: answered.signal });
+  try {
+    const comparison = await Promise.race([comparisons.compare(before, after), timeout]);
+    if (comparison === 'timeout') return catalogComparisonRunning(bounds.retryAfterSeconds);
+    if (comparison !== null) return successOutcome(comparison);
+    return serviceUnavailable(bounds.retryAfterSeconds, { text: 'too many comparisons of catalogs at once' });
+  } catch (error) {
+    return catalogArchiveUnavailable(bounds.archiveRetryAfterSeconds, error);
+  } finally {
+    answered.abort();
+  }
 }
 
 const emptyComparison: CatalogComparison = {

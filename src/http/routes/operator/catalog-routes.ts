@@ -1,4 +1,4 @@
-import type { Analytics, OfferTotal } from '../../../analytics/analytics.ts';
+import { type Analytics, AnalyticsUnavailableError, type OfferTotal } from '../../../analytics/analytics.ts';
 import { bounds } from '../../../bounds.ts';
 import { unavailabilityReasons } from '../../../budgets/catalog-availability.ts';
 import type { LedgerBookings } from '../../../budgets/ledger-bookings.ts';
@@ -86,7 +86,7 @@ const offerId = new RegExp(offerIdPattern);
 async function listOffers(
   deps: CatalogRoutesDeps,
   catalog: CompiledCatalog,
-  { query, signal }: OperatorRequest,
+  { query, signal, logIncompleteAnswer }: OperatorRequest,
 ): Promise<Outcome<object>> {
   const { clock, bookings, analytics } = deps;
   const page = parsePageQuery(query, ['state']);
@@ -112,7 +112,11 @@ async function listOffers(
   // The limits of offers are shown even while the analytics are unavailable.
   const totals = await analytics
     .listOfferTotals({ vertical: vertical.number, mode, fromDay, toDay, offerIds }, signal)
-    .catch(() => null);
+    .catch((cause: unknown) => {
+      if (!(cause instanceof AnalyticsUnavailableError)) throw cause;
+      logIncompleteAnswer({ text: 'figures of offers are missing; see the log lines of the aggregator', cause });
+      return null;
+    });
   const totalsById = totals && new Map(totals.map((total) => [total.offerId, total]));
   return successOutcome({
     version: catalog.version,

@@ -1,6 +1,6 @@
 import type { AuditActor } from '../../../audit/audit-log.ts';
 import type { CancelSignal } from '../../../domain/async.ts';
-import type { Outcome } from '../../../domain/outcome.ts';
+import type { Outcome, ServiceProblem } from '../../../domain/outcome.ts';
 import type { RequestContext } from '../../engines/listener.ts';
 import type { Reply } from '../../engines/response-head.ts';
 import { errorReply, jsonHeaders } from '../replies.ts';
@@ -16,6 +16,8 @@ export interface OperatorRequest {
   /** Decoded texts of the segments in braces of the path. */
   readonly segments: readonly string[];
   readonly signal: CancelSignal;
+  /** Logs why a part of the answer is missing. */
+  readonly logIncompleteAnswer: (problem: ServiceProblem) => void;
 }
 
 type OperatorOutcome = Outcome<unknown> | Promise<Outcome<unknown>>;
@@ -59,7 +61,13 @@ export function operatorHandler(
     if (rejection !== null) return context.reply(rejection);
     const decoded = segments.map(decodePathSegment);
     if (!decoded.every((segment) => segment !== null)) return replyNotFound(context);
-    const request: OperatorRequest = { actor, query: context.query, segments: decoded, signal: context };
+    const request: OperatorRequest = {
+      actor,
+      query: context.query,
+      segments: decoded,
+      signal: context,
+      logIncompleteAnswer: (problem) => context.logIncompleteAnswer(problem),
+    };
     if (context.method === 'DELETE') return sendOutcome(context, route.DELETE!(request));
     if (context.method !== 'POST') return sendOutcome(context, route.GET!(request));
     const isJson = isJsonMediaType(context.getRequestHeader('content-type'));

@@ -32,8 +32,10 @@ export function statusRoute(deps: StatusRouteDeps): OperatorRoute {
   return {
     path: '/status',
     name: 'status',
-    async GET() {
-      const disk = await awaitWithinScrapeTimeout(readDiskSpace(dataDir));
+    async GET({ logIncompleteAnswer }) {
+      const disk = await awaitWithinScrapeTimeout(readDiskSpace(dataDir), (cause) =>
+        logIncompleteAnswer({ text: 'space of the disk cannot be read; check the disk of the data folder', cause }),
+      );
       const reasons = notReadyReasons();
       return successOutcome({
         ready: reasons.length === 0,

@@ -18,7 +18,14 @@ export function tryKeyFile<Value>(access: () => Value): Outcome<Value> {
   try {
     return successOutcome(access());
   } catch (error) {
-    if (isSqliteFileBusy(error) || isSqliteFileUnwritable(error)) return serviceUnavailable(bounds.retryAfterSeconds);
+    if (isSqliteFileBusy(error)) {
+      const text = 'key file is locked; check that no command or other program keeps it open for long';
+      return serviceUnavailable(bounds.retryAfterSeconds, { text, cause: error });
+    }
+    if (isSqliteFileUnwritable(error)) {
+      const text = 'key file cannot be written; check the space and the permissions of the data folder';
+      return serviceUnavailable(bounds.retryAfterSeconds, { text, cause: error });
+    }
     if (error instanceof AuditLogUnavailableError) return auditLogUnavailable(bounds.retryAfterSeconds);
     if (error instanceof EmbedOriginError) return invalidRequest(error.argument);
     throw error;
