@@ -55,6 +55,8 @@ export const bounds = {
   /** Maximum size of the secret file. A file with 255 secrets has less than 32 KiB. */
   secretFileBytesMax: 64 * 1024,
   operatorTokenFileBytesMax: 1024,
+  /** Minimum time between two reads of the operator token. A replaced token must become invalid within two seconds. */
+  operatorTokenReadIntervalMs: 100,
   certificatePollIntervalMs: 1_000,
   /** Delay between a change of the certificate file or key file and the reload, so that both files are written before the reload. */
   certificateReloadDelayMs: 1_000,
@@ -425,7 +427,7 @@ export const bounds = {
   consoleTokenBytes: 32,
   /** Maximum number of logins with one API key or operator token; a further login ends the oldest. */
   consoleLoginsPerSecretMax: 16,
-  /** Maximum number of logins at both consoles (about 500 bytes each); a further login ends the oldest. */
+  /** Maximum number of logins at each console (about 500 bytes each); a further login ends the oldest of this console. */
   consoleLoginsMax: 4_096,
   /** Maximum number of logins per minute with one API key or operator token. */
   consoleLoginsPerMinute: 16,

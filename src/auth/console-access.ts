@@ -42,7 +42,7 @@ export function countConsoleRequest({ requests }: ConsoleLogin, nowMs: number): 
   return { code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds: Math.ceil(requests.retryAfterMs(nowMs) / 1000) };
 }
 
-/** Logins at the operator console. A login ends when the service starts with another operator token. */
+/** Logins at the operator console. A login ends when the operator token is replaced. */
 export class OperatorConsole implements ConsoleAccess {
   readonly console = 'operator';
   readonly #token: OperatorToken;
@@ -54,8 +54,8 @@ export class OperatorConsole implements ConsoleAccess {
   }
 
   logIn(secret: string): Outcome<NewLogin> {
-    if (!this.#token.matchesText(secret)) return failureOutcomeWithCode('LOGIN_FAILED');
-    return this.#logins.create(this.console, this.#token.hash);
+    const secretHash = this.#token.findHash(secret);
+    return secretHash === null ? failureOutcomeWithCode('LOGIN_FAILED') : this.#logins.create(this.console, secretHash);
   }
 
   logOut(token: string | null): void {
@@ -64,7 +64,7 @@ export class OperatorConsole implements ConsoleAccess {
 
   findLogin(token: string | null): ConsoleLogin | null {
     const login = token === null ? undefined : this.#logins.find(this.console, token);
-    return login?.secretHash === this.#token.hash ? login : null;
+    return login !== undefined && this.#token.isCurrentHash(login.secretHash) ? login : null;
   }
 }
 

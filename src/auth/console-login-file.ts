@@ -116,7 +116,7 @@ export class ConsoleLoginFile {
         `SELECT token_hash AS tokenHash, console, secret_hash AS secretHash, expires AS expiresAtMs
          FROM logins ORDER BY expires DESC LIMIT ?`,
       )
-      .all(bounds.consoleLoginsMax)
+      .all(2 * bounds.consoleLoginsMax)
       .reverse()
       .map((row) => ({
         ...row,

@@ -1,10 +1,9 @@
 import { hash, randomBytes } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import { failureOutcome, type Outcome, successOutcome } from '../domain/outcome.ts';
 import type { ConsoleLoginFile } from './console-login-file.ts';
-import { SlidingWindow } from './rate-limits.ts';
+import { KeyedRateLimit, SlidingWindow } from './rate-limits.ts';
 
 /** The console of partners on the public listener, or the console of the operator on the operations listener. */
 export type ConsoleName = 'partner' | 'operator';
@@ -22,15 +21,16 @@ export interface ConsoleLogin {
 /**
  * Stores the logins at both consoles, in memory and in a file. The cookie of a login contains a random token, of which only the hash is stored.
  *
- * The number of logins is limited, for each API key or operator token and in total. A login above a limit ends the oldest login.
+ * The number of logins is limited, for each API key or operator token and for each console, so that partners cannot end the logins of the
+ * operator. A login above a limit ends the oldest login of this key or token, or of this console.
  */
 export class ConsoleLogins {
   readonly #clock: Clock;
   readonly #file: ConsoleLoginFile;
   /** Logins by the hash of their token, oldest first. */
   readonly #logins = new Map<string, ConsoleLogin>();
-  /** Times of recent logins, by the hash of the API key or operator token. */
-  readonly #recentLogins = new LRUCache<string, SlidingWindow>({ max: bounds.consoleLoginsMax });
+  /** Limit of logins per minute, by the hash of the API key or operator token. */
+  readonly #recentLogins = new KeyedRateLimit(bounds.consoleLoginsPerMinute, bounds.consoleLoginsMax);
 
   /** Restores the logins from the file. */
   constructor(clock: Clock, file: ConsoleLoginFile) {
@@ -43,11 +43,11 @@ export class ConsoleLogins {
 
   /** Creates a login. Returns TOO_MANY_LOGINS after too many logins with the same API key or operator token. */
   create(console: ConsoleName, secretHash: string): Outcome<{ readonly token: string; readonly login: ConsoleLogin }> {
-    const waitMs = this.#countLogin(secretHash);
+    const waitMs = this.#recentLogins.countRequest(secretHash, this.#clock.monotonicMs());
     if (waitMs > 0) {
       return failureOutcome({ code: 'TOO_MANY_LOGINS', retryAfterSeconds: Math.ceil(waitMs / 1000) });
     }
-    this.#makeRoom(secretHash);
+    this.#makeRoom(console, secretHash);
     const token = randomBytes(bounds.consoleTokenBytes).toString('base64url');
     const login: ConsoleLogin = {
       console,
@@ -72,26 +72,20 @@ export class ConsoleLogins {
     if (this.find(console, token) !== undefined) this.#delete(hashToken(token));
   }
 
-  /** Counts a login. Returns 0, or the time in milliseconds until the next login with this API key or operator token is possible. */
-  #countLogin(secretHash: string): number {
-    const nowMs = this.#clock.monotonicMs();
-    const recent = this.#recentLogins.get(secretHash) ?? new SlidingWindow(bounds.consoleLoginsPerMinute);
-    if (recent.remainingRequests(nowMs) === 0) return recent.retryAfterMs(nowMs);
-    recent.addRequest(nowMs);
-    this.#recentLogins.set(secretHash, recent);
-    return 0;
-  }
-
-  /** Deletes expired logins, and the oldest login if a limit is reached. */
-  #makeRoom(secretHash: string): void {
+  /** Deletes expired logins, and the oldest login of the key, of the token or of the console if it has reached its limit. */
+  #makeRoom(console: ConsoleName, secretHash: string): void {
     const nowMs = this.#clock.wallMs();
     const ofSecret: string[] = [];
+    const ofConsole: string[] = [];
     for (const [tokenHash, login] of this.#logins) {
       if (nowMs >= login.expiresAtMs) this.#delete(tokenHash);
-      else if (login.secretHash === secretHash) ofSecret.push(tokenHash);
+      else if (login.console === console) {
+        ofConsole.push(tokenHash);
+        if (login.secretHash === secretHash) ofSecret.push(tokenHash);
+      }
     }
     if (ofSecret.length >= bounds.consoleLoginsPerSecretMax) this.#delete(ofSecret[0]!);
-    if (this.#logins.size >= bounds.consoleLoginsMax) this.#delete(this.#logins.keys().next().value!);
+    else if (ofConsole.length >= bounds.consoleLoginsMax) this.#delete(ofConsole[0]!);
   }
 
   #delete(tokenHash: string): void {

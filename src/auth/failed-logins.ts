@@ -1,16 +1,15 @@
-import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
-import { SlidingWindow } from './rate-limits.ts';
+import { KeyedRateLimit } from './rate-limits.ts';
 
 /**
- * Counts failed logins by client address, so that wrong keys and tokens get 429 after some attempts. A valid key or token is always
- * accepted, because several people can share an address, for example behind a proxy. The limit need not stop the guessing of API keys,
+ * Counts failed logins by client address, so that wrong keys and tokens get 429 after some attempts. Does not limit logins with a valid
+ * key or token, because several people can share an address, for example behind a proxy. The limit need not stop the guessing of API keys,
  * which have 192 random bits.
  */
 export class FailedLogins {
   readonly #clock: Clock;
-  readonly #attempts = new LRUCache<string, SlidingWindow>({ max: bounds.consoleFailingAddressesMax });
+  readonly #attempts = new KeyedRateLimit(bounds.consoleLoginFailuresPerMinute, bounds.consoleFailingAddressesMax);
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -18,13 +17,7 @@ export class FailedLogins {
 
   /** Counts a failed login. Returns 0, or the number of seconds to wait if the address has used up its attempts. */
   countFailure(address: string): number {
-    const network = clientNetwork(address);
-    const nowMs = this.#clock.monotonicMs();
-    const attempts = this.#attempts.get(network) ?? new SlidingWindow(bounds.consoleLoginFailuresPerMinute);
-    this.#attempts.set(network, attempts);
-    if (attempts.remainingRequests(nowMs) === 0) return Math.ceil(attempts.retryAfterMs(nowMs) / 1000);
-    attempts.addRequest(nowMs);
-    return 0;
+    return Math.ceil(this.#attempts.countRequest(clientNetwork(address), this.#clock.monotonicMs()) / 1000);
   }
 }
 

@@ -8,7 +8,7 @@ import { FailedLogins } from '../auth/failed-logins.ts';
 import { keyFilePath } from '../auth/key-file.ts';
 import { KeyRegistry } from '../auth/key-registry.ts';
 import { KeyUseWriter, keyUsePath, readKeyUses } from '../auth/key-use-file.ts';
-import type { OperatorToken } from '../auth/operator-token.ts';
+import { OperatorToken, operatorTokenPath } from '../auth/operator-token.ts';
 import { SqliteKeyDirectory } from '../auth/sqlite-key-directory.ts';
 import { bounds } from '../bounds.ts';
 import type { CatalogSource } from '../catalogs/parse-catalog.ts';
@@ -74,6 +74,18 @@ function restoreAndSaveKeyUses(
     onError: (error) => logger.warn({ err: describeError(error) }, 'times of last key uses could not be saved'),
   });
   cleanup.addCleanupCallback(() => writer.close());
+}
+
+/** Reads the operator token, or creates it. Throws `SecretFileError` if its file cannot be used. */
+export function openOperatorToken({ dataDir, clock, logger }: ServiceOptions, onCreate: () => unknown): OperatorToken {
+  return new OperatorToken({
+    path: operatorTokenPath(dataDir),
+    clock,
+    onCreate,
+    onUnusable: (problem) =>
+      logger.error({ problem }, 'operator token unusable; operators are refused until its file is restored'),
+    onReloaded: () => logger.info('operator token reloaded'),
+  });
 }
 
 /** Opens the logins at both consoles. */

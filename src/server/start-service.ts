@@ -1,5 +1,5 @@
 import { serviceActor } from '../audit/audit-log.ts';
-import { operatorTokenPath, readOrCreateOperatorToken } from '../auth/operator-token.ts';
+import { operatorTokenPath } from '../auth/operator-token.ts';
 import { bounds } from '../bounds.ts';
 import { ClickDecider } from '../budgets/click-decider.ts';
 import { CatalogComparisons } from '../catalogs/catalog-comparisons.ts';
@@ -34,7 +34,7 @@ import { PendingFieldChanges } from '../operations/submit-inputs.ts';
 import { RandomBytesPool } from '../secrets/random-pool.ts';
 import { DeviceClassifier } from '../user-agents/device-classifier.ts';
 import { CleanupStack, ServiceLifecycle } from './lifecycle.ts';
-import { createAuthenticator, openConsoleAccess } from './open-auth.ts';
+import { createAuthenticator, openConsoleAccess, openOperatorToken } from './open-auth.ts';
 import {
   listCatalogStatuses,
   openCatalogStore,
@@ -123,9 +123,7 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
   const notReadyReasons = () => lifecycle.notReadyReasons();
   const operatorToken =
     options.listen &&
-    readOrCreateOperatorToken(operatorTokenPath(options.dataDir), () =>
-      audit.trail.recorderOf(serviceActor)('operator_token.create', 'operator token'),
-    );
+    openOperatorToken(options, () => audit.trail.recorderOf(serviceActor)('operator_token.create', 'operator token'));
   const listeners =
     options.listen &&
     (await openListeners(options, options.listen, {
@@ -210,7 +208,6 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
     confirmRevenue(confirmationDeps, actor, rows, text, signal);
 
   if (options.listen !== null && listeners !== null && operatorToken !== null) {
-    const { token } = operatorToken;
     const verticals = servedVerticals(options);
     const eventLoop = new EventLoopMonitor();
     cleanup.addCleanupCallback(() => eventLoop.close());
@@ -263,7 +260,7 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
         ),
       experiments: () => analytics.countExperiments(daysSinceEpoch(clock.wallMs())),
     });
-    const consoles = openConsoleAccess(options, cleanup, keyDirectory, token);
+    const consoles = openConsoleAccess(options, cleanup, keyDirectory, operatorToken);
     const loginDeps = { logger, failedLogins: consoles.failedLogins };
     listeners.setHandlers({
       public: publicRoutes({
@@ -310,7 +307,7 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
         access: consoles.operator,
         consoleFiles: readConsoleFiles('operator'),
         verticals,
-        isOperator: (authorization) => token.matchesAuthorizationHeader(authorization),
+        isOperator: (authorization) => operatorToken.matchesAuthorizationHeader(authorization),
         hostNames: [options.listen.operationsHost, ...options.listen.operationsAllowedHosts],
         metrics: metrics.registry,
         notReadyReasons,
@@ -350,7 +347,7 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
     confirmRevenue: confirm,
     findLogo: (file, hash) => logos.cache.findFile(file, hash),
     renderLandingPage: (path, query) => renderLandingPage(clickDeps, path, query),
-    operatorToken: operatorToken && { path: operatorTokenPath(options.dataDir), created: operatorToken.created },
+    operatorToken: operatorToken && { path: operatorTokenPath(options.dataDir), created: operatorToken.isNew },
     reloadCatalogs: () => reloadCatalogs(options, catalogs, logos),
     reloadCertificate: () => certificate?.reloadCertificate() ?? null,
     notReadyReasons,

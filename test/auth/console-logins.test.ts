@@ -132,8 +132,11 @@ test('a restart restores no login whose end could not be saved', (t) => {
   assert.equal(openLogins(t, folder).logins.find('partner', ended), undefined);
 });
 
-test('a login above a limit ends the oldest login', (t) => {
-  const { logins, logIn, clock } = openLogins(t, temporaryFolder(t));
+test('a login above a limit ends the oldest login of the key or of the console', (t) => {
+  const folder = temporaryFolder(t);
+  const { logins, logIn, file, clock } = openLogins(t, folder);
+  const operator = logins.create('operator', 'operator'.padEnd(32));
+  assert.ok(operator.ok);
   const other = logIn('o'.repeat(32));
   const tokens = Array.from({ length: bounds.consoleLoginsPerSecretMax + 1 }, () => {
     clock.advance(bounds.rateLimitWindowMs / bounds.consoleLoginsPerMinute);
@@ -145,8 +148,12 @@ test('a login above a limit ends the oldest login', (t) => {
   for (let number = 0; number < bounds.consoleLoginsMax - bounds.consoleLoginsPerSecretMax; number++) {
     logIn(String(number).padStart(32));
   }
+  assert.ok(logins.find('operator', operator.value.token));
   assert.equal(logins.find('partner', other), undefined);
   assert.ok(logins.find('partner', tokens.at(-1)!));
+  logIn('p'.repeat(32));
+  file.close();
+  assert.ok(openLogins(t, folder, clock).logins.find('operator', operator.value.token));
 });
 
 test('limits the logins per minute with one API key', (t) => {

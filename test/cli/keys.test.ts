@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { bounds } from '../../src/bounds.ts';
+import { logIn, loginPath, sendAsPage, sendLogin } from '../contract/console-support.ts';
+import { assertError, assertOk } from '../support/api-caller.ts';
 import { assertFailed } from './run-marketplace.ts';
-import { marketplaceOnFreshFolder } from './sample-data-folder.ts';
+import { createKey, marketplaceOnFreshFolder } from './sample-data-folder.ts';
+import { ServedProcess } from './served-process.ts';
 
 const createAcme = 'keys create --account acme --vertical personal-loans --mode test'.split(' ');
 const keyPattern = /^svc_pl_test_[0-9a-f]{48}\n$/;
@@ -113,4 +118,18 @@ test('the error of revoke for an unknown id does not contain the id, which may b
   const { run } = marketplaceOnFreshFolder(t);
   const key = (await run(...createAcme, '--raw')).stdout.trim();
   assertFailed(await run('keys', 'revoke', key), 1, /^marketplace: unknown key id[^\n]*\n$/);
+});
+
+test('a running server ends the console logins of a key that another process revokes', async (t) => {
+  const { folder, runInOwnProcess } = marketplaceOnFreshFolder(t);
+  const [revoked, kept] = [await createKey(folder), await createKey(folder)];
+  const http = await new ServedProcess(t, { SVC_DATA_DIR: folder }).client(t);
+  const [ended, other] = [await logIn(http, { key: revoked.key }), await logIn(http, { key: kept.key })];
+  const describeLogin = (cookie: string) => sendAsPage(http, { path: loginPath }, cookie);
+  assertOk(await describeLogin(ended));
+  assert.equal((await runInOwnProcess('keys', 'revoke', revoked.id)).code, 0);
+  while ((await describeLogin(ended)).status === 200) await pause(bounds.unknownApiKeyPollIntervalMs);
+  assertError(await describeLogin(ended), 'LOGIN_REQUIRED');
+  assertError(await sendLogin(http, { key: revoked.key }), 'LOGIN_FAILED');
+  assertOk(await describeLogin(other));
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { pino } from 'pino';
 import { operatorTokenPath } from '../../src/auth/operator-token.ts';
@@ -355,7 +355,7 @@ for (const engine of ['uws', 'node'] as const) {
   });
 }
 
-test('a restart keeps logins; a new operator token ends those of the operator', async (t) => {
+test('a restart keeps logins, but ends those of an operator token that was deleted', async (t) => {
   const market = await RunningMarketplace.start('uws');
   t.after(() => market.close());
   const { key } = market.issueKey(personalLoansFixture);
@@ -371,6 +371,56 @@ test('a restart keeps logins; a new operator token ends those of the operator', 
   assertOk(await sendAsPage(market.http, { path: loginPath }, kept));
   assertError(await sendAsPage(market.operations, { path: loginPath }, operator), 'LOGIN_REQUIRED');
   assertOk(await sendLogin(market.operations, { token: market.operatorToken }));
+});
+
+test('a replaced operator token ends its logins, and without a token the operator is refused until there is one', async (t) => {
+  const lines: string[] = [];
+  const logger = pino({ level: 'info', base: null }, { write: (line) => void lines.push(JSON.parse(line).msg) });
+  const market = await RunningMarketplace.start('uws', { logger });
+  t.after(() => market.close());
+  const path = operatorTokenPath(market.folder);
+  const first = market.operatorToken;
+  const second = `svc_operator_${'0'.repeat(64)}`;
+  const cookies = new Map([[first, await logIn(market.operations, { token: first })]]);
+  /** Checks which of the tokens can be used, alone and with the login that it created before. */
+  async function assertOnlyValid(valid: string | null): Promise<void> {
+    market.clock.advance(bounds.operatorTokenReadIntervalMs);
+    for (const token of [first, second]) {
+      const isValid = token === valid;
+      const byToken = { path: '/keys', headers: { Authorization: `Bearer ${token}` } };
+      const byLogin = { path: operatorKeys };
+      const answers = [
+        await market.operations.send(byToken),
+        await sendAsPage(market.operations, byLogin, cookies.get(token)),
+        await sendLogin(market.operations, { token }),
+      ] as const;
+      if (isValid) for (const answer of [answers[0], answers[2]]) assertOk(answer);
+      else {
+        assertError(answers[0], 'UNAUTHORIZED');
+        assertError(answers[1], 'LOGIN_REQUIRED');
+        assertError(answers[2], 'LOGIN_FAILED');
+      }
+      if (isValid && cookies.has(token)) assertOk(answers[1]);
+    }
+    for (const open of ['/healthz', '/readyz', '/metrics', '/console/']) {
+      assert.equal((await market.operations.send({ path: open })).status, 200, open);
+    }
+  }
+  await assertOnlyValid(first);
+  writeFileSync(path, second);
+  await assertOnlyValid(second);
+  cookies.set(second, await logIn(market.operations, { token: second }));
+  rmSync(path);
+  await assertOnlyValid(null);
+  writeFileSync(path, second);
+  await assertOnlyValid(second);
+  const changes = lines.filter((line) => line.startsWith('operator token'));
+  assert.deepEqual(
+    changes.map((line) => line.split(/[,;]/, 1)[0]),
+    ['operator token reloaded', 'operator token unusable', 'operator token reloaded'],
+  );
+  await market.restart();
+  await assertOnlyValid(second);
 });
 
 test('the log names the key of a login, and contains no key, token or cookie', async (t) => {

@@ -5,10 +5,11 @@ import { createServer } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import process from 'node:process';
 import { describe, type TestContext, test } from 'node:test';
-import { readOperatorToken, readOrCreateOperatorToken } from '../../src/auth/operator-token.ts';
+import { OperatorToken, readOperatorToken } from '../../src/auth/operator-token.ts';
 import { findCatalogFiles } from '../../src/catalogs/find-catalog-files.ts';
 import { readCatalogText } from '../../src/catalogs/parse-catalog.ts';
 import { readLogos } from '../../src/catalogs/read-logos.ts';
+import { systemClock } from '../../src/domain/clock.ts';
 import { readRegularFile } from '../../src/files/regular-file.ts';
 import { addSecret, openOrCreateSecretFile } from '../../src/secrets/secret-file.ts';
 import { readCertificate } from '../../src/tls/certificate.ts';
@@ -157,7 +158,8 @@ const readers: readonly Reader[] = [
     name: 'the operator token',
     fileName: 'operator-token',
     content: `svc_operator_${'0'.repeat(64)}\n`,
-    read: (path) => messageOf(() => readOrCreateOperatorToken(path)) ?? messageOf(() => readOperatorToken(path)),
+    read: (path) =>
+      messageOf(() => new OperatorToken({ path, clock: systemClock })) ?? messageOf(() => readOperatorToken(path)),
   },
   ...(['certificateFile', 'keyFile'] as const).map((member): Reader => {
     const contents = { certificateFile: certificate, keyFile: key };
