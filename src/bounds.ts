@@ -491,6 +491,10 @@ export const bounds = {
   plannedSessionsPerDayMax: 100_000_000,
   /** Closed days from which the plan of an experiment takes the sessions per day of a page: four weeks. */
   planRateDays: 28,
+  /** Maximum number of changes of experiments per minute of a tenant. Each change adds a record to the ledger and an entry to the audit log. */
+  experimentChangesPerMinute: 30,
+  /** Maximum number of tenants whose changes of experiments are counted (about 500 bytes each). */
+  experimentChangesTenantsMax: 4_096,
   /** Maximum number of queued changes of experiments; further changes get 503. */
   experimentChangesQueuedMax: 64,
   /** Maximum number of cached experiments whose arms are assigned. A definition has a few kB. */

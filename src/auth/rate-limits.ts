@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
 import { assertIntegerOption, assertKnownOptionNames } from '../domain/assert-options.ts';
 import { msPerDay } from '../domain/calendar.ts';
+import { type Failure, failureOutcome } from '../domain/outcome.ts';
 import { copyToFlatString } from '../domain/text.ts';
 
 /** Rate limits of an API key (docs/contract.md#rate-limits). */
@@ -74,8 +75,11 @@ export function assertRateLimits(limits: AnyLimits): void {
   }
 }
 
-/** Names of the rate limits in headers and metrics: requests per minute, analytics queries per minute, sessions per day. */
-export type RateLimitName = 'minute' | 'analytics' | 'day';
+/**
+ * Names of the rate limits in headers and metrics: requests per minute, analytics queries per minute, sessions per day, and changes of
+ * experiments per minute.
+ */
+export type RateLimitName = 'minute' | 'analytics' | 'day' | 'changes';
 
 /** One rate limit of an operation, with the constant parts of the response headers for this limit. */
 export interface RateLimitPolicy {
@@ -150,6 +154,31 @@ function createLimitPolicy({ name, limit }: NamedLimit, all: readonly NamedLimit
     ),
     rateLimitHeaderPrefix: copyToFlatString(`\r\nRateLimit: "${name}";r=`),
   };
+}
+
+const changesLimit: NamedLimit = {
+  name: 'changes',
+  limit: bounds.experimentChangesPerMinute,
+  windowSeconds: bounds.rateLimitWindowMs / 1000,
+};
+
+/** Policy of the limit of changes of experiments, which each tenant has. Responses report this limit only when it is exceeded. */
+export const experimentChangePolicy = createLimitPolicy(changesLimit, [changesLimit]);
+
+/** Rejection of a request by a limit that the operation itself checks. The response reports this limit instead of the limits of the key. */
+export interface LimitRejection extends Failure {
+  readonly limitStatus: RateLimitStatus;
+}
+
+/** Creates the rejection of a request that can be repeated after `waitMs` milliseconds. */
+export function createLimitRejection(policy: RateLimitPolicy, waitMs: number, wallMs: number): LimitRejection {
+  const limitStatus = createRateLimitStatus(policy, 0, waitMs, wallMs);
+  const error = { code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds: limitStatus.resetSeconds } as const;
+  return { ...failureOutcome(error), limitStatus };
+}
+
+export function isLimitRejection(failure: Failure): failure is LimitRejection {
+  return 'limitStatus' in failure;
 }
 
 export function createRateLimitStatus(

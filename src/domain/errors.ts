@@ -215,7 +215,7 @@ export const errorTable = {
     status: 429,
     phrase: 'rate limit exceeded',
     message:
-      'A rate limit of this API key, of this login, or of the widgets of this session is used up. Wait until the time in X-RateLimit-Reset (Unix seconds), then retry with exponential backoff.',
+      'A rate limit of this API key, of this login, of the changes of experiments of this account, or of the widgets of this session is used up. Wait until the time in X-RateLimit-Reset (Unix seconds), then retry with exponential backoff.',
   },
   TOO_MANY_LOGINS: {
     status: 429,

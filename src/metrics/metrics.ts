@@ -47,7 +47,7 @@ class RequestCounter {
 const confirmationOutcomes = ['accepted', 'repeated', 'rejected', 'unknown'] as const;
 type ConfirmationOutcome = (typeof confirmationOutcomes)[number];
 
-const rateLimitKinds = ['minute', 'analytics', 'day'] as const;
+const rateLimitKinds = ['minute', 'analytics', 'day', 'changes'] as const;
 const uncountedClickKinds = ['bot', 'not_get', 'not_navigation', 'prefetch'] as const;
 const unauthorizedKinds = ['unauthorized', 'vertical_mismatch', 'insufficient_scope'] as const;
 

@@ -146,7 +146,10 @@ const statuses: ErrorStatusDescriptions = {
   413: { when: `The body is larger than ${bounds.requestBodyBytesMax / 1024} KiB.`, headers: rateLimitHeaders },
   415: { when: 'The body is not `application/json`.', headers: rateLimitHeaders },
   422: { when: 'The `Idempotency-Key` was used before with another body.', headers: rateLimitHeaders },
-  429: { when: 'A limit of the key is used up.', headers: { ...rateLimitHeaders, ...retryAfterHeader } },
+  429: {
+    when: 'A limit of the key or of the account is used up.',
+    headers: { ...rateLimitHeaders, ...retryAfterHeader },
+  },
   500: { when: 'The service failed.', headers: optionalLimitHeaders },
   503: {
     when: 'The service cannot handle the request now, or not in time. The request may still have taken effect.',

@@ -174,7 +174,7 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
     tagCursors: new NameCursors(secrets, 'tag-cursor'),
     experimentCursors: new NameCursors(secrets, 'experiment-cursor'),
     unitCursors: new UnitCursors(secrets, random),
-    experimentChanges: new ExperimentChanges(),
+    experimentChanges: new ExperimentChanges(() => metrics.countAuthRefusal('changes')),
     audit: audit.trail,
     findAccountName: (account) => keyDirectory.findAccountAndKeyName({ account }).account ?? null,
     confirmationGraceDays: options.confirmationGraceDays,

@@ -20,6 +20,8 @@ import { echoMarker } from '../support/http-client.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { type ApiKeyOptions, type Engine, RunningMarketplace } from '../support/running-marketplace.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
+import { logIn, sendAsPage } from './console-support.ts';
+import { askOperator } from './operator-request.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const isoDate = (ms: number) => new Date(ms).toISOString().slice(0, 10);
@@ -441,12 +443,10 @@ describePersonalLoans('changes of an experiment', (door) => {
     const limits = { requestsPerMinute: 10_000, analyticsPerMinute: 10_000 };
     const caller = door.caller({ account, limits });
     const names = Array.from({ length: 205 }, (_, at) => `test-${(at * 7) % 205}`);
-    await Promise.all(
-      names.map(async (name) => {
-        // A full queue refuses changes.
-        while ((await define(caller, name, currentBody(name))).status === 503);
-      }),
-    );
+    for (const group of [0, 1, 2, 3, 4, 5, 6].map((at) => names.slice(30 * at, 30 * at + 30))) {
+      await Promise.all(group.map((name) => defined(caller, name, currentBody(name))));
+      door.market.clock.advance(bounds.rateLimitWindowMs);
+    }
     await deleted(caller, 'test-100');
     const pages: string[][] = [];
     for (let cursor: string | null = ''; cursor !== null; ) {
@@ -495,6 +495,62 @@ describePersonalLoans('changes of an experiment', (door) => {
     await deleted(caller, 'limit-test');
     assertError(await caller.send('GET', 'experiments/limit-test'), 'RATE_LIMIT_EXCEEDED');
     assertError(await define(caller, 'limit-test', currentBody('limit')), 'RATE_LIMIT_EXCEEDED');
+  });
+
+  test('limits the changes of a tenant per minute, by its keys, its logins at the console and the embedding program', async () => {
+    const { clock, http, marketplace } = door.market;
+    const account = 'changes';
+    const { key } = door.market.issueKey(personalLoansFixture, { account });
+    const caller = door.market.callerWithKey(personalLoansFixture, key);
+    const otherKey = door.caller({ account });
+    const cookie = await logIn(http, { key });
+    const byLogin = (method: string, path: string, json?: unknown) =>
+      sendAsPage(http, { method, path: `/console/api/v1/personal-loans/experiments/${path}`, json }, cookie);
+    const program = marketplace.partnerApi(key);
+    const body = (label: number, tag = 'changed') => currentBody(tag, { hypothesis: `hypothesis ${label}` });
+    const newestEntry = async () => (await askOperator(door.market, { path: '/audit?limit=1' })).text;
+
+    // Each round changes the experiment once, and repeats the request once.
+    const doors = [
+      (sent: unknown) => define(caller, 'changed', sent),
+      (sent: unknown) => define(otherKey, 'changed', sent),
+      (sent: unknown) => byLogin('PUT', 'changed', sent),
+    ];
+    for (let change = 0; change < bounds.experimentChangesPerMinute - 2; change++) {
+      clock.advance(10);
+      for (const send of [doors[change % 3]!, doors[(change + 1) % 3]!]) assertOk(await send(body(change)));
+    }
+    assertOk(await byLogin('DELETE', 'changed'));
+    await deleted(caller, 'changed');
+    assertOk(await byLogin('POST', 'changed/close', { outcome: 'keep_control' }));
+    assertOk(await caller.send('POST', 'experiments/changed/close', { outcome: 'keep_control' }));
+
+    // The oldest change was the first round.
+    const waitMs = bounds.rateLimitWindowMs - 10 * (bounds.experimentChangesPerMinute - 3);
+    const waitSeconds = Math.ceil(waitMs / 1000);
+    const lastEntry = await newestEntry();
+    const refused = [
+      await define(caller, 'refused', body(0, 'refused')),
+      await define(otherKey, 'refused', body(0, 'refused')),
+      await byLogin('PUT', 'refused', body(0, 'refused')),
+    ];
+    for (const answer of refused) {
+      assertError(answer, 'RATE_LIMIT_EXCEEDED');
+      assert.equal(answer.headers.get('retry-after'), String(waitSeconds));
+      assert.equal(answer.headers.get('x-ratelimit-limit'), String(bounds.experimentChangesPerMinute));
+      assert.equal(answer.headers.get('x-ratelimit-reset'), String(Math.ceil((clock.wallMs() + waitMs) / 1000)));
+    }
+    const byProgram = await program.defineExperiment({ name: 'refused', ...body(0, 'refused') } as never);
+    assert.ok(!byProgram.ok);
+    assert.deepEqual([byProgram.error.error, byProgram.error.retry_after], ['RATE_LIMIT_EXCEEDED', waitSeconds]);
+    assert.equal(await newestEntry(), lastEntry);
+    assertOk(await caller.send('GET', 'experiments/changed'));
+    assertOk(await plan(caller, 'refused', body(0, 'refused')));
+    await defined(door.caller({ account, mode: 'test' }), 'other-mode', body(0, 'other-mode'));
+    await defined(door.caller(), 'other-account', body(0, 'other-account'));
+
+    clock.advance(waitSeconds * 1000);
+    await defined(caller, 'refused', body(0, 'refused'));
   });
 
   test('answers to test keys list unknown members as ignored', async () => {

@@ -146,7 +146,10 @@ test('runs one change after the other, skips requests that have ended, and refus
     return undefinedExperiment;
   };
   const ended = bench.verdict({ signal: { ended: true } });
-  const waiting = Array.from({ length: bounds.experimentChangesQueuedMax }, () => bench.verdict());
+  // Each account has its own limit of changes.
+  const waiting = Array.from({ length: bounds.experimentChangesQueuedMax }, (_, account) =>
+    bench.verdict({ caller: { ...liveTenant, account, keyNumber } }),
+  );
   assert.equal(await bench.verdict(), 'SERVICE_UNAVAILABLE');
   release();
   assert.equal(await ended, 'SERVICE_UNAVAILABLE');

@@ -1,6 +1,6 @@
 import type { AdmittedCaller, Authenticator, AuthRejection } from '../../auth/authenticator.ts';
 import type { Caller } from '../../auth/key-usage.ts';
-import { rateLimitHeaders } from '../../auth/rate-limits.ts';
+import { isLimitRejection, rateLimitHeaders } from '../../auth/rate-limits.ts';
 import { bounds } from '../../bounds.ts';
 import { isJsonObject } from '../../domain/assert-options.ts';
 import type { RequestParamName } from '../../domain/errors.ts';
@@ -85,7 +85,8 @@ interface AdmittedRequest extends ApiRequest {
   readonly segments: readonly string[];
   /** Whether the client prefers CSV to JSON; false if the operation has no CSV response. */
   readonly wantsCsv: boolean;
-  /** CORS and rate limit headers that every response to this request contains. */
+  readonly corsHeaders: HeaderText;
+  /** CORS and rate limit headers of the response. */
   readonly headers: HeaderText;
 }
 
@@ -153,6 +154,7 @@ export function apiRoutes(deps: ApiRoutesDeps): RequestHandler {
       operationDeps,
       segments: match.segments,
       wantsCsv: operation.createCsvPage !== undefined && prefersCsv(context.getRequestHeader('accept')),
+      corsHeaders,
       headers,
       caller: admission.caller,
       actorKind,
@@ -232,9 +234,10 @@ function sendOutcome(
   texts: ParameterTexts,
   names: readonly string[],
 ): void {
-  const { context, operation, operationDeps, caller, headers } = request;
+  const { context, operation, operationDeps, caller, corsHeaders, headers } = request;
   if (!outcome.ok) {
-    sendError(context, outcome.error, headers);
+    const limitHeaders = isLimitRejection(outcome) ? corsHeaders + rateLimitHeaders(outcome.limitStatus) : headers;
+    sendError(context, outcome.error, limitHeaders);
     return;
   }
   const result = outcome.value as object;

@@ -6,6 +6,7 @@ import type { AuditDetails } from '../../audit/audit-log.ts';
 import type { AuditTrail } from '../../audit/audit-trail.ts';
 import { recordFailure } from '../../audit/run-recorded.ts';
 import type { Caller } from '../../auth/key-usage.ts';
+import { createLimitRejection, experimentChangePolicy, KeyedRateLimit } from '../../auth/rate-limits.ts';
 import { bounds } from '../../bounds.ts';
 import { type CancelSignal, SerialQueue } from '../../domain/async.ts';
 import type { Clock } from '../../domain/clock.ts';
@@ -43,12 +44,20 @@ export function toAnalyticsTenant({ account, vertical, mode }: Tenant) {
 
 /**
  * Serializes the changes of experiments, so that a change reads all earlier changes before its own record is appended. Caches definitions, so
- * that the assignment of an arm needs no query for each page view; a change deletes its experiment from the cache.
+ * that the assignment of an arm needs no query for each page view; a change deletes its experiment from the cache. Limits the changes of each
+ * tenant per minute.
  */
 export class ExperimentChanges {
   readonly #queue = new SerialQueue(bounds.experimentChangesQueuedMax);
+  readonly #limit = new KeyedRateLimit(bounds.experimentChangesPerMinute, bounds.experimentChangesTenantsMax);
+  readonly #onLimited: () => void;
   readonly #definitions = new LRUCache<string, ExperimentDefinition>({ max: bounds.assignedExperimentsCachedMax });
   #recordCount = 0;
+
+  /** @param onLimited called for each change that the limit of changes rejects */
+  constructor(onLimited: () => void = () => {}) {
+    this.#onLimited = onLimited;
+  }
 
   /**
    * Runs a change after all earlier changes. Returns SERVICE_UNAVAILABLE if the queue is full, the request has ended, or the ledger or the
@@ -71,15 +80,21 @@ export class ExperimentChanges {
   }
 
   /**
-   * Appends a record of a change, and waits until it is durable. The audit log gets an entry before. If the audit log cannot be written, the
+   * Appends a record of a change, and waits until it is durable. Returns RATE_LIMIT_EXCEEDED if the tenant made too many changes in the last
+   * minute; requests that change nothing do not count. The audit log gets an entry before. If the audit log cannot be written, the
    * entry waits, because the record in the ledger also says who made the change.
    */
   async appendRecord(
-    { ledger, audit, findAccountName, findKeyId }: ChangeExperimentDeps,
+    { clock, ledger, audit, findAccountName, findKeyId }: ChangeExperimentDeps,
     { caller, actorKind }: ApiRequest,
     record: ExperimentRecord,
     { action, details }: { readonly action: AuditAction; readonly details?: AuditDetails },
   ): Promise<Outcome<null>> {
+    const waitMs = this.#limit.countRequest(tenantKey(caller), clock.monotonicMs());
+    if (waitMs > 0) {
+      this.#onLimited();
+      return createLimitRejection(experimentChangePolicy, waitMs, clock.wallMs());
+    }
     const actor = { kind: actorKind, name: findKeyId(caller.keyNumber) };
     const { account, vertical, mode } = caller;
     const tenant = { account: findAccountName(account), vertical: vertical.segment, mode };
@@ -118,8 +133,12 @@ export class ExperimentChanges {
   }
 }
 
-function cacheKey({ account, vertical, mode }: Tenant, name: string): string {
-  return `${account} ${vertical.number} ${mode} ${name}`;
+function cacheKey(tenant: Tenant, name: string): string {
+  return `${tenantKey(tenant)} ${name}`;
+}
+
+function tenantKey({ account, vertical, mode }: Tenant): string {
+  return `${account} ${vertical.number} ${mode}`;
 }
 
 /** Returns the first items of a record that `caller` appends. The record's `sub` identifies no session, but contains the tenant. */
