@@ -57,6 +57,10 @@ export interface Failure {
 /** Success value or error of an operation. Exceptions are only for bugs and system errors. */
 export type Outcome<Value> = { readonly ok: true; readonly value: Value } | Failure;
 
+/** Type of the value of an operation that succeeds, from the type of its outcome or of the promise of its outcome. */
+export type SuccessValue<Result> =
+  Extract<Awaited<Result>, { readonly ok: true }> extends { readonly value: infer Value } ? Value : never;
+
 export function successOutcome<Value>(value: Value): Outcome<Value> {
   return { ok: true, value };
 }

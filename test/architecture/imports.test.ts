@@ -46,7 +46,7 @@ tls: bounds domain files
 user-agents: ledger
 verticals: catalogs verticals/*
 verticals/*: bounds catalogs domain matching
-web/console: audit confirmations experiments operations
+web/console: audit confirmations experiments http/routes operations
 web/widget:
 widgets: bounds catalogs domain ledger matching
 `);

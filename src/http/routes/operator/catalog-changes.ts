@@ -2,25 +2,29 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { bounds } from '../../../bounds.ts';
 import type { CatalogComparisons } from '../../../catalogs/catalog-comparisons.ts';
 import type { CatalogStore } from '../../../catalogs/catalog-store.ts';
-import type { CatalogComparison } from '../../../catalogs/compare-catalogs.ts';
+import type { CatalogComparison, ChangedOffer } from '../../../catalogs/compare-catalogs.ts';
 import { formatIsoTimestamp, formatIsoTimestampOrNull } from '../../../domain/calendar.ts';
 import {
   catalogArchiveUnavailable,
   catalogComparisonRunning,
   invalidRequest,
   type Outcome,
+  type SuccessValue,
   serviceUnavailable,
   successOutcome,
 } from '../../../domain/outcome.ts';
 import type { OperatorRequest } from './operator-route.ts';
 import { cursorRule, parsePageQuery, toPageJson } from './page-query.ts';
 
+/** Page of the differences between a catalog in use and the version before. */
+export type CatalogChangesPage = SuccessValue<ReturnType<typeof listChanges>>;
+
 /** Lists a page of the differences between a catalog in use and the version before. Without a version before, there are none. */
 export async function listChanges(
   { comparisons }: { readonly comparisons: Pick<CatalogComparisons, 'compare'> },
   { current, previous, activatedMs }: CatalogStore['servedCatalogs'][number],
   { query }: OperatorRequest,
-): Promise<Outcome<object>> {
+) {
   const page = parsePageQuery(query);
   if (!page.ok) return page;
   const { limit = bounds.operatorPageItemsMax } = page;
@@ -90,7 +94,7 @@ function parseCursor(cursor: string | undefined, before: string, after: string):
   return cursorBefore === before && cursorAfter === after ? Number(row) : null;
 }
 
-function readRow({ rows, rowStarts }: CatalogComparison, row: number): object {
+function readRow({ rows, rowStarts }: CatalogComparison, row: number): ChangedOffer {
   const text = Buffer.from(rows.buffer, rows.byteOffset).toString('utf8', rowStarts[row], rowStarts[row + 1]);
-  return JSON.parse(text) as object;
+  return JSON.parse(text) as ChangedOffer;
 }

@@ -15,7 +15,7 @@ import {
 } from '../../../domain/calendar.ts';
 import type { Clock } from '../../../domain/clock.ts';
 import { microsToUsd } from '../../../domain/money.ts';
-import { failureOutcomeWithCode, invalidRequest, type Outcome, successOutcome } from '../../../domain/outcome.ts';
+import { failureOutcomeWithCode, invalidRequest, type SuccessValue, successOutcome } from '../../../domain/outcome.ts';
 import { listChanges } from './catalog-changes.ts';
 import type { OperatorRequest, OperatorRoute } from './operator-route.ts';
 import { cursorRule, parsePageQuery, toPageJson } from './page-query.ts';
@@ -60,6 +60,9 @@ export function catalogRoutes(deps: CatalogRoutesDeps): readonly OperatorRoute[]
   ];
 }
 
+/** Catalog in an answer of `GET /catalogs`. */
+export type CatalogView = ReturnType<typeof describeCatalog>;
+
 function describeCatalog({ bookings, clock }: CatalogRoutesDeps, served: ServedCatalog) {
   const { source, current, activatedMs, reloadErrors } = served;
   return {
@@ -83,11 +86,14 @@ const stateRule = `must be ${offerStates.slice(0, -1).join(', ')} or ${offerStat
 
 const offerId = new RegExp(offerIdPattern);
 
+/** Page of the offers of a catalog. */
+export type CatalogOffersPage = SuccessValue<ReturnType<typeof listOffers>>;
+
 async function listOffers(
   deps: CatalogRoutesDeps,
   catalog: CompiledCatalog,
   { query, signal, logIncompleteAnswer }: OperatorRequest,
-): Promise<Outcome<object>> {
+) {
   const { clock, bookings, analytics } = deps;
   const page = parsePageQuery(query, ['state']);
   if (!page.ok) return page;

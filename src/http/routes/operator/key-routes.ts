@@ -8,7 +8,13 @@ import { type KeyLimits, toLimitsJson } from '../../../auth/rate-limits.ts';
 import { bounds } from '../../../bounds.ts';
 import { formatIsoTimestamp, formatIsoTimestampOrNull } from '../../../domain/calendar.ts';
 import type { Clock } from '../../../domain/clock.ts';
-import { failureOutcomeWithCode, invalidRequest, type Outcome, successOutcome } from '../../../domain/outcome.ts';
+import {
+  failureOutcomeWithCode,
+  invalidRequest,
+  type Outcome,
+  type SuccessValue,
+  successOutcome,
+} from '../../../domain/outcome.ts';
 import type { OperatorRoute } from './operator-route.ts';
 import { cursorRule, limitNeededRule, parsePageQuery, toPageJson } from './page-query.ts';
 import { tryKeyFile } from './try-key-file.ts';
@@ -29,15 +35,12 @@ export interface KeyRoutesDeps {
  */
 export function keyRoutes(deps: KeyRoutesDeps): readonly OperatorRoute[] {
   const { keys, clock, verticals, logger, authenticator, audit } = deps;
-  const toJson = (key: IssuedKey) => {
-    const usage = authenticator.getKeyUsage(key);
-    return { ...toIssuedKeyJson(key, clock.wallMs()), ...toKeyUsageJson(usage) };
-  };
-  const show = (keyId: string): Outcome<object> => {
+  const toJson = (key: IssuedKey) => toKeyView(key, authenticator.getKeyUsage(key), clock.wallMs());
+  const show = (keyId: string): Outcome<KeyView> => {
     const key = keys.find(keyId);
     return key === undefined ? failureOutcomeWithCode('NOT_FOUND') : successOutcome(toJson(key));
   };
-  const create = (body: unknown, actor: AuditActor): Outcome<object> => {
+  const create = (body: unknown, actor: AuditActor): Outcome<CreatedKey> => {
     const nowMs = clock.wallMs();
     const newKey = parseNewKey(body, verticals, nowMs);
     if (!newKey.ok) return newKey;
@@ -48,7 +51,7 @@ export function keyRoutes(deps: KeyRoutesDeps): readonly OperatorRoute[] {
       return { key, ...toJson(issued) };
     });
   };
-  const revoke = (keyId: string, actor: AuditActor): Outcome<object> => {
+  const revoke = (keyId: string, actor: AuditActor): Outcome<KeyView> => {
     const revoked = tryKeyFile(() => keys.revokeKey(keyId, clock.wallMs(), audit.recorderOf(actor)));
     if (!revoked.ok) return revoked;
     if (revoked.value === 'revoked') {
@@ -74,15 +77,14 @@ export function keyRoutes(deps: KeyRoutesDeps): readonly OperatorRoute[] {
   ];
 }
 
+/** Page of keys. */
+export type KeysPage = Exclude<SuccessValue<ReturnType<typeof listKeys>>, readonly KeyView[]>;
+
 /**
  * Lists keys: a page, or an array of all keys for a query without `limit` and `cursor`. There is no array of very many keys, because
  * reading and formatting them would block all other requests.
  */
-function listKeys(
-  { keys, authenticator }: KeyRoutesDeps,
-  query: string,
-  toJson: (key: IssuedKey) => object,
-): Outcome<object> {
+function listKeys({ keys, authenticator }: KeyRoutesDeps, query: string, toJson: (key: IssuedKey) => KeyView) {
   const page = parsePageQuery(query, ['account']);
   if (!page.ok) return page;
   const { account, cursor } = page.values;
@@ -100,9 +102,16 @@ function listKeys(
   });
 }
 
-function toKeyUsageJson({ limits, used, lastUsedMs }: KeyUsageReport) {
+/** Key in an answer. A limit is null if the default of the service applies. */
+export type KeyView = ReturnType<typeof toKeyView>;
+
+/** Answer to `POST /keys`, with the text of the key. */
+export type CreatedKey = KeyView & { readonly key: string };
+
+function toKeyView(key: IssuedKey, { limits, used, lastUsedMs }: KeyUsageReport, nowMs: number) {
   const toUsage = (name: keyof KeyLimits) => ({ limit: limits[name], used: used[name] });
   return {
+    ...toIssuedKeyJson(key, nowMs),
     usage: toLimitsJson({
       requestsPerMinute: toUsage('requestsPerMinute'),
       analyticsPerMinute: toUsage('analyticsPerMinute'),

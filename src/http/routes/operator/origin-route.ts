@@ -73,6 +73,9 @@ function listOrigins(embedOrigins: OriginRouteDeps['embedOrigins'], query: strin
     : successOutcome(found.value.map(toJson));
 }
 
+/** Allowed origin in an answer of `GET /origins`. */
+export type OriginView = ReturnType<typeof toJson>;
+
 const toJson = ({ accountName, origin }: AllowedOrigin) => ({ account: accountName, origin });
 const toCursor = ({ account, origin }: AllowedOrigin) => `${account} ${origin}`;
 

@@ -32,6 +32,9 @@ export function parsePageQuery<Name extends string = never>(
   return limit === null ? invalidRequest('limit', limitRule) : { ok: true, values, limit };
 }
 
+/** Page of a list in an answer. */
+export type Page<View> = ReturnType<typeof toPageJson<never, View>>;
+
 /**
  * Creates the JSON of a page.
  *

@@ -9,7 +9,7 @@ import { countAnalyticsLagRecords, type GaugeSources, readDiskSpace } from '../.
 import { awaitWithinScrapeTimeout } from '../../../metrics/metric-registry.ts';
 import { processStartMs } from '../../../metrics/process-metrics.ts';
 import type { ClockAdvance } from '../../../operations/advance-clock.ts';
-import type { OperatorRoute } from './operator-route.ts';
+import type { OperatorRequest, OperatorRoute } from './operator-route.ts';
 
 export interface StatusRouteDeps {
   readonly clock: Clock;
@@ -24,57 +24,62 @@ export interface StatusRouteDeps {
   readonly defaultLimits: KeyLimits;
 }
 
-/** Returns the route `GET /status`, which shows the state of the service. Its numbers are values of the metrics. */
+/** Returns the route `GET /status`, which shows the state of the service. */
 export function statusRoute(deps: StatusRouteDeps): OperatorRoute {
-  const { clock, verticals, notReadyReasons, gaugeSources, testClock, defaultLimits } = deps;
-  const { build, gauges, dataDir, logHealthy, certificateStatus: certificate } = gaugeSources;
-  const segments = verticals.map(({ segment }) => segment);
   return {
     path: '/status',
     name: 'status',
-    async GET({ logIncompleteAnswer }) {
-      const disk = await awaitWithinScrapeTimeout(readDiskSpace(dataDir), (cause) =>
-        logIncompleteAnswer({ text: 'space of the disk cannot be read; check the disk of the data folder', cause }),
-      );
-      const reasons = notReadyReasons();
-      return successOutcome({
-        ready: reasons.length === 0,
-        reasons,
-        version: build.version,
-        engine: build.engine,
-        node: process.versions.node,
-        now: formatIsoTimestamp(clock.wallMs()),
-        started_at: formatIsoTimestamp(Math.floor(processStartMs)),
-        uptime_seconds: Math.max(0, Math.floor((systemClock.wallMs() - processStartMs) / 1000)),
-        verticals: segments,
-        sessions: { live: gauges.marketplace_live_sessions(), limit: gauges.marketplace_live_sessions_max() },
-        requests_in_flight: gauges.marketplace_requests_in_flight(),
-        keys: gauges.marketplace_api_keys(),
-        matching: {
-          threads: gauges.marketplace_match_threads(),
-          threads_ready: gauges.marketplace_match_threads_ready(),
-          pending: gauges.marketplace_matches_pending(),
-        },
-        ledger: {
-          healthy: logHealthy.ledger(),
-          appended_position: gauges.marketplace_ledger_appended_position(),
-          durable_position: gauges.marketplace_ledger_durable_position(),
-        },
-        journal: { healthy: logHealthy.journal() },
-        analytics: {
-          healthy: gauges.marketplace_aggregator_up() === 1,
-          applied_position: gauges.marketplace_analytics_applied_position(),
-          lag_records: countAnalyticsLagRecords(gauges),
-          lag_seconds: gauges.marketplace_analytics_lag_seconds(),
-        },
-        disk: disk && { free_bytes: disk.freeBytes, size_bytes: disk.sizeBytes },
-        certificate: certificate && {
-          expires_in_seconds: certificate.secondsUntilExpiry,
-          reload_failed: certificate.lastReloadFailed,
-        },
-        test_clock: testClock?.readTime() ?? null,
-        default_limits: toLimitsJson(defaultLimits),
-      });
+    GET: async (request) => successOutcome(await describeStatus(deps, request)),
+  };
+}
+
+/** Answer of `GET /status`. */
+export type ServiceStatus = Awaited<ReturnType<typeof describeStatus>>;
+
+/** Describes the state of the service. The numbers are values of the metrics. */
+async function describeStatus(deps: StatusRouteDeps, { logIncompleteAnswer }: OperatorRequest) {
+  const { clock, verticals, notReadyReasons, gaugeSources, testClock, defaultLimits } = deps;
+  const { build, gauges, dataDir, logHealthy, certificateStatus: certificate } = gaugeSources;
+  const disk = await awaitWithinScrapeTimeout(readDiskSpace(dataDir), (cause) =>
+    logIncompleteAnswer({ text: 'space of the disk cannot be read; check the disk of the data folder', cause }),
+  );
+  const reasons = notReadyReasons();
+  return {
+    ready: reasons.length === 0,
+    reasons,
+    version: build.version,
+    engine: build.engine,
+    node: process.versions.node,
+    now: formatIsoTimestamp(clock.wallMs()),
+    started_at: formatIsoTimestamp(Math.floor(processStartMs)),
+    uptime_seconds: Math.max(0, Math.floor((systemClock.wallMs() - processStartMs) / 1000)),
+    verticals: verticals.map(({ segment }) => segment),
+    sessions: { live: gauges.marketplace_live_sessions(), limit: gauges.marketplace_live_sessions_max() },
+    requests_in_flight: gauges.marketplace_requests_in_flight(),
+    keys: gauges.marketplace_api_keys(),
+    matching: {
+      threads: gauges.marketplace_match_threads(),
+      threads_ready: gauges.marketplace_match_threads_ready(),
+      pending: gauges.marketplace_matches_pending(),
     },
+    ledger: {
+      healthy: logHealthy.ledger(),
+      appended_position: gauges.marketplace_ledger_appended_position(),
+      durable_position: gauges.marketplace_ledger_durable_position(),
+    },
+    journal: { healthy: logHealthy.journal() },
+    analytics: {
+      healthy: gauges.marketplace_aggregator_up() === 1,
+      applied_position: gauges.marketplace_analytics_applied_position(),
+      lag_records: countAnalyticsLagRecords(gauges),
+      lag_seconds: gauges.marketplace_analytics_lag_seconds(),
+    },
+    disk: disk && { free_bytes: disk.freeBytes, size_bytes: disk.sizeBytes },
+    certificate: certificate && {
+      expires_in_seconds: certificate.secondsUntilExpiry,
+      reload_failed: certificate.lastReloadFailed,
+    },
+    test_clock: testClock?.readTime() ?? null,
+    default_limits: toLimitsJson(defaultLimits),
   };
 }
