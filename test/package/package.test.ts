@@ -255,16 +255,41 @@ test('npx marketplace --version prints the version of the package', async () => 
   assert.equal(await runToEnd('npx', ['--no', '--', 'marketplace', '--version'], installed.project), `${version}\n`);
 });
 
-test('the installed marketplace command serves requests, and drains at SIGTERM', async () => {
+/** Asserts that a listener serves the page of a console, and the compressed files that the page names. */
+async function assertConsole(http: HttpClient, name: 'partner' | 'operator'): Promise<void> {
+  const page = await http.send({ path: '/console/' });
+  assert.deepEqual([page.status, page.headers.get('content-type')], [200, 'text/html; charset=utf-8']);
+  for (const [tag, ending, type] of [
+    ['src', 'js', 'text/javascript; charset=utf-8'],
+    ['href', 'css', 'text/css; charset=utf-8'],
+  ] as const) {
+    const [, file] = new RegExp(`${tag}="(${name}\\.${ending}\\?v=\\w+)"`).exec(page.text) ?? [];
+    assert.ok(file !== undefined, page.text);
+    for (const encoding of ['br', 'gzip', undefined]) {
+      const path = `/console/${file}`;
+      const answer = await http.send({ path, headers: encoding === undefined ? {} : { 'Accept-Encoding': encoding } });
+      const { status, headers, text } = answer;
+      assert.deepEqual([status, headers.get('content-type'), headers.get('content-encoding')], [200, type, encoding]);
+      const built = readFileSync(join(installed.home, 'dist/src/web/console/dist', `${name}.${ending}`), 'utf8');
+      assert.equal(text, built);
+    }
+  }
+}
+
+test('the installed marketplace command serves requests and both consoles, and drains at SIGTERM', async () => {
   const dataDir = join(installed.project, 'data-of-serve');
   const command = join(installed.project, 'node_modules', '.bin', 'marketplace');
   const server = await serveMarketplace(dataDir, {}, command);
   const [, testKey = ''] = /^ {2}test {2}(\S+)$/m.exec(readFileSync(join(dataDir, 'first-keys.txt'), 'utf8')) ?? [];
   const http = new HttpClient(server.port);
+  const operations = new HttpClient(server.operationsPort, false);
   try {
     await new ApiCaller(http, 'personal-loans', testKey).createSession('first-try');
+    await assertConsole(http, 'partner');
+    await assertConsole(operations, 'operator');
   } finally {
     http.close();
+    operations.close();
     assert.equal(await server.stop(), 0);
   }
 });
