@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import type { OfferAnalytics } from '../../src/operations/analytics-schemas.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { type ApiCaller, assertError, assertOk } from '../support/api-caller.ts';
 import { ChangeableCatalogs, withBudgets, withDailyCap, withoutOffers } from '../support/changeable-catalogs.ts';
+import { describeServiceOnEveryEngine } from '../support/contract-suite.ts';
 import { echoMarker } from '../support/http-client.ts';
-import { RunningMarketplace } from '../support/running-marketplace.ts';
+import type { RunningMarketplace } from '../support/running-marketplace.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 import { askOperator } from './operator-request.ts';
 
@@ -45,19 +46,20 @@ const clickUsd = (offer: LoanOffer) => clickMicros(offer, complete[creditBand] a
 const offersOf = ({ lenders }: LoanCatalog) => lenders.flatMap(({ offers }) => offers);
 const livePath = `/catalogs/${vertical.segment}/live`;
 
-describe('catalogs on the operations listener', () => {
-  const catalogs = new ChangeableCatalogs(fixture);
-  const initial = catalogs.initialCatalog;
+const catalogs = new ChangeableCatalogs(fixture);
+const initial = catalogs.initialCatalog;
+
+const declareTests = ({ running }: { readonly running: () => RunningMarketplace }) => {
   let market: RunningMarketplace;
   /** Callers of two accounts. */
   let callers: readonly ApiCaller[];
   /** Offers with a daily cap, with a used budget, with even pacing, and with old figures. */
   let [cappedId, spentId, pacedId, outdatedId]: string[] = [];
-  before(async () => {
-    market = await RunningMarketplace.start('uws', { catalogs: catalogs.sources });
+  before(() => {
+    market = running();
     callers = ['one', 'two'].map((account) => market.caller(fixture, { account }));
   });
-  after(() => market.close());
+  after(() => catalogs.writeCatalog(initial));
 
   const ask = (path: string) => askOperator(market, { path });
   const readOffers = async (query = '') => assertOk<OfferPage>(await ask(`${livePath}/offers?${query}`));
@@ -88,7 +90,7 @@ describe('catalogs on the operations listener', () => {
         ? { per_month_usd: (12 * clickMicros(offer, complete[creditBand] as string)) / 1_000_000, pacing: 'even' }
         : undefined;
     };
-    const limited = withBudgets(withDailyCap(initial, 1, [cappedId!]), budgetOf);
+    const limited = structuredClone(withBudgets(withDailyCap(initial, 1, [cappedId!]), budgetOf));
     for (const offer of offersOf(limited)) if (offer.id === outdatedId) Object.assign(offer, { as_of: '2026-05-01' });
     return { ...limited, max_age_days: 10 };
   }
@@ -328,4 +330,6 @@ describe('catalogs on the operations listener', () => {
       assertError(await ask(`${livePath}/offers?${param}=a&${param}=a`), 'INVALID_REQUEST', param);
     }
   });
-});
+};
+
+describeServiceOnEveryEngine('catalogs on the operations listener', declareTests, { catalogs: catalogs.sources });

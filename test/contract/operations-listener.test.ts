@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { keyFilePath } from '../../src/auth/key-file.ts';
 import { bounds } from '../../src/bounds.ts';
 import { assertError, assertOk } from '../support/api-caller.ts';
-import { describeService } from '../support/contract-suite.ts';
+import { describeServiceOnEveryEngine } from '../support/contract-suite.ts';
 import { echoMarker, type HttpResponse } from '../support/http-client.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
 import { allFixtures, personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
@@ -31,7 +31,7 @@ function jsonOf<Value>({ text }: HttpResponse): Value {
 
 const wish = { account: 'acme', vertical: 'personal-loans', mode: 'test' };
 
-describeService('the operations listener', ({ running }) => {
+describeServiceOnEveryEngine('the operations listener', ({ running }) => {
   const ask = (method: string, path: string, json?: unknown) => askOperator(running(), { method, path, json });
   const assertInvalid = async (param: string, answer: Promise<HttpResponse>) =>
     assertError(await answer, 'INVALID_REQUEST', param);

@@ -1,6 +1,6 @@
 import { after, before, describe } from 'node:test';
 import type { ApiCaller } from './api-caller.ts';
-import { type ApiKeyOptions, RunningMarketplace, type StartOptions } from './running-marketplace.ts';
+import { type ApiKeyOptions, type Engine, RunningMarketplace, type StartOptions } from './running-marketplace.ts';
 import type { VerticalFixture } from './vertical-fixture.ts';
 import { allFixtures, personalLoansFixture } from './vertical-fixtures.ts';
 
@@ -43,16 +43,28 @@ export function describePersonalLoans(subject: string, declare: DeclareTests, op
   describeEveryVertical(subject, declare, options, [personalLoansFixture]);
 }
 
-/** Declares tests that use one service, on the native engine, and no particular vertical. */
+type DeclareServiceTests = (on: { readonly running: () => RunningMarketplace }) => void;
+
+/** Declares the same tests for each engine, with one service per engine. */
+export function describeServiceOnEveryEngine(
+  subject: string,
+  declare: DeclareServiceTests,
+  options: StartOptions = {},
+): void {
+  for (const engine of ['uws', 'node'] as const) describeService(`${subject} on ${engine}`, declare, options, engine);
+}
+
+/** Declares tests that use one service, by default on the native engine, and no particular vertical. */
 export function describeService(
   subject: string,
-  declare: (on: { readonly running: () => RunningMarketplace }) => void,
+  declare: DeclareServiceTests,
   options: StartOptions = {},
+  engine: Engine = 'uws',
 ): void {
   describe(subject, () => {
     let market: RunningMarketplace | undefined;
     before(async () => {
-      market = await RunningMarketplace.start('uws', options);
+      market = await RunningMarketplace.start(engine, options);
     });
     after(() => market?.close());
     declare({

@@ -16,7 +16,7 @@ import { temporaryFolder } from './temporary-folder.ts';
 import type { VerticalFixture } from './vertical-fixture.ts';
 import { allFixtures } from './vertical-fixtures.ts';
 
-/** Only the listener suite, `test/openapi/every-status.test.ts` and `test/contract/scopes.test.ts` run on node:http. */
+/** Most tests run on uWebSockets.js only. Those of the listeners, of the operations API, of scopes and of every status run on both engines. */
 export type Engine = 'uws' | 'node';
 
 export interface ApiKeyOptions {
