@@ -308,6 +308,15 @@ export const bounds = {
   bookedRevenueSnapshotIntervalMs: 3 * 60 * 1000,
   /** Delay between attempts to switch a new SQLite file to WAL mode. */
   sqliteWalRetryDelayMs: 5,
+  /** Attempts to start a transaction while the write-ahead log of a database is empty, and the delay between them. */
+  databaseFreezeAttemptsMax: 200,
+  databaseFreezeRetryDelayMs: 50,
+  /** Maximum time for which an attempt waits for a lock, and blocks the writers of the database. */
+  databaseFreezeLockTimeoutMs: 100,
+  /** Number of bytes of a database that are copied at a time: a multiple of every page size. */
+  databaseCopyChunkBytes: 1024 * 1024,
+  /** If a higher share of the pages of a database differs from the earlier copy, the whole database is copied. */
+  databaseChangedPagesShareMax: 0.25,
   /** Interval at which the inventory of the data folder is written if it has changed. */
   inventoryWriteIntervalMs: 60_000,
   /** Maximum size of the file with the booked revenue of the offers. An offer takes about 100 bytes. */

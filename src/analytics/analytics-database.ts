@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import { groupSumNames, largeUnitSumNames, unitSumNames } from '../experiments/unit-sums.ts';
-import { createPrivateFile } from '../files/durable-files.ts';
+import { createPrivateFile, separateHardLinks } from '../files/durable-files.ts';
 import { unbookedReasons, widgetEventTypes } from '../ledger/ledger-record.ts';
 import { recordCountNames } from './projection-state.ts';
 import { SqlDatabase, toColumnName } from './sql-database.ts';
@@ -322,6 +322,8 @@ export interface StoreEvidence {
 export function readStoreEvidence(file: string, { readonly }: { readonly readonly: boolean }): StoreEvidence | null {
   let database: SqlDatabase | undefined;
   try {
+    // Closing a writable database moves its write-ahead log to the file, which a backup may share.
+    if (!readonly) separateHardLinks(file);
     const opened = new SqlDatabase(file, { readonly, fileMustExist: true });
     database = opened;
     const query = (sql: string): number => opened.value<number>(sql) ?? 0;

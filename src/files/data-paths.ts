@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { OperatorError } from '../domain/operator-error.ts';
 
@@ -52,4 +53,18 @@ export class FolderMissingError extends DataMissingError {
     super(folder, `is missing, ${details}`);
     this.folder = folder;
   }
+}
+
+/** Path of the file that marks a backup until it is complete. */
+export function unfinishedBackupPath(dataDir: string): string {
+  return join(dataDir, 'unfinished-backup');
+}
+
+/** Throws `DataMissingError` for a backup that was interrupted, because its files are incomplete or of different times. */
+export function assertFinishedBackup(dataDir: string): void {
+  if (!existsSync(unfinishedBackupPath(dataDir))) return;
+  throw new DataMissingError(
+    dataDir,
+    'is a backup that was interrupted, and is incomplete: use another backup, or delete this folder and run marketplace backup again',
+  );
 }

@@ -1,8 +1,11 @@
 import {
   chmodSync,
   closeSync,
+  constants,
+  copyFileSync,
   existsSync,
   fsyncSync,
+  linkSync,
   mkdirSync,
   openSync,
   renameSync,
@@ -107,6 +110,29 @@ export async function writeFileDurablyInBackground(path: string, content: string
   } finally {
     await folder.close();
   }
+}
+
+/** Creates a hard link to a file. Returns false if this is not possible, for example because the folders are on different file systems. */
+export function tryLink(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Replaces a file that has several hard links by a copy, so that a change of the file changes no other folder: backups with a common base
+ * share files. Does nothing if the file is missing. Throws a system error.
+ */
+export function separateHardLinks(path: string): void {
+  if ((statSync(path, { throwIfNoEntry: false })?.nlink ?? 1) === 1) return;
+  const temporary = `${path}.new`;
+  copyFileSync(path, temporary, constants.COPYFILE_FICLONE);
+  fsyncPath(temporary);
+  renameSync(temporary, path);
+  fsyncPath(dirname(path));
 }
 
 /**

@@ -1,6 +1,7 @@
 import { serviceActor } from '../audit/audit-log.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { TestClock } from '../domain/test-clock.ts';
+import { assertFinishedBackup } from '../files/data-paths.ts';
 import { createPrivateFolder, restrictFolderToOwner } from '../files/durable-files.ts';
 import { lockFolder } from '../files/folder-lock.ts';
 import { openOrCreateSecretFile } from '../secrets/secret-file.ts';
@@ -14,13 +15,15 @@ import type { ServiceOptions } from './service.ts';
 /**
  * Creates and locks the data folder, makes it accessible only to its owner, opens the audit log, and loads the secrets. Throws `FolderInUseError` if
  * another process has locked the folder, `TestClockMismatchError` if the folder has a test clock and the options do not ask for one, or the other
- * way round, and `DataMissingError` if the ledger, its first segments or entries of the audit log are missing.
+ * way round, and `DataMissingError` if the ledger, its first segments or entries of the audit log are missing, or if the folder is an
+ * incomplete backup.
  */
 export function openDataFolder(options: ServiceOptions, cleanup: CleanupStack): OpenedDataFolder {
   const { dataDir, secretFile, logger } = options;
   createPrivateFolder(dataDir);
   const lock = lockFolder(dataDir);
   cleanup.addCleanupCallback(() => lock.release());
+  assertFinishedBackup(dataDir);
   const testClock = openTestClock(options);
   // Every file in the folder is created with mode 0600, so a volume that rejects chmod causes a warning and not an error.
   if (!restrictFolderToOwner(dataDir)) {

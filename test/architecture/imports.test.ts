@@ -77,6 +77,7 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
     'src/audit/',
     'src/auth/',
     'src/analytics/',
+    'src/files/copy-database.ts',
     'src/files/folder-lock.ts',
     'src/files/shared-database.ts',
   ],

@@ -1,27 +1,15 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import { describe, type TestContext, test } from 'node:test';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
 import { type LogFiles, nodeFileSystem } from '../../src/event-log/log-files.ts';
 import { encodeSegmentHeader, segmentFileName, segmentHeaderLength } from '../../src/event-log/log-format.ts';
 import { recoverLog } from '../../src/event-log/log-recovery.ts';
 import { LogRewrittenError, LogScanner } from '../../src/event-log/log-scanner.ts';
 import { LogDamagedError } from '../../src/event-log/segment-reader.ts';
-import { copyLog, verifyLog } from '../../src/event-log/verify-log.ts';
+import { verifyLog } from '../../src/event-log/verify-log.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import {
-  appendOneByOne,
-  damageByte,
-  openLog,
-  openTestLog,
-  plain,
-  recordEnds,
-  recordsUpTo,
-  recoveredRecords,
-  removeEndMark,
-  segmentFiles,
-  writeLog,
-} from './log-fixture.ts';
+import { appendOneByOne, openTestLog, plain, recordEnds, recordsUpTo, removeEndMark, writeLog } from './log-fixture.ts';
 
 const threeSegments = (folder: string) => writeLog(folder, [1, 3], [1, 1, 1, 1], [2, 2]);
 
@@ -139,42 +127,5 @@ describe('verifyLog', () => {
     writeFileSync(join(folder, segmentFileName(3)), encodeSegmentHeader({ firstSequence: 3, previousCrc: 0 }));
     assert.throws(() => scanner.nextRecord(), LogRewrittenError);
     scanner.close();
-  });
-});
-
-describe('copyLog', () => {
-  const copyTarget = (t: TestContext) => join(temporaryFolder(t), 'copy');
-  const segmentNames = (folder: string) => segmentFiles(folder).map((file) => basename(file));
-
-  test('copies every record and segment, but not the bytes of an incomplete record', async (t) => {
-    const [folder, target] = [temporaryFolder(t), copyTarget(t)];
-    const last = (await threeSegments(folder)).at(-1)!;
-    removeEndMark(folder);
-    const { size } = statSync(last);
-    appendFileSync(last, readFileSync(last).subarray(0, 20));
-    const copied = await copyLog(folder, target);
-    assert.deepEqual([copied.records, copied.tornBytes], [12, 0]);
-    assert.deepEqual(segmentNames(target), segmentNames(folder));
-    assert.equal(statSync(segmentFiles(target).at(-1)!).size, size);
-    assert.deepEqual(plain(await recoveredRecords(target)), plain(recordsUpTo(12)));
-  });
-
-  test('copyLog omits the preallocated bytes of an open log, and marks the copy as complete', async (t) => {
-    const [folder, target] = [temporaryFolder(t), copyTarget(t)];
-    const log = await openLog(folder);
-    await appendOneByOne(log, 5);
-    const { records, bytes } = await copyLog(folder, target);
-    const [file] = segmentFiles(target);
-    const { size } = statSync(file!);
-    assert.deepEqual([records, bytes], [5, size + segmentHeaderLength]);
-    truncateSync(file!, size - 1);
-    assert.equal((await verifyLog(nodeFileSystem, target)).damage?.file, file);
-  });
-
-  test('does not copy a damaged log, and reports the location of the damage', async (t) => {
-    const folder = temporaryFolder(t);
-    const [first] = await threeSegments(folder);
-    damageByte(first!, statSync(first!).size - 10);
-    await assert.rejects(copyLog(folder, copyTarget(t)), { name: 'LogDamagedError', file: first });
   });
 });

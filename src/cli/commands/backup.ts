@@ -1,4 +1,4 @@
-import { chmodSync, cpSync, existsSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { auditLogPath, SqliteAuditLog } from '../../audit/sqlite-audit-log.ts';
@@ -7,16 +7,18 @@ import { keyUsePath } from '../../auth/key-use-file.ts';
 import { operatorTokenPath } from '../../auth/operator-token.ts';
 import { bounds } from '../../bounds.ts';
 import { loadConfig } from '../../config/config.ts';
+import { type CopyLogOptions, copyLog, readsPerCopy } from '../../event-log/copy-log.ts';
 import { nodeFileSystem } from '../../event-log/log-files.ts';
-import { copyLog, logSizeBytes, readsPerCopy, type VerifyLogOptions } from '../../event-log/verify-log.ts';
+import { logSizeBytes } from '../../event-log/verify-log.ts';
+import { copyDatabase } from '../../files/copy-database.ts';
 import {
   type AuditLogEnd,
   type DataInventory,
   readDataInventory,
   writeDataInventory,
 } from '../../files/data-inventory.ts';
-import { dataPaths } from '../../files/data-paths.ts';
-import { createFolderDurably, fsyncPath } from '../../files/durable-files.ts';
+import { assertFinishedBackup, dataPaths, unfinishedBackupPath } from '../../files/data-paths.ts';
+import { createFolderDurably, fsyncPath, writeFileDurably } from '../../files/durable-files.ts';
 import { readTestClockDays, writeTestClockDays } from '../../files/test-clock-file.ts';
 import { CommandLineError, defineCommand } from '../command.ts';
 import { printJson, printNotice, printResult } from '../output.ts';
@@ -26,64 +28,62 @@ export function createCommand(): Command {
   return defineCommand('backup', {
     description:
       'Copies the data folder into a new or empty folder, in which a server can start. A server may be running: the copy contains everything ' +
-      'that the server had acknowledged before the backup started. The logs are verified while they are copied. The analytics store is not copied, ' +
-      'because the first start rebuilds it. A secret file outside the data folder (SVC_SECRET_FILE) is not copied either. A secret file in ' +
-      'the data folder is copied: protect the copy like the original.',
+      'that the server had acknowledged before the backup started. The logs are verified while they are copied. A secret file outside the ' +
+      'data folder (SVC_SECRET_FILE) is not copied. A secret file in the data folder is copied: protect the copy like the original. With ' +
+      '--base, files and pages of the analytics that an earlier backup already has take no space: the new folder shares them by hard links.',
     examples: [
       'marketplace backup /backup/marketplace/2026-11-21',
-      'marketplace backup /backup/marketplace/2026-11-22 --json | jq .ledger_records',
+      'marketplace backup /backup/marketplace/2026-11-22 --base /backup/marketplace/2026-11-21',
+      'marketplace backup /backup/marketplace/2026-11-23 --json | jq .ledger_records',
     ],
     exitCodes: { 3: null, 130: null },
     json: 'one object: folder, ledger_records, has_secrets',
   })
     .argument('<folder>', 'target folder; created if it does not exist')
+    .option('--base <folder>', 'earlier backup on the same file system, which is not changed')
     .action(backUpDataFolder);
 }
 
-type CopyOptions = Pick<VerifyLogOptions, 'onBytesRead' | 'signal'>;
+interface BackupOptions {
+  readonly base?: string;
+  readonly json?: true;
+}
+
+/** Data folder and target of a backup. */
+interface BackupFolders {
+  readonly dataDir: string;
+  readonly target: string;
+  /** Earlier backup, or null. */
+  readonly base: string | null;
+}
 
 /**
  * Copies the data folder into another folder. The order of the copies is fixed, because a running server may change files during the copy.
- * The archive of old figures is copied after the ledger, because the server deletes ledger records only after it has archived their
- * figures. Keys are copied after the ledger, so that the copied keys include the account of every copied session. Secrets are copied after
- * all data that is signed with the secrets. The audit log and the inventory are copied last.
+ * The analytics store and the booked revenue are copied before the ledger, because a start refuses a store that has more records than the
+ * ledger, and computes the booked revenue again. The archive of old figures is copied after the ledger, because the server deletes ledger
+ * records only after it has archived their figures. Keys are copied after the ledger, so that the copied keys include the account of every
+ * copied session. Secrets are copied after all data that is signed with the secrets. The audit log and the inventory are copied last.
+ *
+ * Until the copy is complete, a file in the target marks it, and a start refuses it.
  */
-async function backUpDataFolder(targetFolder: string, output: { readonly json?: true }): Promise<void> {
-  const { config } = loadConfig();
-  const { dataDir, secretFile } = config;
-  const target = resolve(targetFolder);
-  // A secret file outside the data folder is not copied: a copy of the data must be useless without the secrets.
-  const hasSecrets = dirname(secretFile) === dataDir;
-  if (target === dataDir || target.startsWith(`${dataDir}/`)) {
-    throw new CommandLineError(`${target} is inside the data folder, which would be copied into itself`);
-  }
-  if (existsSync(target) && readdirSync(target).length > 0) throw new CommandLineError(`${target} is not empty`);
-  const { ledgerFolder, journalFolder: journal, archiveFolder } = dataPaths(dataDir);
-  if (!existsSync(ledgerFolder)) throw new CommandLineError(`there is no ledger in ${dataDir} yet (see SVC_DATA_DIR)`);
+async function backUpDataFolder(targetFolder: string, options: BackupOptions): Promise<void> {
+  const { dataDir, secretFile } = loadConfig().config;
+  const folders = resolveFolders(dataDir, targetFolder, options.base);
+  const { target } = folders;
   const daysAtStart = readTestClockDays(dataDir);
   createFolderDurably(target);
-  // Marked before the first copy, because an interrupted backup must not become a folder without a test clock.
-  if (daysAtStart !== null) writeTestClockDays(target, daysAtStart);
   // The permissions are restricted even if the folder already exists, because a server may later use the folder as its data folder.
   chmodSync(target, 0o700);
-  const copies = dataPaths(target);
-  const bytes = [ledgerFolder, archiveFolder, ...journalLogFolders(journal)].reduce(
-    (sum, log) => sum + logBytesOrZero(log),
-    0,
-  );
-  const { ledger: { acceptedStart } = {}, hasUnitKey } = readDataInventory(dataDir).inventory;
-  const progress = { total: bytes * readsPerCopy, unit: null };
-  const { ledger, sealed } = await runWithProgress(output, progress, async (onBytesRead, signal) => {
-    const options: CopyOptions = { signal, onBytesRead };
-    const ledger = await copyLog(ledgerFolder, copies.ledgerFolder, options);
-    const sealed = existsSync(archiveFolder) ? await copyLog(archiveFolder, copies.archiveFolder, options) : null;
-    await copyJournal(journal, copies.journalFolder, options);
-    return { ledger, sealed };
-  });
+  writeFileDurably(unfinishedBackupPath(target), 'The backup in this folder is not complete.\n');
+  // Marked before the first copy, because an interrupted backup must not become a folder without a test clock.
+  if (daysAtStart !== null) writeTestClockDays(target, daysAtStart);
+  const { ledger, sealed } = await copyStoreAndLogs(folders, options);
   await copyKeyFile(keyFilePath(dataDir), keyFilePath(target));
   // The test clock is read last, because no copied record may be later than the time of the copied clock.
   const advancedDays = readTestClockDays(dataDir);
   if (advancedDays !== null) writeTestClockDays(target, advancedDays);
+  // A secret file outside the data folder is not copied: a copy of the data must be useless without the secrets.
+  const hasSecrets = dirname(secretFile) === dataDir;
   for (const [from, to] of [
     [join(dataDir, 'catalogs'), join(target, 'catalogs')],
     [operatorTokenPath(dataDir), operatorTokenPath(target)],
@@ -94,6 +94,7 @@ async function backUpDataFolder(targetFolder: string, output: { readonly json?: 
   }
   // Each entry is written before its change, so the audit log that is copied last has the entries of all copied changes.
   const audit = await copyAuditLog(dataDir, target);
+  const { ledger: { acceptedStart } = {}, hasUnitKey } = readDataInventory(dataDir).inventory;
   const inventory: DataInventory = {
     ledger: { position: ledger.position, crc: ledger.crc, ...(acceptedStart !== undefined && { acceptedStart }) },
     ...(sealed !== null && { sealed: { position: sealed.position, crc: sealed.crc } }),
@@ -102,9 +103,64 @@ async function backUpDataFolder(targetFolder: string, output: { readonly json?: 
     ...(audit !== null && { audit }),
   };
   writeDataInventory(target, inventory, advancedDays);
+  rmSync(unfinishedBackupPath(target));
+  fsyncPath(target);
   if (!hasSecrets) printNotice(`${secretFile} is outside the data folder and was not copied: back it up separately`);
-  if (output.json) printJson({ folder: target, ledger_records: ledger.records, has_secrets: hasSecrets });
+  if (options.json) printJson({ folder: target, ledger_records: ledger.records, has_secrets: hasSecrets });
   else printResult(`copied ${ledger.records} records of the ledger and all other data to ${target}`);
+}
+
+/** Returns the absolute paths of the folders. Throws `CommandLineError` if they are not suitable. */
+function resolveFolders(dataDir: string, targetFolder: string, baseFolder: string | undefined): BackupFolders {
+  const target = resolve(targetFolder);
+  if (target === dataDir || target.startsWith(`${dataDir}/`)) {
+    throw new CommandLineError(`${target} is inside the data folder, which would be copied into itself`);
+  }
+  if (existsSync(unfinishedBackupPath(target))) {
+    throw new CommandLineError(`${target} has a backup that was interrupted; delete the folder`);
+  }
+  if (existsSync(target) && readdirSync(target).length > 0) throw new CommandLineError(`${target} is not empty`);
+  if (!existsSync(dataPaths(dataDir).ledgerFolder)) {
+    throw new CommandLineError(`there is no ledger in ${dataDir} yet (see SVC_DATA_DIR)`);
+  }
+  assertFinishedBackup(dataDir);
+  if (baseFolder === undefined) return { dataDir, target, base: null };
+  const base = resolve(baseFolder);
+  const isBackup = readDataInventory(base).inventory.ledger !== undefined && !existsSync(unfinishedBackupPath(base));
+  if (base === dataDir || !isBackup) throw new CommandLineError(`${base} is not a complete backup`);
+  return { dataDir, target, base };
+}
+
+/** Copies the analytics store, the booked revenue, and then the logs, and displays the progress. */
+function copyStoreAndLogs({ dataDir, target, base }: BackupFolders, output: { readonly json?: true }) {
+  const from = dataPaths(dataDir);
+  const to = dataPaths(target);
+  const known = base === null ? null : dataPaths(base);
+  const logs = [from.ledgerFolder, from.archiveFolder, ...journalLogFolders(from.journalFolder)];
+  const logBytes = logs.reduce((sum, log) => sum + logBytesOrZero(log), 0);
+  const storeBytes = statSync(from.analyticsStoreFile, { throwIfNoEntry: false })?.size ?? 0;
+  const progress = { total: storeBytes + logBytes * readsPerCopy, unit: null };
+  return runWithProgress(output, progress, async (onBytesRead, signal) => {
+    const options = { signal, onBytesRead };
+    if (storeBytes > 0) {
+      const problem = await copyDatabase(from.analyticsStoreFile, to.analyticsStoreFile, {
+        base: known?.analyticsStoreFile,
+        ...options,
+      });
+      if (problem !== null) {
+        printNotice(
+          `analytics.sqlite was not copied (${problem}): a start of the copy computes the analytics from the ledger`,
+        );
+      }
+    }
+    if (existsSync(from.bookedRevenueFile)) copyAndSync(from.bookedRevenueFile, to.bookedRevenueFile);
+    const ledger = await copyLog(from.ledgerFolder, to.ledgerFolder, { base: known?.ledgerFolder, ...options });
+    const sealed = existsSync(from.archiveFolder)
+      ? await copyLog(from.archiveFolder, to.archiveFolder, { base: known?.archiveFolder, ...options })
+      : null;
+    await copyJournal(from.journalFolder, to.journalFolder, options);
+    return { ledger, sealed };
+  });
 }
 
 /** Copies the audit log. Returns its end, or null if an earlier release wrote the folder, which has no audit log. */
@@ -133,7 +189,7 @@ function journalLogFolders(journal: string): string[] {
 }
 
 /** Copies the journal, which is a folder of logs. Skips an expired log that the server deletes during the copy. */
-async function copyJournal(journal: string, target: string, options: CopyOptions): Promise<void> {
+async function copyJournal(journal: string, target: string, options: CopyLogOptions): Promise<void> {
   if (!existsSync(journal)) return;
   createFolderDurably(target);
   for (const log of journalLogFolders(journal)) {

@@ -4,6 +4,7 @@ import { readDataDir } from '../../config/config.ts';
 import { nodeFileSystem } from '../../event-log/log-files.ts';
 import { segmentHeaderLength } from '../../event-log/log-format.ts';
 import { type LogVerification, logSizeBytes, type VerifyLogOptions, verifyLog } from '../../event-log/verify-log.ts';
+import { assertFinishedBackup } from '../../files/data-paths.ts';
 import { lockFolder } from '../../files/folder-lock.ts';
 import { parseRecordTimeMs } from '../../ledger/ledger-record.ts';
 import { CommandLineError } from '../command.ts';
@@ -19,7 +20,8 @@ export function resolveLogFolder(named: string | undefined): string {
 
 /**
  * Runs a function that changes the data folder, while no service or other command can use the folder. Throws `CommandLineError` if there
- * is no data folder, `FolderInUseError` if the data folder is in use, and `TestClockMismatchError` if `SVC_TEST_CLOCK` does not suit the folder.
+ * is no data folder, `FolderInUseError` if the data folder is in use, `DataMissingError` if it is an incomplete backup, and
+ * `TestClockMismatchError` if `SVC_TEST_CLOCK` does not suit the folder.
  *
  * @param options without `yes`, the function changes nothing, so a new folder is not marked
  */
@@ -31,6 +33,7 @@ export async function withLockedDataFolder(
   if (!existsSync(dataDir)) throw new CommandLineError(`there is no data folder at ${dataDir} (see SVC_DATA_DIR)`);
   const lock = lockFolder(dataDir);
   try {
+    assertFinishedBackup(dataDir);
     if (yes) openLockedFolderClock(dataDir);
     else checkFolderClock(dataDir);
     await run(dataDir);
