@@ -182,7 +182,7 @@ function RejectedRows({ name, progress }: { readonly name: string; readonly prog
             cell: ({ reason }) => <code>{reason}</code>,
             value: ({ reason }) => reason,
           },
-          { header: 'Row', cell: ({ line }) => <span class="row-text">{line.trim()}</span> },
+          { header: 'Text of the row', cell: ({ line }) => <span class="row-text">{line.trim()}</span> },
         ]}
         foot={
           rejected > limits.rejectedRowsShownMax && (
