@@ -5,7 +5,7 @@ INSTALLED := node_modules/.package-lock.json
 MATCH_TESTS := test/matching/match-reference.test.ts test/matching/match-mutants.test.ts test/verticals/fairness.test.ts
 BENCH_TESTS := $(shell find test/bench -name '*.test.ts' | sort)
 # The tests of the benchmarks that run in `make test`: units without processes, and one run of every scenario's preparation.
-QUICK_BENCH_TESTS := $(addprefix test/bench/,check/baseline.test.ts demo-console/main.test.ts demo-history/write-demo-history.test.ts population/borrower.test.ts \
+QUICK_BENCH_TESTS := $(addprefix test/bench/,check/comparison.test.ts demo-console/main.test.ts demo-history/write-demo-history.test.ts population/borrower.test.ts \
   report/report.test.ts scenarios/scenarios.test.ts)
 TESTS := $(filter-out test/matching/match-mutants.test.ts test/openapi/generated-clients.test.ts $(filter-out $(QUICK_BENCH_TESTS),$(BENCH_TESTS)), \
   $(shell find test -name '*.test.ts' | sort))
@@ -104,8 +104,8 @@ console-pictures: $(INSTALLED) $(WEB) ## draw the pictures of the consoles in do
 bench: $(INSTALLED) $(WEB) ## measure the figures of bench/README.md
 	@$(WITH_NODE) node bench/main.ts
 
-bench-check: $(INSTALLED) $(WEB) ## fail if a benchmark is slower than in bench/baseline.json by more than noise; a few minutes
-	@$(WITH_NODE) node bench/check/main.ts
+bench-check: $(INSTALLED) $(WEB) ## fail if this checkout is slower than revision BASE (default: the last release) by more than noise; about 20 minutes
+	@$(WITH_NODE) node bench/check/main.ts $(if $(BASE),--base $(BASE))
 
 capacity-check: $(INSTALLED) $(WEB) ## plan capacity for KEYS=1000 with p99 below SLO=50 ms, and check it under load for a minute; MIX=file
 	@bin/marketplace capacity --keys $(or $(KEYS),1000) --slo-p99 $(or $(SLO),50) $(if $(MIX),--mix $(MIX)) --check

@@ -51,3 +51,9 @@ function fileSystem(folder: string): string {
     return 'unknown';
   }
 }
+
+/** Returns a warning if other processes use the machine; otherwise null. */
+export function busyMachineWarning({ loadAverage, cores }: Machine): string | null {
+  if (loadAverage <= cores / 2) return null;
+  return `BUSY MACHINE (load average ${loadAverage.toFixed(1)}): the noise is larger, so smaller losses are not found.`;
+}

@@ -67,7 +67,7 @@ const resultValidator = Compile(ResultSchema);
 type BenchmarkResult = Static<typeof ResultSchema>;
 
 /** Parses the value of a benchmark result file. Throws `CapacityPlanError` for an invalid value. */
-export function parseBenchResult(value: unknown): BenchmarkResult {
+function parseBenchResult(value: unknown): BenchmarkResult {
   const format = (value as { format?: unknown } | null)?.format;
   if (format !== benchResultFormat) {
     const problem =

@@ -1,67 +1,41 @@
-/** Compares the speed of the current code with the stored baseline: `make bench-check`. Options: `--help`. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+/** Compares the speed of the current checkout with another version of the code: `make bench-check`. Options: `--help`. */
+import { mkdir } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { bounds } from '../../src/bounds.ts';
-import { parseBenchResult } from '../capacity/benchmark-result.ts';
-import { readInputFile } from '../capacity/input-file.ts';
-import { type LoadClient, parseClientName } from '../load/load-clients.ts';
-import { describeCommit, describeMachine } from '../machine.ts';
-import type { BenchResult } from '../result/bench-result.ts';
-import { parseIntegerOption, resultsFolder, runBenchMain } from '../run-main.ts';
-import {
-  type BenchBaseline,
-  busyMachineWarning,
-  commandToStoreBaseline,
-  compareWithBaseline,
-  createBenchBaseline,
-  differentMachineWarning,
-  formatComparison,
-  parseBaseline,
-} from './baseline.ts';
-import { computeResultRatios, groupRatiosByName, type ResultRatio } from './ratios.ts';
+import { chooseLoadClients, parseClientName } from '../load/load-clients.ts';
+import { busyMachineWarning, describeMachine } from '../machine.ts';
+import { createBenchContext, parseIntegerOption, resultsFolder, runBenchMain } from '../run-main.ts';
+import { currentCheckout } from '../target/service-target.ts';
+import { prepareBaseCheckout } from './base-checkout.ts';
+import { checkedParts, checkScale, comparePart, defaultParts, measurePair } from './compare-part.ts';
+import { formatComparison, isLoss, runsMin } from './comparison.ts';
 
-const defaultBaseline = fileURLToPath(new URL('../baseline.json', import.meta.url));
 const exitCodeLoss = 1;
-const exitCodeInconclusive = 2;
+const exitCodeNoComparison = 2;
+const runsMax = 100;
 
-const comparedRuns = 3;
-const storedRuns = 5;
-const runsMax = 50;
-/** Maximum useful `threshold` of a speed ratio. A speed ratio with a higher threshold is reported as too noisy. */
-const usefulThresholdMax = 0.25;
+const usage = `Usage: make bench-check [BASE=REVISION], or bin/with-node node bench/check/main.ts [options]
 
-const usage = `Usage: make bench-check, or bin/with-node node bench/check/main.ts [options]
-
-Measures routes and single functions ${comparedRuns} times and compares their ratios (to the bare server and to a calibration) with
-bench/baseline.json. Possible losses are measured again before they are reported.
+Measures the routes and single functions of this checkout and of another version in turn, in the same run. Possible losses are measured
+again before they are reported.
 Exit status: 0 without a loss, 1 with a loss, 2 if no comparison is possible.
 
-  --store          store ${storedRuns} runs as the new baseline; use an idle machine
-  --repeat N       number of runs, 1 to ${runsMax}
-  --client NAME    wrk or autocannon; default: wrk if it is on PATH
-  --baseline FILE  baseline file
-  --from FILE      use a result file as a run instead of measuring; repeatable
-  --help           print this help
+  --base REVISION    version to compare with, or the folder of a checkout with installed packages; default: the last Git tag,
+                     or before the first release the commit of the results in bench/README.md
+  --only NAME        compare only this part; repeatable; default: ${defaultParts.join(', ')};
+                     also: ${checkedParts.slice(defaultParts.length).join(', ')}
+  --repeat N         number of runs, each with new processes, ${runsMin} to ${runsMax}; default: ${runsMin}
+  --client NAME      wrk or autocannon; default: wrk if it is on PATH
+  --help             print this help
 `;
 
-interface CheckOptions {
-  readonly repeat: number;
-  readonly baseline: string;
-  /** Paths of stored results to compare with the baseline. If `from` is empty, the current code is measured. */
-  readonly from: readonly string[];
-  readonly client: LoadClient['name'] | undefined;
-}
-
-await runBenchMain('bench-check', check, exitCodeInconclusive);
+await runBenchMain('bench-check', check, exitCodeNoComparison);
 
 async function check(): Promise<void> {
   const { values } = parseArgs({
     options: {
-      store: { type: 'boolean', default: false },
-      repeat: { type: 'string' },
-      baseline: { type: 'string', default: defaultBaseline },
-      from: { type: 'string', multiple: true, default: [] },
+      base: { type: 'string' },
+      only: { type: 'string', multiple: true, default: [...defaultParts] },
+      repeat: { type: 'string', default: String(runsMin) },
       client: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
@@ -70,81 +44,32 @@ async function check(): Promise<void> {
     process.stdout.write(usage);
     return;
   }
-  const defaultRuns = values.store ? storedRuns : comparedRuns;
-  const repeat = parseIntegerOption('--repeat', values.repeat ?? String(defaultRuns), 1, runsMax);
-  const options = { ...values, repeat, client: parseClientName(values.client) };
-  await (values.store ? storeBaseline(options) : checkAgainstBaseline(options));
-}
-
-async function checkAgainstBaseline(options: CheckOptions): Promise<void> {
-  const baseline = await loadBaseline(options.baseline);
-  await mkdir(resultsFolder, { recursive: true });
-  const machine = describeMachine(resultsFolder);
-  printWarning(differentMachineWarning(baseline.machine, machine));
-  printWarning(options.from.length === 0 ? busyMachineWarning(machine) : null);
-  const runs = await collectRuns(options);
-  let comparison = compareWithBaseline(baseline.figures, groupRatiosByName(runs));
-  if (comparison.losses.length > 0 && options.from.length === 0) {
-    const suspects = new Set(comparison.losses.map(({ part }) => part));
-    process.stderr.write(`Possible loss in ${[...suspects].join(', ')}: measuring again.\n`);
-    runs.push(...(await collectRuns(options, suspects)));
-    comparison = compareWithBaseline(baseline.figures, groupRatiosByName(runs));
+  if (values.only.some((name) => !checkedParts.includes(name))) {
+    throw new Error(`--only must be one of: ${checkedParts.join(', ')}`);
   }
-  if (comparison.losses.length + comparison.gains.length + comparison.unchanged === 0)
-    throw new Error(`the baseline has none of the measured ratios; store a new one: ${commandToStoreBaseline}`);
-  process.stdout.write(`${formatComparison(baseline, comparison).join('\n')}\n`);
-  if (comparison.losses.length > 0) process.exitCode = exitCodeLoss;
-}
-
-async function storeBaseline(options: CheckOptions): Promise<void> {
+  const repeat = parseIntegerOption('--repeat', values.repeat, runsMin, runsMax);
+  const { client, crossCheck } = await chooseLoadClients(parseClientName(values.client));
   await mkdir(resultsFolder, { recursive: true });
-  const machine = describeMachine(resultsFolder);
-  printWarning(busyMachineWarning(machine));
-  const runs = await collectRuns(options);
-  const storedAt = new Date().toISOString();
-  const conditions = { storedAt, commit: describeCommit(), machine, runs: runs.length };
-  const baseline = createBenchBaseline(groupRatiosByName(runs), conditions);
-  await writeFile(options.baseline, `${JSON.stringify(baseline, null, 2)}\n`);
-  const lines = baseline.figures.map(
-    ({ name, median, threshold }) => `${name}: ${median}, a loss from ${(100 * threshold).toFixed(1)} %`,
-  );
-  process.stdout.write(
-    `${lines.join('\n')}\n${lines.length} figures of ${runs.length} runs stored in ${options.baseline}\n`,
-  );
-  const noisy = baseline.figures.filter(({ threshold }) => threshold > usefulThresholdMax).length;
-  printWarning(
-    noisy === 0
-      ? null
-      : `${noisy} OF ${lines.length} RATIOS ARE TOO NOISY to detect a loss of 25 %; store the baseline again on an idle machine.`,
-  );
-}
-
-/** Returns the speed ratios of each benchmark run. If `only` is given, measures only the benchmark parts with these names. */
-async function collectRuns(
-  { from, repeat, client }: CheckOptions,
-  only?: ReadonlySet<string>,
-): Promise<ResultRatio[][]> {
-  if (from.length > 0) {
-    return from.map((file) => {
-      const result = readInputFile(file, bounds.benchResultFileBytesMax, parseBenchResult);
-      return computeResultRatios(result as unknown as BenchResult);
+  const warning = busyMachineWarning(describeMachine(resultsFolder));
+  if (warning !== null) process.stderr.write(`${warning}\n`);
+  const base = await prepareBaseCheckout(values.base, resultsFolder);
+  // If wrk is installed, wrk sends the load, because it uses less CPU time than autocannon.
+  const context = createBenchContext(checkScale, true, crossCheck ?? client);
+  const checkouts = { base: base.folder, current: currentCheckout };
+  let compared = 0;
+  let losses = 0;
+  for (const part of values.only) {
+    const comparisons = await comparePart(repeat, (run) => {
+      context.progress.printProgress(`${part}: run ${run + 1} of ${repeat}`);
+      return measurePair(part, run, checkouts, context);
     });
+    compared += comparisons.length;
+    losses += comparisons.filter(isLoss).length;
+    for (const comparison of comparisons) process.stdout.write(`${formatComparison(comparison)}\n`);
   }
-  // The module `measure-ratios.ts` is imported only for a measurement, because it imports the service.
-  const { measureSpeedRatios: measureRatios } = await import('./measure-ratios.ts');
-  return measureRatios(repeat, client, only);
-}
-
-async function loadBaseline(file: string): Promise<BenchBaseline> {
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch {
-    throw new Error(`no baseline; store one on an idle machine: ${commandToStoreBaseline}`);
-  }
-  return parseBaseline(text);
-}
-
-function printWarning(text: string | null): void {
-  if (text !== null) process.stderr.write(`${text}\n`);
+  if (compared === 0) throw new Error(`nothing that was measured can be compared with ${base.description}`);
+  process.stdout.write(
+    `${losses} of ${compared} costs are higher than in ${base.description}, beyond the noise of the runs.\n`,
+  );
+  if (losses > 0) process.exitCode = exitCodeLoss;
 }

@@ -17,7 +17,7 @@ export const apiKeyBenchmark: MicroBenchmark = createPerItemBenchmark<string>(
   `auth/api-key: hash and look up one of ${issuedKeyCount} keys`,
   async ({ folder }) => {
     const owned = await createTemporaryFolder(folder, 'keys-');
-    const items = createApiKeys(owned.path, issuedKeyCount).map((key) => `Bearer ${key}`);
+    const items = (await createApiKeys(owned.path, issuedKeyCount)).map((key) => `Bearer ${key}`);
     const onReadError = (error: unknown) => {
       throw error;
     };

@@ -1,10 +1,8 @@
-import { hash } from 'node:crypto';
-
 /** Benchmark of a single function. The folder `bench/micro` has one file for each measured folder of `src`. */
 export interface MicroBenchmark {
   /**
-   * Module path in `src` and a description of one call, such as `ids/sub-id: verify a session ID`. If you rename a benchmark, rename it in
-   * bench/baseline.json too, because results are compared by name.
+   * Module path in `src` and a description of one call, such as `ids/sub-id: verify a session ID`. `make bench-check` compares results of two
+   * versions by name, so a renamed benchmark is not compared with versions before.
    */
   readonly name: string;
   /** Prepares the input of the measured function. The time of `prepare` is not measured. */
@@ -64,30 +62,3 @@ export interface MicroBenchmarkResult {
   readonly medianNs: number;
   readonly p99Ns: number;
 }
-
-/** Benchmark of the machine speed. The regression gate divides the times of all other benchmarks by the calibration time. */
-export const calibrationBenchmarkName = 'calibration';
-
-const calibrationCalls = 1_000;
-
-/** Fixed work that measures the speed of the machine: a map lookup, JSON and a hash, without code of the service. */
-export const calibrationBenchmark: MicroBenchmark = {
-  name: calibrationBenchmarkName,
-  prepare: () => {
-    const values = new Map(
-      Array.from({ length: calibrationCalls }, (_, at) => [`entry-${at}`, { at, text: 'x'.repeat(40) }]),
-    );
-    const keys = [...values.keys()];
-    return {
-      calls: calibrationCalls,
-      run: () => {
-        let total = 0;
-        for (let call = 0; call < calibrationCalls; call++) {
-          const text = JSON.stringify(values.get(keys[(call * 7) % calibrationCalls]!));
-          total += text.length + hash('sha256', text, 'buffer')[0]!;
-        }
-        return total;
-      },
-    };
-  },
-};

@@ -11,12 +11,7 @@ import {
 } from './ids.ts';
 import { analyticsUpdateBenchmark, ledgerAppendBenchmarks, ledgerRecordBenchmarks } from './ledger.ts';
 import { createRankingBenchmarks, matchBatchBenchmarks, offerJsonBenchmarks } from './matching.ts';
-import {
-  calibrationBenchmark,
-  type MicroBenchmark,
-  type MicroBenchmarkContext,
-  type MicroBenchmarkResult,
-} from './micro-benchmark.ts';
+import type { MicroBenchmark, MicroBenchmarkContext, MicroBenchmarkResult } from './micro-benchmark.ts';
 import { fieldValidationBenchmark, sessionCreationBenchmark, sessionResponseBenchmark } from './operations.ts';
 import { fieldMergeBenchmark, sessionStoreBenchmarks } from './sessions.ts';
 import { verticalRankingBenchmarks } from './verticals.ts';
@@ -29,7 +24,6 @@ const storeSizes = [1_000, 10_000, 100_000, 1_000_000];
  */
 export function listMicroBenchmarks(quick: boolean, sessionsMax: number): MicroBenchmark[] {
   return [
-    calibrationBenchmark,
     apiKeyBenchmark,
     ...authenticatorBenchmarks,
     ...subIdBenchmarks,

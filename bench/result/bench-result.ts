@@ -126,7 +126,7 @@ export interface SessionMemoryUsage {
   readonly sessionsMax: number;
 }
 
-/** Result of one run of `make bench`. The report, the regression gate and the capacity planner read the result. */
+/** Result of one run of `make bench`. The report and the capacity planner read the result. */
 export interface BenchResult {
   readonly format: typeof benchResultFormat;
   /** Start time of the run in ISO 8601 format. */

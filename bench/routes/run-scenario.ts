@@ -53,6 +53,18 @@ export async function measureLoad(target: LoadTarget, client: LoadClient, plan: 
 /** Maximum duration of a load that sends each request only once. */
 const singleUseSecondsMax = 60;
 
+/** Returns the plan of a scenario's load. */
+export function createLoadPlan(
+  scenario: Scenario,
+  { seconds, connections }: Pick<BenchContext['scale'], 'seconds' | 'connections'>,
+  target: Pick<LoadPlan, 'port' | 'requestsFile'>,
+  singleUse = scenario.singleUse,
+): LoadPlan {
+  const [expectedStatus, ...alsoExpected] = [...new Set(scenario.kinds.map(({ status }) => status))];
+  const limit = singleUse ? singleUseSecondsMax : seconds;
+  return { ...target, connections, seconds: limit, singleUse, expectedStatus: expectedStatus!, alsoExpected };
+}
+
 /** Maximum number of measured rounds with the second load client (`crossCheck`). */
 const crossCheckRounds = 3;
 
@@ -97,7 +109,6 @@ async function runOnService(
       servers.set(kind, kind === 'service' ? service : await startBaselineServer(kind, answers, folder));
     }
 
-    const [expectedStatus, ...alsoExpected] = [...new Set(scenario.kinds.map(({ status }) => status))];
     const requestsFile = join(folder, 'requests');
     let bodyBytes = 0;
     let round = 0;
@@ -115,14 +126,10 @@ async function runOnService(
         progress.printProgress(`${name}: ${label}: load on ${kind}`);
         // The baseline servers have no state, so the same requests can be sent to them repeatedly.
         const singleUse = scenario.singleUse && kind === 'service';
-        const seconds = singleUse ? singleUseSecondsMax : scale.seconds * share;
-        const { connections } = scale;
-        const load = { port: target.port, requestsFile, connections, seconds, singleUse };
+        const size = { ...scale, seconds: scale.seconds * share };
+        const plan = createLoadPlan(scenario, size, { port: target.port, requestsFile }, singleUse);
         try {
-          measured.set(
-            kind,
-            await measureLoad(target, roundClient, { ...load, expectedStatus: expectedStatus!, alsoExpected }),
-          );
+          measured.set(kind, await measureLoad(target, roundClient, plan));
         } catch (error) {
           throw new Error(`load on ${kind}: ${error instanceof Error ? error.message : error}`, { cause: error });
         }

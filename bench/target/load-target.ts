@@ -1,39 +1,30 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerMeasurement, ServerResourceUsage } from '../result/bench-result.ts';
 import type { ProcessProbe } from './process-probe.ts';
 
 /** CPU time of a process in seconds. */
 interface ProcessUsage {
-  /** CPU time of all threads, including exited threads. */
+  /** CPU time of all running threads. */
   readonly allThreadsSeconds: number;
   /** CPU time of the main thread, which serves the sockets. */
   readonly mainThreadSeconds: number;
 }
 
-/** Clock ticks per second in `/proc`: one tick is 10 ms on every architecture that Node.js supports. */
-const ticksPerSecond = 100;
-
-/** Reads the CPU time of a process from `/proc`; null on systems without `/proc`. */
+/** Reads the CPU time of a process from `/proc`; null on systems without `/proc/<pid>/schedstat`. */
 export function readProcessUsage(pid: number): ProcessUsage | null {
   try {
-    return {
-      allThreadsSeconds: parseCpuSeconds(readFileSync(`/proc/${pid}/stat`, 'utf8')),
-      mainThreadSeconds: parseCpuSeconds(readFileSync(`/proc/${pid}/task/${pid}/stat`, 'utf8')),
-    };
+    const mainThreadSeconds = readThreadSeconds(pid, String(pid));
+    const threads = readdirSync(`/proc/${pid}/task`).map((thread) => readThreadSeconds(pid, thread));
+    return { mainThreadSeconds, allThreadsSeconds: threads.reduce((sum, seconds) => sum + seconds, 0) };
   } catch {
     return null;
   }
 }
 
-/**
- * Returns the CPU time (user and system time) in the text of `/proc/<pid>/stat`, in seconds. The process name, the second field of
- * `/proc/<pid>/stat`, may contain spaces and brackets.
- */
-export function parseCpuSeconds(stat: string): number {
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  // User and system time are fields 14 and 15 of `/proc/<pid>/stat`: indexes 11 and 12, because the array starts with field 3.
-  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+/** Returns the CPU time of a thread. The first field of `schedstat` is in nanoseconds; `stat` has only ticks of 10 ms. */
+function readThreadSeconds(pid: number, thread: string): number {
+  return Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]) / 1e9;
 }
 
 /** Server that runs in its own process and receives the loads of the benchmarks. */

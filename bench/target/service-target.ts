@@ -7,28 +7,33 @@ import Database from 'better-sqlite3';
 import { defaultHeapMegabytes } from '../../bin/heap-megabytes.ts';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { keyFilePath } from '../../src/auth/key-file.ts';
-import { KeyRegistry } from '../../src/auth/key-registry.ts';
-import { defaultLimitOverrides } from '../../src/auth/rate-limits.ts';
 import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
 import type { Vertical } from '../../src/domain/vertical.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { catalogGenerators } from '../catalogs/catalog-generators.ts';
 import { findFreePort } from './free-port.ts';
 import type { LoadTarget } from './load-target.ts';
-import { createTemporaryFolder, spawnChildProcess, stopChildProcess } from './owned-resources.ts';
+import { createTemporaryFolder, runChildProcess, spawnChildProcess, stopChildProcess } from './owned-resources.ts';
 import { addProbeToEnv, ProcessProbe } from './process-probe.ts';
 
+/** Folder of the checkout that contains this file. */
+export const currentCheckout = fileURLToPath(new URL('../..', import.meta.url));
+const keyCommandTimeoutMs = 60_000;
+
 /**
- * Creates live keys of one account in the key file of a server that is not running. The key registry creates the first key. The other keys
- * are copies of the first key with new ids and secrets. A single transaction inserts all copies of the key, because ten thousand
- * transactions would take half a minute.
+ * Creates live keys of one account in a new data folder. The command line of the checkout creates the first key. The other keys are copies
+ * of the first key with new ids and secrets. A single transaction inserts all copies of the key, because ten thousand transactions would
+ * take half a minute.
  */
-export function createApiKeys(dataDir: string, count: number, vertical: Vertical = personalLoans): string[] {
-  const register = new KeyRegistry(keyFilePath(dataDir));
-  const { keyPrefix } = vertical;
-  const wanted = { accountName: 'bench', vertical, mode: 'live', scope: 'full', expiresAtMs: null } as const;
-  const { key, issued } = register.create({ ...wanted, limits: defaultLimitOverrides }, Date.now(), () => 0);
-  register.close();
+export async function createApiKeys(
+  dataDir: string,
+  count: number,
+  vertical: Vertical = personalLoans,
+  checkout = currentCheckout,
+): Promise<string[]> {
+  const create = ['keys', 'create', '--account', 'bench', '--vertical', vertical.segment, '--mode', 'live', '--raw'];
+  const env = { ...process.env, SVC_DATA_DIR: dataDir };
+  const key = (await runChildProcess(launcherOf(checkout), create, { env, timeoutMs: keyCommandTimeoutMs })).trim();
 
   const database = new Database(keyFilePath(dataDir), { fileMustExist: true });
   try {
@@ -37,14 +42,15 @@ export function createApiKeys(dataDir: string, count: number, vertical: Vertical
       .map(({ name }) => name)
       .filter((name) => !own.has(name))
       .join(', ');
-    const copy = database.prepare<[string, Buffer, number]>(
-      `INSERT INTO keys (id, hash, ${copied}) SELECT ?, ?, ${copied} FROM keys WHERE number = ?`,
+    const copy = database.prepare<[string, Buffer, Buffer]>(
+      `INSERT INTO keys (id, hash, ${copied}) SELECT ?, ?, ${copied} FROM keys WHERE hash = ?`,
     );
     const keys = [key];
+    const storedHash = (text: string) => Buffer.from(hashApiKey(text), 'latin1');
     database.transaction(() => {
       while (keys.length < count) {
-        const another = generateApiKey(keyPrefix, 'live');
-        copy.run(`key_${randomBytes(6).toString('hex')}`, Buffer.from(hashApiKey(another), 'latin1'), issued.number);
+        const another = generateApiKey(vertical.keyPrefix, 'live');
+        copy.run(`key_${randomBytes(6).toString('hex')}`, storedHash(another), storedHash(key));
         keys.push(another);
       }
     })();
@@ -54,7 +60,9 @@ export function createApiKeys(dataDir: string, count: number, vertical: Vertical
   }
 }
 
-const launcherPath = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
+function launcherOf(checkout: string): string {
+  return join(checkout, 'bin/marketplace');
+}
 
 const catalogSeed = 200;
 const readyTimeoutMs = 60_000;
@@ -73,6 +81,8 @@ export interface ServiceTargetOptions {
   /** Existing folder on the measured disk for a new data folder. The benchmark deletes the data folder when the service stops. */
   readonly folder: string;
   readonly keys: number;
+  /** Folder of the checkout whose service starts. Default: the current checkout. */
+  readonly checkout?: string;
   /** Vertical of the keys and of the generated catalog. Default: personal loans. */
   readonly vertical?: Vertical | undefined;
   /** Number of offers in a generated catalog. Without `catalogOffers`, the service uses the example catalog. */
@@ -86,14 +96,15 @@ export interface ServiceTargetOptions {
 export async function startServiceTarget(options: ServiceTargetOptions): Promise<ServiceTarget> {
   const folder = await createTemporaryFolder(options.folder, 'data-');
   const dataDir = folder.path;
-  const keys = createApiKeys(dataDir, options.keys, options.vertical);
+  const checkout = options.checkout ?? currentCheckout;
+  const keys = await createApiKeys(dataDir, options.keys, options.vertical, checkout);
   await options.prepareDataDir?.(dataDir);
   const catalogFile = join(options.folder, 'catalog.json');
   const catalog = options.catalog ?? generateCatalog(options);
   if (catalog !== null) await writeFile(catalogFile, JSON.stringify(catalog));
   const port = await findFreePort();
   const operationsPort = await findFreePort();
-  const child = spawnChildProcess(launcherPath, ['serve'], {
+  const child = spawnChildProcess(launcherOf(checkout), ['serve'], {
     env: addProbeToEnv({
       ...process.env,
       SVC_PORT: String(port),

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import { mock, test } from 'node:test';
-import { parseBaseline } from '../../../bench/check/baseline.ts';
-import { benchPartsWithRatios } from '../../../bench/check/measure-ratios.ts';
-import { computeResultRatios } from '../../../bench/check/ratios.ts';
-import { calibrationBenchmarkName, type PreparedBenchmark } from '../../../bench/micro/micro-benchmark.ts';
+import type { PreparedBenchmark } from '../../../bench/micro/micro-benchmark.ts';
 import { listMicroBenchmarks, runMicroBenchmark } from '../../../bench/micro/micro-part.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -17,23 +14,9 @@ test('the names of micro benchmarks are unique and start with the path of the me
   const all = listMicroBenchmarks(false, 1_000_000);
   assert.equal(new Set(all.map(({ name }) => name)).size, all.length);
   for (const { name } of all) {
-    // The calibration belongs to no folder.
-    if (name === calibrationBenchmarkName) continue;
     const folder = dirname(name.split(': ')[0]!);
     assert.ok(existsSync(new URL(`../../../src/${folder}`, import.meta.url)), `${name}: there is no src/${folder}`);
   }
-});
-
-test('the stored baseline contains exactly the micro benchmarks of the regression check', async () => {
-  const stored = parseBaseline(await readFile(new URL('../../../bench/baseline.json', import.meta.url), 'utf8'));
-  const measured = computeResultRatios({
-    routes: [],
-    micro: micros.map(({ name }) => ({ name, medianNs: 1, p99Ns: 1 })),
-  });
-  assert.deepEqual(
-    stored.figures.filter(({ part }) => part === 'micro').map(({ name }) => name),
-    measured.map(({ name }) => name),
-  );
 });
 
 test('every micro benchmark can run repeatedly, and leaves no files after it is closed', async (t) => {
@@ -50,13 +33,6 @@ test('every micro benchmark can run repeatedly, and leaves no files after it is 
     await prepared.close?.();
   }
   assert.deepEqual(await readdir(folder), []);
-});
-
-test('the regression check measures the routes and the micro benchmarks, but no other benchmark parts', () => {
-  const names = benchPartsWithRatios.map(({ name }) => name);
-  for (const name of ['session', 'click', 'micro']) assert.ok(names.includes(name), name);
-  for (const other of ['offered-load', 'history']) assert.ok(!names.includes(other), other);
-  assert.ok(micros.some(({ name }) => name === calibrationBenchmarkName));
 });
 
 const measure = (prepared: PreparedBenchmark) =>

@@ -11,7 +11,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 test('the service restores the live sessions that the benchmark wrote to its data folder', async (t) => {
   const dataDir = temporaryFolder(t);
-  const [key] = createApiKeys(dataDir, 10);
+  const [key] = await createApiKeys(dataDir, 10);
   const sample = await writeLiveSessions(dataDir, {
     count: 2_500,
     keys: 10,
