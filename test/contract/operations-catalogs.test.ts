@@ -287,6 +287,17 @@ const declareTests = ({ running }: { readonly running: () => RunningMarketplace 
     market.clock.setWall(market.clock.wallMs() - lateMs);
   });
 
+  test('the figures of a test catalog are those of test sessions', async () => {
+    const sandbox = market.caller(fixture, { mode: 'test' });
+    const subId = await sandbox.createSessionWithFields('catalogs', complete);
+    const { offers } = await sandbox.offers(subId, { max_offers: 20 });
+    const { data } = assertOk<OfferPage>(await ask(`/catalogs/${vertical.segment}/test/offers`));
+    assert.deepEqual(
+      data.filter(({ last_30_days: totals }) => totals.shown === 1).map(({ svc_offer_id: id }) => id),
+      offers.map(({ svc_offer_id: id }) => id).sort(),
+    );
+  });
+
   test('pages contain each offer once, in the order of the ids', async () => {
     const all = (await readOffers()).data.map(({ svc_offer_id: id }) => id);
     assert.deepEqual(
@@ -305,6 +316,18 @@ const declareTests = ({ running }: { readonly running: () => RunningMarketplace 
     assert.deepEqual(paged, all);
     // The offer of a cursor need not exist any more.
     assert.deepEqual((await readOffers('cursor=zzzz')).data, []);
+  });
+
+  test('an offer that is hidden for two reasons is found by each of them', async () => {
+    const limited = limitOffers();
+    Object.assign(offersOf(limited).find(({ id }) => id === cappedId)!, { as_of: '2026-05-01' });
+    catalogs.writeCatalog(limited);
+    await market.marketplace.reloadCatalogs();
+    const { state, reasons } = await findOffer(cappedId!);
+    assert.deepEqual([state, reasons], ['outdated', ['outdated', 'daily_cap']]);
+    for (const reason of reasons) {
+      assert.ok((await readOffers(`state=${reason}`)).data.some(({ svc_offer_id: id }) => id === cappedId));
+    }
   });
 
   test('an unknown catalog is not found, and the error for an invalid query names the parameter', async () => {
