@@ -23,6 +23,7 @@ async function serve(t: TestContext, folder: string, key: string, engine = 'uws'
   const http = await served.client(t);
   const operations = await served.client(t, 'operations');
   const limit = (fileSize: string) => execFileSync('prlimit', [`--pid=${served.child.pid}`, `--fsize=${fileSize}:`]);
+  const authorization = () => ({ Authorization: `Bearer ${readOperatorToken(operatorTokenPath(folder))}` });
   return {
     served,
     caller: new ApiCaller(http, fixture.vertical.segment, key),
@@ -33,11 +34,18 @@ async function serve(t: TestContext, folder: string, key: string, engine = 'uws'
       assert.equal(status, reasons.length === 0 ? 200 : 503);
       return reasons;
     },
+    /** Whether each log can be written, as `GET /status` shows it. */
+    async healthOfLogs(): Promise<readonly [ledger: boolean, journal: boolean]> {
+      const { ledger, journal } = JSON.parse(
+        (await operations.send({ path: '/status', headers: authorization() })).text,
+      );
+      return [ledger.healthy, journal.healthy];
+    },
     /** Response status of creating a key. */
     async statusOfNewKey(): Promise<number> {
       const body = JSON.stringify({ account: 'full', vertical: fixture.vertical.segment, mode: 'live' });
       const headers = {
-        Authorization: `Bearer ${readOperatorToken(operatorTokenPath(folder))}`,
+        ...authorization(),
         'Content-Type': 'application/json',
         'Content-Length': String(body.length),
       };
@@ -91,6 +99,9 @@ test('a full disk causes errors only for requests that wait for a disk write, an
   const ledger = { log: 'ledger' };
   assert.equal(full.value('marketplace_ready'), 0);
   assert.equal(full.value('marketplace_log_healthy', ledger), 0);
+  // Only the ledger has a record to write.
+  assert.equal(full.value('marketplace_log_healthy', { log: 'journal' }), 1);
+  assert.deepEqual(await server.healthOfLogs(), [false, true]);
   assert.equal(full.value('marketplace_log_incidents_total', { ...ledger, kind: 'unavailable' }), 1);
   assert.equal(full.value('marketplace_unrecorded_clicks_total'), 2);
   assert.equal(full.value('marketplace_requests_total', { route: 'session', status: '503' }), 4);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { pino } from 'pino';
+import { askOperator } from '../contract/operator-request.ts';
 import { enlargedCatalog } from '../support/changeable-catalogs.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
@@ -76,6 +77,8 @@ test('the service restarts a terminated aggregator without losing data', async (
     await threads.at(died === 1 ? 0 : -1)?.terminate();
     const away = await market.operations.send({ path: '/readyz' });
     assert.deepEqual([away.status, JSON.parse(away.text).reasons], [503, ['the aggregator is not running']]);
+    const { ready, analytics } = JSON.parse((await askOperator(market, { path: '/status' })).text);
+    assert.deepEqual([ready, analytics.healthy], [false, false]);
     assert.equal((await caller.get('analytics', { referrer_tag: 'aggregator-dies' })).status, 503);
     // Other requests still succeed.
     await caller.createSessionWithClicks('aggregator-dies', fixture.complete, 1);
