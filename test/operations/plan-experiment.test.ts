@@ -56,8 +56,10 @@ test('takes the sessions per day of the page from its first session on', async (
     rev_per_session: 1.5,
     sessions_per_day: 900,
   });
-  const { fromDay, toDay, today } = analytics.lastQuery!;
+  const { fromDay, toDay, today, account, vertical, mode } = analytics.lastQuery!;
   assert.deepEqual([today - fromDay, today - toDay], [28, 1]);
+  const { number } = liveTenant.vertical;
+  assert.deepEqual([account, vertical, mode], [liveTenant.account, number, liveTenant.mode]);
 });
 
 test('estimates the same for a requested number of sessions per day, and finds smaller differences with more sessions', async () => {
