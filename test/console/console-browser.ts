@@ -11,6 +11,7 @@ import type { Marketplace } from '../../src/index.ts';
 import { findAccessibilityViolations } from '../support/accessibility.ts';
 import { startChromium } from '../support/chromium.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
+import { findLayoutFaults } from './layout-faults.ts';
 
 const screenshots = fileURLToPath(new URL('../../test-artefacts/console/', import.meta.url));
 
@@ -209,22 +210,34 @@ export async function saveScreenshot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(screenshots, `${name}.png`), fullPage: true });
 }
 
-/** Screens on which a page is checked. A width of 640 pixels is that of a window of 1280 pixels at 200 % zoom. */
-const screens = [
-  { width: 1600, colorScheme: 'light' },
-  { width: 768, colorScheme: null },
-  { width: 640, colorScheme: null },
-  { width: 360, colorScheme: 'dark' },
-] as const;
+/** Widths of windows in which a page is checked. Axe checks the largest one in light colors, and the smallest one in dark colors. */
+const widths = [1600, 1280, 1024, 768, 480, 360] as const;
+const colorSchemes: Readonly<Record<number, 'light' | 'dark'>> = { 1600: 'light', 360: 'dark' };
 
-/** Checks that no width scrolls the page to the side, and that axe finds nothing on large and small screens, light and dark. */
+/** Checks that axe finds nothing on large and small screens, light and dark, and that the layout has no faults at all widths and when enlarged. */
 export async function checkLayout(page: Page, name: string): Promise<void> {
-  for (const { width, colorScheme } of screens) {
+  for (const width of widths) {
     await page.setViewportSize({ width, height: 900 });
-    const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
-    assert.ok(overflow <= 0, `${name}, ${width} px: ${overflow} px too wide`);
-    if (colorScheme === null) continue;
+    assert.deepEqual(await findLayoutFaults(page), [], `${name}, ${width} px`);
+    const colorScheme = colorSchemes[width];
+    if (colorScheme === undefined) continue;
     assert.deepEqual(await findAccessibilityViolations(page, [colorScheme]), [], name);
     await saveScreenshot(page, `${name}-${width}`);
   }
+  await checkEnlarged(page, name);
+}
+
+/** Checks the layout in a window of 1280 pixels whose zoom or whose text size is 200 %. */
+async function checkEnlarged(page: Page, name: string): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  const zoomed = { width: 640, height: 450, deviceScaleFactor: 2, mobile: false };
+  await session.send('Emulation.setDeviceMetricsOverride', zoomed);
+  assert.equal(await page.evaluate('devicePixelRatio * innerWidth'), 1280);
+  assert.deepEqual(await findLayoutFaults(page), [], `${name}, zoom of 200 %`);
+  await session.send('Emulation.clearDeviceMetricsOverride');
+  await session.detach();
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await page.evaluate('void (document.documentElement.style.fontSize = "200%")');
+  assert.deepEqual(await findLayoutFaults(page), [], `${name}, text of 200 %`);
+  await page.evaluate('document.documentElement.style.removeProperty("font-size")');
 }

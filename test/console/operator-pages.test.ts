@@ -353,7 +353,15 @@ test('no page has accessibility violations or scrolls to the side, on small and 
   operator.market.issueKey(fixture, { account: hostile });
   operator.market.marketplace.origins.allow(hostile, 'https://www.example.com');
   const page = await open(t, '');
-  for (const { name, place } of [...pages, { name: 'new-key', place: '#/keys/new' }]) {
+  const [key] = (await ask<ApiPage<Key>>('/keys?limit=1')).data;
+  const places = [
+    ...pages,
+    { name: 'new-key', place: '#/keys/new' },
+    { name: 'key', place: `#/keys/${key!.id}` },
+    { name: 'spend-curve', place: `#/catalogs/personal-loans/live?offer=${limited.id}` },
+    { name: 'no-page', place: '#/no-page' },
+  ];
+  for (const { name, place } of places) {
     await visit(page, `${operator.url}${place || '#/'}`);
     await checkLayout(page, `operator-${name}`);
   }

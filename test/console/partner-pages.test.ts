@@ -193,12 +193,12 @@ const places = {
 
 test('the pages have no accessibility violations, and fit into 360 to 1600 px', async (t) => {
   const page = await open(t, '', 'full');
-  for (const [name, place] of Object.entries(places)) {
+  const session = `#/sessions/${subIds[0]}`;
+  for (const [name, place] of Object.entries({ ...places, session })) {
     await visit(page, partner.url + place);
+    for (const details of await page.locator('summary').all()) await details.click();
     await checkLayout(page, `partner-${name}`);
   }
-  await visit(page, `${partner.url}#/sessions/${subIds[0]}`);
-  assert.deepEqual(await findAccessibilityViolations(page), []);
   const empty = await open(t, '#/offers', 'empty');
   await empty.getByText('No sessions yet').waitFor();
 });

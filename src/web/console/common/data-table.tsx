@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useId } from 'preact/hooks';
+import { useEffect, useId, useRef } from 'preact/hooks';
 import { CopyButton } from './copy-button.tsx';
 import { type CsvValue, renderCsv } from './csv.ts';
 import { copyText, downloadCsv } from './save.ts';
@@ -120,6 +120,9 @@ function TableActions<Row>({ caption, columns, rows, csvName }: DataTableProps<R
   );
 }
 
+/** Step that the user has taken. The controls are replaced while the page is loaded, so the new ones get the focus back. */
+let latestStep: { readonly caption: string; readonly button: 'previous' | 'next' } | null = null;
+
 /**
  * Buttons that step through pages; nothing if there is only one page. Buttons stay focusable at the first and the last page, so that the keyboard user does not lose the place.
  */
@@ -130,14 +133,26 @@ export function PagingControls({
   readonly paging: Paging;
   readonly caption: string;
 }) {
+  const controls = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (latestStep?.caption === caption && document.activeElement === document.body) {
+      const index = latestStep.button === 'previous' ? 0 : 1;
+      controls.current?.querySelectorAll('button')[index]?.focus({ preventScroll: true });
+    }
+    latestStep = null;
+  }, [caption]);
   if (onPrevious === null && onNext === null) return null;
+  const step = (button: 'previous' | 'next') => {
+    latestStep = { caption, button };
+    (button === 'previous' ? onPrevious : onNext)?.();
+  };
   return (
-    <nav class="paging" aria-label={`Pages: ${caption}`}>
-      <button type="button" class="small quiet" aria-disabled={onPrevious === null} onClick={() => onPrevious?.()}>
+    <nav class="paging" aria-label={`Pages: ${caption}`} ref={controls}>
+      <button type="button" class="small quiet" aria-disabled={onPrevious === null} onClick={() => step('previous')}>
         Previous page
       </button>
       <span class="soft">{label}</span>
-      <button type="button" class="small quiet" aria-disabled={onNext === null} onClick={() => onNext?.()}>
+      <button type="button" class="small quiet" aria-disabled={onNext === null} onClick={() => step('next')}>
         Next page
       </button>
     </nav>

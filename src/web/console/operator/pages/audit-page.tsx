@@ -19,7 +19,7 @@ const columns: readonly Column<AuditEntry>[] = [
     csvName: 'time',
     cell: ({ time, number }) => (
       <>
-        <span class="row-time">{formatTime(time)}</span>
+        {formatTime(time)}
         <span class="note">entry {number}</span>
       </>
     ),

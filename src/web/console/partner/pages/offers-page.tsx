@@ -102,7 +102,7 @@ function Devices({ figures: { by_device: devices } }: { readonly figures: Analyt
     .map(([device, figures]): Device => ({ device, ...figures }))
     .sort((one, other) => other.sessions_total - one.sessions_total);
   return (
-    <section class="card section">
+    <section class="card section wide">
       <h2>Devices</h2>
       <p class="soft">For ideas, not for decisions: with several groups, some differ by chance.</p>
       <DataTable

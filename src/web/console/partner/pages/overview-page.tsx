@@ -1,7 +1,7 @@
 import type { TagFigures, TagsResponse } from '../../common/api-types.ts';
 import { createCursorPaging } from '../../common/cursor-paging.ts';
 import { type Column, DataTable } from '../../common/data-table.tsx';
-import { formatCount, formatDay, formatShare, formatTime, formatUsd } from '../../common/format.ts';
+import { formatCount, formatShare, formatTime, formatUsd, formatUtcDay } from '../../common/format.ts';
 import { tableRowsPerPage } from '../../common/limits.ts';
 import { type PartnerLogin, useLogin } from '../../common/login.ts';
 import { formatRoute, type Route } from '../../common/route.ts';
@@ -112,7 +112,7 @@ function describeDays(tags: readonly TagFigures[]): string {
   const daily = tags[0]?.recent?.daily ?? [];
   const [first, last] = [daily[0]?.date, daily.at(-1)?.date];
   if (first === undefined) return '';
-  return `Sessions from ${formatDay(first)} to ${formatDay(last)} UTC. Lenders confirm revenue weeks after the click, so do not compare recent tags by confirmed revenue. An experiment says which page earns more.`;
+  return `Sessions from ${formatUtcDay(first)} to ${formatUtcDay(last)}. Lenders confirm revenue weeks after the click, so do not compare recent tags by confirmed revenue. An experiment says which page earns more.`;
 }
 
 function NoTags() {

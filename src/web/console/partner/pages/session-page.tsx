@@ -94,7 +94,7 @@ function Details({ session }: { readonly session: Session }) {
             empty={<Empty title="No clicks" />}
           />
         </section>
-        <section class="card section">
+        <section class="card section free-text">
           <h2>Metadata</h2>
           <Metadata metadata={metadata} />
         </section>
