@@ -19,7 +19,7 @@ import { uploadPage } from './upload-page.ts';
 const today = '2026-11-27';
 
 /** Pause between requests that wait for the service. */
-const pollMs = 100;
+const pollMs = 500;
 
 const partnerPages: readonly FigurePage[] = [
   overviewPage,
@@ -55,7 +55,7 @@ const operatorPages: readonly FigurePage[] = [
 ];
 
 /** Adds experiments in the states that the demo history lacks, and an origin. */
-async function addMoreStates({ partner, operator }: Api): Promise<void> {
+async function addMoreStates({ partner, operator }: Api, renewRateLimits: () => void): Promise<void> {
   const define = (name: string, tags: readonly string[], more: object) => {
     const arms = tags.map((tag, index) => ({
       referrer_tag: tag,
@@ -71,7 +71,11 @@ async function addMoreStates({ partner, operator }: Api): Promise<void> {
   await define('empty', ['new-a', 'new-b'], { starts_on: today, min_effect_percent: 5 });
   for (const name of ['final', 'maturing', 'closed']) {
     // The service counts the earlier sessions in the background.
-    while ((await partner<Results>(`experiments/${name}/results`)).fill_progress !== null) await setTimeout(pollMs);
+    for (;;) {
+      renewRateLimits();
+      if ((await partner<Results>(`experiments/${name}/results`)).fill_progress === null) break;
+      await setTimeout(pollMs);
+    }
   }
   const closing = { outcome: 'ship', arm: 'form-one-page', note: 'Shipped on day 73.' };
   await partner('experiments/closed/close', closing);
@@ -81,10 +85,10 @@ async function addMoreStates({ partner, operator }: Api): Promise<void> {
 /** Compares each page of both consoles with the answers of the API. */
 export async function compareAllFigures(t: TestContext, demo: ReturnType<typeof useDemoConsoles>): Promise<void> {
   const { partner, operator, api } = demo;
-  await addMoreStates(api);
+  const renewRateLimits = () => partner.market.clock.advance(60_000);
+  await addMoreStates(api, renewRateLimits);
   const compare = async (page: Page, url: string, { name, place, prepare, expect }: FigurePage) => {
-    // The rate limits of the key start again.
-    partner.market.clock.advance(60_000);
+    renewRateLimits();
     await page.goto(`${url}#/no-page`);
     await visit(page, url + (typeof place === 'string' ? place : await place(api)));
     await prepare?.(page, api);
