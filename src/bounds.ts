@@ -660,12 +660,16 @@ export const bounds = {
   cohortRowSessionsMax: 30,
   /** Maximum number of sessions beyond the retention period that the aggregator thread deletes in one transaction. */
   sessionsPrunedPerTransaction: 500,
+  /** Maximum number of records that the aggregator thread writes to the archive of daily counters, or reads back, at once. */
+  recordsArchivedPerCall: 100,
+  /** If records change a day while it is archived, its archive segment is started again, at most this number of times in small parts. */
+  archiveRestartsMax: 3,
   /** Maximum number of earlier sessions of a new experiment that the aggregator thread counts in one transaction. */
   sessionsFilledPerTransaction: 500,
   /**
-   * About the number of visitors of experiments that the aggregator thread searches at once for the days to be archived, in about 20 ms.
+   * About the number of visitors of experiments that the aggregator thread searches at once for the days to be archived, in about 4 ms.
    */
-  visitorsSearchedPerCall: 50_000,
+  visitorsSearchedPerCall: 10_000,
   /** Maximum number of visitors to be archived that the aggregator thread keeps in memory, with about 250 bytes each. */
   archivedVisitorsInMemoryMax: 100_000,
   /** Maximum number of referrer tags of all tenants in one reply of the aggregator thread, so that a reply takes only milliseconds. */

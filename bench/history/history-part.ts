@@ -5,6 +5,7 @@ import { dataPaths } from '../../src/files/data-paths.ts';
 import { createMarketplace } from '../../src/index.ts';
 import type { BenchPart } from '../bench-part.ts';
 import { writeLiveSessions } from '../target/write-live-sessions.ts';
+import { measureArchivedDay, tagsOfFirstDay } from './measure-retention.ts';
 import { oneMonthLedger, writeSampleLedger } from './sample-ledger.ts';
 
 /** Measurement of the ledger, the journal, a restart or the analytics store. */
@@ -81,6 +82,28 @@ async function measureProjection(folder: string, sessions: number): Promise<Ledg
   ];
 }
 
+const tagsPerSession = 0.4;
+
+/** Measures how long queries wait while a day is archived of a store with many referrer tags that have no sessions on the day. */
+async function measureRetention(folder: string, sessions: number): Promise<LedgerMeasurement[]> {
+  const tags = sessions * tagsPerSession;
+  const { archiveMs, before, meanwhile } = await measureArchivedDay(folder, tags);
+  const format = (latencies: readonly number[]) =>
+    [0.99, 1].map((share) => latencies[Math.ceil(share * latencies.length) - 1]!.toFixed(1)).join(' and ');
+  return [
+    {
+      name: `archiving a day of ${formatCount(Math.min(tags, tagsOfFirstDay))} tags, of ${formatCount(tags)} in all`,
+      value: `${(archiveMs / 1_000).toFixed(1)} s`,
+    },
+    { name: 'queries before, p99 and longest', value: `${format(before)} ms` },
+    {
+      name: 'queries meanwhile, p99 and longest',
+      value: `${format(meanwhile)} ms`,
+      target: 'p99 at most twice that before',
+    },
+  ];
+}
+
 /** Returns the total size of the files of a folder in bytes. */
 async function folderBytes(folder: string): Promise<number> {
   const names = await readdir(folder, { recursive: true });
@@ -90,10 +113,10 @@ async function folderBytes(folder: string): Promise<number> {
 
 export const ledgerBenchPart: BenchPart = {
   name: 'history',
-  description: 'restart with live sessions, and projection into the analytics store',
+  description: 'restart with live sessions, projection into the analytics store, and retention',
   measure: async ({ scale: { rounds, sessionsMax: sessions }, folder: parent, progress }) => {
     const history: LedgerMeasurement[] = [];
-    for (const measure of [measureRestart, measureProjection]) {
+    for (const measure of [measureRestart, measureProjection, measureRetention]) {
       progress.printProgress(`history: ${measure.name}`);
       const folder = await mkdtemp(join(parent, 'history-'));
       try {

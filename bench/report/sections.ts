@@ -63,7 +63,9 @@ function microSection(results: readonly MicroBenchmarkResult[]): ReportSection {
 function historySection(figures: readonly LedgerMeasurement[]): ReportSection {
   return {
     title: 'Restart and analytics',
-    text: ['The start of a service with live sessions, and the projection of the ledger into the analytics store.'],
+    text: [
+      'The start of a service with live sessions, the projection of the ledger into the analytics store, and queries while a day is archived.',
+    ],
     tables: [
       {
         head: ['Measurement', 'Result', 'Target'],

@@ -94,10 +94,11 @@ export class AnalyticsStore {
       return cursor;
     });
     this.#state.cacheSessions();
+    this.retention.onBatchApplied(projection.smallestSubId);
   }
 
   /**
-   * Archives the daily counters of days that are older than the retention period. Call this method only after all acknowledged records have
+   * Archives some of the daily counters of days that are older than the retention period. Call this method only after all acknowledged records have
    * been applied, because records of sessions from archived days are ignored afterwards.
    */
   applyRetention(request: RetentionRequest): RetentionResult {
@@ -114,6 +115,7 @@ export class AnalyticsStore {
   }
 
   close(): void {
+    this.retention.close();
     this.#database.close();
   }
 

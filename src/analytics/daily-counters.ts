@@ -9,7 +9,7 @@ import {
   type ArchivedTagKey,
   type ArchiveRecord,
   archiveRecordKind,
-} from './counter-archive.ts';
+} from './archive-record.ts';
 import { addCounts, emptyUnbookedClickCounts, emptyWidgetCounts } from './counting-rules.ts';
 import { OfferTotals } from './offer-totals.ts';
 import { OfferViews, type ShownOffers } from './offer-views.ts';
@@ -38,6 +38,8 @@ const selectDaysSql = `
   SELECT day, device, sessions, views, clicks, attributed_micros, confirmed_micros, ${createDigitsSql('confirmed_cents_squared')},
     revenue_sessions, first_session_ms, last_session_ms, ${[...unbookedClickColumns, ...widgetEventTypes].join(', ')}
   FROM day_counter LEFT JOIN widget_counter USING (tag_number, day, device) WHERE tag_number = ? AND day >= ? AND day < ?`;
+
+const selectTagSql = 'SELECT account, vertical, test, tag FROM referrer_tag WHERE number = ?';
 
 /** Number of items of `ArchivedDay[1]`, with which a `DayRow` starts. */
 const archivedCounterLength = 11;
@@ -151,15 +153,15 @@ export class DailyCounters {
     this.#offerChanges.clear();
   }
 
-  /** Yields the counters from `fromDay` (inclusive) to `untilDay` (exclusive). Do not change the store during the iteration. */
-  *readDays(fromDay: number, untilDay: number): ArchivedCounters {
-    const tags = this.#database.iterateRows<[number: number, ...key: ArchivedTagKey[1]]>(
-      'SELECT number, account, vertical, test, tag FROM referrer_tag ORDER BY number',
-    );
-    for (const [number, ...key] of tags) {
+  /**
+   * Yields the counters of the given tags from `fromDay` (inclusive) to `untilDay` (exclusive). No query is open between two records, so the
+   * store can change. The caller must start again if counters of these days changed.
+   */
+  *readDays(fromDay: number, untilDay: number, tagNumbers: Iterable<number>): ArchivedCounters {
+    for (const number of tagNumbers) {
       const days = this.#database.rows<DayRow>(selectDaysSql, [number, fromDay, untilDay]);
       if (days.length === 0) continue;
-      yield [archiveRecordKind.tag, key];
+      yield [archiveRecordKind.tag, this.#database.row<ArchivedTagKey[1]>(selectTagSql, [number])!];
       for (const row of days) yield toArchivedDay(row);
       const offers = this.#database.rows<OfferCounterRow>(selectOffersSql, [number, fromDay, untilDay]);
       for (const row of offers) yield toArchivedLenderCounters(row);

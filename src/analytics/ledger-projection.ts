@@ -29,6 +29,7 @@ import {
   type CountedClick,
   clickBookingState,
   emptyRecordCounts,
+  greatestSubIdSortKey,
   type ProjectionState,
   type RecordCounts,
   type SessionState,
@@ -48,6 +49,8 @@ export class LedgerProjection {
   readonly totals: RecordCounts = { ...emptyRecordCounts };
   /** Wall time of the last valid record, in Unix milliseconds. */
   lastWallMs: number | null = null;
+  /** Smallest sub_id of a session that the batch may have changed. A record of an experiment may change all sessions. */
+  smallestSubId: SubIdSortKey = greatestSubIdSortKey;
 
   /** @param firstRetainedSubId smallest possible sub_id of a retained session */
   constructor(state: ProjectionState, firstRetainedSubId: SubIdSortKey) {
@@ -70,6 +73,7 @@ export class LedgerProjection {
     }
     this.lastWallMs = record[1];
     if (isExperimentRecord(record)) {
+      this.smallestSubId = '';
       if (!this.#state.experimentSums.applyRecord(position, record)) this.totals.unsoundExperiments++;
       return;
     }
@@ -78,6 +82,7 @@ export class LedgerProjection {
       this.totals.sealedSession++;
       return;
     }
+    if (key < this.smallestSubId) this.smallestSubId = key;
     const session = this.#state.findSession(key);
     if (record[0] === ledgerRecordKind.sessionCreated) {
       if (session === null) this.#applySessionCreated(position, segment, key, record);

@@ -1,7 +1,7 @@
 import { bounds } from '../bounds.ts';
 import { daysSinceEpoch } from '../domain/calendar.ts';
 import { getOrAdd } from '../domain/get-or-add.ts';
-import { type ArchivedOfferViews, archiveRecordKind } from './counter-archive.ts';
+import { type ArchivedOfferViews, archiveRecordKind } from './archive-record.ts';
 import type { OfferTotals } from './offer-totals.ts';
 import type { SessionState } from './projection-state.ts';
 import { decodeVarints, encodeVarints, RowWriter, type SqlDatabase } from './sql-database.ts';
@@ -98,7 +98,7 @@ export class OfferViews {
 
   /** Yields the counts of a tag from `fromDay` (inclusive) to `untilDay` (exclusive) for the archive. */
   *readDays(tagNumber: number, fromDay: number, untilDay: number): Generator<ArchivedOfferViews, void> {
-    for (const [day, shown] of selectRows(this.#database, tagNumber, fromDay, untilDay - 1)) {
+    for (const [day, shown] of [...selectRows(this.#database, tagNumber, fromDay, untilDay - 1)]) {
       for (const [offer, counts] of addByOffer(new Map(), decodeCounts(shown))) {
         const id = this.#database.value<string>('SELECT id FROM offer WHERE number = ?', [offer])!;
         const first = counts.findIndex((count) => count > 0);

@@ -10,6 +10,9 @@ export function toSubIdSortKey(sub: Uint8Array): SubIdSortKey {
   return Buffer.from(sub.buffer, sub.byteOffset, subIdByteLength).toString('latin1');
 }
 
+/** Greater than all sort keys. */
+export const greatestSubIdSortKey: SubIdSortKey = '\u0100';
+
 /** Returns the smallest possible sort key of a session that was created on `day` or later. */
 export function smallestSubIdOfDay(day: number): SubIdSortKey {
   const time = Buffer.alloc(6);

@@ -1,7 +1,9 @@
 import { bounds } from '../bounds.ts';
 import type { LogCursor } from '../event-log/log-scanner.ts';
 import type { LogEnd } from '../files/data-inventory.ts';
-import { type ArchivedCounters, ArchiveWriteError, type CounterArchive } from './counter-archive.ts';
+import type { ArchivedCounters } from './archive-record.ts';
+import { ArchiveWriteError, type CounterArchive } from './counter-archive.ts';
+import type { DayRange } from './experiments/archived-visitors.ts';
 import { type SubIdSortKey, smallestSubIdOfDay } from './projection-state.ts';
 import type { SqlDatabase } from './sql-database.ts';
 import type { SqliteProjectionState } from './sqlite-projection-state.ts';
@@ -15,11 +17,13 @@ export interface RetentionRequest {
   readonly wallMs: number;
   /** About the number of visitors of experiments that one call may search; by default `bounds.visitorsSearchedPerCall`. */
   readonly visitorsMax?: number;
+  /** Number of archive records that one call may write or verify; by default `bounds.recordsArchivedPerCall`. */
+  readonly recordsMax?: number;
 }
 
 /**
- * If `archived` is false, `reason` is the error message of a failed write. It is null if the visitors of experiments are not all searched yet,
- * so that the call must be repeated.
+ * If `archived` is false, `reason` is the error message of a failed write. It is null if the work is not finished, so that the call must be
+ * repeated.
  */
 export type RetentionResult =
   | {
@@ -35,6 +39,14 @@ export type RetentionResult =
     }
   | { readonly archived: false; readonly reason: string | null };
 
+/** Days whose counters the archive is writing. */
+interface UnfinishedDays extends DayRange {
+  /** Whether a record changed figures that may have been written already. */
+  isChanged: boolean;
+  /** Number of times that the days were started again because of a change. */
+  restarts: number;
+}
+
 /**
  * Decides which days to delete from the analytics store, keeps the store and the archive consistent, and deletes the rows of sessions that
  * are no longer retained.
@@ -47,6 +59,7 @@ export class StoreRetention {
   readonly #archive: CounterArchive;
   readonly #state: SqliteProjectionState;
   #firstRetainedDay: number;
+  #unfinished: UnfinishedDays | null = null;
   /** All rows of sessions from before this day are deleted. Starts at 0, because an earlier process may have left rows. */
   #prunedUntilDay = 0;
 
@@ -78,14 +91,15 @@ export class StoreRetention {
   }
 
   /**
-   * Archives the counters of days beyond the retention period, and then sets the first retained day. A failed archive write leaves the
-   * store unchanged.
+   * Archives some of the counters of days beyond the retention period. Sets the first retained day when all counters of a day are archived. A
+   * failed archive write leaves the store unchanged.
    */
   applyRetention(request: RetentionRequest, cursor: LogCursor | null): RetentionResult {
     const previousDay = this.#firstRetainedDay;
     try {
       if (cursor !== null && !this.#archiveDays(request, cursor)) return { archived: false, reason: null };
     } catch (error) {
+      this.#unfinished = null;
       if (!(error instanceof ArchiveWriteError)) throw error;
       return { archived: false, reason: error.message };
     }
@@ -98,31 +112,86 @@ export class StoreRetention {
     return { archived: true, retainedFromDay, isNew, ledgerStartPosition, archiveEnd };
   }
 
-  /** Returns false if the visitors of the days are not all searched yet. */
-  #archiveDays(request: RetentionRequest, cursor: LogCursor): boolean {
-    // If archive segments were lost, their counters are archived again, because the store still has the counters.
-    // While earlier sessions are counted in an experiment, the figures of all its days may still change.
-    const isFilling = this.#state.experimentSums.experiments.nextFill !== null;
-    const untilDay = Math.max(isFilling ? 0 : this.#computeFirstRetainedDay(request), this.#firstRetainedDay);
-    const fromDay = this.#archive.firstRetainedDay;
-    const { archive } = this.#state.experimentSums;
-    if (isFilling) archive.endPreparation();
-    if (untilDay <= fromDay) return true;
-    const { wallMs, visitorsMax = bounds.visitorsSearchedPerCall } = request;
-    if (!archive.prepare({ fromDay, untilDay }, visitorsMax)) return false;
-    const ledgerStartPosition = this.#firstSegmentSinceDay(untilDay, cursor);
-    const hasOffers = fromDay >= this.#database.value<number>('SELECT offers_from_day FROM retention')!;
-    const range = { wallMs, untilDay, ledgerStartPosition, hasOffers };
-    this.#archive.append(range, this.#readCounters(fromDay, untilDay, ledgerStartPosition));
-    this.#database.write(() => this.#setFirstRetainedDay(untilDay));
-    archive.endPreparation();
-    return true;
+  /** Must be called after a batch of ledger records. `smallestSubId` is the smallest sub_id of a session that the batch may have changed. */
+  onBatchApplied(smallestSubId: SubIdSortKey): void {
+    if (this.#unfinished === null || smallestSubId >= smallestSubIdOfDay(this.#unfinished.untilDay)) return;
+    this.#unfinished.isChanged = true;
   }
 
-  *#readCounters(fromDay: number, untilDay: number, ledgerStartPosition: number): ArchivedCounters {
-    yield* this.#state.counters.readDays(fromDay, untilDay);
+  /** Discards the days that are not completely archived. */
+  close(): void {
+    this.#archive.discardSegment();
+  }
+
+  /** Archives some counters. Returns false if the call must be repeated. */
+  #archiveDays(request: RetentionRequest, cursor: LogCursor): boolean {
+    // While earlier sessions are counted in an experiment, the figures of all its days may still change.
+    const isFilling = this.#state.experimentSums.experiments.nextFill !== null;
+    // If archive segments were lost, their counters are archived again, because the store still has the counters.
+    const targetDay = Math.max(isFilling ? 0 : this.#computeFirstRetainedDay(request), this.#firstRetainedDay);
+    const { archive } = this.#state.experimentSums;
+    if (isFilling) archive.endPreparation();
+    if (targetDay <= this.#archive.firstRetainedDay) return true;
+    const { visitorsMax = bounds.visitorsSearchedPerCall, recordsMax = bounds.recordsArchivedPerCall } = request;
+    const range = this.#nextDaysToArchive(targetDay);
+    if (!archive.prepare(range, visitorsMax)) return false;
+    const { restarts } = this.#startDays(range, request, cursor);
+    // Days that change again and again are archived in one call.
+    const isSliced = restarts <= bounds.archiveRestartsMax;
+    while (!this.#archive.continueSegment(recordsMax)) if (isSliced) return false;
+    this.#unfinished = null;
+    this.#database.write(() => this.#setFirstRetainedDay(range.untilDay));
+    archive.endPreparation();
+    return range.untilDay === targetDay;
+  }
+
+  /**
+   * Returns the next days to archive: one day with sessions, and the days without sessions before and after it. If archive segments were lost,
+   * returns all days, because the sessions of some of them are deleted.
+   */
+  #nextDaysToArchive(targetDay: number): DayRange {
+    const fromDay = this.#archive.firstRetainedDay;
+    if (fromDay < this.#firstRetainedDay) return { fromDay, untilDay: targetDay };
+    const nextDaySql = 'SELECT min(day) FROM cohort_piece WHERE day > ?';
+    const day = this.#database.value<number>(nextDaySql, [fromDay - 1]) ?? targetDay;
+    const nextDay = this.#database.value<number>(nextDaySql, [day]) ?? targetDay;
+    return { fromDay, untilDay: Math.min(nextDay, targetDay) };
+  }
+
+  /** Starts to archive the days, unless this is already started and the figures of the days have not changed. */
+  #startDays(range: DayRange, { wallMs }: RetentionRequest, cursor: LogCursor): UnfinishedDays {
+    const { fromDay, untilDay } = range;
+    const before = this.#unfinished;
+    const isSame = before !== null && before.fromDay === fromDay && before.untilDay === untilDay;
+    if (isSame && !before.isChanged) return before;
+    const ledgerStartPosition = this.#firstSegmentSinceDay(untilDay, cursor);
+    const hasOffers = fromDay >= this.#database.value<number>('SELECT offers_from_day FROM retention')!;
+    const counters = this.#readCounters(range, ledgerStartPosition);
+    this.#archive.startSegment({ wallMs, untilDay, ledgerStartPosition, hasOffers }, counters);
+    this.#unfinished = { ...range, isChanged: false, restarts: isSame ? before.restarts + 1 : 0 };
+    return this.#unfinished;
+  }
+
+  *#readCounters(days: DayRange, ledgerStartPosition: number): ArchivedCounters {
+    const { fromDay, untilDay } = days;
+    yield* this.#state.counters.readDays(fromDay, untilDay, this.#listTagsToArchive(days));
     const deleted = { fromPosition: this.#archive.ledgerStartPosition, untilPosition: ledgerStartPosition };
-    yield* this.#state.experimentSums.archive.read({ fromDay, untilDay }, deleted);
+    yield* this.#state.experimentSums.archive.read(days, deleted);
+  }
+
+  /** Yields the numbers of the tags with sessions on the days, or of all tags if the sessions of some days may be deleted. */
+  *#listTagsToArchive({ fromDay }: DayRange): Generator<number, void> {
+    const database = this.#database;
+    const day = database.value<number>('SELECT min(day) FROM cohort_piece WHERE day >= ?', [fromDay]);
+    const findTag =
+      fromDay >= this.#firstRetainedDay
+        ? (after: number) =>
+            database.value<number>('SELECT min(tag_number) FROM cohort_piece WHERE day = ? AND tag_number > ?', [
+              day,
+              after,
+            ])
+        : (after: number) => database.value<number>('SELECT min(number) FROM referrer_tag WHERE number > ?', [after]);
+    for (let tag = findTag(0); tag !== null; tag = findTag(tag)) yield tag;
   }
 
   /**

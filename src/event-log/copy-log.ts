@@ -3,7 +3,7 @@ import { createFolderDurably, fsyncPath, tryLink } from '../files/durable-files.
 import { nodeFileSystem } from './log-files.ts';
 import { parseSegmentFileNames, segmentFileName, segmentHeaderLength } from './log-format.ts';
 import { type LogLocation, openSegmentFile } from './log-scanner.ts';
-import { copySegmentRange, writeSegment } from './segment-files.ts';
+import { copySegmentRange, writeEmptySegment } from './segment-files.ts';
 import { withSegmentReader } from './segment-reader.ts';
 import { type LogVerification, type VerifyLogOptions, verifyLog } from './verify-log.ts';
 
@@ -36,7 +36,7 @@ export async function copyLog(folder: string, target: string, options: CopyLogOp
   const copiedFrom = end === null ? undefined : await copySegments(folder, target, end, options);
   // With the end mark, recovery can detect that the last record of the copy is missing or damaged.
   if (end !== null && end.offset > segmentHeaderLength) {
-    writeSegment(target, { firstSequence: position + 1, previousCrc: crc }, []);
+    writeEmptySegment(target, { firstSequence: position + 1, previousCrc: crc });
   }
   fsyncPath(target);
   fsyncPath(dirname(target));

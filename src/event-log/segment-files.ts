@@ -1,42 +1,104 @@
+import { closeSync, fdatasyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Encoder } from '@msgpack/msgpack';
 import { bounds } from '../bounds.ts';
-import { writeFileDurably } from '../files/durable-files.ts';
-import type { LogFiles } from './log-files.ts';
+import type { LogEnd } from '../files/data-inventory.ts';
+import { fsyncPath, writeFileDurably } from '../files/durable-files.ts';
+import { type LogFiles, nodeFileSystem } from './log-files.ts';
 import {
   encodeSegmentHeader,
   isTornBytesFileName,
   parseSegmentFileNames,
   type SegmentHeader,
   segmentFileName,
+  temporaryFileName,
 } from './log-format.ts';
 import type { SegmentReader } from './segment-reader.ts';
 import { FrameGroup } from './segment-writer.ts';
 
 /**
- * Appends a complete segment to a log that has no other writer. After a power cut, the segment exists completely or not at all. `header`
- * contains the next sequence number of the log and the CRC of the log's last record. Throws system errors.
+ * Appends a segment without records to a log that has no other writer. `header` contains the next sequence number of the log and the CRC of
+ * the log's last record. Throws system errors.
  */
-export function writeSegment(folder: string, header: SegmentHeader, records: Iterable<readonly unknown[]>): void {
-  writeFileDurably(join(folder, segmentFileName(header.firstSequence)), encodeSegment(header, records));
+export function writeEmptySegment(folder: string, header: SegmentHeader): void {
+  writeFileDurably(join(folder, segmentFileName(header.firstSequence)), encodeSegmentHeader(header));
 }
 
-/** Encodes a segment. Yields chunks of bytes. A chunk is valid only until the next chunk is yielded. */
-function* encodeSegment(header: SegmentHeader, records: Iterable<readonly unknown[]>): Generator<Buffer, void> {
-  yield encodeSegmentHeader(header);
-  const encoder = new Encoder();
-  const group = new FrameGroup();
-  let { firstSequence: sequence, previousCrc } = header;
-  for (const record of records) {
-    // Every frame gets a sync mark (see log-format.ts), because recovery reports an incomplete frame as damage only if a later frame has a
-    // sync mark. In a segment that is written atomically, an incomplete frame is always damage.
-    group.add(encoder.encodeSharedRef(record), sequence++, previousCrc, true);
-    previousCrc = group.lastCrc;
-    if (group.length < bounds.logGroupInitialBytes) continue;
-    yield group.encodedFrames.subarray(0, group.length);
-    group.clearFrames();
+/**
+ * Writes a segment to a temporary file, which becomes a part of the log when `publish` is called. After a power cut, the log has the complete
+ * segment or nothing of it. The log must have no other writer. All methods throw system errors; the caller must then call `discard`.
+ */
+export class SegmentFileWriter {
+  readonly #path: string;
+  readonly #name: string;
+  readonly #file: number;
+  readonly #encoder = new Encoder();
+  readonly #group = new FrameGroup();
+  #sequence: number;
+  #crc: number;
+  #isOpen = true;
+
+  /** @param header contains the next sequence number of the log and the CRC of the log's last record */
+  constructor(folder: string, header: SegmentHeader) {
+    this.#name = segmentFileName(header.firstSequence);
+    this.#path = join(folder, this.#name);
+    this.#sequence = header.firstSequence;
+    this.#crc = header.previousCrc;
+    this.#file = openSync(temporaryFileName(this.#path), 'w', 0o600);
+    try {
+      writeFileSync(this.#file, encodeSegmentHeader(header));
+    } catch (error) {
+      this.discard();
+      throw error;
+    }
   }
-  yield group.encodedFrames.subarray(0, group.length);
+
+  /** Position and CRC of the last record. */
+  get end(): LogEnd {
+    return { position: this.#sequence - 1, crc: this.#crc };
+  }
+
+  /** File system in which the segment is the only one of the log, to read the segment before `publish`. */
+  get files(): LogFiles {
+    return {
+      ...nodeFileSystem,
+      listFiles: () => [this.#name],
+      openForReading: (path) => nodeFileSystem.openForReading(temporaryFileName(path)),
+    };
+  }
+
+  add(record: readonly unknown[]): void {
+    // Every frame gets a sync mark (see log-format.ts), because recovery reports an incomplete frame as damage only if a later frame has a
+    // sync mark. In a segment that is published as a whole, an incomplete frame is always damage.
+    this.#group.add(this.#encoder.encodeSharedRef(record), this.#sequence++, this.#crc, true);
+    this.#crc = this.#group.lastCrc;
+    if (this.#group.length >= bounds.logGroupInitialBytes) this.sync();
+  }
+
+  /** Writes the records to the disk, so that the sync of a large segment does not take long. */
+  sync(): void {
+    writeFileSync(this.#file, this.#group.encodedFrames.subarray(0, this.#group.length));
+    this.#group.clearFrames();
+    fdatasyncSync(this.#file);
+  }
+
+  /** Makes the segment a part of the log. All records must be synced. */
+  publish(): void {
+    this.#close();
+    renameSync(temporaryFileName(this.#path), this.#path);
+    fsyncPath(dirname(this.#path));
+  }
+
+  /** Deletes the temporary file. Has no effect after `publish`. */
+  discard(): void {
+    this.#close();
+    rmSync(temporaryFileName(this.#path), { force: true });
+  }
+
+  #close(): void {
+    if (this.#isOpen) closeSync(this.#file);
+    this.#isOpen = false;
+  }
 }
 
 /**

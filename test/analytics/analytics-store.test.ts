@@ -18,6 +18,7 @@ import {
 } from '../support/ledger-records.ts';
 import { AnalyticsModel } from './analytics-model.ts';
 import { arbitraryRecords, everyQuery } from './arbitrary-ledger.ts';
+import { archiveDays } from './archive-days.ts';
 import { ProjectedStore } from './projected-store.ts';
 import { byTag, noon, today } from './sample-query.ts';
 
@@ -70,7 +71,7 @@ describe('AnalyticsStore', () => {
             if (next === 'prune' && compared.store.retention.hasRowsToPrune) compared.store.retention.pruneRows();
             if (next !== 'retain') continue;
             const request = { today, retentionDays, wallMs: noon };
-            const retention = compared.store.applyRetention(request);
+            const retention = archiveDays(compared.store, request);
             assert(retention.archived);
             model.retainFrom(retention.retainedFromDay);
           }

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, it } from 'node:test';
-import type { ArchiveRecord } from '../../src/analytics/counter-archive.ts';
-import { type ArchivedCounters, ArchiveWriteError, CounterArchive } from '../../src/analytics/counter-archive.ts';
+import type { ArchivedCounters, ArchiveRecord } from '../../src/analytics/archive-record.ts';
+import { ArchiveWriteError, CounterArchive } from '../../src/analytics/counter-archive.ts';
 import { nodeFileSystem } from '../../src/event-log/log-files.ts';
 import { LogDamagedError } from '../../src/event-log/segment-reader.ts';
 import { verifyLog } from '../../src/event-log/verify-log.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { archiveCounters } from './archive-days.ts';
 
 /** Counters of one tag and day. */
 function counters(day: number, tag = 'tag-one'): ArchiveRecord[] {
@@ -31,7 +32,8 @@ describe('counter archive', () => {
   });
 
   const append = (untilDay: number, ledgerStartPosition: number, records = counters(untilDay - 1)) =>
-    new CounterArchive(folder).append(
+    archiveCounters(
+      new CounterArchive(folder),
       { wallMs: untilDay * 1_000, untilDay, ledgerStartPosition: ledgerStartPosition, hasOffers: true },
       records as unknown as ArchivedCounters,
     );
@@ -44,7 +46,7 @@ describe('counter archive', () => {
     append(100, 7);
     append(101, 7);
     const third = new CounterArchive(folder);
-    third.append({ wallMs: 5, untilDay: 140, ledgerStartPosition: 900, hasOffers: false }, []);
+    archiveCounters(third, { wallMs: 5, untilDay: 140, ledgerStartPosition: 900, hasOffers: false }, []);
     assert.deepEqual([third.firstRetainedDay, third.ledgerStartPosition], [140, 900]);
     const archive = new CounterArchive(folder);
     assert.deepEqual([archive.firstRetainedDay, archive.ledgerStartPosition], [140, 900]);
@@ -164,10 +166,10 @@ describe('counter archive', () => {
     writeFileSync(folder, 'a file in place of the folder');
     const archive = new CounterArchive(join(folder, 'below'));
     const range = { wallMs: 1, untilDay: 100, ledgerStartPosition: 8, hasOffers: true };
-    assert.throws(() => archive.append(range, []), ArchiveWriteError);
+    assert.throws(() => archiveCounters(archive, range, []), ArchiveWriteError);
     assert.deepEqual([archive.firstRetainedDay, archive.ledgerStartPosition, [...archive.readAll()]], [0, 1, []]);
     rmSync(folder);
-    archive.append(range, []);
+    archiveCounters(archive, range, []);
     assert.deepEqual([archive.firstRetainedDay, archive.ledgerStartPosition], [100, 8]);
   });
 
@@ -180,7 +182,7 @@ describe('counter archive', () => {
       throw new Error('the store is damaged');
     })();
     assert.throws(
-      () => archive.append({ wallMs: 1, untilDay: 101, ledgerStartPosition: 8, hasOffers: true }, broken),
+      () => archiveCounters(archive, { wallMs: 1, untilDay: 101, ledgerStartPosition: 8, hasOffers: true }, broken),
       /the store is damaged/,
     );
     assert.deepEqual(files(), before);

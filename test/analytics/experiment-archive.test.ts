@@ -15,6 +15,7 @@ import {
   sessionCreatedRecord,
   subIdBytes,
 } from '../support/ledger-records.ts';
+import { archiveDays } from './archive-days.ts';
 import { ProjectedStore } from './projected-store.ts';
 import { noon, today } from './sample-query.ts';
 
@@ -225,10 +226,10 @@ describe('archive of experiments', () => {
     const segments = createSegments({});
     for (const { first, records } of segments) projected.applyIn(first, ...records);
     const request = { today, retentionDays: 3, wallMs: noon };
-    projected.store.applyRetention(request);
+    archiveDays(projected.store, request);
     assert.equal(projected.archive.firstRetainedDay, 0);
     fill();
-    projected.store.applyRetention(request);
+    archiveDays(projected.store, request);
     assert.equal(projected.archive.firstRetainedDay, today - 3);
   });
 });

@@ -13,6 +13,7 @@ import {
   sessionCreatedRecord,
   subIdBytes,
 } from '../support/ledger-records.ts';
+import { archiveDays } from './archive-days.ts';
 import { ExperimentModel } from './experiment-model.ts';
 import { ProjectedStore } from './projected-store.ts';
 import { noon, today } from './sample-query.ts';
@@ -91,7 +92,7 @@ describe('breakdown of an experiment', () => {
     ]);
   const archive = (day: number) => {
     const request = { today, retentionDays: today - day, wallMs: noon };
-    assert.deepEqual(projected.store.applyRetention(request).archived, true);
+    assert.deepEqual(archiveDays(projected.store, request).archived, true);
     while (projected.store.retention.hasRowsToPrune) projected.store.retention.pruneRows();
   };
   const retainFrom = (day: number) => {

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { decodeSubId } from '../../src/ids/sub-id.ts';
 import { isExperimentRecord, type LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import { arbitraryHistory, arbitraryPicks, merge } from './arbitrary-experiments.ts';
+import { archiveDays } from './archive-days.ts';
 import { normalize } from './comparable-figures.ts';
 import { ExperimentModel } from './experiment-model.ts';
 import { ProjectedStore } from './projected-store.ts';
@@ -99,9 +100,9 @@ class HistoryRun {
   #retain({ days, fills, prunes }: Extract<Action, { readonly kind: 'retain' }>): void {
     const { store } = this.#projected;
     if (fills) this.#fillAll();
-    const retain = () => store.applyRetention({ today, retentionDays: days, wallMs: 0, visitorsMax: 1 });
-    let result = retain();
-    while (!result.archived) result = retain();
+    const request = { today, retentionDays: days, wallMs: 0, visitorsMax: 1, recordsMax: 3 };
+    const result = archiveDays(store, request);
+    assert(result.archived);
     this.#model.retainFrom(result.retainedFromDay);
     this.#ledgerStart = Math.max(result.ledgerStartPosition, 1);
     for (let index = 0; index < prunes && store.retention.hasRowsToPrune; index++) store.retention.pruneRows();

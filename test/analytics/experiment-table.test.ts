@@ -6,6 +6,7 @@ import type { ApiKeyMode } from '../../src/domain/mode.ts';
 import { experimentOutcomes } from '../../src/experiments/experiment.ts';
 import type { ExperimentClosedRecord, ExperimentDeletedRecord } from '../../src/ledger/ledger-record.ts';
 import { experimentDefinedRecord, sessionCreatedRecord, subIdBytes } from '../support/ledger-records.ts';
+import { archiveDays } from './archive-days.ts';
 import { ProjectedStore } from './projected-store.ts';
 import { noon } from './sample-query.ts';
 
@@ -133,7 +134,7 @@ describe('experiments in the analytics store', () => {
       projected.apply(sessionCreatedRecord(later, { tag: 'later-tag' }));
     }
     while (store.fill.isRunning) store.fill.countSlice(10);
-    const retention = store.applyRetention({ today: today + 200, retentionDays: 140, wallMs: noon });
+    const retention = archiveDays(store, { today: today + 200, retentionDays: 140, wallMs: noon });
     assert.ok(retention.archived && retention.retainedFromDay > today);
     while (store.retention.hasRowsToPrune) store.retention.pruneRows();
     assert.deepEqual(

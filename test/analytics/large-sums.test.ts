@@ -16,6 +16,7 @@ import {
   sessionCreatedRecord,
   subIdBytes,
 } from '../support/ledger-records.ts';
+import { archiveDays } from './archive-days.ts';
 import { ProjectedStore } from './projected-store.ts';
 import { byTag, noon, today } from './sample-query.ts';
 
@@ -127,7 +128,7 @@ describe('sums in the analytics store beyond 64 bits', () => {
       projected.apply(...batches[3]);
       const before = readAll(projected);
 
-      assert.equal(projected.store.applyRetention({ today, retentionDays: 2, wallMs: noon }).archived, true);
+      assert.equal(archiveDays(projected.store, { today, retentionDays: 2, wallMs: noon }).archived, true);
       assert.ok(projected.archive.firstRetainedDay > today - 19);
       const restored = (): unknown => {
         const { summary, interval, daily, offers, tags, figures, results } = readAll(projected);

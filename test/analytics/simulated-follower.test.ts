@@ -25,7 +25,7 @@ import { type Fate, SimulatedDisk, SimulatedLogFiles } from '../event-log/simula
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { AnalyticsModel } from './analytics-model.ts';
 import { arbitraryRecords, everyQuery } from './arbitrary-ledger.ts';
-import { today } from './sample-query.ts';
+import { byTag, today } from './sample-query.ts';
 
 const ledgerPath = '/ledger';
 
@@ -258,23 +258,35 @@ const check = fc.constant(
 );
 
 const applyRetention = fc
-  .record({ age: fc.constantFrom(0, 1, 46, 46, 47), deletesSegments: fc.boolean(), prunes: fc.nat({ max: 2 }) })
-  .map(({ age, deletesSegments, prunes }) =>
+  .record({
+    age: fc.constantFrom(0, 1, 46, 46, 47),
+    recordsMax: fc.constantFrom(1, 4, 100),
+    /** Number of calls, after which the retention is continued by the next command or interrupted by a crash. */
+    calls: fc.constantFrom(1, 2, 20, 1_000),
+    deletesSegments: fc.boolean(),
+    prunes: fc.nat({ max: 2 }),
+  })
+  .map(({ age, recordsMax, calls, deletesSegments, prunes }) =>
     command(
-      `retain ${age} days${deletesSegments ? '' : ' without deleting segments'}`,
+      `retain ${age} days in ${calls} calls of ${recordsMax} records${deletesSegments ? '' : ' without deleting segments'}`,
       async ({ retentions }, real) => {
         real.applyBatch();
-        const request = { today, retentionDays: age, wallMs: 0 };
-        const outcome = real.follower.execute({ name: 'applyRetention', parameter: request });
-        assert.ok(outcome.archived);
-        if (deletesSegments) {
-          // The sync of the folder may fail after the oldest segments were deleted.
-          const deleting = deleteSegmentsBefore(real.files, ledgerPath, outcome.ledgerStartPosition);
-          real.deletedSegments += await deleting.catch(() => 1);
+        const request = { today, retentionDays: age, wallMs: 0, recordsMax };
+        let isArchived = false;
+        for (let call = 0; call < calls && !isArchived; call++) {
+          const outcome = real.follower.execute({ name: 'applyRetention', parameter: request });
+          const { retainedFromDay } = real.follower.execute({ name: 'getSummary', parameter: byTag });
+          if (retainedFromDay > (retentions.at(-1)?.retainedFromDay ?? 0))
+            retentions.push({ position: real.follower.appliedPosition, retainedFromDay });
+          isArchived = outcome.archived;
+          if (!outcome.archived) assert.equal(outcome.reason, null);
+          else if (deletesSegments) {
+            // The sync of the folder may fail after the oldest segments were deleted.
+            const deleting = deleteSegmentsBefore(real.files, ledgerPath, outcome.ledgerStartPosition);
+            real.deletedSegments += await deleting.catch(() => 1);
+          }
         }
-        const { retainedFromDay } = outcome;
-        if (retainedFromDay > (retentions.at(-1)?.retainedFromDay ?? 0))
-          retentions.push({ position: real.follower.appliedPosition, retainedFromDay });
+        assert.ok(isArchived || calls < 1_000);
         for (let i = 0; i < prunes; i++) if (real.follower.hasRowsToPrune) real.follower.pruneRows();
       },
     ),

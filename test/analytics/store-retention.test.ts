@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { SessionRowsQuery, SummaryQuery } from '../../src/analytics/analytics.ts';
 import { AnalyticsStore } from '../../src/analytics/analytics-store.ts';
@@ -15,6 +16,7 @@ import {
   widgetEventsRecord,
 } from '../support/ledger-records.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { archiveCounters, archiveDays } from './archive-days.ts';
 import { ProjectedStore } from './projected-store.ts';
 import { byTag, noon, today } from './sample-query.ts';
 
@@ -32,7 +34,7 @@ describe('retention of sessions in the analytics store', () => {
   afterEach(() => projected.close());
 
   const applyRetention = (clockDay = today) =>
-    projected.store.applyRetention({ today: clockDay, retentionDays: 0, wallMs: noon });
+    archiveDays(projected.store, { today: clockDay, retentionDays: 0, wallMs: noon });
   const window = { ...byTag, fromDay: today - 30 };
   const summary = (filter: Partial<SummaryQuery> = {}) => projected.store.getSummary({ ...window, ...filter });
   const created = (serial: number, createdMs: number) => sessionCreatedRecord(subIdBytes({ createdMs, serial }));
@@ -153,14 +155,14 @@ describe('retention of sessions in the analytics store', () => {
       [13, [day, 0, 5, 4, 3, 2_000_000, 1, '1']] as const,
       [14, [day, 'Lender of a', 3, 1]] as const,
     ];
-    archive.append({ ...range, untilDay: today - 20, hasOffers: false }, archived(today - 21));
+    archiveCounters(archive, { ...range, untilDay: today - 20, hasOffers: false }, archived(today - 21));
     const offers = [
       [14, [today - 16, 'Lender of a', 2, 0, 'a', 7]],
       // A later release may count more positions.
       [21, [today - 16, 'a', 18, 1, 2, 3, 0]],
       [21, [today - 16, 'z', 3, 0]],
     ] as const;
-    archive.append({ ...range, untilDay: today - 15, hasOffers: true }, [...archived(today - 16), ...offers]);
+    archiveCounters(archive, { ...range, untilDay: today - 15, hasOffers: true }, [...archived(today - 16), ...offers]);
     projected.reopen();
     const { offers: found, offersFromDay } = offersOf();
     assert.equal(offersFromDay, today - 20);
@@ -174,8 +176,10 @@ describe('retention of sessions in the analytics store', () => {
     projected.store.close();
     const emptyArchive = new CounterArchive(temporaryFolder());
     const store = new AnalyticsStore(projected.file, emptyArchive);
-    assert.ok(store.applyRetention({ today, retentionDays: 0, wallMs: noon }).archived);
+    assert.ok(archiveDays(store, { today, retentionDays: 0, wallMs: noon }).archived);
     assert.deepEqual([...emptyArchive.readAll()][0]!.slice(2), [0, today, 1, false]);
+    const archivedDays = [...emptyArchive.readAll()].flatMap((record) => (record[0] === 13 ? [record[1][0]] : []));
+    assert.deepEqual(archivedDays, [today - 21, today - 16, today - 1]);
     store.close();
   });
 
@@ -207,7 +211,7 @@ describe('retention of sessions in the analytics store', () => {
   it('restores archives of other service versions with fewer, more or no widget event types or reasons', () => {
     const archiveRange = { wallMs: 1, untilDay: retainedFrom, ledgerStartPosition: 1, hasOffers: true };
     const [day, figures] = [retainedFrom - 1, [5, 4, 3, 2, 1, '1'] as const];
-    archive.append(archiveRange, [
+    archiveCounters(archive, archiveRange, [
       [12, [1, 1, 0, 'tag-one']],
       [13, [day, 0, ...figures]],
       [13, [day, 1, ...figures], [1, 2]],
@@ -250,6 +254,84 @@ describe('retention of sessions in the analytics store', () => {
     assert.deepEqual([...archive.readAll()].filter(([kind]) => kind === 11).length, 3);
   });
 
+  describe('in small parts', () => {
+    const clickOf = (serial: number) => {
+      const sub = subIdBytes({ createdMs: old, serial });
+      return [sessionCreatedRecord(sub, { tag: `tag-${serial}` }), offersViewedRecord(sub, ['a', 'b'])];
+    };
+    const firstRecords = [...Array.from({ length: 8 }, (_, serial) => clickOf(serial)).flat(), created(100, noon)];
+    const request = { today, retentionDays: 0, wallMs: noon, recordsMax: 3 };
+    /** Archives the days of other records at once. */
+    const archiveAtOnce = (...records: readonly unknown[]) => {
+      const other = new ProjectedStore();
+      other.apply(...records);
+      archiveDays(other.store, { ...request, recordsMax: 10_000 });
+      const all = [...other.archive.readAll()];
+      other.close();
+      return all;
+    };
+
+    it('archives the same records as at once, while batches for other days are applied', () => {
+      projected.apply(...firstRecords);
+      let calls = 0;
+      archiveDays(projected.store, request, () => {
+        assert.equal(archive.firstRetainedDay, 0);
+        projected.apply(created(1_000 + ++calls, noon));
+      });
+      assert.ok(calls > 5);
+      assert.deepEqual([...archive.readAll()], archiveAtOnce(...firstRecords));
+    });
+
+    for (const changedAt of [1, 7, 12]) {
+      it(`archives a record of an archived day that is applied after call ${changedAt}`, () => {
+        projected.apply(...firstRecords);
+        const late = [...clickOf(50), offersViewedRecord(subIdBytes({ createdMs: old, serial: 0 }), ['c'])];
+        let calls = 0;
+        archiveDays(projected.store, request, () => {
+          if (++calls === changedAt) projected.apply(...late);
+        });
+        assert.ok(calls > 15, `${calls}`);
+        assert.deepEqual([...archive.readAll()], archiveAtOnce(...firstRecords, ...late));
+      });
+    }
+
+    it('archives a day that changes again and again', () => {
+      projected.apply(...firstRecords);
+      const late: unknown[] = [];
+      archiveDays(projected.store, request, () => {
+        const records = clickOf(1_000 + late.length);
+        late.push(...records);
+        projected.apply(...records);
+      });
+      assert.equal(late.length / 2, bounds.archiveRestartsMax + 1);
+      assert.deepEqual([...archive.readAll()], archiveAtOnce(...firstRecords, ...late));
+    });
+
+    it('archives one day with sessions after the other', () => {
+      const days = [5, 4, 2].map((age) => today - age);
+      projected.apply(...days.map((day, serial) => created(serial, noon - (today - day) * msPerDay)), created(9, noon));
+      const result = archiveDays(projected.store, { ...request, recordsMax: 100 });
+      assert.ok(result.archived && result.isNew && result.retainedFromDay === today - 1);
+      const ranges = [...archive.readAll()].filter(([kind]) => kind === 11).map((header) => header.slice(2, 4));
+      assert.deepEqual(ranges, [
+        [0, today - 4],
+        [today - 4, today - 2],
+        [today - 2, today - 1],
+      ]);
+    });
+
+    it('starts again after a crash', () => {
+      projected.apply(...firstRecords);
+      for (let call = 0; call < 14; call++) assert.equal(projected.store.applyRetention(request).archived, false);
+      // The process ends without closing the store, so the temporary file remains.
+      const folder = dirname(projected.file);
+      const store = new AnalyticsStore(projected.file, new CounterArchive(join(folder, 'archive')));
+      assert.ok(archiveDays(store, request).archived);
+      assert.deepEqual([...new CounterArchive(join(folder, 'archive')).readAll()], archiveAtOnce(...firstRecords));
+      store.close();
+    });
+  });
+
   it('deletes sessions only after the counters of their day are archived, and never restores deleted sessions', () => {
     const days = () => [projected.store.listSessions(rows).retainedFromDay, archive.firstRetainedDay];
     applyRetention();
@@ -271,7 +353,7 @@ describe('retention of sessions in the analytics store', () => {
   it('after the clock jumps far ahead, retention deletes nothing until sessions exist on two days after the jump', () => {
     const year = 365;
     projected.apply(created(1, old), created(2, noon));
-    const retain = () => projected.store.applyRetention({ today: today + year, retentionDays: 140, wallMs: noon });
+    const retain = () => archiveDays(projected.store, { today: today + year, retentionDays: 140, wallMs: noon });
     retain();
     projected.apply(created(3, noon + year * msPerDay));
     retain();
@@ -283,7 +365,7 @@ describe('retention of sessions in the analytics store', () => {
 
   it('reads a new ledger from its start, and ignores the position that the archive stored for the old ledger', () => {
     const archiveRange = { wallMs: 1, untilDay: retainedFrom, ledgerStartPosition: 5_000, hasOffers: true };
-    archive.append(archiveRange, []);
+    archiveCounters(archive, archiveRange, []);
     projected.reopen();
     const outcome = { archived: true, retainedFromDay: retainedFrom, isNew: false, archiveEnd: archive.end };
     assert.deepEqual(applyRetention(), { ...outcome, ledgerStartPosition: 0 });

@@ -1,7 +1,7 @@
 import { bounds } from '../../bounds.ts';
 import { getOrAdd } from '../../domain/get-or-add.ts';
 import type { UnitDay } from '../../experiments/unit-sums.ts';
-import { decodeVarints, type SqlDatabase } from '../sql-database.ts';
+import { decodeVarints, type SqlDatabase, type SqlValue } from '../sql-database.ts';
 import { type ArchivedVisitor, experimentArchiveKind } from './experiment-archive-record.ts';
 import { decodeUnitDays, encodeUnitDays } from './unit-days-encoding.ts';
 
@@ -30,10 +30,12 @@ type VisitorRow = [
 ];
 const selectVisitorsSql = `
   SELECT unit, arm, first_position, first_day, days, groups FROM experiment_unit
-  WHERE experiment = ? AND first_day < ? AND last_day >= ?`;
+  WHERE experiment = ? AND first_day < ? AND last_day >= ? AND unit >= ? AND unit < ?`;
 
 /** Number of different first two bytes of the hash of a visitor. Ranges of these bytes divide the visitors into parts. */
 const hashPrefixes = 2 ** 16;
+/** Number of parts of the visitors of an experiment that are searched one after the other if the days have too many visitors for the memory. */
+const overflowParts = 256;
 /** Greater than every hash, which has 16 bytes. */
 const endOfHashes = Buffer.alloc(17, 0xff);
 const noDays: DayRange = { fromDay: 0, untilDay: 0 };
@@ -56,7 +58,7 @@ export class ArchivedVisitors {
 
   /**
    * Searches the next part. The first call for other days starts again. Returns whether the search is complete. It also ends if the days have too
-   * many visitors for the memory; `read` then searches all visitors at once.
+   * many visitors for the memory; `read` then searches all visitors.
    *
    * @param visitorsMax about the number of visitors in a part
    */
@@ -77,14 +79,8 @@ export class ArchivedVisitors {
     this.#nextPrefix += Math.ceil(hashPrefixes / Math.max(1, Math.ceil(visitors / visitorsMax)));
     const isLast = this.#nextPrefix >= hashPrefixes;
     for (const [experiment] of experiments) {
-      const rows = this.#database.iterateRows<VisitorRow>(`${selectVisitorsSql} AND unit >= ? AND unit < ?`, [
-        experiment,
-        untilDay,
-        fromDay,
-        toBytes(fromPrefix),
-        isLast ? endOfHashes : toBytes(this.#nextPrefix),
-      ]);
-      for (const row of rows) this.add(experiment, toVisitor(row));
+      const part = this.#selectPart(experiment, fromPrefix, this.#nextPrefix);
+      for (const row of this.#database.iterateRows<VisitorRow>(...part)) this.add(experiment, toVisitor(row));
     }
     return isLast || this.#isOverflown;
   }
@@ -114,11 +110,21 @@ export class ArchivedVisitors {
       yield* this.#found.get(experiment)?.values() ?? [];
       return;
     }
-    const { fromDay, untilDay } = this.#range;
-    for (const row of this.#database.iterateRows<VisitorRow>(selectVisitorsSql, [experiment, untilDay, fromDay])) {
-      const record = this.#toRecord(toVisitor(row));
-      if (record !== null) yield record;
+    // No query is open between two records, so the store can change.
+    const step = hashPrefixes / overflowParts;
+    for (let prefix = 0; prefix < hashPrefixes; prefix += step) {
+      for (const row of this.#database.rows<VisitorRow>(...this.#selectPart(experiment, prefix, prefix + step))) {
+        const record = this.#toRecord(toVisitor(row));
+        if (record !== null) yield record;
+      }
     }
+  }
+
+  /** Returns a query for the visitors whose hash has one of the given first two bytes, and its parameters. `toPrefix` is exclusive. */
+  #selectPart(experiment: number, fromPrefix: number, toPrefix: number): [sql: string, parameters: SqlValue[]] {
+    const { fromDay, untilDay } = this.#range;
+    const end = toPrefix >= hashPrefixes ? endOfHashes : toBytes(toPrefix);
+    return [selectVisitorsSql, [experiment, untilDay, fromDay, toBytes(fromPrefix), end]];
   }
 
   get #isOverflown(): boolean {

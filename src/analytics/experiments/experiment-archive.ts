@@ -7,7 +7,7 @@ import {
   unitSumNames,
 } from '../../experiments/unit-sums.ts';
 import { deviceGroupMax, groupSumColumns, unitSumColumns } from '../analytics-database.ts';
-import type { ArchiveRecord } from '../counter-archive.ts';
+import type { ArchiveRecord } from '../archive-record.ts';
 import { createDigitsSql, type SqlDatabase } from '../sql-database.ts';
 import type { DayRange } from './archived-visitors.ts';
 import type { CountedExperiments } from './counted-experiments.ts';
@@ -180,7 +180,7 @@ export class ExperimentArchive {
       range,
     );
     for (const age of ages) yield [experimentArchiveKind.age, age];
-    const revenues = this.#database.iterateRows<ArchivedSessionRevenue[1]>(
+    const revenues = this.#database.rows<ArchivedSessionRevenue[1]>(
       `SELECT day, arm, unit, revenue_micros FROM experiment_revenue ${inDaysSql}`,
       range,
     );
