@@ -6,7 +6,9 @@ import { benchResultFormat, trimBenchResult } from './capacity/benchmark-result.
 import { chooseLoadClients } from './load/load-clients.ts';
 import { describeCommit, describeMachine } from './machine.ts';
 import { type BenchOptions, formatUsage, parseBenchOptions, selectBenchParts } from './options.ts';
-import { publishToReadme, toMarkdown } from './report/markdown.ts';
+import { toMarkdown } from './report/markdown.ts';
+import { publishResult } from './report/publish.ts';
+import { findProblemAfterRun, findProblemBeforeRun, readCpuUsage } from './report/publish-check.ts';
 import { type BenchResult, mergePartResult } from './result/bench-result.ts';
 import { createBenchContext, resultsFolder, runBenchMain } from './run-main.ts';
 
@@ -23,6 +25,10 @@ async function run({ quick, only, client, publish }: BenchOptions): Promise<void
   const startedAt = new Date().toISOString();
   const scale = quick ? quickBenchScale : fullBenchScale;
   await mkdir(resultsFolder, { recursive: true });
+  const machine = describeMachine(resultsFolder);
+  const problem = publish ? findProblemBeforeRun(machine.loadAverage, machine.cores) : null;
+  if (problem !== null) throw new Error(problem);
+  const usageBefore = readCpuUsage();
   const clients = await chooseLoadClients(client);
   const context = createBenchContext(scale, quick, clients.client, quick ? undefined : clients.crossCheck);
   let result: BenchResult = {
@@ -30,7 +36,7 @@ async function run({ quick, only, client, publish }: BenchOptions): Promise<void
     startedAt,
     quick,
     commit: describeCommit(),
-    machine: describeMachine(resultsFolder),
+    machine,
     scale,
     routes: [],
     stack: [],
@@ -56,7 +62,11 @@ async function run({ quick, only, client, publish }: BenchOptions): Promise<void
   const markdown = toMarkdown(result);
   process.stdout.write(`\n${markdown}\nAll rounds: ${file}${isComplete ? ', and latest.json' : ''}\n`);
   if (!publish) return;
-  await publishToReadme(markdown);
+  const usageAfter = readCpuUsage();
+  const noise =
+    usageBefore === null || usageAfter === null ? null : findProblemAfterRun(usageBefore, usageAfter, machine.cores);
+  if (noise !== null) throw new Error(noise);
+  await publishResult(result);
   if (isComplete && !quick) await writeFile(referenceResult, `${JSON.stringify(trimBenchResult(result))}\n`);
 }
 

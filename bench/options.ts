@@ -9,7 +9,7 @@ export interface BenchOptions {
   readonly only: readonly string[];
   /** Name of the load client to use; see `chooseLoadClients` for the default. */
   readonly client: LoadClient['name'] | undefined;
-  /** Whether to write the tables to bench/README.md and, after a full run, the result to bench/capacity/reference-result.json. */
+  /** Whether to write the results to bench/README.md and, after a full run, the result to bench/capacity/reference-result.json. */
   readonly publish: boolean;
   readonly help: boolean;
 }
@@ -25,8 +25,9 @@ export function formatUsage(): string {
   --quick            fewer and shorter rounds: less than two minutes, figures are only indicative
   --only NAME        run only this part or group (listed below); repeatable
   --client NAME      wrk or autocannon; default: autocannon, and wrk if it is on PATH
-  --publish          write the tables to bench/README.md, and the data of \`marketplace capacity\` to
-                     bench/capacity/reference-result.json (not with --quick or --only)
+  --publish          write the results to bench/README.md, bench/tables.md and docs/images, and the data of
+                     \`marketplace capacity\` to bench/capacity/reference-result.json (not with --quick or --only);
+                     refuses to publish from a busy machine
   --help             print this help
 
 Parts, in order:

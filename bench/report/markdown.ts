@@ -1,4 +1,3 @@
-import { readFile, writeFile } from 'node:fs/promises';
 import type { BenchResult } from '../result/bench-result.ts';
 import type { MeasurementSummary } from '../statistics.ts';
 import { createReportSections } from './sections.ts';
@@ -30,13 +29,13 @@ export function joinWords(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 }
 
-/** Formats a result as the Markdown of `bench/README.md`. */
+/** Formats a result as Markdown, for the terminal. */
 export function toMarkdown(result: BenchResult): string {
   return `${[describeConditions(result), ...createReportSections(result).flatMap(formatSection)].join('\n\n')}\n`;
 }
 
 /** Returns a paragraph about the machine, commit and scale of a run. */
-function describeConditions({ startedAt, commit, machine, scale, quick }: BenchResult): string {
+export function describeConditions({ startedAt, commit, machine, scale, quick }: BenchResult): string {
   const { cpu, cores, memoryGiB, system, node, disk, loadAverage } = machine;
   const measured = commit === null ? '' : `, commit ${commit}`;
   return (
@@ -47,7 +46,7 @@ function describeConditions({ startedAt, commit, machine, scale, quick }: BenchR
   );
 }
 
-function formatSection({ title, text, tables }: ReportSection): string[] {
+export function formatSection({ title, text, tables }: ReportSection): string[] {
   const blocks = tables.flatMap((table) => [
     ...(table.caption === undefined ? [] : [`**${escapeCell(table.caption)}**`]),
     formatTable(table),
@@ -64,25 +63,18 @@ export function formatTable({ head, rows }: ReportTable): string {
   return [line(lines[0]!), line(widths.map((width) => '-'.repeat(width))), ...lines.slice(1).map(line)].join('\n');
 }
 
+/** Returns the cells of the rows of a table that `formatTable` wrote, without its head. Returns no rows if the text has no table. */
+export function parseTableRows(text: string): string[][] {
+  const lines = text.split('\n').filter((line) => line.startsWith('| '));
+  return lines.slice(2).map((line) =>
+    line
+      .slice(2, -2)
+      .split(' | ')
+      .map((cell) => cell.trim()),
+  );
+}
+
 /** Escapes characters that end a table cell or start markup. */
 function escapeCell(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('\n', ' ');
-}
-
-const beginMark = '<!-- results: written by `make bench` with --publish -->';
-const endMark = '<!-- end of results -->';
-
-/** Replaces the results between two markers in a Markdown text. Throws if the text does not contain both markers. */
-export function replaceResultsSection(text: string, results: string): string {
-  const from = text.indexOf(beginMark);
-  const to = text.indexOf(endMark);
-  if (from === -1 || to < from) throw new Error('the README has no markers for the results');
-  return `${text.slice(0, from + beginMark.length)}\n${results}${text.slice(to)}`;
-}
-
-const readme = new URL('../README.md', import.meta.url);
-
-/** Writes the tables to `bench/README.md`. */
-export async function publishToReadme(results: string): Promise<void> {
-  await writeFile(readme, replaceResultsSection(await readFile(readme, 'utf8'), results));
 }

@@ -3,11 +3,17 @@ import { median, summarizeMeasurements } from '../statistics.ts';
 import { formatNumber, formatSummary, type ReportSection } from './markdown.ts';
 
 /** Returns the answers per CPU second of the service, divided by those of the other server, for each round with known CPU times. */
-function computeStackRatios({ service, stack }: Pick<StackComparison, 'service' | 'stack'>): number[] {
+export function computeStackRatios({ service, stack }: Pick<StackComparison, 'service' | 'stack'>): number[] {
   return service.flatMap(({ cpuMicros }, round) => {
     const other = stack[round]?.cpuMicros ?? null;
     return cpuMicros === null || other === null ? [] : [other / cpuMicros];
   });
+}
+
+/** Returns the median CPU time of an answer in all processes of a server, in microseconds; null if the system reports no CPU times. */
+export function medianCpuMicros(rounds: readonly ServerMeasurement[]): number | null {
+  const known = rounds.flatMap(({ cpuMicros }) => cpuMicros ?? []);
+  return known.length === 0 ? null : median(known);
 }
 
 /** Section that compares the service with a server of Fastify, Redis and PostgreSQL. */
@@ -42,18 +48,14 @@ function toRow(comparison: StackComparison): string[] {
   const { title, target, service, stack } = comparison;
   const ratios = computeStackRatios(comparison);
   const ratio = ratios.length === 0 ? null : summarizeMeasurements(ratios);
-  const cpu = (rounds: readonly ServerMeasurement[]) => {
-    const known = rounds.flatMap(({ cpuMicros }) => cpuMicros ?? []);
-    return formatNumber(known.length === 0 ? null : median(known), 1);
-  };
   const latency = (rounds: readonly ServerMeasurement[]) =>
     (['p50', 'p99'] as const)
       .map((quantile) => formatNumber(median(rounds.map(({ latencyMs }) => latencyMs[quantile])), 2))
       .join(' / ');
   return [
     title,
-    cpu(service),
-    cpu(stack),
+    formatNumber(medianCpuMicros(service), 1),
+    formatNumber(medianCpuMicros(stack), 1),
     ratio === null ? '-' : formatSummary(ratio, 1),
     formatNumber(target, 1),
     ratio === null ? '-' : ratio.median >= target ? 'reached' : 'missed',

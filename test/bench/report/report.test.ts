@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { findHighestSustainedLoad } from '../../../bench/report/curves-section.ts';
-import { replaceResultsSection, toMarkdown } from '../../../bench/report/markdown.ts';
+import { toMarkdown } from '../../../bench/report/markdown.ts';
+import { drawLatencyPicture, drawStackPicture } from '../../../bench/report/pictures.ts';
+import { replaceSections, replaceSummary } from '../../../bench/report/publish.ts';
 import { cpuTimeRatios, throughputRatios } from '../../../bench/report/ratios.ts';
+import { summarizeResult } from '../../../bench/report/summary.ts';
 import type { BenchResult } from '../../../bench/result/bench-result.ts';
 import { curvePoint, measurement, sessionRoute, smallResult } from '../support/small-result.ts';
 
@@ -79,11 +82,47 @@ test('the sustained rate is below every rate with failed requests, low throughpu
   assert.equal(findHighestSustainedLoad([fine]), fine);
 });
 
-test('replaces only the text between the markers of bench/README.md, and throws if the markers are missing', async () => {
-  const readme = await readFile(new URL('../../../bench/README.md', import.meta.url), 'utf8');
-  const once = replaceResultsSection(readme, 'first\n');
-  const twice = replaceResultsSection(once, 'second\n');
-  assert.ok(once.includes('first\n') && !twice.includes('first\n') && twice.includes('second\n'));
-  assert.equal(replaceResultsSection(twice, 'first\n'), once);
-  assert.throws(() => replaceResultsSection('# A README\n', 'first\n'), /no markers/);
+describe('published results', () => {
+  const readme =
+    '# Benchmarks\n\n<!-- summary: written by `make bench` with --publish -->\n<!-- end of summary -->\n\nEnd\n';
+
+  test('the summary has a row for each measured part, and a later run replaces its own rows only', () => {
+    const first = replaceSummary(readme, summarizeResult(smallResult));
+    assert.match(
+      first,
+      /\| POST \/session +\| 66,667 answers per CPU second \| 6\.5 times Fastify, Redis and PostgreSQL/,
+    );
+    assert.match(first, /\| Memory of a live session +\| 1,024 bytes/);
+    assert.ok(first.endsWith('\n\nEnd\n'));
+    const memory = { ...smallResult.memory!, residentBytes: 900 };
+    const second = replaceSummary(first, summarizeResult({ ...empty, memory }));
+    assert.equal(second, first.replace('1,024 bytes', '900 bytes  '));
+    assert.throws(() => replaceSummary('# A README\n', summarizeResult(empty)), /no markers/);
+  });
+
+  test('the tables keep the sections of parts that a later run did not measure', () => {
+    const first = replaceSections('# Tables\n\nText.\n', smallResult);
+    assert.deepEqual(
+      first.match(/^## .*/gm),
+      toMarkdown(smallResult)
+        .match(/^### .*/gm)!
+        .map((title) => title.slice(1)),
+    );
+    const second = replaceSections(first, { ...empty, commit: 'def456', history: smallResult.history });
+    const other = (text: string) => text.split('\n## ').filter((section) => !section.startsWith('Restart'));
+    assert.deepEqual(other(second), other(first));
+    assert.equal(second.split('commit def456').length, 2);
+  });
+
+  test('the pictures have a bar for each server and route, and a line for each quantile, up to the highest sustained load', () => {
+    const bars = drawStackPicture(smallResult.stack);
+    assert.equal(bars.split('<rect').length - 1, 2);
+    assert.match(bars, />service 66,667</);
+    assert.match(bars, />Fastify, Redis, PostgreSQL 11,111</);
+    const lines = drawLatencyPicture(smallResult.curves[0]!.points);
+    const [p50, p99] = [...lines.matchAll(/points="([^"]*)"/g)].map(([, points]) => points!.split(' '));
+    // The second point of the curve answered too few requests.
+    assert.deepEqual([p50!.length, p99!.length], [1, 1]);
+    assert.notDeepEqual(p50, p99);
+  });
 });
