@@ -495,6 +495,7 @@ describePersonalLoans('changes of an experiment', (door) => {
     await deleted(caller, 'limit-test');
     assertError(await caller.send('GET', 'experiments/limit-test'), 'RATE_LIMIT_EXCEEDED');
     assertError(await define(caller, 'limit-test', currentBody('limit')), 'RATE_LIMIT_EXCEEDED');
+    assertError(await plan(caller, 'limit-test', currentBody('limit')), 'RATE_LIMIT_EXCEEDED');
   });
 
   test('limits the changes of a tenant per minute, by its keys, its logins at the console and the embedding program', async () => {
