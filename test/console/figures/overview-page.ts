@@ -1,7 +1,6 @@
 import type { ExperimentResponse, ExperimentsResponse, TagFigures, TagsResponse } from '../../../src/index.ts';
 import {
   formatCount,
-  formatDay,
   formatRange,
   formatShare,
   formatTime,
@@ -102,7 +101,7 @@ export const overviewPage: FigurePage = {
       texts: [
         'Experiments and tags of the last 30 days.',
         ...experiments.flatMap(listTexts),
-        `Sessions from ${formatDay(first)} to ${formatUtcDay(last)}. Lenders confirm revenue weeks after the click, so do not compare recent tags by confirmed revenue. An experiment says which page earns more.`,
+        `Sessions from ${formatUtcDay(first)} to ${formatUtcDay(last)}. Lenders confirm revenue weeks after the click, so do not compare recent tags by confirmed revenue. An experiment says which page earns more.`,
         ...experiments.flatMap(({ results }) =>
           listCompared(results).map(({ arm }) => `Difference of ${nameArm(results, arm)} over time, with its interval`),
         ),
