@@ -314,7 +314,7 @@ export const bounds = {
   /** Maximum time for which an attempt waits for a lock, and blocks the writers of the database. */
   databaseFreezeLockTimeoutMs: 100,
   /** Number of bytes of a database that are copied at a time: a multiple of every page size. */
-  databaseCopyChunkBytes: 1024 * 1024,
+  databaseCopyChunkBytes: 64 * 1024,
   /** If a higher share of the pages of a database differs from the earlier copy, the whole database is copied. */
   databaseChangedPagesShareMax: 0.25,
   /** Interval at which the inventory of the data folder is written if it has changed. */

@@ -16,8 +16,8 @@ type PendingQuery = Extract<MessageToAggregator, { readonly kind: 'query' }>;
  *
  * In the state `waiting`, the aggregator collects many groups of records for one transaction. The main thread sends `wake` messages only in
  * the state `sleeping`. A pending query makes the aggregator apply the next batch immediately. After each batch, the aggregator deletes
- * some rows of sessions beyond the retention period, and counts some earlier sessions of new experiments. Until this work is done, the
- * aggregator neither waits nor sleeps.
+ * some rows of sessions beyond the retention period, counts some earlier sessions of new experiments, and applies a batch of records to the
+ * replacement of an outdated store. Until this work is done, the aggregator neither waits nor sleeps.
  */
 export class Aggregator {
   readonly #port: MessagePort;
@@ -66,7 +66,8 @@ export class Aggregator {
     const lagRecords = this.#progress.durablePosition - this.#follower.appliedPosition;
     const isUrgent =
       lagRecords >= bounds.projectionBatchRecordsMax || (lagRecords > 0 && this.#pendingQueries.length > 0);
-    if (isUrgent || this.#follower.hasRowsToPrune || this.#follower.hasSessionsToFill) {
+    const { hasRowsToPrune, hasSessionsToFill, isReplacing } = this.#follower;
+    if (isUrgent || hasRowsToPrune || hasSessionsToFill || isReplacing) {
       if (this.#batchTimer !== null) clearTimeout(this.#batchTimer);
       this.#batchTimer = null;
       // Between batches, `setImmediate` lets the aggregator handle messages of the main thread.
@@ -91,11 +92,16 @@ export class Aggregator {
     }
     if (this.#follower.hasRowsToPrune) this.#follower.pruneRows();
     if (this.#follower.hasSessionsToFill) this.#follower.fillExperiments();
+    if (this.#follower.isReplacing) {
+      this.#follower.buildReplacement();
+      this.#reportRebuiltStore();
+    }
     this.#scheduleNextBatch();
   }
 
   #reportRebuiltStore(): void {
-    if (!this.#isRebuilding || this.#follower.appliedPosition < this.#progress.durablePosition) return;
+    const { isReplacing, appliedPosition } = this.#follower;
+    if (!this.#isRebuilding || isReplacing || appliedPosition < this.#progress.durablePosition) return;
     this.#isRebuilding = false;
     this.#postToMainThread({ kind: 'rebuilt' });
   }

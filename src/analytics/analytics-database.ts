@@ -1,17 +1,19 @@
-import { rmSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import { groupSumNames, largeUnitSumNames, unitSumNames } from '../experiments/unit-sums.ts';
-import { createPrivateFile, separateHardLinks } from '../files/durable-files.ts';
+import { createPrivateFile, fsyncPath, separateHardLinks } from '../files/durable-files.ts';
 import { unbookedReasons, widgetEventTypes } from '../ledger/ledger-record.ts';
 import { recordCountNames } from './projection-state.ts';
 import { SqlDatabase, toColumnName } from './sql-database.ts';
-
-/**
- * Version of the tables and the counting rules. Increment this version whenever the tables or the counting rules change. A store with a
- * different version is deleted and rebuilt from the ledger and the archive.
- */
-const schemaVersion = 18;
+import {
+  assertCurrentVersion,
+  readStoreVersion,
+  schemaVersion,
+  setVersionSql,
+  upgradeStore,
+} from './store-upgrades.ts';
 
 /** Names of the columns that count clicks without revenue, in the order of `unbookedReasons`. */
 export const unbookedClickColumns = unbookedReasons.map((reason) => `unbooked_${reason}`);
@@ -240,12 +242,10 @@ const createTablesSql = `
   ) WITHOUT ROWID;
 `;
 
-/** Error for a store with a different schema version, which must be rebuilt. */
-export class StoreVersionMismatchError extends Error {
-  override readonly name = 'StoreVersionMismatchError';
-}
-
-/** Opens the store for writing. Creates the tables if the file is new. Throws `StoreVersionMismatchError`. */
+/**
+ * Opens the store for writing. Creates the tables if the file is new, and upgrades the tables of an earlier version. Throws
+ * `StoreVersionMismatchError`.
+ */
 export function openAnalyticsDatabase(file: string): SqlDatabase {
   createPrivateFile(file);
   return closeOnError(new SqlDatabase(file), (database) => {
@@ -259,16 +259,17 @@ export function openAnalyticsDatabase(file: string): SqlDatabase {
       PRAGMA cache_size = -${bounds.analyticsStoreCacheKibibytes};
     `);
     if (database.value('SELECT count(*) FROM sqlite_schema') === 0) {
-      database.write(() => database.execute(`${createTablesSql} PRAGMA user_version = ${schemaVersion};`));
+      const versionSql = setVersionSql({ version: schemaVersion, isOutdated: false });
+      database.write(() => database.execute(createTablesSql + versionSql));
     } else {
-      assertSchemaVersion(database);
+      upgradeStore(database);
     }
   });
 }
 
 /** Opens an existing store read-only. Another process may write to the store at the same time. Throws `StoreVersionMismatchError`. */
 export function openAnalyticsDatabaseReadOnly(file: string): SqlDatabase {
-  return closeOnError(new SqlDatabase(file, { readonly: true, fileMustExist: true }), assertSchemaVersion);
+  return closeOnError(new SqlDatabase(file, { readonly: true, fileMustExist: true }), assertCurrentVersion);
 }
 
 function closeOnError(database: SqlDatabase, setUp: (database: SqlDatabase) => void): SqlDatabase {
@@ -281,21 +282,20 @@ function closeOnError(database: SqlDatabase, setUp: (database: SqlDatabase) => v
   }
 }
 
-function readSchemaVersion(database: SqlDatabase): number {
-  return database.value<number>('PRAGMA user_version')!;
-}
-
-function assertSchemaVersion(database: SqlDatabase): void {
-  const version = readSchemaVersion(database);
-  if (version === schemaVersion) return;
-  throw new StoreVersionMismatchError(
-    `analytics store has schema version ${version}; this release uses ${schemaVersion}`,
-  );
-}
-
 /** Deletes the files of an analytics store. The caller must close the store first. */
 export function deleteAnalyticsDatabase(file: string): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
+}
+
+/**
+ * Replaces an analytics store by another one. Both must be closed. After a crash, the store is either the old or the new one: at the close,
+ * SQLite has moved the write-ahead log to the file of the old store, except transactions after the start of a read by another process.
+ */
+export function replaceAnalyticsDatabase(file: string, newFile: string): void {
+  // The new file must not be used with the write-ahead log of the old one.
+  for (const suffix of ['-wal', '-shm']) rmSync(file + suffix, { force: true });
+  renameSync(newFile, file);
+  fsyncPath(dirname(file));
 }
 
 export function isCorruptDatabaseError(error: unknown): error is Error {
@@ -332,8 +332,8 @@ export function readStoreEvidence(file: string, { readonly }: { readonly readonl
       position: query('SELECT position FROM progress'),
       highestAccount: query(`SELECT max(account) FROM ${isRenamed ? 'referrer_tag' : 'experiment'}`),
     };
-    const version = readSchemaVersion(opened);
-    if (version !== schemaVersion) return { ...evidence, firstRetainedDay: 0, firstNeededSegment: 0 };
+    if (readStoreVersion(opened).version !== schemaVersion)
+      return { ...evidence, firstRetainedDay: 0, firstNeededSegment: 0 };
     const current = query('SELECT segment FROM progress');
     const oldest = query(
       'SELECT min(first) FROM ledger_segment WHERE last_day >= (SELECT kept_from_day FROM retention)',

@@ -23,6 +23,7 @@ import { readSessionRows } from './rows-reader.ts';
 import type { SqlDatabase } from './sql-database.ts';
 import { SqliteProjectionState } from './sqlite-projection-state.ts';
 import { type RetentionRequest, type RetentionResult, StoreRetention } from './store-retention.ts';
+import { readStoreVersion } from './store-upgrades.ts';
 import { readNumberedTags, readTags } from './tags-reader.ts';
 
 const totalColumns = recordCountColumns.map((column, index) => `${column} AS ${recordCountNames[index]}`);
@@ -37,6 +38,8 @@ const selectTotalsSql = `SELECT ${totalColumns.join(', ')} FROM progress`;
 export class AnalyticsStore {
   readonly #database: SqlDatabase;
   readonly #state: SqliteProjectionState;
+  /** Whether the figures must be computed again (`StoreUpgrade`). */
+  readonly isOutdated: boolean;
   readonly retention: StoreRetention;
   readonly fill: ExperimentFill;
   #cursor: LogCursor | null;
@@ -64,6 +67,7 @@ export class AnalyticsStore {
   constructor(file: string, archive: CounterArchive) {
     this.#database = openAnalyticsDatabase(file);
     try {
+      this.isOutdated = readStoreVersion(this.#database).isOutdated;
       this.#state = new SqliteProjectionState(this.#database);
       this.fill = new ExperimentFill(this.#database, this.#state);
       this.retention = new StoreRetention(this.#database, archive, this.#state);

@@ -1,4 +1,3 @@
-import { renameSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
 import { nodeFileSystem } from '../event-log/log-files.ts';
@@ -6,54 +5,67 @@ import { parseSegmentFileNames } from '../event-log/log-format.ts';
 import { CursorBeyondLogError, LogReader } from '../event-log/log-reader.ts';
 import type { DataPaths } from '../files/data-paths.ts';
 import type { AggregatorQuery, QueryExecutors, QueryName, QueryResult } from './aggregator-protocol.ts';
-import { deleteAnalyticsDatabase, isCorruptDatabaseError, StoreVersionMismatchError } from './analytics-database.ts';
+import { deleteAnalyticsDatabase, isCorruptDatabaseError, replaceAnalyticsDatabase } from './analytics-database.ts';
 import { AnalyticsStore } from './analytics-store.ts';
 import { CounterArchive } from './counter-archive.ts';
 import type { RecordCounts } from './projection-state.ts';
+import { StoreVersionMismatchError } from './store-upgrades.ts';
 
 /**
  * Reads the ledger records that the analytics store does not contain yet, and applies these records to the analytics store in batches. Each
  * ledger record is applied exactly once. If the store does not match the ledger or cannot be read, the store is rebuilt from the archive
- * and the whole ledger.
+ * and the whole ledger. If only its figures are outdated (`StoreUpgrade`), it remains in use while a replacement is built beside it. A
+ * replacement that was not finished when the ledger follower was closed is built from the beginning.
  *
  * An error in any method closes the ledger follower, but a failed write to the archive does not. A new ledger follower continues after the
  * last committed batch.
  */
 export class LedgerFollower {
-  readonly #analyticsStoreFile: string;
+  readonly #files: DataPaths;
+  readonly #onRebuild: (reason: string) => void;
   readonly #archive: CounterArchive;
-  readonly #store: AnalyticsStore;
-  readonly #reader: LogReader;
+  #store: AnalyticsStore;
+  #reader: LogReader;
+  /** Builds the store that replaces a store with outdated figures. */
+  #replacement: LedgerFollower | null = null;
 
   /**
    * Opens the analytics store. A store that cannot be used is deleted and rebuilt. Throws `LogDamagedError` or an SQLite error.
    *
    * @param onRebuild called with a message when a rebuild starts, and when a rebuild cannot restore some records
    */
-  constructor({ ledgerFolder, archiveFolder, analyticsStoreFile }: DataPaths, onRebuild: (reason: string) => void) {
-    this.#analyticsStoreFile = analyticsStoreFile;
-    this.#archive = new CounterArchive(archiveFolder);
-    const open = (): [AnalyticsStore, LogReader] => {
-      const store = new AnalyticsStore(analyticsStoreFile, this.#archive);
-      try {
-        return [store, new LogReader(ledgerFolder, store.cursor)];
-      } catch (error) {
-        store.close();
-        throw error;
-      }
-    };
+  constructor(files: DataPaths, onRebuild: (reason: string) => void) {
+    this.#files = files;
+    this.#onRebuild = onRebuild;
+    this.#archive = new CounterArchive(files.archiveFolder);
     try {
-      [this.#store, this.#reader] = open();
+      [this.#store, this.#reader] = this.#open();
     } catch (error) {
       const isUnusable = error instanceof StoreVersionMismatchError || error instanceof CursorBeyondLogError;
       if (!isUnusable && !isCorruptDatabaseError(error)) throw error;
       onRebuild(error.message);
       this.#deleteAnalyticsStore();
-      [this.#store, this.#reader] = open();
+      [this.#store, this.#reader] = this.#open();
     }
     if (this.#store.cursor === null) {
-      const missing = describeMissingRecords(ledgerFolder, this.#archive.ledgerStartPosition);
+      const missing = describeMissingRecords(files.ledgerFolder, this.#archive.ledgerStartPosition);
       if (missing !== null) onRebuild(missing);
+    }
+    // A replacement that was not finished is deleted.
+    deleteAnalyticsDatabase(replacementPath(files));
+    if (this.#store.isOutdated) {
+      onRebuild('the figures of the analytics store are outdated; it remains in use meanwhile');
+      this.#startReplacement();
+    }
+  }
+
+  #open(): [AnalyticsStore, LogReader] {
+    const store = new AnalyticsStore(this.#files.analyticsStoreFile, this.#archive);
+    try {
+      return [store, new LogReader(this.#files.ledgerFolder, store.cursor)];
+    } catch (error) {
+      store.close();
+      throw error;
     }
   }
 
@@ -93,11 +105,48 @@ export class LedgerFollower {
 
   execute<Name extends QueryName>({ name, parameter }: AggregatorQuery<Name>): QueryResult<Name> {
     const store: QueryExecutors = this.#store;
-    return this.#closeOnError(() => store[name](parameter));
+    const archivedPosition = this.#archive.end.position;
+    const result = this.#closeOnError(() => store[name](parameter));
+    // The replacement must start with the archived days, because their ledger segments may now be deleted.
+    if (this.#replacement !== null && this.#archive.end.position > archivedPosition) this.#startReplacement();
+    return result;
   }
 
-  /** Closes the store and the ledger reader. Repeated calls have no effect. */
+  /** Whether a replacement of the store is being built. */
+  get isReplacing(): boolean {
+    return this.#replacement !== null;
+  }
+
+  /** Applies the next batch to the replacement, and puts it in place of the store once it has the same records. */
+  buildReplacement(): void {
+    const replacement = this.#replacement!;
+    try {
+      if (replacement.appliedPosition < this.appliedPosition) replacement.applyBatch(this.appliedPosition);
+      else if (replacement.hasSessionsToFill) replacement.fillExperiments();
+      else this.#useReplacement();
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  #startReplacement(): void {
+    this.#replacement?.close();
+    const analyticsStoreFile = replacementPath(this.#files);
+    deleteAnalyticsDatabase(analyticsStoreFile);
+    this.#replacement = new LedgerFollower({ ...this.#files, analyticsStoreFile }, this.#onRebuild);
+  }
+
+  #useReplacement(): void {
+    this.close();
+    this.#replacement = null;
+    replaceAnalyticsDatabase(this.#files.analyticsStoreFile, replacementPath(this.#files));
+    [this.#store, this.#reader] = this.#open();
+  }
+
+  /** Closes the stores and the ledger reader. Repeated calls have no effect. */
   close(): void {
+    this.#replacement?.close();
     this.#reader.close();
     this.#store.close();
   }
@@ -122,8 +171,12 @@ export class LedgerFollower {
    */
   #deleteAnalyticsStore(): void {
     for (const _ of this.#archive.readAll());
-    deleteAnalyticsDatabase(this.#analyticsStoreFile);
+    deleteAnalyticsDatabase(this.#files.analyticsStoreFile);
   }
+}
+
+function replacementPath({ analyticsStoreFile }: DataPaths): string {
+  return `${analyticsStoreFile}.rebuilt`;
 }
 
 /**
@@ -151,13 +204,12 @@ interface RebuildOptions {
 
 /**
  * Rebuilds the analytics store from the ledger and the archive in a new file, then replaces the old file. After an interrupted rebuild, the
- * store is either the old store or the new store, or does not exist. If the store does not exist, the next start of the service rebuilds
- * it. The rebuild blocks the event loop for at most one batch at a time.
+ * store is either the old store or the new store. The rebuild blocks the event loop for at most one batch at a time.
  */
 export async function rebuildAnalyticsStore(options: RebuildOptions): Promise<RecordCounts> {
   const { files, upToPosition, onProgress, onMissingRecords, signal } = options;
   const { analyticsStoreFile } = files;
-  const temporaryFile = `${analyticsStoreFile}.rebuilt`;
+  const temporaryFile = replacementPath(files);
   deleteAnalyticsDatabase(temporaryFile);
   let totals: RecordCounts;
   try {
@@ -178,7 +230,6 @@ export async function rebuildAnalyticsStore(options: RebuildOptions): Promise<Re
     deleteAnalyticsDatabase(temporaryFile);
     throw error;
   }
-  deleteAnalyticsDatabase(analyticsStoreFile);
-  renameSync(temporaryFile, analyticsStoreFile);
+  replaceAnalyticsDatabase(analyticsStoreFile, temporaryFile);
   return totals;
 }
