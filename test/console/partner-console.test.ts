@@ -263,6 +263,37 @@ describe('experiment page', () => {
     await saveScreenshot(page, 'partner-experiment-dark');
   });
 
+  test('a label that is written from right to left does not reorder the figures beside it', async (t) => {
+    const page = await partner.open(t, key, '#/no-page');
+    const label = '\u05e2\u05d1\u05e8\u05d9\u05ea';
+    await page.route(pages[1].api, async (route) => {
+      const response = await route.fetch();
+      const answer = (await response.json()) as ExperimentResultsResponse;
+      const [control, ...others] = answer.arms;
+      const sentence = `B earns more than ${label}: 73 % more.`;
+      await route.fulfill({ response, json: { ...answer, arms: [{ ...control, label }, ...others], sentence } });
+    });
+    await page.goto(partner.url + experimentPlace);
+    await page.locator('.sentence', { hasText: label }).waitFor();
+    // The colon and the number would be to the left of the label.
+    const isInOrder = await page.evaluate<boolean>(`(() => {
+      const sentence = document.querySelector('.sentence');
+      const range = document.createRange();
+      const positionOf = (text) => {
+        const walker = document.createTreeWalker(sentence, NodeFilter.SHOW_TEXT);
+        for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+          const start = node.data.indexOf(text);
+          if (start === -1) continue;
+          range.setStart(node, start);
+          range.setEnd(node, start + text.length);
+          return range.getBoundingClientRect();
+        }
+      };
+      return positionOf('73').left >= positionOf('${label}').right;
+    })()`);
+    assert.ok(isInOrder);
+  });
+
   test('the plot is read by keyboard, and its figures are copied as CSV and as a picture', async (t) => {
     const page = await partner.open(t, key, experimentPlace);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
