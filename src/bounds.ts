@@ -304,8 +304,6 @@ export const bounds = {
   clickDistributionSlotMs: 10 * 60 * 1000,
   /** Minimum time between two checks whether offers with even pacing become available again. */
   pacingCheckIntervalMs: 1_000,
-  /** Interval at which the booked revenue of the offers is written to a file, from which a restart continues. */
-  bookedRevenueSnapshotIntervalMs: 3 * 60 * 1000,
   /** Delay between attempts to switch a new SQLite file to WAL mode. */
   sqliteWalRetryDelayMs: 5,
   /** Attempts to start a transaction while the write-ahead log of a database is empty, and the delay between them. */
@@ -319,8 +317,23 @@ export const bounds = {
   databaseChangedPagesShareMax: 0.25,
   /** Interval at which the inventory of the data folder is written if it has changed. */
   inventoryWriteIntervalMs: 60_000,
-  /** Maximum size of the file with the booked revenue of the offers. An offer takes about 100 bytes. */
-  bookedRevenueSnapshotBytesMax: 64 * 1024 * 1024,
+
+  // Snapshots (docs/contributing/decisions/snapshots.md)
+  /** Pause between two snapshots of the state of the service, from which a restart continues. */
+  snapshotIntervalMs: 60_000,
+  /** Maximum size of the list of the files of a snapshot. A file takes about 150 bytes, and a million live sessions about 80 files. */
+  snapshotContentBytesMax: 16 * 1024 * 1024,
+  /** Number of bytes of a snapshot that are written between two syncs. */
+  snapshotSyncBytes: 2 * 1024 * 1024,
+  /** Pause of a snapshot after each slice of work in the main thread. A slice takes at most a few milliseconds. */
+  snapshotPauseMs: 2,
+  /** Maximum number of sessions in one file of a snapshot, which is written again when one of its sessions changes. */
+  sessionsPerPieceMax: 16_384,
+  idempotencyKeysPerPieceMax: 65_536,
+  /** Number of sessions or Idempotency-Keys that a snapshot copies in one slice. */
+  snapshotRecordsPerChunk: 2_048,
+  /** Number of offers whose bookings a snapshot copies in one slice. */
+  bookingsPerChunk: 1_000,
 
   // Widgets (docs/contract.md#widget)
   /** Maximum number of requests per minute from all widgets of one session; further requests get 429. */

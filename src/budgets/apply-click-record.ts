@@ -13,13 +13,13 @@ type BookingsFinder = Pick<VerticalBookings, 'findBookings' | 'findOrAddBookings
  * Applies a ledger record to the bookings and the session-offer pairs of a vertical and mode. Returns the bookings whose figures changed, or
  * null.
  *
- * @param isInSnapshot whether the figures of the bookings already contain the record, so that only the pairs must be updated
+ * @param position position of the record; figures that were restored from a snapshot may already contain it, so that only the pairs change
  */
 export function applyRecordToBookings(
   record: LedgerRecord,
+  position: number,
   verticalBookings: BookingsFinder,
   pairs: SessionOfferPairs,
-  isInSnapshot: boolean,
 ): OfferBookings | null {
   switch (record[0]) {
     case ledgerRecordKind.offersViewed: {
@@ -33,7 +33,7 @@ export function applyRecordToBookings(
     case ledgerRecordKind.offerClicked: {
       const offerBookings = verticalBookings.findOrAddBookings(record[4]);
       if (offerBookings === null) return null;
-      return applyClick(record, offerBookings, verticalBookings.clicksConfirmRevenue, pairs, isInSnapshot)
+      return applyClick(record, position, offerBookings, verticalBookings.clicksConfirmRevenue, pairs)
         ? offerBookings
         : null;
     }
@@ -48,7 +48,7 @@ export function applyRecordToBookings(
       const state = pairs.getPairState(sub, offerBookings.randomId);
       if (state === 'clicked' || (state === 'none' && (offerBookings.tracksSessions || !isRecent))) return null;
       pairs.markClicked(sub, offerBookings.randomId);
-      if (isInSnapshot || mode === 'test' || !isRecent) return null;
+      if (position <= offerBookings.restoredPosition || mode === 'test' || !isRecent) return null;
       offerBookings.addRevenue(clickedMs, clickValueMicros);
       return offerBookings;
     }
@@ -59,10 +59,10 @@ export function applyRecordToBookings(
 /** Applies the record of a click. Returns whether the figures of the bookings changed. */
 function applyClick(
   [, clickedMs, sub, , , , valueMicros, isBooked, reason]: OfferClickedRecord,
+  position: number,
   offerBookings: OfferBookings,
   clicksConfirmRevenue: boolean,
   pairs: SessionOfferPairs,
-  isInSnapshot: boolean,
 ): boolean {
   const { randomId } = offerBookings;
   // The decision `isBooked` in the click's record is final. `isBooked` is undefined if the click needed no decision.
@@ -74,10 +74,7 @@ function applyClick(
   if (isBooked === undefined && !isCountedClick(sub, clickedMs, offerBookings, pairs)) return false;
   pairs.markClicked(sub, randomId);
   if (isBooked !== false && clicksConfirmRevenue) pairs.incrementBookedOfferCount(sub);
-  if (isInSnapshot) {
-    if (isBooked !== false && offerBookings.recountsClicks) offerBookings.addBookedClick(clickedMs, 0);
-    return false;
-  }
+  if (position <= offerBookings.restoredPosition) return false;
   if (isBooked !== false) offerBookings.addBookedClick(clickedMs, valueMicros);
   else if (reason === unbookedReasonIndexes.budget) offerBookings.markClickRefused(clickedMs);
   else return false;

@@ -1,22 +1,44 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
-import { crc32 } from 'node:zlib';
 import { bounds } from '../bounds.ts';
 import type { ReplacedCatalog } from '../catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import { dayStartMs, daysSinceEpoch, monthOfDay } from '../domain/calendar.ts';
 import { getOrAdd } from '../domain/get-or-add.ts';
-import { encodeVerticalAndMode, readVerticalAndModeKey, subIdByteLength } from '../ids/sub-id.ts';
+import {
+  type CapturedPiece,
+  type LedgerEnd,
+  OutdatedPartError,
+  type SnapshotPart,
+  type StoredPiece,
+} from '../domain/snapshot-part.ts';
+import { encodeVerticalAndMode, readVerticalAndModeKey } from '../ids/sub-id.ts';
 import type { LedgerSubscriber } from '../ledger/ledger.ts';
 import { type LedgerRecord, ledgerRecordKind } from '../ledger/ledger-record.ts';
 import type { UnavailableOffers } from '../matching/matcher.ts';
 import { applyRecordToBookings } from './apply-click-record.ts';
-import type { BookedRevenueSnapshot } from './booked-revenue-snapshot.ts';
 import type { BudgetUse, CatalogAvailability, UnavailabilityReason } from './catalog-availability.ts';
+import type { DailyClickCounts } from './click-distribution.ts';
 import { OfferBookings } from './offer-bookings.ts';
 import type { RevenueKind } from './revenue-totals.ts';
 import { SessionOfferPairs } from './session-offer-pairs.ts';
-import { VerticalBookings } from './vertical-bookings.ts';
+import { type StoredBookingsList, VerticalBookings } from './vertical-bookings.ts';
+
+/** First line of the bookings in a snapshot. */
+interface StoredHead {
+  /** First UTC day since which the bookings contain all clicks. */
+  readonly knownSinceDay: number;
+  /** Creation time since which the session-offer pairs of all sessions are stored, in Unix milliseconds. */
+  readonly pairsSinceMs: number;
+}
+
+/** Further line of the bookings in a snapshot: figures of a vertical and mode, captured when the last ledger record had this position. */
+export type StoredFigures = readonly [
+  verticalAndMode: number,
+  position: number,
+  bookings: StoredBookingsList,
+  /** Clicks from which the click distribution is computed; absent unless this is the first line of the vertical. */
+  clickCounts?: readonly DailyClickCounts[],
+];
 
 /** Passes the ledger records since `sinceMs` to `visit`, in order. May omit records that are appended while the function runs. */
 export type LedgerReader = (sinceMs: number, visit: (record: LedgerRecord, position: number) => void) => Promise<void>;
@@ -25,12 +47,13 @@ export type LedgerReader = (sinceMs: number, visit: (record: LedgerRecord, posit
  * Bookings of the offers of all verticals, and the session-offer pairs of recent sessions, computed from the ledger. Live sessions and test
  * sessions are counted separately.
  *
- * A restart restores the bookings from a snapshot and the later ledger records. Without a usable snapshot, a restart computes the bookings
- * from the ledger records of the month (docs/contributing/decisions/budgets.md).
+ * A restart restores the bookings and the pairs from a snapshot and the later ledger records. Without a usable snapshot, a restart computes
+ * them from the ledger records of the month (docs/contributing/decisions/budgets.md).
  *
  * If an offer gets its first limit while the service runs, `loadPastClicks` reads the offer's earlier clicks from the ledger.
  */
-export class LedgerBookings implements LedgerSubscriber {
+export class LedgerBookings implements LedgerSubscriber, SnapshotPart {
+  readonly name = 'bookings';
   /** Bookings by vertical and mode, see `encodeVerticalAndMode`. */
   readonly #verticals = new Map<number, VerticalBookings>();
   readonly #pairsMax: number;
@@ -38,64 +61,30 @@ export class LedgerBookings implements LedgerSubscriber {
   /** First UTC day of the period in which the bookings contain all clicks. */
   #knownSinceDay: number;
   #pairs: SessionOfferPairs;
-  /** Snapshot from which the service started; null if there was none. */
-  #snapshot: BookedRevenueSnapshot | null;
-  /** Whether the ledger contains the last record of the snapshot. */
-  #snapshotMatchesLedger = false;
-  /** Last applied record, with its position. `#lastSub` is a copy of its sub_id, whose bytes the ledger overwrites. */
-  #lastRecord: { readonly record: LedgerRecord; readonly position: number } | null = null;
-  readonly #lastSub = Buffer.alloc(subIdByteLength);
+  #isRestored = false;
+  /** Number of applied records that can change figures, which identifies the content of a snapshot. */
+  #changes = 0;
+  /** Offers whose sessions are tracked since the start of the last snapshot, so that it may lack their earlier session-offer pairs. */
+  readonly #newlyTracked = new Set<string>();
   /** New ledger records, buffered until `loadPastClicks` has read the older records; null if `loadPastClicks` is not running. */
   #bufferedRecords: LedgerRecord[] | null = null;
 
   /** @param nowMs current time, which determines the first ledger record that must be replayed */
-  constructor(
-    nowMs: number,
-    {
-      snapshot = null,
-      pairsMax = bounds.sessionOfferPairsMax,
-    }: { readonly snapshot?: BookedRevenueSnapshot | null; readonly pairsMax?: number } = {},
-  ) {
+  constructor(nowMs: number, { pairsMax = bounds.sessionOfferPairsMax }: { readonly pairsMax?: number } = {}) {
     this.#startMs = nowMs;
     this.#pairsMax = pairsMax;
-    const neededDay = firstBookedDay(nowMs);
-    // A snapshot that was written while the clock was ahead does not contain the figures of the current month, and is ignored.
-    this.#snapshot = snapshot !== null && snapshot.knownSinceDay <= neededDay ? snapshot : null;
-    this.#knownSinceDay = this.#snapshot?.knownSinceDay ?? neededDay;
-    this.#pairs = new SessionOfferPairs(pairsMax, pairStartMs(nowMs, this.#snapshot));
-    for (const [key, stored] of this.#snapshot?.verticals ?? []) this.#findOrAddVertical(key).restoreBookings(stored);
+    this.#knownSinceDay = firstBookedDay(nowMs);
+    this.#pairs = new SessionOfferPairs(pairsMax, bookedRevenueStartMs(nowMs));
   }
 
-  /**
-   * Without a snapshot: start of the current month or 15 days ago, whichever is earlier. With a snapshot: time from which session-offer
-   * pairs are needed.
-   */
+  /** Whether the bookings were restored from a snapshot. */
+  get isRestored(): boolean {
+    return this.#isRestored;
+  }
+
+  /** Start of the current month or 15 days ago, whichever is earlier; infinity after `restore`. */
   get replayStartTimeMs(): number {
-    if (this.#snapshot === null) return bookedRevenueStartMs(this.#startMs);
-    const verticals = [...this.#verticals.values()];
-    if (!verticals.some(({ tracksSessions }) => tracksSessions)) return Number.POSITIVE_INFINITY;
-    const recountsClicks = verticals.some((verticalBookings) => verticalBookings.recountsClicks);
-    return recountsClicks
-      ? pairStartMs(this.#startMs, this.#snapshot)
-      : snapshotPairStartMs(this.#startMs, this.#snapshot);
-  }
-
-  /** Position from which the records must be replayed. */
-  get replayStartPosition(): number {
-    return this.#snapshot === null ? Number.POSITIVE_INFINITY : this.#snapshot.lastRecord.position;
-  }
-
-  /** Whether the snapshot belongs to the opened ledger. If not, the caller must call `discardState` and replay the ledger again. */
-  get isConsistentWithLedger(): boolean {
-    return this.#snapshot === null || this.#snapshotMatchesLedger;
-  }
-
-  /** Discards the snapshot and all other state, so that the state can be computed from the ledger alone. */
-  discardState(): void {
-    this.#snapshot = null;
-    this.#knownSinceDay = firstBookedDay(this.#startMs);
-    this.#verticals.clear();
-    this.#pairs = new SessionOfferPairs(this.#pairsMax, pairStartMs(this.#startMs, null));
+    return this.#isRestored ? Number.POSITIVE_INFINITY : bookedRevenueStartMs(this.#startMs);
   }
 
   /** Session-offer pairs of all verticals. */
@@ -157,22 +146,20 @@ export class LedgerBookings implements LedgerSubscriber {
 
   applyLedgerRecord(record: LedgerRecord, position: number): void {
     const [kind, wallMs, sub] = record;
-    const isInSnapshot = this.#snapshot !== null && position <= this.#snapshot.lastRecord.position;
-    if (isInSnapshot) this.#compareWithSnapshot(record, position);
-    else this.#setLastRecord(record, position);
     // Copies the bytes of the sub_id, because the ledger overwrites the original bytes with later records.
     this.#bufferedRecords?.push(record.with(2, Buffer.from(sub)) as unknown as LedgerRecord);
     if (kind === ledgerRecordKind.offersViewed) {
       // Evicts the session-offer pairs of old sessions, whose clicks no longer count.
       this.#pairs.evictOldPairs(wallMs - pairRetentionMs);
       if (this.#verticals.get(readVerticalAndModeKey(sub))?.tracksSessions === true)
-        this.#applyRecordToVertical(record, isInSnapshot);
+        this.#applyRecordToVertical(record, position);
     } else if (
       kind === ledgerRecordKind.offerClicked ||
       kind === ledgerRecordKind.revenueConfirmed ||
       kind === ledgerRecordKind.revenueReversed
     ) {
-      this.#applyRecordToVertical(record, isInSnapshot);
+      this.#changes++;
+      this.#applyRecordToVertical(record, position);
     }
   }
 
@@ -202,22 +189,32 @@ export class LedgerBookings implements LedgerSubscriber {
     const bufferedRecords: LedgerRecord[] = [];
     this.#bufferedRecords = bufferedRecords;
     try {
-      await readHistory(sinceMs, (record) => {
-        if (isOfCatalog(record)) applyRecordToBookings(record, finder, pairs, false);
+      await readHistory(sinceMs, (record, position) => {
+        if (isOfCatalog(record)) applyRecordToBookings(record, position, finder, pairs);
       });
       for (const _ of this.#pairs.addAllPairs(pairs)) await nextTurn();
     } finally {
       this.#bufferedRecords = null;
     }
     for (const record of bufferedRecords) {
-      if (isOfCatalog(record)) applyRecordToBookings(record, finder, this.#pairs, false);
+      if (isOfCatalog(record)) applyRecordToBookings(record, Number.POSITIVE_INFINITY, finder, this.#pairs);
     }
-    for (const [id, offerBookings] of bookings) verticalBookings.replaceBookings(id, offerBookings);
+    for (const [id, offerBookings] of bookings) {
+      verticalBookings.replaceBookings(id, offerBookings);
+      this.#newlyTracked.add(id);
+    }
+    this.#changes++;
   }
 
   /** Activates the limits of a catalog; `nowMs` is the current time. Call `loadPastClicks` first. */
   activateCatalog(catalog: CompiledCatalog, nowMs: number): void {
     this.#findOrAddVertical(bookingsKey(catalog)).activateCatalog(catalog, nowMs);
+  }
+
+  /** Prepares the bookings of a catalog that is activated after the records of the ledger are applied. */
+  prepareCatalog(catalog: CompiledCatalog): void {
+    const { clicksConfirmRevenue } = catalog.vertical;
+    this.#findOrAddVertical(bookingsKey(catalog)).clicksConfirmRevenue = clicksConfirmRevenue === true;
   }
 
   /** Restores the limits after a restart: activates the replaced catalogs, oldest first, and then the current catalog. */
@@ -230,13 +227,59 @@ export class LedgerBookings implements LedgerSubscriber {
     this.activateCatalog(catalog, sinceMs);
   }
 
-  /** Returns the booked revenue after the last applied ledger record. */
-  takeSnapshot(nowMs: number): BookedRevenueSnapshot {
-    const verticals = [...this.#verticals].map(([key, verticalBookings]) => {
-      verticalBookings.deleteOldBookings(nowMs);
-      return [key, verticalBookings.toStoredBookings()] as const;
-    });
-    return { lastRecord: this.#describeLastRecord(), knownSinceDay: this.#knownSinceDay, verticals };
+  /** Captures the pairs first, so that the figures contain all records of the pairs. */
+  *capture(ledger: LedgerEnd, nowMs: number): Generator<CapturedPiece> {
+    this.#newlyTracked.clear();
+    yield* this.#pairs.capture(ledger);
+    const head: StoredHead = { knownSinceDay: this.#knownSinceDay, pairsSinceMs: this.#pairs.completeSinceMs };
+    for (const verticalBookings of this.#verticals.values()) verticalBookings.deleteOldBookings(nowMs);
+    const id = `figures-${this.#changes}-${head.pairsSinceMs}-${this.#newlyTracked.size}`;
+    yield { id, chunks: () => this.#encodeFigures(head, ledger) };
+  }
+
+  /** Restores the bookings of all verticals, or throws. Call this method before a catalog is activated. */
+  restore(pieces: Iterable<StoredPiece>): void {
+    try {
+      this.#restorePieces(pieces);
+    } catch (error) {
+      this.#verticals.clear();
+      this.#knownSinceDay = firstBookedDay(this.#startMs);
+      this.#pairs = new SessionOfferPairs(this.#pairsMax, bookedRevenueStartMs(this.#startMs));
+      throw error;
+    }
+    this.#isRestored = true;
+  }
+
+  #restorePieces(pieces: Iterable<StoredPiece>): void {
+    const pairs: Buffer[] = [];
+    let lines: string[] = [];
+    for (const { id, bytes } of pieces) {
+      if (id.startsWith('pairs')) pairs.push(bytes);
+      else lines = bytes.toString().trimEnd().split('\n');
+    }
+    const head: StoredHead = JSON.parse(lines.shift()!);
+    // A snapshot that was written while the clock was ahead does not contain the figures of the current month.
+    if (head.knownSinceDay > firstBookedDay(this.#startMs)) throw new OutdatedPartError('the clock was set back');
+    this.#knownSinceDay = head.knownSinceDay;
+    this.#pairs = new SessionOfferPairs(this.#pairsMax, head.pairsSinceMs);
+    for (const bytes of pairs) this.#pairs.restoreTables(bytes);
+    for (const line of lines) {
+      const [key, position, bookings, clickCounts]: StoredFigures = JSON.parse(line);
+      this.#findOrAddVertical(key).restoreBookings(bookings, position);
+      if (clickCounts !== undefined) this.#findOrAddVertical(key).restoreClickDistribution(clickCounts, position);
+    }
+  }
+
+  *#encodeFigures(head: StoredHead, ledger: LedgerEnd): Generator<Uint8Array> {
+    const encode = (line: StoredHead | StoredFigures) => Buffer.from(`${JSON.stringify(line)}\n`);
+    yield encode(head);
+    for (const [key, verticalBookings] of this.#verticals) {
+      const clickCounts = verticalBookings.clickDistribution.listDays();
+      yield encode([key, ledger.lastAppendedPosition, [], clickCounts]);
+      for (const bookings of verticalBookings.listStoredBookings(this.#newlyTracked)) {
+        yield encode([key, ledger.lastAppendedPosition, bookings]);
+      }
+    }
   }
 
   #getCatalogAvailability(catalog: CompiledCatalog) {
@@ -245,32 +288,15 @@ export class LedgerBookings implements LedgerSubscriber {
     return availability;
   }
 
-  #applyRecordToVertical(record: LedgerRecord, isInSnapshot: boolean): void {
+  #applyRecordToVertical(record: LedgerRecord, position: number): void {
     const verticalBookings = this.#findOrAddVertical(readVerticalAndModeKey(record[2]));
-    if (record[0] === ledgerRecordKind.offerClicked && !isInSnapshot)
+    if (record[0] === ledgerRecordKind.offerClicked && position > verticalBookings.restoredPosition)
       verticalBookings.clickDistribution.addClick(record[1]);
-    const changed = applyRecordToBookings(record, verticalBookings, this.#pairs, isInSnapshot);
+    // The restored figures also contain all records that the restored pairs contain.
+    if (this.#pairs.hasRestoredRecord(record[2], position)) return;
+    const changed = applyRecordToBookings(record, position, verticalBookings, this.#pairs);
     verticalBookings.revenueTotals.addRecord(record, changed !== null);
     if (changed !== null) verticalBookings.availability?.markBookingsChanged(changed.catalogIndex);
-  }
-
-  #compareWithSnapshot(record: LedgerRecord, position: number): void {
-    if (position !== this.#snapshot!.lastRecord.position) return;
-    this.#setLastRecord(record, position);
-    this.#snapshotMatchesLedger = isDeepStrictEqual(this.#describeLastRecord(), this.#snapshot!.lastRecord);
-  }
-
-  #setLastRecord(record: LedgerRecord, position: number): void {
-    this.#lastRecord = { record, position };
-    this.#lastSub.set(record[2]);
-  }
-
-  #describeLastRecord(): BookedRevenueSnapshot['lastRecord'] {
-    const sub = this.#lastSub.toString('hex');
-    if (this.#lastRecord === null) return { position: 0, wallMs: 0, sub, crc32: 0 };
-    const { record, position } = this.#lastRecord;
-    const items = record.map((item) => (item instanceof Uint8Array ? null : item));
-    return { position, wallMs: record[1], sub, crc32: crc32(JSON.stringify(items)) };
   }
 
   #findOrAddVertical(key: number): VerticalBookings {
@@ -296,22 +322,6 @@ function bookedRevenueStartMs(nowMs: number): number {
 function firstBookedDay(nowMs: number): number {
   const day = daysSinceEpoch(nowMs - bounds.clockSetBackMsMax);
   return Math.min(monthOfDay(day).firstDay, day - bounds.clickDistributionDays);
-}
-
-/**
- * Returns the time from which session-offer pairs are collected. The service needs the pairs of all clicks that the snapshot does not
- * contain. If an offer got its first limit after the snapshot, the start counts the clicks of the current day again. Therefore, the service
- * also needs the pairs of these clicks.
- */
-function pairStartMs(nowMs: number, snapshot: BookedRevenueSnapshot | null): number {
-  if (snapshot === null) return bookedRevenueStartMs(nowMs);
-  const day = daysSinceEpoch(nowMs - bounds.clockSetBackMsMax);
-  return Math.min(snapshotPairStartMs(nowMs, snapshot), dayStartMs(day) - pairRetentionMs);
-}
-
-/** Returns the earliest possible creation time of the sessions whose clicks may be missing in the snapshot. */
-function snapshotPairStartMs(nowMs: number, { lastRecord }: BookedRevenueSnapshot): number {
-  return Math.min(nowMs, lastRecord.wallMs) - pairRetentionMs;
 }
 
 function bookingsKey({ vertical, mode }: CompiledCatalog): number {

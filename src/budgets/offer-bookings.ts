@@ -31,8 +31,9 @@ export type StoredOfferBookings = readonly [
   days: readonly (readonly [day: number, clicks: number, micros: number, hasRefusedClick: 0 | 1])[],
   months: readonly (readonly [month: number, micros: number])[],
   tracksSessions: 0 | 1,
-  /** Absent in a snapshot of an earlier release, and if the offer has no booked revenue. */
-  hourly?: StoredHourlyRevenue | null,
+  /** Null if the offer has no booked revenue. */
+  hourly: StoredHourlyRevenue | null,
+  randomId: OfferKeyBits,
 ];
 
 /**
@@ -47,16 +48,14 @@ export class OfferBookings {
   removedMs: number | null = null;
   /** Whether the service stores which sessions got the offer. The rules of docs/contract.md#counting-clicks need these sessions. */
   tracksSessions = false;
-  /**
-   * Whether the bookings come from a snapshot without session tracking. Such a snapshot does not contain the number of clicks, so a start
-   * counts the clicks from the ledger.
-   */
-  recountsClicks = false;
+  /** Position of the last ledger record that the figures contained when they were captured for the snapshot. */
+  restoredPosition = 0;
   /** Index of the offer in the active catalog, or -1. */
   catalogIndex = -1;
   /** Smallest and largest revenue of a click on the offer, see `CompiledCatalog.computeClickValueRange`. */
   clickMicros = { minMicros: 0, maxMicros: 0 };
-  readonly randomId: OfferKeyBits;
+  /** Identifies the offer in session-offer pairs. */
+  randomId: OfferKeyBits;
   readonly #days: RecentFigures;
   readonly #months: RecentFigures;
   #hourly = new HourlyRevenue();
@@ -171,12 +170,16 @@ export class OfferBookings {
     this.#hourly = other.#hourly;
   }
 
+  get hasFigures(): boolean {
+    return this.#days.figuresByPeriod.length > 0;
+  }
+
   /** Whether there are clicks or revenue in this month or a later month. */
   hasBookingsSinceMonth(month: number): boolean {
     return this.#months.figuresByPeriod.some(([stored]) => stored >= month);
   }
 
-  toStoredBookings(): StoredOfferBookings {
+  toStoredBookings(tracksSessions = this.tracksSessions): StoredOfferBookings {
     return [
       this.#days.figuresByPeriod.map(([day, { clicks, micros, hasRefusedClick }]) => [
         day,
@@ -185,16 +188,19 @@ export class OfferBookings {
         hasRefusedClick ? 1 : 0,
       ]),
       this.#months.figuresByPeriod.map(([month, { micros }]) => [month, micros]),
-      this.tracksSessions ? 1 : 0,
+      tracksSessions ? 1 : 0,
       this.#hourly.toStored(),
+      this.randomId,
     ];
   }
 
-  restoreBookings([days, months, tracksSessions, hourly = null]: StoredOfferBookings): void {
+  /** @param position position of the last ledger record that the figures contain */
+  restoreBookings([days, months, tracksSessions, hourly, { high, low }]: StoredOfferBookings, position: number): void {
     this.#hourly = new HourlyRevenue(hourly);
-    this.recountsClicks = tracksSessions === 0;
-    for (const [day, storedClicks, micros, hasRefusedClick] of days) {
-      const clicks = this.recountsClicks ? 0 : storedClicks;
+    this.tracksSessions = tracksSessions === 1;
+    this.randomId = { high, low };
+    this.restoredPosition = position;
+    for (const [day, clicks, micros, hasRefusedClick] of days) {
       Object.assign(this.#days.findOrAddPeriod(day) ?? {}, { clicks, micros, hasRefusedClick: hasRefusedClick === 1 });
     }
     for (const [month, micros] of months) Object.assign(this.#months.findOrAddPeriod(month) ?? {}, { micros });

@@ -1,4 +1,5 @@
 import { getOrAdd } from '../domain/get-or-add.ts';
+import { type CapturedPiece, type LedgerEnd, toBytes, toTypedArray } from '../domain/snapshot-part.ts';
 import { subIdCreatedMs } from '../ids/sub-id.ts';
 
 /**
@@ -17,6 +18,8 @@ export interface OfferKeyBits {
 }
 
 const minuteMs = 60 * 1000;
+/** Number of tables in a piece of a snapshot. */
+const minutesPerPiece = 15;
 
 /** Key of the pair that counts the offers on which the clicks of a session booked revenue; used in place of the key of an offer. */
 const bookedOffersKey: OfferKeyBits = { high: 0x6f66_6665, low: 0x7273_0000 };
@@ -38,6 +41,8 @@ export class SessionOfferPairs {
   readonly #tablesByMinute = new Map<number, PairTable>();
   #size = 0;
   #completeSinceMs: number;
+  /** Number of changes, which identifies the content of tables in a snapshot. */
+  #changes = 0;
 
   constructor(pairsMax: number, completeSinceMs: number) {
     this.#pairsMax = pairsMax;
@@ -46,6 +51,10 @@ export class SessionOfferPairs {
 
   get size(): number {
     return this.#size;
+  }
+
+  get completeSinceMs(): number {
+    return this.#completeSinceMs;
   }
 
   /** Returns true if the set contains all session-offer pairs of the sessions created at `createdMs` or later. */
@@ -84,14 +93,69 @@ export class SessionOfferPairs {
 
   incrementBookedOfferCount(sub: Uint8Array): void {
     this.#addPair(sub, bookedOffersKey, 'shown', 0);
-    this.#tablesByMinute.get(minuteOf(sub))?.incrementPairValue(sub, bookedOffersKey);
+    const table = this.#tablesByMinute.get(minuteOf(sub));
+    if (table === undefined) return;
+    table.incrementPairValue(sub, bookedOffersKey);
+    table.lastChange = ++this.#changes;
+  }
+
+  /** Whether a snapshot from which the pairs were restored contains the ledger record of a session at this position. */
+  hasRestoredRecord(sub: Uint8Array, position: number): boolean {
+    return position <= (this.#tablesByMinute.get(minuteOf(sub))?.restoredPosition ?? 0);
+  }
+
+  /**
+   * Captures the tables for a snapshot, in pieces for the sessions of a quarter of an hour. A chunk contains one table, with the position of
+   * the last ledger record that the table contains.
+   */
+  *capture(ledger: LedgerEnd): Generator<CapturedPiece> {
+    const quarters = new Map<number, number[]>();
+    for (const minute of this.#tablesByMinute.keys()) {
+      getOrAdd(quarters, Math.floor(minute / minutesPerPiece), () => []).push(minute);
+    }
+    for (const [quarter, minutes] of quarters) {
+      const tables = minutes.flatMap((minute) => this.#tablesByMinute.get(minute) ?? []);
+      const change = tables.reduce((last, { lastChange }) => Math.max(last, lastChange), 0);
+      yield { id: `pairs-${quarter}-${change}`, chunks: () => this.#encodeTables(minutes, ledger) };
+    }
+  }
+
+  *#encodeTables(minutes: readonly number[], ledger: LedgerEnd): Generator<Uint8Array> {
+    for (const minute of minutes) {
+      const words = this.#tablesByMinute.get(minute)?.copyWords();
+      if (words === undefined) continue;
+      yield Buffer.concat([
+        toBytes(Float64Array.of(minute, ledger.lastAppendedPosition, words.length)),
+        toBytes(words),
+      ]);
+    }
+  }
+
+  /** Restores the tables of a piece. */
+  restoreTables(bytes: Buffer): void {
+    for (let at = 0; at < bytes.length; ) {
+      const [minute, position, length] = [0, 8, 16].map((offset) => bytes.readDoubleLE(at + offset)) as [
+        number,
+        number,
+        number,
+      ];
+      const end = at + 24 + 4 * length;
+      const table = new PairTable(toTypedArray(Uint32Array, bytes.subarray(at + 24, end)));
+      table.restoredPosition = position;
+      this.#tablesByMinute.set(minute, table);
+      this.#size += table.size;
+      at = end;
+    }
+    this.#evictExcessPairs();
   }
 
   /** Adds the session-offer pairs of another set, one minute at a time, so that the caller can yield to the event loop in between. */
   *addAllPairs(others: SessionOfferPairs): Generator<void> {
     this.#completeSinceMs = Math.max(this.#completeSinceMs, others.#completeSinceMs);
     for (const [minute, table] of others.#tablesByMinute) {
-      this.#size += this.#findOrCreatePairTable(minute).addAllPairs(table);
+      const target = this.#findOrCreatePairTable(minute);
+      this.#size += target.addAllPairs(table);
+      target.lastChange = ++this.#changes;
       this.#evictExcessPairs();
       yield;
     }
@@ -109,7 +173,10 @@ export class SessionOfferPairs {
 
   #addPair(sub: Uint8Array, offerId: OfferKeyBits, state: StoredState, value: number): void {
     const low = lowWordOf(sub, offerId) | storedStates.indexOf(state);
-    this.#size += this.#findOrCreatePairTable(minuteOf(sub)).add(highWordOf(sub, offerId), low >>> 0, value);
+    const table = this.#findOrCreatePairTable(minuteOf(sub));
+    const added = table.add(highWordOf(sub, offerId), low >>> 0, value);
+    this.#size += Math.max(0, added);
+    if (added !== unchanged) table.lastChange = ++this.#changes;
     if (this.#size > this.#pairsMax) this.#evictExcessPairs();
   }
 
@@ -145,6 +212,8 @@ const initialSlots = 64;
 const wordsPerPair = 3;
 /** Bits of a pair's second word that contain the index of its state in `storedStates`. */
 const stateMask = 3;
+/** Result of `PairTable.add` if the table already contained the pair. */
+const unchanged = -1;
 
 /**
  * Hash table with open addressing. A pair takes three 32-bit words: two words with its key and state, and one word with its value. The
@@ -153,8 +222,23 @@ const stateMask = 3;
  */
 class PairTable {
   size = 0;
-  #slots = initialSlots;
-  #words = new Uint32Array(wordsPerPair * initialSlots);
+  /** Number of the last change, see `SessionOfferPairs`. */
+  lastChange = 0;
+  /** Position of the last ledger record that the table contained when it was captured for the snapshot. */
+  restoredPosition = 0;
+  #slots: number;
+  #words: Uint32Array;
+
+  /** @param words result of `copyWords` of another table */
+  constructor(words = new Uint32Array(wordsPerPair * initialSlots)) {
+    this.#words = words;
+    this.#slots = words.length / wordsPerPair;
+    for (let at = 0; at < words.length; at += wordsPerPair) if (words[at] !== 0) this.size++;
+  }
+
+  copyWords(): Uint32Array {
+    return this.#words.slice();
+  }
 
   getPairState(sub: Uint8Array, offerId: OfferKeyBits): SessionOfferPairState {
     const at = this.#find(highWordOf(sub, offerId), lowWordOf(sub, offerId));
@@ -174,13 +258,14 @@ class PairTable {
 
   /**
    * Adds a pair, or changes the state of a pair to a later state. Does not change the value of a pair that is already in the table. Returns
-   * the number of added pairs: 1 or 0.
+   * the number of added pairs (1 or 0), or `unchanged`.
    */
   add(high: number, lowAndState: number, value: number): number {
     const at = this.#find(high, (lowAndState & ~stateMask) >>> 0);
     const words = this.#words;
     if (words[at] !== 0) {
-      if ((lowAndState & stateMask) > (words[at + 1]! & stateMask)) words[at + 1] = lowAndState;
+      if ((lowAndState & stateMask) <= (words[at + 1]! & stateMask)) return unchanged;
+      words[at + 1] = lowAndState;
       return 0;
     }
     words[at] = high;
@@ -197,7 +282,7 @@ class PairTable {
     // Grows the table to its final size first, because searching for an empty slot in a nearly full table is slow.
     while ((this.size + other.size) * 3 > this.#slots * 2) this.#growTable();
     for (let at = 0; at < words.length; at += wordsPerPair) {
-      if (words[at] !== 0) added += this.add(words[at]!, words[at + 1]!, words[at + 2]!);
+      if (words[at] !== 0) added += Math.max(0, this.add(words[at]!, words[at + 1]!, words[at + 2]!));
     }
     return added;
   }

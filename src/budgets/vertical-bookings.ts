@@ -6,11 +6,8 @@ import { ClickDistribution, type DailyClickCounts } from './click-distribution.t
 import { OfferBookings, type StoredOfferBookings } from './offer-bookings.ts';
 import { RevenueTotals } from './revenue-totals.ts';
 
-/** Bookings of one vertical and mode in a snapshot, and the clicks from which the click distribution is computed (`rhythm`). */
-export interface StoredVerticalBookings {
-  readonly bookings: readonly (readonly [offerId: string, offerBookings: StoredOfferBookings])[];
-  readonly rhythm: readonly DailyClickCounts[];
-}
+/** Bookings of some offers of one vertical and mode in a snapshot. */
+export type StoredBookingsList = readonly (readonly [offerId: string, offerBookings: StoredOfferBookings])[];
 
 /** Bookings of the offers of one vertical and mode, and the availability of the offers in the active catalog. */
 export class VerticalBookings {
@@ -22,17 +19,14 @@ export class VerticalBookings {
   clicksConfirmRevenue = false;
   /** Whether `OfferBookings.tracksSessions` is true for some of the bookings. */
   tracksSessions = false;
+  /** Position of the last ledger record that `clickDistribution` contained when it was captured for the snapshot. */
+  restoredPosition = 0;
   readonly #bookings = new Map<string, OfferBookings>();
   readonly #knownSinceDay: number;
 
   /** @param knownSinceDay see `OfferBookings` */
   constructor(knownSinceDay: number) {
     this.#knownSinceDay = knownSinceDay;
-  }
-
-  /** Whether `OfferBookings.recountsClicks` is true for some of the bookings with `tracksSessions`. */
-  get recountsClicks(): boolean {
-    return [...this.#bookings.values()].some((bookings) => bookings.tracksSessions && bookings.recountsClicks);
   }
 
   findBookings(offerId: string): OfferBookings | undefined {
@@ -92,14 +86,34 @@ export class VerticalBookings {
     this.#updateTracksSessions();
   }
 
-  toStoredBookings(): StoredVerticalBookings {
-    const bookings = [...this.#bookings].map(([id, offerBookings]) => [id, offerBookings.toStoredBookings()] as const);
-    return { bookings: bookings.filter(([, [days]]) => days.length > 0), rhythm: this.clickDistribution.listDays() };
+  /**
+   * Lists the bookings in slices of at most `bounds.bookingsPerChunk` offers, without offers that have neither figures nor tracked sessions.
+   *
+   * @param untracked offers whose sessions are stored as not tracked
+   */
+  *listStoredBookings(untracked: ReadonlySet<string>): Generator<StoredBookingsList> {
+    let slice: (readonly [string, StoredOfferBookings])[] = [];
+    let visited = 0;
+    for (const [id, offerBookings] of this.#bookings) {
+      const tracksSessions = offerBookings.tracksSessions && !untracked.has(id);
+      if (offerBookings.hasFigures || tracksSessions) slice.push([id, offerBookings.toStoredBookings(tracksSessions)]);
+      if (++visited % bounds.bookingsPerChunk !== 0) continue;
+      yield slice;
+      slice = [];
+    }
+    yield slice;
   }
 
-  restoreBookings({ bookings, rhythm }: StoredVerticalBookings): void {
-    for (const [id, stored] of bookings) (this.#bookings.get(id) ?? this.#addBookings(id)).restoreBookings(stored);
-    for (const day of rhythm) this.clickDistribution.restoreDailyClickCounts(day);
+  restoreClickDistribution(clickCounts: readonly DailyClickCounts[], position: number): void {
+    for (const day of clickCounts) this.clickDistribution.restoreDailyClickCounts(day);
+    this.restoredPosition = position;
+  }
+
+  restoreBookings(bookings: StoredBookingsList, position: number): void {
+    for (const [id, stored] of bookings) {
+      (this.#bookings.get(id) ?? this.#addBookings(id)).restoreBookings(stored, position);
+    }
+    this.#updateTracksSessions();
   }
 
   #addBookings(offerId: string): OfferBookings {

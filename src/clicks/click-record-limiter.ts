@@ -1,6 +1,14 @@
 import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
 import { daysSinceEpoch } from '../domain/calendar.ts';
+import {
+  type CapturedPiece,
+  type LedgerEnd,
+  OutdatedPartError,
+  type SnapshotPart,
+  type StoredPiece,
+  toBytes,
+} from '../domain/snapshot-part.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import type { LedgerSubscriber } from '../ledger/ledger.ts';
 import { type LedgerRecord, ledgerRecordKind } from '../ledger/ledger-record.ts';
@@ -54,6 +62,17 @@ class SessionClickSketch {
     return true;
   }
 
+  /** Lists the sketches by day. The sketch of the day that was needed last is at the end. */
+  listSketches(): (readonly [day: number, sketch: Uint8Array])[] {
+    return [...this.#sketches.keys()].reverse().map((day) => [day, this.#sketches.peek(day)!]);
+  }
+
+  restoreSketch(day: number, sketch: Uint8Array): void {
+    if (sketch.length !== rowOffsets.length * (this.#mask + 1))
+      throw new OutdatedPartError('the sketch has another size');
+    this.#sketches.set(day, sketch);
+  }
+
   #getCountersOfDay(sub: Uint8Array): Uint8Array {
     const day = daysSinceEpoch(decodeSubId(sub).createdMs);
     if (day === this.#lastDay) return this.#lastSketch;
@@ -73,12 +92,17 @@ class SessionClickSketch {
  * than the limit per session, so that repeated clicks on one offer cannot use up the limit of the session. If there are more than
  * `clickCountersMax` links, the counts of the least recently clicked links are dropped.
  */
-export class ClickRecordLimiter implements LedgerSubscriber {
+export class ClickRecordLimiter implements LedgerSubscriber, SnapshotPart {
+  readonly name = 'clicks';
   /** Requests no replay of old ledger records; if other subscribers request a replay, the limiter also counts the replayed clicks. */
   readonly replayStartTimeMs = Number.POSITIVE_INFINITY;
   readonly #perLinkMax: number;
   readonly #clicksPerLink: LRUCache<string, number>;
   readonly #clicksPerSession: SessionClickSketch;
+  /** Number of clicks counted since the start, which identifies the content of a snapshot. */
+  #changes = 0;
+  /** Position of the last ledger record that the restored counts contain. */
+  #restoredPosition = 0;
 
   constructor({
     clicksRecordedPerLinkMax,
@@ -97,12 +121,42 @@ export class ClickRecordLimiter implements LedgerSubscriber {
     const count = this.#clicksPerLink.get(link) ?? 0;
     if (count >= this.#perLinkMax || !this.#clicksPerSession.tryCountClick(sub)) return false;
     this.#clicksPerLink.set(link, count + 1);
+    this.#changes++;
     return true;
   }
 
   /** Counts a click that was recorded before a restart. New clicks are counted by `tryCountClick`. */
-  applyLedgerRecord(record: LedgerRecord): void {
-    if (record[0] === ledgerRecordKind.offerClicked) this.#clicksPerSession.tryCountClick(record[2]);
+  applyLedgerRecord(record: LedgerRecord, position: number): void {
+    if (record[0] !== ledgerRecordKind.offerClicked || position <= this.#restoredPosition) return;
+    this.#clicksPerSession.tryCountClick(record[2]);
+    this.#changes++;
+  }
+
+  /** Copies the sketches of all days in one turn of the event loop, so that each click is counted once. */
+  *capture(ledger: LedgerEnd): Generator<CapturedPiece> {
+    yield {
+      id: `${this.#changes}`,
+      chunks: () => {
+        const sketches = this.#clicksPerSession.listSketches();
+        const days = sketches.map(([day]) => day);
+        return [
+          toBytes(Float64Array.of(ledger.lastAppendedPosition, days.length, ...days)),
+          ...sketches.map(([, sketch]) => sketch.slice()),
+        ];
+      },
+    };
+  }
+
+  restore(pieces: Iterable<StoredPiece>): void {
+    const [{ bytes }] = [...pieces] as [StoredPiece];
+    const [position, count] = [bytes.readDoubleLE(0), bytes.readDoubleLE(8)];
+    const sketchesStart = 8 * (2 + count);
+    const length = (bytes.length - sketchesStart) / count;
+    for (let i = 0; i < count; i++) {
+      const start = sketchesStart + i * length;
+      this.#clicksPerSession.restoreSketch(bytes.readDoubleLE(16 + 8 * i), bytes.subarray(start, start + length));
+    }
+    this.#restoredPosition = position;
   }
 }
 

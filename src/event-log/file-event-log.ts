@@ -12,6 +12,7 @@ import {
   type ReplayStartPosition,
   recoverLog,
 } from './log-recovery.ts';
+import type { LogCursor } from './log-scanner.ts';
 import { FrameGroup, SegmentWriter } from './segment-writer.ts';
 
 export interface FileEventLogOptions<Item> {
@@ -24,8 +25,13 @@ export interface FileEventLogOptions<Item> {
   readonly durability: 'fsync' | 'write';
   /** Called for each record that is read while the log is opened. */
   readonly onRecord?: RecordCallback;
-  /** Time of the oldest records to read; segments with only older records are skipped. If `readSince` is undefined, reads all segments. */
-  readonly readSince?: ReplayStartPosition;
+  /**
+   * Time or position of the oldest records to read; segments with only older records are skipped. If `readSince` is undefined, reads all
+   * segments.
+   */
+  readonly readSince?: ReplayStartPosition | LogCursor;
+  /** Whether to decode the record at a position and to call `onRecord` for it; by default, true for all records. */
+  readonly isNeeded?: (position: number) => boolean;
   /** Called while the log is opened, with the number of bytes that are already read. */
   readonly onProgress?: ReadProgressListener | undefined;
   /** Callback that the log calls synchronously for each accepted record. The callback must not throw. */
@@ -60,9 +66,9 @@ export type EventLogProblem =
 export async function openEventLog<Item extends readonly unknown[]>(
   options: FileEventLogOptions<Item>,
 ): Promise<FileEventLog<Item>> {
-  const { folder, files = nodeFileSystem, onRecord, readSince, onProgress } = options;
+  const { folder, files = nodeFileSystem, onRecord, readSince, isNeeded, onProgress } = options;
   files.createFolder(folder);
-  const recovered = await recoverLog(files, folder, onRecord, readSince, onProgress);
+  const recovered = await recoverLog(files, folder, onRecord, { since: readSince, isNeeded, onRead: onProgress });
   if (recovered.removedTail !== null) options.onIncident?.({ kind: 'torn-tail-removed', ...recovered.removedTail });
   return new FileEventLog<Item>(options, files, recovered);
 }
@@ -72,8 +78,7 @@ export function createEventLog<Item extends readonly unknown[]>(
   options: FileEventLogOptions<Item>,
 ): FileEventLog<Item> {
   return new FileEventLog<Item>(options, options.files ?? nodeFileSystem, {
-    position: 0,
-    crc: 0,
+    cursor: { position: 0, segment: 0, offset: 0, crc: 0 },
     hasEndMark: true,
   });
 }
@@ -106,7 +111,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
   #writingGroup = new FrameGroup();
   #lastAppendedPosition: number;
   #appendedCrc: number;
-  #durablePosition: number;
+  #durableCursor: LogCursor;
   /** Whether the log is empty or ends with an end mark (see log-format.ts). */
   #hasEndMark: boolean;
   #healthy = true;
@@ -125,7 +130,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
   constructor(
     options: FileEventLogOptions<Item>,
     files: LogFiles,
-    { position, crc, hasEndMark }: Pick<RecoveredLog, 'position' | 'crc' | 'hasEndMark'>,
+    { cursor, hasEndMark }: Pick<RecoveredLog, 'cursor' | 'hasEndMark'>,
   ) {
     const { folder, segmentBytesMax = bounds.logSegmentBytesMax } = options;
     this.#options = options;
@@ -134,9 +139,9 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     this.#pendingBytesMax = options.pendingBytesMax ?? bounds.logPendingBytesMax;
     this.hadEndMark = hasEndMark;
     this.#hasEndMark = hasEndMark;
-    this.#lastAppendedPosition = position;
-    this.#durablePosition = position;
-    this.#appendedCrc = crc;
+    this.#lastAppendedPosition = cursor.position;
+    this.#durableCursor = cursor;
+    this.#appendedCrc = cursor.crc;
   }
 
   get lastAppendedPosition(): number {
@@ -149,7 +154,12 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
   }
 
   get durablePosition(): number {
-    return this.#durablePosition;
+    return this.#durableCursor.position;
+  }
+
+  /** Cursor after the last durable record. */
+  get durableCursor(): LogCursor {
+    return this.#durableCursor;
   }
 
   get healthy(): boolean {
@@ -217,9 +227,8 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
       this.#pendingGroup = this.#writingGroup;
       this.#writingGroup = group;
       if (!(await this.#writeFramesWithRetries(group))) break;
-      this.#durablePosition = group.firstSequence + group.records - 1;
       group.clearFrames();
-      this.#durableListener(this.#durablePosition);
+      this.#durableListener(this.durablePosition);
       // The next write starts before code that awaits these promises continues.
       group.resolveAppendPromises();
     }
@@ -233,7 +242,8 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
       const isLastAttempt = this.#closing;
       try {
         const startedMs = performance.now();
-        await this.#writer.writeFrames(group);
+        const end = await this.#writer.writeFrames(group);
+        this.#durableCursor = end;
         this.#hasEndMark = false;
         this.#options.onGroupStored?.(group.records, group.length, Math.round((performance.now() - startedMs) * 1000));
         if (!this.#healthy) {
@@ -266,7 +276,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     this.#retryPause.abort();
     if (this.#pendingGroup.records > 0) this.#scheduleWrite();
     await this.#writeLoop;
-    const lost = this.#lastAppendedPosition - this.#durablePosition;
+    const lost = this.#lastAppendedPosition - this.durablePosition;
     if (lost > 0) this.#options.onIncident?.({ kind: 'records-lost', records: lost });
     try {
       if (lost === 0 && !this.#hasEndMark) {

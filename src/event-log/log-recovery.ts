@@ -11,7 +11,7 @@ import {
   segmentFileName,
   segmentHeaderLength,
 } from './log-format.ts';
-import { type LogLocation, LogScanner } from './log-scanner.ts';
+import { type LogCursor, type LogLocation, LogScanner, openSegmentFile } from './log-scanner.ts';
 import { copySegmentRange } from './segment-files.ts';
 import { type SegmentReader, withSegmentReader } from './segment-reader.ts';
 import { logSizeBytes } from './verify-log.ts';
@@ -23,9 +23,8 @@ export type RecordCallback = (position: number, record: unknown) => void;
 export type ReadProgressListener = (bytes: number, totalBytes: number) => void;
 
 export interface RecoveredLog {
-  /** Position of the last record; 0 for an empty log. */
-  readonly position: number;
-  readonly crc: number;
+  /** Cursor after the last record. */
+  readonly cursor: LogCursor;
   /** Whether the log is empty, or was closed and therefore ends with an end mark (see log-format.ts). */
   readonly hasEndMark: boolean;
   readonly removedTail: RemovedTail | null;
@@ -50,12 +49,20 @@ export interface ReplayStartPosition {
   readonly timeMsOf: (record: unknown) => number | null;
 }
 
+interface RecoverLogOptions {
+  /** Start of the recovery. A cursor must have been checked (see `LogReader`), because its segment may have been replaced. */
+  readonly since?: ReplayStartPosition | LogCursor | undefined;
+  /** Whether to decode and visit the record at a position; by default, true for all records. */
+  readonly isNeeded?: ((position: number) => boolean) | undefined;
+  readonly onRead?: ReadProgressListener | undefined;
+}
+
 /**
  * Reads the log up to the last complete record and makes the log durable up to that record. Moves the bytes after the last complete record
  * to another file. New records are written to a new segment. Yields to the event loop between chunks.
  *
- * Starts with the newest segment whose first record is older than `since`, and does not detect damage in earlier segments. Reads all
- * segments if `since` is undefined.
+ * Starts at the cursor `since`, or with the newest segment whose first record is older than the time `since`, and does not detect damage
+ * before the start. Reads all segments if `since` is undefined.
  *
  * @throws LogDamagedError for any damage except an incomplete record at the end of the log
  */
@@ -63,27 +70,34 @@ export async function recoverLog(
   files: LogFiles,
   folder: string,
   visit: RecordCallback | undefined,
-  since?: ReplayStartPosition,
-  onRead?: ReadProgressListener,
+  { since, isNeeded = () => true, onRead }: RecoverLogOptions = {},
 ): Promise<RecoveredLog> {
   const names = files.listFiles(folder);
   for (const name of names.filter(isTemporaryFileName)) await files.remove(join(folder, name));
-  const segment = since && findNewestSegmentBefore(files, folder, parseSegmentFileNames(names), since);
+  const cursor = since !== undefined && 'segment' in since && since.segment > 0 ? since : null;
+  const segment =
+    since !== undefined && 'wallMs' in since
+      ? findNewestSegmentBefore(files, folder, parseSegmentFileNames(names), since)
+      : cursor?.segment;
   const totalBytes = onRead === undefined ? 0 : logSizeBytes(files, folder, segment);
-  const scanner = new LogScanner(files, folder, { segment, decode: visit !== undefined });
+  const decode = visit !== undefined && isNeeded;
+  const scanner = new LogScanner(files, folder, { segment, decode });
+  if (cursor !== null) scanner.continueAtSegment(openSegmentFile(files, folder, cursor.segment), cursor);
   try {
     let yieldAt: number = bounds.logReadChunkBytes;
+    // A cursor in the segment of the last record. The end mark does not show whether this segment is complete.
+    let end = cursor;
     while (scanner.nextRecord()) {
-      visit?.(scanner.position, scanner.record);
+      end = scanner.cursor;
+      if (isNeeded(scanner.position)) visit?.(scanner.position, scanner.record);
       if (scanner.bytesRead >= yieldAt) {
         yieldAt = scanner.bytesRead + bounds.logReadChunkBytes;
         onRead?.(scanner.bytesRead, totalBytes);
         await nextTurn();
       }
     }
-    const { position, crc } = scanner;
     const hasEndMark = scanner.segment === null || scanner.segment.offset === segmentHeaderLength;
-    return { position, crc, hasEndMark, removedTail: await truncateTornTail(files, folder, scanner) };
+    return { cursor: end ?? scanner.cursor, hasEndMark, removedTail: await truncateTornTail(files, folder, scanner) };
   } finally {
     scanner.close();
   }

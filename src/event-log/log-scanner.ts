@@ -23,8 +23,8 @@ export interface LogCursor {
 interface LogScannerOptions {
   /** First sequence number of the segment in which the scan starts; undefined to start in the oldest segment. */
   readonly segment?: number | undefined;
-  /** Whether to decode each record and to treat a record that cannot be decoded as damage. */
-  readonly decode: boolean;
+  /** Whether to decode the record at a position. A record that cannot be decoded is damage. */
+  readonly decode: boolean | ((position: number) => boolean);
 }
 
 /** Error if another process deleted records during the scan, or moved records to a new segment after a failed write. */
@@ -47,7 +47,7 @@ export class LogScanner {
   /** Position of the current record; before the first record is read, position of the preceding record, or 0 if no segment is open. */
   position = 0;
   crc = 0;
-  /** Current record, if `decode` is true. Byte arrays in the record share memory with the reader's file buffer. */
+  /** Current record, if it was decoded. Byte arrays in the record share memory with the reader's file buffer. */
   record: readonly unknown[] = [];
   /** Segment of the current record, with the record as msgpack bytes in `payload`; null before the first record. */
   segment: SegmentReader | null = null;
@@ -59,7 +59,8 @@ export class LogScanner {
   tornBytes = 0;
   readonly #files: LogFiles;
   readonly #folder: string;
-  readonly #decoder: RecordDecoder | null;
+  readonly #decoder = new RecordDecoder();
+  readonly #isDecoded: (position: number) => boolean;
   /** First sequence number of the current segment. */
   segmentFirst: number;
   /** End offset of the last record that was read and decoded. If decoding fails, `segment.offset` is already after the failed record. */
@@ -70,7 +71,7 @@ export class LogScanner {
   constructor(files: LogFiles, folder: string, { segment = 1, decode }: LogScannerOptions) {
     this.#files = files;
     this.#folder = folder;
-    this.#decoder = decode ? new RecordDecoder() : null;
+    this.#isDecoded = typeof decode === 'function' ? decode : () => decode;
     this.segmentFirst = segment - 1;
     this.#listLaterSegments();
   }
@@ -155,7 +156,7 @@ export class LogScanner {
   }
 
   #setCurrentRecord(segment: SegmentReader, offset: number): void {
-    if (this.#decoder !== null) {
+    if (this.#isDecoded(this.position + 1)) {
       try {
         this.record = this.#decoder.decodeRecord(segment.payload);
       } catch (error) {

@@ -13,6 +13,7 @@ import {
   temporaryFileName,
   writeSequenceFields,
 } from './log-format.ts';
+import type { LogCursor } from './log-scanner.ts';
 
 /** Group of encoded records (frames) that are written and synced together. The frames are contiguous in a buffer, which is reused. */
 export class FrameGroup {
@@ -86,6 +87,7 @@ export class FrameGroup {
 
 interface OpenSegment {
   readonly file: WritableLogFile;
+  readonly firstSequence: number;
   /** Offset of the next group of frames in the file, in bytes. */
   offset: number;
   /** Size of the file in bytes, including the zeros after `offset`. */
@@ -108,7 +110,8 @@ export class SegmentWriter {
     this.#options = options;
   }
 
-  async writeFrames(group: FrameGroup): Promise<void> {
+  /** Writes the frames of a group, and returns their end as a cursor. */
+  async writeFrames(group: FrameGroup): Promise<LogCursor> {
     const { syncsGroups, segmentBytesMax } = this.#options;
     let segment = this.#segment;
     if (segment === null || segment.offset + group.length > segmentBytesMax) segment = await this.#createSegment(group);
@@ -124,6 +127,8 @@ export class SegmentWriter {
       if (syncsGroups) await file.datasync();
     }
     segment.offset = end;
+    const position = group.firstSequence + group.records - 1;
+    return { position, segment: segment.firstSequence, offset: end, crc: group.lastCrc };
   }
 
   /** Writes the end mark, an empty segment that marks the log as closed (see log-format.ts). */
@@ -173,7 +178,8 @@ export class SegmentWriter {
       await file.close().catch(() => {});
       throw error;
     }
-    this.#segment = { file, offset: segmentHeaderLength, preallocatedBytes: segmentHeaderLength };
+    const { firstSequence } = first;
+    this.#segment = { file, firstSequence, offset: segmentHeaderLength, preallocatedBytes: segmentHeaderLength };
     return this.#segment;
   }
 }

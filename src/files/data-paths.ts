@@ -14,8 +14,8 @@ export interface DataPaths {
   readonly archiveFolder: string;
   /** SQLite file of the analytics store, which can be rebuilt from the ledger and the archive. */
   readonly analyticsStoreFile: string;
-  /** Snapshot of the booked revenue of offers, which can be computed again from the ledger. */
-  readonly bookedRevenueFile: string;
+  /** Folder of the last snapshot of the state of the service, which can be computed again from ledger and journal (`SnapshotWriter`). */
+  readonly snapshotFolder: string;
 }
 
 export function dataPaths(dataDir: string): DataPaths {
@@ -24,7 +24,7 @@ export function dataPaths(dataDir: string): DataPaths {
     journalFolder: join(dataDir, 'journal'),
     archiveFolder: join(dataDir, 'sealed'),
     analyticsStoreFile: join(dataDir, 'analytics.sqlite'),
-    bookedRevenueFile: join(dataDir, 'booked-revenue.json'),
+    snapshotFolder: join(dataDir, 'snapshot'),
   };
 }
 

@@ -64,6 +64,12 @@ export function belongsToTenant({ account, vertical, mode }: SubIdParts, tenant:
   return account === tenant.account && vertical === tenant.vertical.number && mode === tenant.mode;
 }
 
+/** Returns the account of a session. */
+export function readAccount(sub: Uint8Array): number {
+  const at = accountOffset;
+  return ((sub[at]! << 24) | (sub[at + 1]! << 16) | (sub[at + 2]! << 8) | sub[at + 3]!) >>> 0;
+}
+
 /** Returns the number of the secret that signed a sub_id. */
 export function readSecretNumber(sub: Uint8Array): number {
   return sub[secretNumberOffset]!;

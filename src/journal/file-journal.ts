@@ -20,6 +20,7 @@ import type { SecretSet } from '../secrets/secret-set.ts';
 import type { SessionJournal } from './journal.ts';
 import { JournalCipher, type JournalRecord, journalRecordKinds, keySaltLength } from './journal-format.ts';
 import { formatPocketFieldEncodings, JournalLogReader } from './journal-log-reader.ts';
+import { deleteExpiredPieces, sessionPieceFolder } from './session-pieces.ts';
 
 export interface FileJournalOptions
   extends Pick<
@@ -33,6 +34,8 @@ export interface FileJournalOptions
   readonly sessionTtlMs: number;
   /** Called for each field change in the journal, even if the session has expired. The callback must copy `sub` to keep the bytes. */
   readonly onFieldChanges: (sub: Uint8Array, changes: readonly number[]) => void;
+  /** Logs whose field changes up to a position are already restored, by name; by default, none. */
+  readonly restoredLogs?: ReadonlyMap<string, JournalLogEnd>;
   /** Called while the journal is opened, with all stored logs. If the callback throws, the journal is not opened and not changed. */
   readonly onLogsRead?: (logs: readonly { readonly name: string; readonly position: number }[]) => void;
   readonly onIncident?: (incident: JournalProblem) => void;
@@ -67,6 +70,7 @@ interface FieldChangesBatch {
  *
  *     <folder>/0001790000000000/   one journal log; its name is its creation time in ms, made unique and ascending
  *     <folder>/....gone            a journal log that is being deleted
+ *     <folder>/snapshot/           pocket fields in the last snapshot, in files that are deleted like the logs
  *
  * An open journal performs no synchronous I/O, because it creates and deletes logs in the thread that serves requests.
  *
@@ -96,7 +100,7 @@ export class FileJournal implements SessionJournal {
    */
   static async open(options: FileJournalOptions): Promise<FileJournal> {
     const closedLogs: JournalLogEnd[] = [];
-    const { onProgress, files = nodeFileSystem } = options;
+    const { onProgress, restoredLogs, files = nodeFileSystem } = options;
     files.createFolder(options.folder);
     const names = await listJournalLogNames(options.folder);
     const sizes = onProgress === undefined ? [] : names.map((name) => logSizeBytes(files, join(options.folder, name)));
@@ -104,15 +108,19 @@ export class FileJournal implements SessionJournal {
     let before = 0;
     for (const [index, name] of names.entries()) {
       const reader = new JournalLogReader(join(options.folder, name), options);
+      const restored = restoredLogs?.get(name) ?? { position: 0, lastWallMs: Number.NEGATIVE_INFINITY };
       const log = await openEventLog<JournalRecord>({
         ...options,
         folder: join(options.folder, name),
+        // The first record is the header, which is needed to read later records.
+        isNeeded: (position) => position === 1 || position > restored.position,
         onRecord: (position, record) => reader.readRecord(position, record),
         onProgress: onProgress && ((bytes) => onProgress(before + bytes, total)),
       });
       await log.close();
       before += sizes[index] ?? 0;
-      closedLogs.push({ name, position: log.lastAppendedPosition, lastWallMs: reader.lastWallMs });
+      const lastWallMs = Math.max(restored.lastWallMs, reader.lastWallMs);
+      closedLogs.push({ name, position: log.lastAppendedPosition, lastWallMs });
     }
     options.onLogsRead?.(closedLogs);
     const journal = new FileJournal(options, closedLogs, await openJournalLog(options, closedLogs));
@@ -243,6 +251,7 @@ export class FileJournal implements SessionJournal {
       await deleteJournalLog(folder, expired.name);
       this.#closedLogs = this.#closedLogs.filter((log) => log !== expired);
     }
+    await deleteExpiredPieces(sessionPieceFolder(folder), nowMs - sessionTtlMs);
   }
 }
 

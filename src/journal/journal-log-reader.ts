@@ -96,7 +96,6 @@ export class JournalLogReader {
   readonly #decoder = new RecordDecoder(Math.max(bounds.logRecordItemsMax, 2 * bounds.fieldsMax));
   #cipher: JournalCipher | null = null;
   #converters: ReadonlyMap<number, FieldChangeConverter> = new Map();
-  #batchesRead = 0;
 
   constructor(folder: string, options: JournalLogReaderOptions) {
     this.#folder = folder;
@@ -110,7 +109,8 @@ export class JournalLogReader {
       this.#readHeader(members);
     } else if (kind === journalRecordKinds.encryptedBatch && typeof wallMs === 'number') {
       this.lastWallMs = Math.max(this.lastWallMs, wallMs);
-      this.#readEncryptedBatch(members[0]);
+      // The first record is the header.
+      this.#readEncryptedBatch(position - 2, members[0]);
     } else {
       throw this.#createDamagedJournalError(`record ${position} has an unknown kind`);
     }
@@ -136,8 +136,7 @@ export class JournalLogReader {
     );
   }
 
-  #readEncryptedBatch(ciphertext: unknown): void {
-    const number = this.#batchesRead++;
+  #readEncryptedBatch(number: number, ciphertext: unknown): void {
     const plaintext =
       ciphertext instanceof Uint8Array ? (this.#cipher?.decryptBatch(number, ciphertext) ?? null) : null;
     if (plaintext === null)

@@ -1,6 +1,8 @@
+import { bounds } from '../bounds.ts';
 import type { EventLog } from '../event-log/event-log.ts';
 import { type FileEventLog, type FileEventLogOptions, openEventLog } from '../event-log/file-event-log.ts';
-import { readRecentRecords } from '../event-log/log-reader.ts';
+import { LogReader, readRecentRecords } from '../event-log/log-reader.ts';
+import type { LogCursor } from '../event-log/log-scanner.ts';
 import { type LedgerRecord, parseLedgerRecord, parseRecordTimeMs } from './ledger-record.ts';
 
 /** Interface of the ledger: the event log of sessions, views, clicks, confirmations and widget events. */
@@ -28,6 +30,8 @@ export interface OpenLedgerOptions
   readonly subscribers: readonly LedgerSubscriber[];
   /** Subscribers that receive only stored records. Each stored record is passed to `recoveries` first, and then to `subscribers`. */
   readonly recoveries: readonly LedgerSubscriber[];
+  /** Cursor, checked by `hasLedgerSpan`, after which some subscriber needs the records; null if there is none. */
+  readonly cursor?: LogCursor | null;
 }
 
 /**
@@ -39,16 +43,17 @@ export interface OpenLedgerOptions
 export function openLedger({
   subscribers,
   recoveries,
+  cursor = null,
   ...options
 }: OpenLedgerOptions): Promise<FileEventLog<LedgerRecord>> {
   const all = [...recoveries, ...subscribers];
+  const wallMs = Math.min(...all.map(({ replayStartTimeMs }) => replayStartTimeMs));
+  const positions = all.map(({ replayStartPosition = Number.POSITIVE_INFINITY }) => replayStartPosition);
+  const position = Math.min(cursor === null ? Number.POSITIVE_INFINITY : cursor.position + 1, ...positions);
+  const startsAtCursor = cursor !== null && wallMs === Number.POSITIVE_INFINITY && position === cursor.position + 1;
   return openEventLog<LedgerRecord>({
     ...options,
-    readSince: {
-      wallMs: Math.min(...all.map(({ replayStartTimeMs }) => replayStartTimeMs)),
-      position: Math.min(...all.map(({ replayStartPosition = Number.POSITIVE_INFINITY }) => replayStartPosition)),
-      timeMsOf: parseRecordTimeMs,
-    },
+    readSince: startsAtCursor ? cursor : { wallMs, position, timeMsOf: parseRecordTimeMs },
     onRecord: (position, value) => {
       const record = parseLedgerRecord(value);
       if (record === null) return;
@@ -77,4 +82,27 @@ export function readLedgerSince(
     const record = parseLedgerRecord(value);
     if (record !== null) visit(record, position);
   });
+}
+
+/** Part of a ledger: the records after a cursor, up to the record at `end`. */
+export interface LedgerSpan {
+  readonly start: LogCursor;
+  readonly end: { readonly position: number; readonly crc: number };
+}
+
+/**
+ * Whether the ledger of a folder contains these records. The CRC of a record depends on all records before it. The result is false if the
+ * ledger cannot be read.
+ */
+export function hasLedgerSpan(folder: string, { start, end }: LedgerSpan): boolean {
+  let reader: LogReader | null = null;
+  try {
+    reader = new LogReader(folder, start);
+    while (reader.readRecords(end.position, bounds.logRecordsReadPerTurn, () => {}) > 0);
+    return reader.cursor.position === end.position && reader.cursor.crc === end.crc;
+  } catch {
+    return false;
+  } finally {
+    reader?.close();
+  }
 }

@@ -5,7 +5,7 @@ import type { SortOrder } from '../domain/vertical.ts';
 import type { WidgetTokens } from '../ids/widget-token.ts';
 import type { RandomBytesPool } from '../secrets/random-pool.ts';
 import type { FindSessionDeps } from '../sessions/find-session.ts';
-import type { Session } from '../sessions/session-store.ts';
+import type { Session } from '../sessions/session.ts';
 import { iframeHtml, scriptHtml, widgetPageUrl } from '../widgets/widget-embedding.ts';
 import {
   ignoredParametersProperty,

@@ -7,7 +7,7 @@ import { type Outcome, serviceUnavailable, successOutcome } from '../domain/outc
 import type { SubIds } from '../ids/sub-id.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { ledgerRecordKind, type WidgetEventType, widgetEventTypes } from '../ledger/ledger-record.ts';
-import type { Session } from '../sessions/session-store.ts';
+import type { Session } from '../sessions/session.ts';
 import { parseWidgetBeacon, widgetEventIdPattern } from '../widgets/widget-beacon.ts';
 import { awaitDurableRecord } from './await-durable.ts';
 import { stringEnum, widgetLoadIdSchema } from './schema-parts.ts';

@@ -19,7 +19,7 @@ import { explainOffers, type MatchExplanation } from '../matching/explain-offers
 import { type Matcher, type Ranking, readPackedOffer, type UnavailableOffers } from '../matching/matcher.ts';
 import { hasOffer } from '../matching/offer-set.ts';
 import type { CachedRanking } from '../sessions/ranking-arena.ts';
-import type { Session } from '../sessions/session-store.ts';
+import type { Session } from '../sessions/session.ts';
 import type { WidgetUsage } from '../sessions/widget-usage.ts';
 
 /** Selected and priced offers of one response. HTTP routes render the offers as JSON; the embedded API returns objects. */

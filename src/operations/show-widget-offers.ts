@@ -10,7 +10,7 @@ import { computeMatchReadiness } from '../domain/pocket-fields.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import type { WidgetTokens } from '../ids/widget-token.ts';
 import { type FindSessionDeps, parseSubIdAndFindSession, requireLiveSession } from '../sessions/find-session.ts';
-import type { Session } from '../sessions/session-store.ts';
+import type { Session } from '../sessions/session.ts';
 import { parseWidgetLoadId } from '../widgets/widget-beacon.ts';
 import { createEmbedPolicy, type EmbedPolicy } from '../widgets/widget-embedding.ts';
 import { renderEnvelopeMembers, selectionParameters } from './get-marketplace.ts';

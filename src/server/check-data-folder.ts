@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
+import { crc32 } from 'node:zlib';
 import { readStoreEvidence, type StoreEvidence } from '../analytics/analytics-database.ts';
 import { CounterArchive } from '../analytics/counter-archive.ts';
 import { hasKnownKeys, readKeyFileNumbers } from '../auth/key-file.ts';
 import type { DurabilityMode } from '../config/service-settings.ts';
+import { type CapturedPiece, OutdatedPartError, type SnapshotPart, type StoredPiece } from '../domain/snapshot-part.ts';
 import type { FileEventLog } from '../event-log/file-event-log.ts';
 import { nodeFileSystem } from '../event-log/log-files.ts';
 import { parseSegmentFileNames } from '../event-log/log-format.ts';
@@ -14,7 +16,7 @@ import {
   readDataInventory,
 } from '../files/data-inventory.ts';
 import { DataMissingError, type DataPaths, dataPaths, FolderMissingError } from '../files/data-paths.ts';
-import { decodeSubId, formatSubId, readSecretNumber, SubIds } from '../ids/sub-id.ts';
+import { formatSubId, readAccount, readSecretNumber, SubIds } from '../ids/sub-id.ts';
 import type { LedgerSubscriber } from '../ledger/ledger.ts';
 import { type LedgerRecord, ledgerRecordKind, parseLedgerRecord } from '../ledger/ledger-record.ts';
 import { RandomBytesPool } from '../secrets/random-pool.ts';
@@ -149,11 +151,24 @@ export function assertLedgerOfJournal(
   );
 }
 
-/** Remembers the highest account and key number in the replayed ledger records, the last sub_id, and whether a session has a unit. */
-export class LedgerWitness implements LedgerSubscriber {
+/** What a `LedgerWitness` remembers, in a snapshot. */
+interface StoredWitness {
+  readonly highestAccount: number;
+  readonly highestKey: number;
+  readonly hasUnits: boolean;
+  /** Position of the first record that the numbers include. */
+  readonly startPosition: number;
+  /** Last sub_id in hex. */
+  readonly sub: string | null;
+}
+
+/** Remembers the highest account and key number in the replayed and new ledger records, the last sub_id, and whether a session has a unit. */
+export class LedgerWitness implements LedgerSubscriber, SnapshotPart {
+  readonly name = 'witness';
   /** Requests no replay of records by their time; other subscribers do. */
   readonly replayStartTimeMs = Number.POSITIVE_INFINITY;
-  readonly replayStartPosition: number;
+  replayStartPosition: number;
+  #startPosition: number;
   highestAccount = 0;
   highestKey = 0;
   /** Whether a replayed session has the hash of a `unit_id`. */
@@ -162,16 +177,34 @@ export class LedgerWitness implements LedgerSubscriber {
 
   /** @param knownPosition position of the last record that needs no replay */
   constructor(knownPosition = 0) {
-    this.replayStartPosition = knownPosition + 1;
+    this.#startPosition = knownPosition + 1;
+    this.replayStartPosition = this.#startPosition;
   }
 
   applyLedgerRecord(record: LedgerRecord): void {
     if (record[0] !== ledgerRecordKind.sessionCreated) return;
-    this.highestAccount = Math.max(this.highestAccount, decodeSubId(record[2]).account);
+    this.highestAccount = Math.max(this.highestAccount, readAccount(record[2]));
     this.highestKey = Math.max(this.highestKey, record[4]);
     this.#lastSub ??= Buffer.alloc(record[2].length);
     this.#lastSub.set(record[2]);
     if (record[9] !== undefined) this.hasUnits = true;
+  }
+
+  *capture(): Generator<CapturedPiece> {
+    const { highestAccount, highestKey, hasUnits } = this;
+    const startPosition = this.#startPosition;
+    const sub = this.#lastSub?.toString('hex') ?? null;
+    const text = JSON.stringify({ highestAccount, highestKey, hasUnits, startPosition, sub } satisfies StoredWitness);
+    yield { id: `${crc32(text)}`, chunks: () => [Buffer.from(text)] };
+  }
+
+  restore(pieces: Iterable<StoredPiece>): void {
+    const [{ bytes }] = [...pieces] as [StoredPiece];
+    const { highestAccount, highestKey, hasUnits, startPosition, sub }: StoredWitness = JSON.parse(bytes.toString());
+    if (startPosition > this.#startPosition) throw new OutdatedPartError('the inventory is older than the snapshot');
+    this.#startPosition = startPosition;
+    Object.assign(this, { highestAccount, highestKey, hasUnits, replayStartPosition: Number.POSITIVE_INFINITY });
+    this.#lastSub = sub === null ? null : Buffer.from(sub, 'hex');
   }
 
   /**

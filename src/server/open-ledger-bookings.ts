@@ -1,39 +1,35 @@
-import { readSnapshot } from '../budgets/booked-revenue-snapshot.ts';
-import { LedgerBookings, type LedgerReader } from '../budgets/ledger-bookings.ts';
+import type { LedgerBookings, LedgerReader } from '../budgets/ledger-bookings.ts';
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import { dataPaths } from '../files/data-paths.ts';
 import { type Ledger, readLedgerSince } from '../ledger/ledger.ts';
 import type { ServiceOptions } from './service.ts';
 
-/**
- * Creates the bookings of the offers of all active and replaced catalogs, with the booked revenue of the snapshot file. Applying the
- * records of the ledger completes the booked revenue.
- */
-export function createLedgerBookings(options: ServiceOptions, catalogs: CatalogStore): LedgerBookings {
-  const { snapshot, problem } = readSnapshot(dataPaths(options.dataDir).bookedRevenueFile);
-  if (problem !== null) {
-    options.logger.warn({ problem }, 'saved booked revenue of offers cannot be used; reading the ledger of the month');
-  }
-  const bookings = new LedgerBookings(options.clock.wallMs(), { snapshot });
-  restoreCatalogs(options, catalogs, bookings);
-  return bookings;
+/** Prepares the bookings for the records of the ledger. Call this function after a snapshot has restored the bookings, if there is one. */
+export function prepareBookings(options: ServiceOptions, catalogs: CatalogStore, bookings: LedgerBookings): void {
+  if (!bookings.isRestored) restoreCatalogs(options, catalogs, bookings);
+  else for (const catalog of catalogs.currentCatalogs) bookings.prepareCatalog(catalog);
 }
 
-/** Computes the booked revenue of the offers from the ledger, because the snapshot file belongs to another ledger. */
-export async function rebuildLedgerBookings(
+/**
+ * Activates the limits of all catalogs in bookings that a snapshot has restored. If an offer got its first limit while the service was
+ * stopped, reads its earlier clicks from the ledger.
+ */
+export async function activateLimits(
   options: ServiceOptions,
   catalogs: CatalogStore,
   bookings: LedgerBookings,
   ledger: Ledger,
 ): Promise<void> {
-  options.logger.warn('saved booked revenue of offers does not match the ledger; reading the ledger of the month');
-  bookings.discardState();
+  if (!bookings.isRestored) return;
+  const nowMs = options.clock.wallMs();
+  for (const { vertical, mode } of options.catalogs) {
+    const replaced = catalogs.listReplacedCatalogs(vertical.number, mode).map(({ compiled }) => compiled);
+    for (const catalog of [...replaced, catalogs.currentCatalog(vertical.number, mode)]) {
+      await bookings.loadPastClicks(catalog, nowMs, createHistoryReader(options, ledger));
+    }
+  }
   restoreCatalogs(options, catalogs, bookings);
-  const { ledgerFolder } = dataPaths(options.dataDir);
-  await readLedgerSince(ledgerFolder, ledger, bookings.replayStartTimeMs, (record, position) =>
-    bookings.applyLedgerRecord(record, position),
-  );
 }
 
 function restoreCatalogs({ catalogs: sources }: ServiceOptions, catalogs: CatalogStore, to: LedgerBookings): void {
@@ -43,15 +39,20 @@ function restoreCatalogs({ catalogs: sources }: ServiceOptions, catalogs: Catalo
   }
 }
 
+function createHistoryReader({ dataDir }: ServiceOptions, ledger: Ledger): LedgerReader {
+  const { ledgerFolder } = dataPaths(dataDir);
+  return (sinceMs, visit) => readLedgerSince(ledgerFolder, ledger, sinceMs, visit);
+}
+
 /** Activates the limits of the offers of each new catalog, after reading the clicks of the last day from the ledger. */
 export function activateLimitsOfNewCatalogs(
-  { dataDir, clock, logger }: ServiceOptions,
+  options: ServiceOptions,
   bookings: LedgerBookings,
   catalogs: CatalogStore,
   ledger: Ledger,
 ): void {
-  const { ledgerFolder } = dataPaths(dataDir);
-  const readHistory: LedgerReader = (sinceMs, visit) => readLedgerSince(ledgerFolder, ledger, sinceMs, visit);
+  const { clock, logger } = options;
+  const readHistory = createHistoryReader(options, ledger);
   const logOutdatedOffers = (catalog: CompiledCatalog): void => {
     const offers = bookings.countOutdatedOffers(catalog, clock.wallMs());
     if (offers === 0) return;

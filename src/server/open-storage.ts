@@ -6,19 +6,21 @@ import type { Authenticator } from '../auth/authenticator.ts';
 import { keyFilePath } from '../auth/key-file.ts';
 import type { SqliteKeyDirectory } from '../auth/sqlite-key-directory.ts';
 import { bounds } from '../bounds.ts';
-import { BookedRevenueSnapshotWriter } from '../budgets/booked-revenue-snapshot.ts';
+import { LedgerBookings } from '../budgets/ledger-bookings.ts';
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import type { ClickRecordLimiter } from '../clicks/click-record-limiter.ts';
 import { formatIsoDate } from '../domain/calendar.ts';
 import type { TestClock } from '../domain/test-clock.ts';
-import type { EventLogProblem } from '../event-log/file-event-log.ts';
+import type { EventLogProblem, FileEventLog } from '../event-log/file-event-log.ts';
 import { nodeFileSystem } from '../event-log/log-files.ts';
 import { deleteSegmentsBefore } from '../event-log/segment-files.ts';
 import type { KeyFileNumbers } from '../files/data-inventory.ts';
 import { dataPaths } from '../files/data-paths.ts';
 import { UnitHasher } from '../ids/unit-hasher.ts';
 import { FileJournal, type JournalProblem } from '../journal/file-journal.ts';
+import { sessionPieceFolder } from '../journal/session-pieces.ts';
 import { type Ledger, openLedger } from '../ledger/ledger.ts';
+import type { LedgerRecord } from '../ledger/ledger-record.ts';
 import { describeError } from '../logging/describe-error.ts';
 import type { EventLogName } from '../metrics/gauges.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -26,8 +28,11 @@ import type { SecretSet } from '../secrets/secret-set.ts';
 import { HashAssignments } from '../sessions/hash-assignments.ts';
 import { IdempotencyKeys } from '../sessions/idempotency-keys.ts';
 import { ReferrerTags } from '../sessions/referrer-tags.ts';
+import { SessionCounts } from '../sessions/session-counts.ts';
 import { SessionRecovery } from '../sessions/session-recovery.ts';
 import { SessionStore } from '../sessions/session-store.ts';
+import type { PlacedPart } from '../snapshots/snapshot-files.ts';
+import { SnapshotWriter } from '../snapshots/snapshot-writer.ts';
 import {
   assertJournalComplete,
   assertJournalExists,
@@ -41,8 +46,10 @@ import {
 } from './check-data-folder.ts';
 import { InventoryWriter } from './inventory-writer.ts';
 import type { CleanupStack } from './lifecycle.ts';
+import { LiveSessionsPart } from './live-sessions-part.ts';
 import type { OpenedAudit } from './open-audit-trail.ts';
-import { createLedgerBookings, rebuildLedgerBookings } from './open-ledger-bookings.ts';
+import { activateLimits, prepareBookings } from './open-ledger-bookings.ts';
+import { restoreSnapshot } from './open-snapshot.ts';
 import { restoreFromAnalytics } from './restore-from-analytics.ts';
 import { type ServiceOptions, servedVerticals } from './service.ts';
 
@@ -69,7 +76,7 @@ interface StorageDeps {
   readonly metrics: Metrics;
 }
 
-/** Opens the ledger, restores sessions and the booked revenue of offers from it, and opens the journal and the analytics. */
+/** Restores the state of the service from the last snapshot, the ledger and the journal, and opens them and the analytics. */
 export async function openStorage(options: ServiceOptions, deps: StorageDeps) {
   const { cleanup, evidence, testClock, secrets, keyDirectory, readKeyNumbers, audit } = deps;
   const { dataDir, clock, logger } = options;
@@ -98,11 +105,20 @@ export async function openStorage(options: ServiceOptions, deps: StorageDeps) {
   // The cleanup callbacks run in reverse order. The last inventory is written after ledger, journal and analytics are closed.
   let inventoryWriter: InventoryWriter | null = null;
   cleanup.addCleanupCallback(() => inventoryWriter?.close());
+  // The last snapshot is written after ledger and journal are closed, so that it contains all records.
+  let snapshotWriter: SnapshotWriter | null = null;
+  cleanup.addCleanupCallback(() => snapshotWriter?.close());
   const hashAssignments = new HashAssignments();
-  const opened = await openRecoveredLedger(options, deps, sessionRecovery, hashAssignments);
-  const { ledger, bookings, unitHasher } = opened;
+  const liveSessions = new LiveSessionsPart({
+    ...{ clock, secrets, verticals, sessionTtlMs, sessions },
+    recovery: sessionRecovery,
+  });
+  const state = { sessionRecovery, hashAssignments, liveSessions, idempotencyKeys };
+  const { ledger, bookings, unitHasher, parts } = await openRecoveredLedger(options, deps, state);
 
-  const journal = await openJournal(options, deps, ledger, sessions, sessionRecovery);
+  const journal = await openJournal(options, deps, { ledger, sessions, sessionRecovery, liveSessions });
+  const snapshots = startSnapshots(options, evidence, ledger, parts);
+  snapshotWriter = snapshots;
   const onError = (error: unknown) =>
     logger.warn({ err: describeError(error) }, 'inventory of the data folder could not be saved');
   const writer = new InventoryWriter({
@@ -134,16 +150,35 @@ export async function openStorage(options: ServiceOptions, deps: StorageDeps) {
     bookings,
     retention,
     inventoryWriter: writer,
+    saveSnapshot: () => snapshots.save(),
   };
+}
+
+function startSnapshots(
+  { clock, logger }: ServiceOptions,
+  { files }: FolderEvidence,
+  ledger: FileEventLog<LedgerRecord>,
+  parts: readonly PlacedPart[],
+): SnapshotWriter {
+  const onError = (error: unknown) => logger.warn({ err: describeError(error) }, 'snapshot could not be saved');
+  return new SnapshotWriter({ folder: files.snapshotFolder, parts, clock, ledger, onError });
 }
 
 /** Opens the journal, and restores the pocket fields of the live sessions. */
 async function openJournal(
   options: ServiceOptions,
   { cleanup, evidence, secrets, metrics }: StorageDeps,
-  ledger: Parameters<typeof assertLedgerOfJournal>[1],
-  sessions: SessionStore,
-  sessionRecovery: SessionRecovery,
+  {
+    ledger,
+    sessions,
+    sessionRecovery,
+    liveSessions,
+  }: {
+    readonly ledger: Parameters<typeof assertLedgerOfJournal>[1];
+    readonly sessions: SessionStore;
+    readonly sessionRecovery: SessionRecovery;
+    readonly liveSessions: LiveSessionsPart;
+  },
 ) {
   const { clock, logger, onRestoreProgress, sessionTtlMs, durability } = options;
   assertJournalExists(evidence, sessions.size);
@@ -154,6 +189,7 @@ async function openJournal(
     secrets,
     verticals: servedVerticals(options),
     sessionTtlMs,
+    restoredLogs: liveSessions.restoredLogs,
     onLogsRead: (logs) => {
       assertLedgerOfJournal(evidence, ledger, logs);
       const oldestLiveMs = sessions.size === 0 ? Number.POSITIVE_INFINITY : clock.wallMs() - sessionTtlMs;
@@ -164,32 +200,53 @@ async function openJournal(
     ...logObservers('journal', logger, metrics),
   });
   cleanup.addCleanupCallback(() => journal.close());
+  liveSessions.listJournalLogs = () => journal.listLogs();
   return journal;
 }
 
-/** Opens the ledger, and replays its records to the sessions, the limits of clicks, and the bookings of offers. */
+interface RecoveredState {
+  readonly sessionRecovery: SessionRecovery;
+  readonly hashAssignments: HashAssignments;
+  readonly liveSessions: LiveSessionsPart;
+  readonly idempotencyKeys: IdempotencyKeys;
+}
+
+/**
+ * Restores the last snapshot, opens the ledger, and applies its later records to the sessions, the limits of clicks, and the bookings of
+ * offers. Returns also the parts of the next snapshot.
+ */
 async function openRecoveredLedger(
   options: ServiceOptions,
   { cleanup, evidence, secrets, authenticator, catalogs, clickLimiter, metrics, audit }: StorageDeps,
-  sessionRecovery: SessionRecovery,
-  hashAssignments: HashAssignments,
+  { sessionRecovery, hashAssignments, liveSessions, idempotencyKeys }: RecoveredState,
 ) {
   const { clock, logger, onRestoreProgress } = options;
+  const { files } = evidence;
   // Only the ledger can prove that a secret file without a unit key has lost it, if there is no inventory.
   const knowsUnits = secrets.unitKey !== null || evidence.inventory.ledger !== undefined;
   const witness = new LedgerWitness(knowsUnits ? findKnownNumbersPosition(evidence) : 0);
-  const bookings = createLedgerBookings(options, catalogs);
+  const bookings = new LedgerBookings(clock.wallMs());
+  const sessionCounts = new SessionCounts(clock);
+  const { snapshotFolder } = files;
+  const parts: PlacedPart[] = [
+    { part: liveSessions, folder: sessionPieceFolder(files.journalFolder) },
+    ...[idempotencyKeys, bookings, sessionCounts, clickLimiter, witness].map((part) => ({
+      part,
+      folder: snapshotFolder,
+    })),
+  ];
+  const { cursor, restoredParts } = restoreSnapshot(options, files, parts);
+  sessionRecovery.isRestored = restoredParts.has(liveSessions) && restoredParts.has(idempotencyKeys);
+  prepareBookings(options, catalogs, bookings);
   const ledger = await openLedger({
-    folder: evidence.files.ledgerFolder,
+    folder: files.ledgerFolder,
     durability: options.durability,
-    recoveries: [sessionRecovery, clickLimiter, witness],
-    subscribers: [bookings, hashAssignments],
+    cursor,
+    recoveries: [sessionRecovery, clickLimiter],
+    subscribers: [bookings, hashAssignments, sessionCounts, witness],
     onProgress: onRestoreProgress && ((bytes, ofBytes) => onRestoreProgress('ledger', bytes, ofBytes)),
     ...logObservers('ledger', logger, metrics),
   });
-  let snapshotWriter: BookedRevenueSnapshotWriter | null = null;
-  // The last snapshot is written after the ledger is closed, so that it contains all records.
-  cleanup.addCleanupCallback(() => snapshotWriter?.close());
   cleanup.addCleanupCallback(() => ledger.close());
   witness.assertSecretsMatch(secrets, options.secretFile);
   const recordUnitKey = () => audit.trail.recorderOf(serviceActor)('unit_key.create', 'unit key');
@@ -200,17 +257,12 @@ async function openRecoveredLedger(
     key: witness.highestKey,
     change: 0,
   });
-  if (!bookings.isConsistentWithLedger) await rebuildLedgerBookings(options, catalogs, bookings, ledger);
+  await activateLimits(options, catalogs, bookings, ledger);
   bookings.resetRevenueTotals();
-  const onError = (error: unknown) =>
-    logger.warn({ err: describeError(error) }, 'booked revenue of offers could not be saved');
-  const file = evidence.files.bookedRevenueFile;
-  snapshotWriter = new BookedRevenueSnapshotWriter({ file, clock, ledger, bookings, onError });
-  // Restores today last, because the counters delete the day that was not counted for the longest time.
-  for (const [day, counts] of [...sessionRecovery.sessionCountsByDay].sort(([one], [other]) => other - one)) {
-    for (const [keyNumber, count] of counts) authenticator.restoreSessionCount(keyNumber, day, count);
+  for (const { keyNumber, day, count } of sessionCounts.listCounts()) {
+    authenticator.restoreSessionCount(keyNumber, day, count);
   }
-  return { ledger, bookings, unitHasher };
+  return { ledger, bookings, unitHasher, parts };
 }
 
 async function startAnalytics(

@@ -77,6 +77,8 @@ export interface Service extends AsyncDisposable {
   notReadyReasons(): readonly string[];
   /** Returns whether `close` has been called. After the call of `close`, new operations are rejected. */
   isStopping(): boolean;
+  /** Saves a snapshot now, as the service does periodically. */
+  saveSnapshot(): Promise<void>;
   /** Number of HTTP requests on both listeners that are received and not yet answered. */
   requestsInFlight(): number;
   /** Stops accepting requests, completes pending requests, makes the logs durable and closes all components. Idempotent. */

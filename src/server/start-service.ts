@@ -350,6 +350,7 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
     operatorToken: operatorToken && { path: operatorTokenPath(options.dataDir), created: operatorToken.isNew },
     reloadCatalogs: () => reloadCatalogs(options, catalogs, logos),
     reloadCertificate: () => certificate?.reloadCertificate() ?? null,
+    saveSnapshot: () => storage.saveSnapshot(),
     notReadyReasons,
     isStopping: () => lifecycle.isStopping,
     requestsInFlight: () => (listeners ? listeners.public.inFlightCount + listeners.operations.inFlightCount : 0),

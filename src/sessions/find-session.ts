@@ -2,7 +2,8 @@ import type { Clock } from '../domain/clock.ts';
 import { failureOutcomeWithCode, type Outcome, successOutcome } from '../domain/outcome.ts';
 import { isSameTenant, type Tenant } from '../domain/tenant.ts';
 import { belongsToTenant, decodeSubId, type SubIdParts, type SubIds } from '../ids/sub-id.ts';
-import type { Session, SessionStore } from './session-store.ts';
+import type { Session } from './session.ts';
+import type { SessionStore } from './session-store.ts';
 
 interface ResolveSubIdDeps {
   readonly subIds: SubIds;

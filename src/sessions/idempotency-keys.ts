@@ -1,5 +1,12 @@
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
+import {
+  type CapturedPiece,
+  OutdatedPartError,
+  type SnapshotPart,
+  type StoredPiece,
+  toBytes,
+} from '../domain/snapshot-part.ts';
 import { subIdByteLength } from '../ids/sub-id.ts';
 import { Hmac } from '../secrets/hmac.ts';
 import type { SecretSet } from '../secrets/secret-set.ts';
@@ -61,7 +68,8 @@ interface StoredRequest extends OriginalRequest {
  *     new --first request--> pending --record accepted--> recorded --retentionMs--> expired
  *                               +---record refused--> removed
  */
-export class IdempotencyKeys {
+export class IdempotencyKeys implements SnapshotPart {
+  readonly name = 'idempotency-keys';
   readonly #clock: Clock;
   readonly #retentionMs: number;
   readonly #keysMax: number;
@@ -73,12 +81,15 @@ export class IdempotencyKeys {
   readonly #records: RecordRing;
   /** Buffer for one record, through which records are written and read. A lookup needs only the digest of the key. */
   readonly #words = new Int32Array(recordWords);
+  /** Creation time of the newest session whose key may be missing because it expired, in Unix milliseconds. */
+  #deletedUpToMs: number;
   readonly #bytes = Buffer.from(this.#words.buffer);
 
   constructor({ clock, secrets, retentionMs, keysMax }: IdempotencyKeysOptions) {
     this.#clock = clock;
     this.#retentionMs = retentionMs;
     this.#keysMax = keysMax;
+    this.#deletedUpToMs = clock.wallMs() - retentionMs;
     this.#hmacs = secrets.secretVersions
       .toSorted((a, b) => b - a)
       .map((number) => new Hmac(secrets.deriveKey(number, 'idempotency')!, bounds.idempotencyPayloadBytesMax));
@@ -114,6 +125,7 @@ export class IdempotencyKeys {
       this.#readRecord(this.#records.oldestPosition);
       if (!this.#hasExpired()) break;
       this.#records.removeOldest();
+      this.#deletedUpToMs = Math.max(this.#deletedUpToMs, this.#clock.wallMs() - this.#retentionMs);
     }
     return this.#pending.size + this.#records.size < this.#keysMax;
   }
@@ -135,16 +147,81 @@ export class IdempotencyKeys {
     if (taken && request !== undefined) this.#addRecord(key, request);
   }
 
-  /** Adds an Idempotency-Key that was read from the ledger and whose session is live. Has no effect if the store is full. */
+  /**
+   * Adds an Idempotency-Key that was read from the ledger and whose session is live. Has no effect if the store is full, or has a later
+   * session of the key.
+   */
   restoreKey({ key, payload }: IdempotencyDigests, sub: Uint8Array): void {
+    const stored = this.#findEarlierRequest(key);
+    if (stored !== undefined && Buffer.compare(stored.sub, sub) >= 0) return;
     if (this.tryMakeRoom()) this.#addRecord(key, { payload, sub, position: 0 });
   }
 
-  #addRecord(key: Uint8Array, { payload, sub, position }: Omit<StoredRequest, 'durable'>): void {
+  /** Captures the pending requests first, because they become records while the records are captured. */
+  *capture(): Generator<CapturedPiece> {
+    const { oldestPosition, endPosition } = this.#records;
+    const pending = Buffer.concat([...this.#pending].map(([key, request]) => this.#encodePending(key, request)));
+    yield { id: 'head', chunks: () => [toBytes(Float64Array.of(this.#deletedUpToMs)), pending] };
+    const pieceLength = bounds.idempotencyKeysPerPieceMax;
+    for (let piece = Math.floor(oldestPosition / pieceLength); piece * pieceLength < endPosition; piece++) {
+      const [from, to] = [piece * pieceLength, Math.min(endPosition, (piece + 1) * pieceLength)];
+      yield { id: `${from}-${to}`, chunks: () => this.#copyRecords(from, to) };
+    }
+  }
+
+  restore(pieces: Iterable<StoredPiece>): void {
+    const expiredMs = this.#clock.wallMs() - this.#retentionMs;
+    try {
+      let pending: Buffer = Buffer.alloc(0);
+      for (const { id, bytes } of pieces) {
+        if (id === 'head') {
+          if (bytes.readDoubleLE() > expiredMs) throw new OutdatedPartError('the clock was set back');
+          pending = bytes.subarray(Float64Array.BYTES_PER_ELEMENT);
+        } else this.#restoreRecords(bytes);
+      }
+      this.#restoreRecords(pending);
+    } catch (error) {
+      this.#records.clear();
+      throw error;
+    }
+  }
+
+  *#copyRecords(from: number, to: number): Generator<Uint8Array> {
+    const chunkLength = bounds.snapshotRecordsPerChunk;
+    for (let first = from; first < to; first += chunkLength) {
+      const start = Math.max(first, this.#records.oldestPosition);
+      yield toBytes(this.#records.copyRecords(start, Math.min(to, first + chunkLength)));
+    }
+  }
+
+  #encodePending(key: string, request: StoredRequest): Buffer {
+    this.#setBytes(Buffer.from(key, 'latin1'), request);
+    return Buffer.from(this.#bytes);
+  }
+
+  #restoreRecords(bytes: Buffer): void {
+    for (let at = 0; at < bytes.length && this.tryMakeRoom(); at += this.#bytes.length) {
+      this.#bytes.set(bytes.subarray(at, at + this.#bytes.length));
+      this.#bytes.writeDoubleBE(0, positionOffset);
+      if (!this.#hasExpired()) this.#addBytes();
+    }
+  }
+
+  /** Writes a record to `#bytes`. */
+  #setBytes(key: Uint8Array, { payload, sub, position }: Omit<StoredRequest, 'durable'>): void {
     this.#bytes.set(key, 0);
     this.#bytes.set(payload, payloadOffset);
     this.#bytes.set(sub, subIdOffset);
     this.#bytes.writeDoubleBE(position, positionOffset);
+  }
+
+  #addRecord(key: Uint8Array, request: Omit<StoredRequest, 'durable'>): void {
+    this.#setBytes(key, request);
+    this.#addBytes();
+  }
+
+  /** Adds the record in `#bytes`. */
+  #addBytes(): void {
     const added = this.#records.add(this.#words);
     const chunk = this.#records.getChunk(added);
     const offset = this.#records.getOffset(added);

@@ -60,6 +60,11 @@ export class RecordRing {
     return this.#oldestPosition;
   }
 
+  /** Position of the next record that is added. */
+  get endPosition(): number {
+    return this.#nextPosition;
+  }
+
   /** Returns the position of the latest record with this key, or -1 if there is none. */
   find(key: Int32Array): number {
     const table = this.#tables[this.#tableNumber(key[this.#hashWord]!)]!;
@@ -95,6 +100,11 @@ export class RecordRing {
     if (this.#oldestPosition % chunkRecords === 0) this.#chunks[recordIndex >>> chunkBits] = undefined;
   }
 
+  /** Removes all records. */
+  clear(): void {
+    while (this.size > 0) this.removeOldest();
+  }
+
   /** Returns the memory that contains the record at a position, from `getOffset` on. The ring must contain the record. */
   getChunk(position: number): Int32Array {
     return this.#chunks[(position & this.#recordIndexMask) >>> chunkBits]!;
@@ -103,6 +113,19 @@ export class RecordRing {
   /** Returns the index of the record's first word in its chunk. */
   getOffset(position: number): number {
     return (position & (chunkRecords - 1)) * this.#recordWords;
+  }
+
+  /** Returns a copy of the records at these positions, which the ring must contain. */
+  copyRecords(from: number, to: number): Int32Array {
+    const copy = new Int32Array(Math.max(0, to - from) * this.#recordWords);
+    for (let position = from; position < to; ) {
+      const offset = this.getOffset(position);
+      const count = Math.min(to - position, chunkRecords - offset / this.#recordWords);
+      const words = this.getChunk(position).subarray(offset, offset + count * this.#recordWords);
+      copy.set(words, (position - from) * this.#recordWords);
+      position += count;
+    }
+    return copy;
   }
 
   #tableNumber(hash: number): number {

@@ -1,5 +1,4 @@
 import { bounds } from '../bounds.ts';
-import { dayStartMs, daysSinceEpoch } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import { getOrAdd } from '../domain/get-or-add.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
@@ -27,13 +26,11 @@ interface SessionRecoveryOptions {
 
 /**
  * Restores live sessions after a restart. Sessions, Idempotency-Keys and widget usage are restored from the ledger, and the pocket fields
- * of sessions from the journal. Also counts the sessions that each API key created today, and on later days while the clock was
- * ahead (docs/contract.md#sessions-per-day).
+ * of sessions from the journal. If a snapshot has restored them, applying a record a second time has no effect.
  */
 export class SessionRecovery implements LedgerSubscriber {
-  /** Number of sessions created today or later, by UTC day and API key number; complete once all ledger records are applied. */
-  readonly sessionCountsByDay = new Map<number, Map<number, number>>();
-  readonly #today: number;
+  /** Whether a snapshot has restored the sessions and the Idempotency-Keys, so that only later records are needed. */
+  isRestored = false;
   readonly #options: SessionRecoveryOptions;
   readonly #nowMs: number;
   readonly #tenants = new Map<string, Tenant>();
@@ -41,13 +38,12 @@ export class SessionRecovery implements LedgerSubscriber {
   constructor(options: SessionRecoveryOptions) {
     this.#options = options;
     this.#nowMs = options.clock.wallMs();
-    this.#today = daysSinceEpoch(this.#nowMs);
   }
 
   /** Unix time in milliseconds from which ledger records are replayed, with a margin for a wall clock that was set back. */
   get replayStartTimeMs(): number {
-    const oldestLiveMs = this.#nowMs - this.#options.sessionTtlMs;
-    return Math.min(dayStartMs(this.#today), oldestLiveMs) - bounds.clockSetBackMsMax;
+    if (this.isRestored) return Number.POSITIVE_INFINITY;
+    return this.#nowMs - this.#options.sessionTtlMs - bounds.clockSetBackMsMax;
   }
 
   applyLedgerRecord(record: LedgerRecord): void {
@@ -73,12 +69,14 @@ export class SessionRecovery implements LedgerSubscriber {
     this.#findSession(sub)?.mergeFields(changes);
   }
 
-  #applySessionCreated([, createdMs, sub, , keyNumber, , , key, payload]: SessionCreatedRecord): void {
-    const day = daysSinceEpoch(createdMs);
-    if (day >= this.#today) {
-      const counts = this.sessionCountsByDay.get(day) ?? new Map<number, number>();
-      this.sessionCountsByDay.set(day, counts.set(keyNumber, (counts.get(keyNumber) ?? 0) + 1));
-    }
+  /** Restores sessions from a snapshot. */
+  restoreSessions(encoded: Int32Array): void {
+    this.#options.sessions.restoreSessions(encoded, (account, verticalAndMode) =>
+      this.#reuseTenant(account, verticalAndMode >> 1, (verticalAndMode & 1) === 1 ? 'test' : 'live'),
+    );
+  }
+
+  #applySessionCreated([, createdMs, sub, , , , , key, payload]: SessionCreatedRecord): void {
     if (this.#nowMs >= createdMs + this.#options.sessionTtlMs) return;
     const { account, vertical, mode } = decodeSubId(sub);
     const tenant = this.#reuseTenant(account, vertical, mode);
@@ -86,6 +84,7 @@ export class SessionRecovery implements LedgerSubscriber {
     const { sessions, onIdempotentSession } = this.#options;
     // If the maximum number of sessions was reduced since the last start, the store may be full, and the newest sessions are not restored.
     if (sessions.tryMakeRoom()) sessions.add(formatSubId(sub), tenant);
+    else sessions.noteMissingSession(createdMs);
     const digests = parseIdempotencyDigests(key, payload);
     if (digests !== null) onIdempotentSession(digests, sub);
   }

@@ -1,12 +1,32 @@
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
-import { absentValue, emptyFieldVector, type FieldVector } from '../domain/field-vector.ts';
+import { absentValue } from '../domain/field-vector.ts';
 import type { Tenant } from '../domain/tenant.ts';
 import { int32sPerSubId, parseSubIdHex, subIdCreatedMs } from '../ids/sub-id.ts';
 import { InternTable } from './intern-table.ts';
-import { type CachedRanking, RankingArena } from './ranking-arena.ts';
+import { RankingArena } from './ranking-arena.ts';
 import { RecordRing } from './record-ring.ts';
-import { WidgetUsage } from './widget-usage.ts';
+import {
+  blockOf,
+  deleteRanking,
+  fieldsWord,
+  findOrAddWidgetUsage,
+  noRanking,
+  rankingWord,
+  Session,
+  type SessionMemory,
+  tenantWord,
+} from './session.ts';
+
+/** Sessions at adjacent positions that were created in the same quarter of an hour, for a snapshot. */
+export interface SessionRange {
+  /** End of the quarter of an hour, in Unix milliseconds. */
+  readonly endMs: number;
+  readonly from: number;
+  readonly to: number;
+  /** Number of the last change of a session in or near this range. */
+  readonly change: number;
+}
 
 interface SessionStoreOptions {
   readonly clock: Clock;
@@ -16,25 +36,8 @@ interface SessionStoreOptions {
   readonly fieldsMax: number;
 }
 
-// Layout of a session record in 32-bit words: the sub_id, three numbers, and the pocket fields.
-const tenantWord = int32sPerSubId;
-const revisionWord = int32sPerSubId + 1;
-const rankingWord = int32sPerSubId + 2;
-const fieldsWord = int32sPerSubId + 3;
-
-const noRanking = -1;
 /** Position of the 32-bit word that is used as the hash of a sub_id. All four bytes of the hash word are random in every sub_id. */
 const hashWord = 4;
-
-/** Memory of the stored sessions, to which `Session` gives access. */
-interface SessionMemory {
-  readonly records: RecordRing;
-  readonly tenants: InternTable<Tenant>;
-  readonly rankings: RankingArena;
-  /** Widget usage by position of the session's record. The usage is stored in a map, because few sessions have widgets. */
-  readonly widgetUsages: Map<number, WidgetUsage>;
-  readonly fieldsMax: number;
-}
 
 /**
  * Store of live sessions outside the JavaScript heap, because objects on the heap would slow garbage collection
@@ -48,6 +51,8 @@ export class SessionStore {
   readonly #clock: Clock;
   readonly #sweepTimer: NodeJS.Timeout;
   readonly #lookupId = new Int32Array(int32sPerSubId);
+  /** Creation time of the newest session that may be missing because it expired or was not restored, in Unix milliseconds. */
+  #missingUpToMs: number;
 
   constructor({ clock, sessionsMax, sessionTtlMs, fieldsMax }: SessionStoreOptions) {
     this.#clock = clock;
@@ -64,7 +69,10 @@ export class SessionStore {
       rankings: new RankingArena(),
       widgetUsages: new Map(),
       fieldsMax,
+      lastChanges: new Map(),
+      changeCount: 0,
     };
+    this.#missingUpToMs = clock.wallMs() - sessionTtlMs;
     this.#sweepTimer = setInterval(() => this.deleteExpiredSessions(), bounds.sessionSweepIntervalMs);
   }
 
@@ -104,7 +112,7 @@ export class SessionStore {
 
   /** Deletes the oldest sessions that have expired, at most `sessionsMax` sessions. */
   deleteExpiredSessions(sessionsMax: number = bounds.expiredSessionsPerSweep): void {
-    const { records, tenants, widgetUsages } = this.#memory;
+    const { records, tenants, widgetUsages, lastChanges } = this.#memory;
     const expiredMs = this.#clock.wallMs() - this.#sessionTtlMs;
     for (let i = 0; i < sessionsMax && records.size > 0; i++) {
       const position = records.oldestPosition;
@@ -115,107 +123,131 @@ export class SessionStore {
       tenants.releaseValue(words[offset + tenantWord]!);
       if (widgetUsages.size > 0) widgetUsages.delete(position);
       records.removeOldest();
+      this.#missingUpToMs = Math.max(this.#missingUpToMs, expiredMs);
+      if (blockOf(position + 1) > blockOf(position)) lastChanges.delete(blockOf(position));
     }
+  }
+
+  /**
+   * Creation time after which all sessions are stored, in Unix milliseconds. If the wall clock is set back, expired sessions that were
+   * deleted may be live again.
+   */
+  get completeSinceMs(): number {
+    return this.#missingUpToMs;
+  }
+
+  /** Call this method for a session that is not restored because the store is full. */
+  noteMissingSession(createdMs: number): void {
+    this.#missingUpToMs = Math.max(this.#missingUpToMs, createdMs);
+  }
+
+  /** Lists the sessions that exist now in ranges, oldest first. Finding the next range takes less than a millisecond. */
+  *listRanges(): Generator<SessionRange> {
+    const { records, lastChanges } = this.#memory;
+    const end = records.endPosition;
+    for (let from = records.oldestPosition; from < end; ) {
+      const endMs = this.#endOfQuarter(from);
+      const blockEnd = Math.min(end, (blockOf(from) + 1) * bounds.sessionsPerPieceMax);
+      let to = from + 1;
+      while (to < blockEnd && this.#endOfQuarter(to) === endMs) to++;
+      yield { endMs, from, to, change: lastChanges.get(blockOf(from)) ?? 0 };
+      // Sessions may have expired meanwhile.
+      from = Math.max(to, records.oldestPosition);
+    }
+  }
+
+  #endOfQuarter(position: number): number {
+    const words = this.#memory.records.getChunk(position);
+    const offset = this.#memory.records.getOffset(position);
+    const createdMs = subIdCreatedMs(words[offset]!, words[offset + 1]!);
+    return (Math.floor(createdMs / bounds.journalRotationIntervalMs) + 1) * bounds.journalRotationIntervalMs;
+  }
+
+  /**
+   * Encodes the sessions at these positions, without those that were deleted: the numbers of sessions and widget usages, sub_id and pocket
+   * fields of each session, and for each widget usage the index of its session, the numbers of digests, and the digests.
+   */
+  encodeSessions(from: number, to: number): Int32Array {
+    const { records, widgetUsages, fieldsMax } = this.#memory;
+    const first = Math.max(from, records.oldestPosition);
+    const usages: number[] = [];
+    let usageCount = 0;
+    const sessions = new Int32Array(Math.max(0, to - first) * (int32sPerSubId + fieldsMax));
+    for (let position = first, at = 0; position < to; position++) {
+      const words = records.getChunk(position);
+      const offset = records.getOffset(position);
+      for (let word = 0; word < int32sPerSubId; word++) sessions[at++] = words[offset + word]!;
+      for (let field = 0; field < fieldsMax; field++) sessions[at++] = words[offset + fieldsWord + field]!;
+      const usage = widgetUsages.size === 0 ? undefined : widgetUsages.get(position);
+      if (usage === undefined) continue;
+      const { loads, events } = usage.digests;
+      usages.push(position - first, loads.length, events.length, ...loads, ...events);
+      usageCount++;
+    }
+    const encoded = new Int32Array(2 + sessions.length + usages.length);
+    encoded.set([Math.max(0, to - first), usageCount]);
+    encoded.set(sessions, 2);
+    encoded.set(usages, 2 + sessions.length);
+    return encoded;
+  }
+
+  /**
+   * Adds the live sessions that `encodeSessions` encoded, with the same number of fields. The store must not contain them.
+   *
+   * @param findTenant returns the tenant of an account and the result of `encodeVerticalAndMode`
+   */
+  restoreSessions(encoded: Int32Array, findTenant: (account: number, verticalAndMode: number) => Tenant | null): void {
+    const { records, tenants, fieldsMax } = this.#memory;
+    const expiredMs = this.#clock.wallMs() - this.#sessionTtlMs;
+    const [count, usageCount] = encoded as unknown as [number, number];
+    const positions = new Float64Array(count).fill(-1);
+    let at = 2;
+    for (let i = 0; i < count; i++, at += int32sPerSubId + fieldsMax) {
+      const createdMs = subIdCreatedMs(encoded[at]!, encoded[at + 1]!);
+      if (createdMs <= expiredMs) continue;
+      if (!this.tryMakeRoom()) {
+        this.noteMissingSession(createdMs);
+        continue;
+      }
+      const tenant = findTenant(encoded[at + 2]! >>> 0, encoded[at + 3]! >>> 24);
+      if (tenant === null) continue;
+      for (let word = 0; word < int32sPerSubId; word++) this.#lookupId[word] = encoded[at + word]!;
+      const position = records.add(this.#lookupId);
+      const words = records.getChunk(position);
+      const offset = records.getOffset(position);
+      words[offset + tenantWord] = tenants.internValue(tenant);
+      words[offset + rankingWord] = noRanking;
+      const fields = at + int32sPerSubId;
+      for (let field = 0; field < fieldsMax; field++) words[offset + fieldsWord + field] = encoded[fields + field]!;
+      positions[i] = position;
+    }
+    for (let i = 0; i < usageCount; i++) {
+      const [index, loads, events] = encoded.subarray(at, at + 3) as unknown as [number, number, number];
+      const loadsEnd = at + 3 + loads;
+      const position = positions[index]!;
+      if (position >= 0) {
+        const usage = findOrAddWidgetUsage(this.#memory, position);
+        usage.restoreDigests(encoded.subarray(at + 3, loadsEnd), encoded.subarray(loadsEnd, loadsEnd + events));
+      }
+      at = loadsEnd + events;
+    }
+  }
+
+  /** Removes all sessions. */
+  clear(): void {
+    const { records, tenants, widgetUsages } = this.#memory;
+    for (let position = records.oldestPosition; position < records.endPosition; position++) {
+      const words = records.getChunk(position);
+      const offset = records.getOffset(position);
+      deleteRanking(this.#memory, words, offset);
+      tenants.releaseValue(words[offset + tenantWord]!);
+    }
+    widgetUsages.clear();
+    records.clear();
   }
 
   /** Stops the deletion of expired sessions. */
   close(): void {
     clearInterval(this.#sweepTimer);
-  }
-}
-
-function deleteRanking({ rankings }: SessionMemory, words: Int32Array, offset: number): void {
-  const ranking = words[offset + rankingWord]!;
-  if (ranking === noRanking) return;
-  rankings.releaseRanking(ranking);
-  words[offset + rankingWord] = noRanking;
-}
-
-/**
- * A live session (docs/contract.md#sessions). The store has millions of sessions, so a session contains only data that later requests need;
- * the referrer tag and the metadata are only in the ledger. An object of this class gives access to the record of one session. Each lookup
- * creates a new object.
- *
- * A session expires `sessionTtlMs` after `createdMs`. Callers must check the time, because the store may still contain an expired session.
- *
- * The store may delete a session while code that uses the session awaits a promise. A deleted session has no fields and no ranking, and
- * ignores changes.
- */
-export class Session {
-  /** Tenant of the session, an object that many sessions share. */
-  readonly tenant: Tenant;
-  readonly createdMs: number;
-  readonly #memory: SessionMemory;
-  readonly #position: number;
-  readonly #words: Int32Array;
-  readonly #offset: number;
-
-  constructor(memory: SessionMemory, position: number) {
-    const words = memory.records.getChunk(position);
-    const offset = memory.records.getOffset(position);
-    this.tenant = memory.tenants.get(words[offset + tenantWord]!);
-    this.createdMs = subIdCreatedMs(words[offset]!, words[offset + 1]!);
-    this.#memory = memory;
-    this.#position = position;
-    this.#words = words;
-    this.#offset = offset;
-  }
-
-  /** Copy of the current pocket fields. */
-  get pocketFields(): Readonly<FieldVector> {
-    const { vertical } = this.tenant;
-    if (this.#isDeleted) return emptyFieldVector(vertical);
-    const start = this.#offset + fieldsWord;
-    const fields: FieldVector = [];
-    for (let field = 0; field < vertical.fields.length; field++) fields.push(this.#words[start + field]!);
-    return fields;
-  }
-
-  /** Revision of the pocket fields: number of calls of `mergeFields`. */
-  get fieldsRevision(): number {
-    return this.#isDeleted ? 0 : this.#words[this.#offset + revisionWord]!;
-  }
-
-  /** Ranking for the current pocket fields, or null if there is no ranking for these fields. */
-  get cachedRanking(): CachedRanking | null {
-    const ranking = this.#isDeleted ? noRanking : this.#words[this.#offset + rankingWord]!;
-    return ranking === noRanking ? null : this.#memory.rankings.readRanking(ranking);
-  }
-
-  /** Widget usage, which is created on first access, because most sessions have no widget. */
-  get widgetUsage(): WidgetUsage {
-    const { widgetUsages } = this.#memory;
-    const usage = widgetUsages.get(this.#position) ?? new WidgetUsage();
-    if (!this.#isDeleted) widgetUsages.set(this.#position, usage);
-    return usage;
-  }
-
-  /**
-   * Merges field changes (index, value, index, value, ...) into the pocket fields and drops the cached ranking. Returns the new fields, or
-   * null if the store has deleted the session. Throws a RangeError, without changing a field, if a field index is too large.
-   */
-  mergeFields(changes: readonly number[]): Readonly<FieldVector> | null {
-    const { fieldsMax } = this.#memory;
-    for (let i = 0; i < changes.length; i += 2) {
-      if (changes[i]! >>> 0 !== changes[i] || changes[i]! >= fieldsMax)
-        throw new RangeError('field index out of range');
-    }
-    if (this.#isDeleted) return null;
-    const start = this.#offset + fieldsWord;
-    for (let i = 0; i < changes.length; i += 2) this.#words[start + changes[i]!] = changes[i + 1]!;
-    this.#words[this.#offset + revisionWord]!++;
-    deleteRanking(this.#memory, this.#words, this.#offset);
-    return this.pocketFields;
-  }
-
-  /** Caches a ranking that was computed when `fieldsRevision` was `revision`. Ignores the ranking if `fieldsRevision` has changed. */
-  cacheRanking(ranked: CachedRanking, revision: number): void {
-    if (this.#isDeleted || this.fieldsRevision !== revision) return;
-    deleteRanking(this.#memory, this.#words, this.#offset);
-    this.#words[this.#offset + rankingWord] = this.#memory.rankings.storeRanking(ranked);
-  }
-
-  get #isDeleted(): boolean {
-    return this.#position < this.#memory.records.oldestPosition;
   }
 }

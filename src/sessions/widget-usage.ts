@@ -21,6 +21,15 @@ class EventDigestSet {
     this.#halves.push(readInt32(item, 0), readInt32(item, 4));
   }
 
+  /** The digests as two integers each. */
+  get halves(): readonly number[] {
+    return this.#halves;
+  }
+
+  restore(halves: Iterable<number>): void {
+    for (const half of halves) this.#halves.push(half);
+  }
+
   delete(item: Uint8Array): void {
     const index = this.#findDigestIndex(item);
     if (index >= 0) this.#halves.splice(index, 2);
@@ -59,8 +68,24 @@ export class WidgetUsage {
   readonly #claimedEvents = new EventDigestSet();
   /** Last ledger record with widget events; null if there is no such record, or if the last record is durable. */
   lastReport: PendingWidgetReport | null = null;
+  readonly #onChange: () => void;
   #remainingRequests: number = bounds.widgetRequestsPerMinute;
   #refilledAtMs = 0;
+
+  /** @param onChange called for each change that a restart must restore */
+  constructor(onChange = () => {}) {
+    this.#onChange = onChange;
+  }
+
+  /** Digests of the counted widget loads and of the recorded events, as two integers each. */
+  get digests(): { readonly loads: readonly number[]; readonly events: readonly number[] } {
+    return { loads: this.#viewedLoads.halves, events: this.#claimedEvents.halves };
+  }
+
+  restoreDigests(loads: Iterable<number>, events: Iterable<number>): void {
+    this.#viewedLoads.restore(loads);
+    this.#claimedEvents.restore(events);
+  }
 
   /**
    * Counts a request against the request limit of the session, which is a token bucket. Returns 0 if the request is admitted, otherwise the
@@ -87,7 +112,9 @@ export class WidgetUsage {
   }
 
   markViewCounted(load: Uint8Array): void {
-    if (this.shouldCountView(load)) this.#viewedLoads.add(load);
+    if (!this.shouldCountView(load)) return;
+    this.#viewedLoads.add(load);
+    this.#onChange();
   }
 
   /**
@@ -97,11 +124,13 @@ export class WidgetUsage {
   tryRememberEvent(digest: Uint8Array): boolean {
     if (this.#claimedEvents.size >= bounds.widgetEventsPerSessionMax || this.#claimedEvents.has(digest)) return false;
     this.#claimedEvents.add(digest);
+    this.#onChange();
     return true;
   }
 
   /** Marks a widget event as unused because the event was not recorded, so that the event can be submitted again. */
   forgetEvent(digest: Uint8Array): void {
     this.#claimedEvents.delete(digest);
+    this.#onChange();
   }
 }

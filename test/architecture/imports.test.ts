@@ -18,7 +18,7 @@ bounds:
 budgets: bounds catalogs clicks domain files ids ledger matching
 catalogs: bounds domain files matching
 cli: analytics audit auth bench/capacity bounds catalogs config confirmations domain event-log experiments files ids ledger
-  logging operations secrets server sessions tls verticals
+  logging operations secrets server sessions snapshots tls verticals
 clicks: bounds domain ids ledger
 config: auth bounds domain tls
 confirmations: bounds clicks domain ids ledger
@@ -41,6 +41,7 @@ operations: analytics audit auth bounds budgets catalogs clicks confirmations do
   matching secrets sessions statistics user-agents widgets
 secrets: bounds domain files
 sessions: bounds domain experiments ids ledger matching secrets
+snapshots: bounds domain event-log files ledger
 statistics: bounds domain
 tls: bounds domain files
 user-agents: ledger

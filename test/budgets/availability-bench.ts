@@ -1,11 +1,11 @@
 import { bounds } from '../../src/bounds.ts';
-import { decodeSnapshot, encodeSnapshot } from '../../src/budgets/booked-revenue-snapshot.ts';
 import { ClickDecider } from '../../src/budgets/click-decider.ts';
-import { LedgerBookings } from '../../src/budgets/ledger-bookings.ts';
+import { LedgerBookings, type StoredFigures } from '../../src/budgets/ledger-bookings.ts';
 import type { ReplacedCatalog } from '../../src/catalogs/catalog-store.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { type ClickDecision, toClickRecordItems } from '../../src/clicks/click-decision.ts';
 import type { ApiKeyMode } from '../../src/domain/mode.ts';
+import type { StoredPiece } from '../../src/domain/snapshot-part.ts';
 import type { Vertical } from '../../src/domain/vertical.ts';
 import type { LedgerRecord, OfferClickedRecord } from '../../src/ledger/ledger-record.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
@@ -40,8 +40,12 @@ export class AvailabilityBench {
   bookings: LedgerBookings;
   nowMs: number;
   ledger: LedgerRecord[] = [];
-  /** Last snapshot, encoded as in the file. */
-  snapshot: string | null = null;
+  /** Last complete snapshot. `start` and `end` are the numbers of records when it was started and completed. */
+  #snapshot: { readonly start: number; readonly end: number; readonly pieces: readonly StoredPiece[] } | null = null;
+  /** Pieces of the last snapshot since the start. */
+  #written: readonly StoredPiece[] = [];
+  /** Steps of a snapshot that is not complete, or null. */
+  #capture: Generator<void> | null = null;
   /** Replaced catalogs by version, as `CatalogStore` stores them. */
   readonly #replaced = new Map<string, ReplacedCatalog>();
   #serial = 0;
@@ -61,6 +65,7 @@ export class AvailabilityBench {
   append(record: LedgerRecord): void {
     this.ledger.push(record);
     this.bookings.applyLedgerRecord(record, this.ledger.length);
+    this.#capture?.next();
   }
 
   /** Creates a session with a view of all offers or of these offers. Returns its sub_id. */
@@ -101,22 +106,91 @@ export class AvailabilityBench {
   }
 
   saveSnapshot(): void {
-    if (this.ledger.length > 0) this.snapshot = encodeSnapshot(this.bookings.takeSnapshot(this.nowMs));
+    for (const _ of this.#captureSteps());
+  }
+
+  /** Starts a snapshot. After each record, the snapshot is continued by one step. */
+  startSnapshot(): void {
+    this.#capture = this.#captureSteps();
+    this.#capture.next();
+  }
+
+  /** Captures a snapshot like `SnapshotWriter`: pieces of the last snapshot that did not change are not captured again. */
+  *#captureSteps(): Generator<void> {
+    const { ledger } = this;
+    const end = {
+      get lastAppendedPosition() {
+        return ledger.length;
+      },
+    };
+    const start = ledger.length;
+    const pieces: StoredPiece[] = [];
+    for (const { id, chunks } of this.bookings.capture(end, this.nowMs)) {
+      const captured: Buffer[] = [];
+      const earlier = this.#written.find((piece) => piece.id === id);
+      for (const chunk of earlier === undefined ? chunks() : []) {
+        captured.push(Buffer.from(chunk));
+        yield;
+      }
+      pieces.push(earlier ?? { id, bytes: Buffer.concat(captured) });
+      yield;
+    }
+    this.#snapshot = { start, end: ledger.length, pieces };
+    this.#written = pieces;
   }
 
   /**
    * Simulates a restart with the last snapshot, or without a snapshot. The last `lost` records were not durable. A snapshot is written
    * only after its records are durable.
    */
-  restart({ usesSnapshot = true, lost = 0 } = {}): void {
-    const snapshot = usesSnapshot && this.snapshot !== null ? decodeSnapshot(this.snapshot) : null;
-    const durable = snapshot?.lastRecord.position ?? 0;
+  async restart({ usesSnapshot = true, lost = 0 } = {}): Promise<void> {
+    const durable = this.#snapshot?.end ?? 0;
     this.ledger.length = Math.min(this.ledger.length, Math.max(this.ledger.length - lost, durable));
-    this.bookings = new LedgerBookings(this.nowMs, { snapshot });
-    this.#replay();
-    if (this.bookings.isConsistentWithLedger) return;
-    this.bookings.discardState();
-    this.#replay();
+    this.#capture = null;
+    this.#written = [];
+    this.bookings = new LedgerBookings(this.nowMs);
+    let start = 0;
+    if (usesSnapshot && this.#snapshot !== null) start = this.#restoreSnapshot(this.#snapshot);
+    if (!this.bookings.isRestored) this.#restoreCatalogs();
+    this.bookings.prepareCatalog(this.catalog);
+    for (const [index, record] of this.ledger.entries()) {
+      const isNeeded = record[1] >= this.bookings.replayStartTimeMs || (this.bookings.isRestored && index >= start);
+      if (isNeeded) this.bookings.applyLedgerRecord(record, index + 1);
+    }
+    if (!this.bookings.isRestored) return;
+    for (const catalog of [...this.#listReplacedCatalogs().map(({ compiled }) => compiled), this.catalog]) {
+      await this.bookings.loadPastClicks(catalog, this.nowMs, async (sinceMs, visit) => {
+        for (const [index, record] of this.ledger.entries()) if (record[1] >= sinceMs) visit(record, index + 1);
+      });
+    }
+    this.#restoreCatalogs();
+  }
+
+  #restoreSnapshot({ start, pieces }: { readonly start: number; readonly pieces: readonly StoredPiece[] }): number {
+    try {
+      this.bookings.restore(pieces);
+      return start;
+    } catch (error) {
+      if ((error as Error).message !== 'the clock was set back') throw error;
+      return 0;
+    }
+  }
+
+  /** Returns the figures of all offers in a new snapshot, by vertical and mode. */
+  listFigures() {
+    const pieces = [...this.bookings.capture({ lastAppendedPosition: this.ledger.length }, this.nowMs)];
+    const text = Buffer.concat([...pieces.at(-1)!.chunks()]).toString();
+    const lines: StoredFigures[] = text
+      .trimEnd()
+      .split('\n')
+      .slice(1)
+      .map((line) => JSON.parse(line));
+    const keys = [...new Set(lines.map(([key]) => key))];
+    return keys.map((key) => {
+      const ofVertical = lines.filter((line) => line[0] === key);
+      const bookings = ofVertical.flatMap(([, , list]) => list);
+      return { key, bookings, clickCounts: ofVertical.flatMap(([, , , counts]) => counts ?? []) };
+    });
   }
 
   /** Replaces the catalog. Calls `during` while the past clicks are read from the ledger. */
@@ -133,17 +207,12 @@ export class AvailabilityBench {
     this.bookings.activateCatalog(catalog, this.nowMs);
   }
 
-  /** Restores the catalogs, and applies those records that a ledger passes, if every record has its own segment. */
-  #replay(): void {
-    const { bookings, nowMs } = this;
-    const replaced = [...this.#replaced.values()];
-    bookings.restoreCatalogs(
-      this.catalog,
-      replaced.filter(({ replacedMs }) => nowMs - replacedMs < bounds.replacedCatalogRetentionMs),
-    );
-    for (const [index, record] of this.ledger.entries()) {
-      const isSkipped = record[1] < bookings.replayStartTimeMs && index + 1 < bookings.replayStartPosition;
-      if (!isSkipped) bookings.applyLedgerRecord(record, index + 1);
-    }
+  #restoreCatalogs(): void {
+    this.bookings.restoreCatalogs(this.catalog, this.#listReplacedCatalogs());
+  }
+
+  #listReplacedCatalogs(): ReplacedCatalog[] {
+    const sinceMs = this.nowMs - bounds.replacedCatalogRetentionMs;
+    return [...this.#replaced.values()].filter(({ replacedMs }) => replacedMs > sinceMs);
   }
 }

@@ -28,71 +28,71 @@ for (const { restarts, when } of [
   { restarts: false, when: '' },
   { restarts: true, when: ' after a restart' },
 ]) {
-  const restart = (bench: AvailabilityBench) => {
+  const restart = async (bench: AvailabilityBench) => {
     if (!restarts) return;
     bench.saveSnapshot();
-    bench.restart();
+    await bench.restart();
   };
 
   describe(`clicks that confirm their own revenue${when}`, () => {
-    it('a click less than 500 ms after the first response counts once and books no revenue; a later click books revenue', () => {
+    it('a click less than 500 ms after the first response counts once and books no revenue; a later click books revenue', async () => {
       const bench = openBench();
       const sub = bench.session();
       bench.nowMs += 200;
-      restart(bench);
+      await restart(bench);
       assert.deepEqual(click(bench, sub), refused('too_fast'));
-      restart(bench);
+      await restart(bench);
       bench.nowMs += bounds.clickDelayMsMin - 201;
       assert.deepEqual(click(bench, sub), { ...repeated, needsRecord: false });
-      restart(bench);
+      await restart(bench);
       bench.nowMs++;
       assert.deepEqual(click(bench, sub), booked);
-      restart(bench);
+      await restart(bench);
       assert.deepEqual(click(bench, sub), repeated);
     });
 
-    it('measures the time from the first response with the offer, not from a later response', () => {
+    it('measures the time from the first response with the offer, not from a later response', async () => {
       const bench = openBench();
       const sub = bench.session();
       bench.nowMs += 10_000;
       bench.append(offersViewedRecord(sub, offerIds, bench.nowMs));
-      restart(bench);
+      await restart(bench);
       assert.deepEqual(click(bench, sub), booked);
     });
 
-    it('a click on the eleventh offer of a session books no revenue', () => {
+    it('a click on the eleventh offer of a session books no revenue', async () => {
       const bench = openBench();
       const [sub, other] = [bench.session(), bench.session()];
       bench.nowMs += bounds.clickDelayMsMin;
       for (const id of offerIds.slice(0, bounds.offersBookedPerSessionMax)) {
         assert.deepEqual(click(bench, sub, id), booked);
-        restart(bench);
+        await restart(bench);
       }
       assert.deepEqual(click(bench, sub, offerIds[10]!), refused('too_many_offers'));
-      restart(bench);
+      await restart(bench);
       assert.deepEqual(click(bench, sub, offerIds[10]!), repeated);
       assert.deepEqual(click(bench, sub, offerIds[11]!), refused('too_many_offers'));
       assert.deepEqual(click(bench, other, offerIds[11]!), booked);
     });
 
-    it('clicks without revenue do not count as one of the ten offers', () => {
+    it('clicks without revenue do not count as one of the ten offers', async () => {
       const bench = openBench({ capped: { daily_cap: 1 }, small: { budget: { per_day_usd: 0.5, pacing: 'asap' } } });
       const [sub, first] = [bench.session(), bench.session()];
       assert.deepEqual(click(bench, sub, offerIds[11]!), refused('too_fast'));
       bench.nowMs += bounds.clickDelayMsMin;
       assert.deepEqual(click(bench, first, 'capped'), booked);
-      restart(bench);
+      await restart(bench);
       assert.deepEqual(click(bench, sub, 'capped'), refused('cap'));
       assert.deepEqual(click(bench, sub, 'small'), refused('budget'));
-      restart(bench);
+      await restart(bench);
       for (const id of offerIds.slice(0, 10)) assert.deepEqual(click(bench, sub, id), booked);
     });
 
-    it('a click on an offer that the session did not get is not counted', () => {
+    it('a click on an offer that the session did not get is not counted', async () => {
       const bench = openBench();
       const sub = bench.session([offerIds[1]!]);
       bench.nowMs += bounds.clickDelayMsMin;
-      restart(bench);
+      await restart(bench);
       assert.deepEqual(click(bench, sub), repeated);
     });
   });

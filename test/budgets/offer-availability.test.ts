@@ -87,18 +87,18 @@ describe('daily caps', () => {
     assert.equal(closed(), allOffersAvailable);
   });
 
-  it('counts clicks on offers that a widget fetched again, but not the offer_click events that widgets send', () => {
+  it('counts clicks on offers that a widget fetched again, but not the offer_click events that widgets send', async () => {
     const bench = new CapsBench({ a: 1, b: 1 });
     const sub = bench.session(['c']);
     bench.append(widgetViewedRecord(sub, ['a'], { wallMs: bench.nowMs }));
     bench.append(widgetViewedRecord(sub, ['b'], { again: true, wallMs: bench.nowMs }));
     bench.append(widgetEventsRecord(sub, ['offer_click'], { offerId: 'a', wallMs: bench.nowMs }));
     assert.deepEqual(bench.hiddenIds(), []);
-    bench.restart();
+    await bench.restart();
     assert.deepEqual(bench.hiddenIds(), []);
     assert.equal(bench.isBooked(sub, 'b'), true);
     assert.equal(bench.isBooked(sub, 'a'), true);
-    bench.restart();
+    await bench.restart();
     assert.deepEqual(bench.hiddenIds(), ['a', 'b']);
     assert.equal(bench.isBooked(sub, 'b'), null);
   });
@@ -160,7 +160,7 @@ describe('daily caps', () => {
     await bench.reloadCaps({ a: 2 });
     bench.nowMs++;
     await bench.reloadCaps({ a: 'gone' });
-    bench.restart();
+    await bench.restart();
     assert.deepEqual(bench.hiddenIds(), []);
     assert.deepEqual(
       subs.map((sub) => bench.isBooked(sub)),
@@ -169,7 +169,7 @@ describe('daily caps', () => {
     assert.equal(bench.decider.decideClick(subs[3]!, 'a', bench.nowMs, 1).hasValue, false);
     bench.nowMs++;
     await bench.reloadCaps({ a: 'gone', b: 1 });
-    bench.restart();
+    await bench.restart();
     assert.equal(bench.decider.decideClick(subs[3]!, 'a', bench.nowMs, 1).hasValue, false);
     assert.deepEqual(bench.hiddenIds(), []);
   });
@@ -330,8 +330,8 @@ it('an offer is unavailable if and only if its counted clicks of the day reach t
             else if (within !== null) assert.equal(within, before < cap);
           }
         } else if (one.kind === 'wait') bench.nowMs += one.hours * hourMs;
-        else if (one.kind === 'restart') bench.restart({ lost: one.lost });
-        else if (one.kind === 'snapshot') bench.saveSnapshot();
+        else if (one.kind === 'restart') await bench.restart({ lost: one.lost });
+        else if (one.kind === 'snapshot') bench.startSnapshot();
         else {
           await bench.reloadCaps(one.caps);
           took(one.caps);

@@ -145,7 +145,7 @@ test('a backup with a base shares what has not changed, and a start of it does n
   const third = join(folder, '..', 'third');
   assert.equal((await run('backup', third, '--base', second)).code, 0);
   assert.equal(statSync(join(third, 'ledger/0000000000000001.log')).nlink, 2);
-  assert.ok(existsSync(join(third, 'booked-revenue.json')));
+  assert.ok(existsSync(join(third, 'snapshot/content.json')));
 });
 
 test('a backup needs a complete backup as its base', async (t) => {

@@ -100,7 +100,7 @@ describe('ClickRecordLimiter', () => {
   it('counts clicks that were recorded before a restart towards the limit', () => {
     const limiter = new ClickRecordLimiter({ ...defaults, clicksRecordedPerSessionMax: 3 });
     const { subId, sub } = newSession();
-    for (let i = 0; i < 2; i++) limiter.applyLedgerRecord(offerClickedRecord(Buffer.from(sub), 'a'));
+    for (let i = 0; i < 2; i++) limiter.applyLedgerRecord(offerClickedRecord(Buffer.from(sub), 'a'), i + 1);
     assert.deepEqual(
       ['a', 'b', 'c'].map((offerId) => limiter.tryCountClick(subId, sub, offerId)),
       [true, false, false],

@@ -58,8 +58,9 @@ describeService(
         { when: '', restart: async () => {} },
         { when: ' after a restart', restart: () => on.running().restart() },
         {
-          when: ' after a restart without the saved booked revenue',
-          restart: () => on.running().restart(() => rmSync(dataPaths(on.running().folder).bookedRevenueFile)),
+          when: ' after a restart without a snapshot',
+          restart: () =>
+            on.running().restart(() => rmSync(dataPaths(on.running().folder).snapshotFolder, { recursive: true })),
         },
       ]) {
         describe(`${vertical.segment}${when}`, () => {

@@ -7,6 +7,7 @@ import { bounds } from '../../src/bounds.ts';
 import { dataPaths } from '../../src/files/data-paths.ts';
 import type { AnalyticsSummary } from '../../src/index.ts';
 import { unbookedReasons } from '../../src/ledger/ledger-record.ts';
+import { snapshotContentPath } from '../../src/snapshots/snapshot-files.ts';
 import { banking } from '../../src/verticals/banking/banking.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
 import { ServedProcess } from '../cli/served-process.ts';
@@ -47,7 +48,7 @@ for (const hasSnapshot of [false, true]) {
   test(`after kill -9 and a restart ${hasSnapshot ? 'with an old' : 'without a'} snapshot, clicks book exactly the budget`, async (t) => {
     const folder = temporaryFolder(t);
     const [dataDir, catalogs] = [join(folder, 'data'), join(folder, 'catalogs')];
-    const { bookedRevenueFile, ledgerFolder } = dataPaths(dataDir);
+    const { snapshotFolder, ledgerFolder } = dataPaths(dataDir);
     mkdirSync(catalogs);
     const all: LimitedOffer[] = [];
     for (const offer of limitedOffers) {
@@ -99,7 +100,7 @@ for (const hasSnapshot of [false, true]) {
     await clicks.catch(() => {});
     assert.equal((await second.served.ended).signal, 'SIGKILL');
     // The snapshot contains two clicks of each offer, because a killed server writes none.
-    assert.equal(existsSync(bookedRevenueFile), hasSnapshot);
+    assert.equal(existsSync(snapshotContentPath(snapshotFolder)), hasSnapshot);
 
     const third = await serve();
     await third.clickNext(sessions);

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import { rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { type BookedRevenueSnapshot, encodeSnapshot, readSnapshot } from '../../src/budgets/booked-revenue-snapshot.ts';
+import { dataPaths } from '../../src/files/data-paths.ts';
 import type { ConfirmationRow, Marketplace, OfferView, PartnerApi, SessionResponse } from '../../src/index.ts';
+import type { LedgerSpan } from '../../src/ledger/ledger.ts';
 import { addSecret } from '../../src/secrets/secret-file.ts';
+import { encodeSnapshotContent, readSnapshotContent, snapshotContentPath } from '../../src/snapshots/snapshot-files.ts';
 import { ChangeableCatalogs, withBudgets, withDailyCap, withoutOffers } from '../support/changeable-catalogs.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -198,18 +200,26 @@ test('after a restart, clicks from earlier on the same UTC day still count towar
   assert.deepEqual([summary.offer_clicks, summary.rev_attributed], [9, 8 * worth]);
 });
 
-/** Replaces the snapshot of the booked revenue by a snapshot without revenue, whose last record is not in the ledger. */
-function replaceSnapshot(file: string, otherRecord: Partial<BookedRevenueSnapshot['lastRecord']>): void {
-  const { lastRecord, ...snapshot } = readSnapshot(file).snapshot!;
-  writeFileSync(file, encodeSnapshot({ ...snapshot, lastRecord: { ...lastRecord, ...otherRecord }, verticals: [] }));
+/** Changes the last record of the snapshot, which then belongs to another ledger. */
+function replaceSnapshot(folder: string, otherRecord: Partial<LedgerSpan['end']>): void {
+  const { span, pieces } = readSnapshotContent(folder).content!;
+  const end = { ...span.end, ...otherRecord };
+  writeFileSync(snapshotContentPath(folder), encodeSnapshotContent({ span: { ...span, end }, pieces }));
+}
+
+function damagePiece(folder: string, part: string): void {
+  const file = readdirSync(folder).find((name) => name.startsWith(`${part}.`))!;
+  const path = join(folder, file);
+  truncateSync(path, statSync(path).size - 1);
 }
 
 for (const { damage, what } of [
   { damage: null, what: 'a saved snapshot' },
-  { damage: (file: string) => rmSync(file), what: 'no saved snapshot' },
-  { damage: (file: string) => writeFileSync(file, 'damaged'), what: 'a damaged snapshot' },
-  { damage: (file: string) => replaceSnapshot(file, { crc32: 1 }), what: 'a snapshot of another ledger' },
-  { damage: (file: string) => replaceSnapshot(file, { position: 1_000 }), what: 'a snapshot of a longer ledger' },
+  { damage: (folder: string) => rmSync(folder, { recursive: true }), what: 'no saved snapshot' },
+  { damage: (folder: string) => writeFileSync(snapshotContentPath(folder), 'damaged'), what: 'a damaged snapshot' },
+  { damage: (folder: string) => damagePiece(folder, 'bookings'), what: 'a snapshot with a damaged piece' },
+  { damage: (folder: string) => replaceSnapshot(folder, { crc: 1 }), what: 'a snapshot of another ledger' },
+  { damage: (folder: string) => replaceSnapshot(folder, { position: 1_000 }), what: 'a snapshot of a longer ledger' },
 ]) {
   test(`after a restart with ${what}, clicks from earlier in the month still count towards a budget`, async (t) => {
     const dataDir = temporaryFolder(t);
@@ -226,7 +236,7 @@ for (const { damage, what } of [
     for (let click = 0; click < 2; click++) await first.followClick((await link(first))!);
     await first.close();
 
-    damage?.(join(dataDir, 'booked-revenue.json'));
+    damage?.(dataPaths(dataDir).snapshotFolder);
     clock.advance(3 * 24 * hourMs);
     const second = await start();
     const late = (await link(second))!;

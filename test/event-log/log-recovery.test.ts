@@ -295,7 +295,9 @@ test('recovery with a start time reads every record after that time, and returns
   for (let since = 0; since <= 14; since++) {
     const visited: number[] = [];
     const visit = (position: number) => visited.push(position);
-    const recovered = await recoverLog(nodeFileSystem, folder, visit, { wallMs: timeAt(since), timeMsOf });
+    const recovered = await recoverLog(nodeFileSystem, folder, visit, {
+      since: { wallMs: timeAt(since), timeMsOf },
+    });
     assert.deepEqual(recovered, whole);
     // The segments begin with records 1, 4, 7 and 10.
     const from = [10, 7, 4].find((first) => first < since) ?? 1;
@@ -311,11 +313,11 @@ test('recovery starts at an earlier segment if the first record of a segment is 
   const visit = (position: number) => visited.push(position);
   const noTimeAtSeven = (record: unknown) => (timeMsOf(record) === timeAt(7) ? null : timeMsOf(record));
   const since = { wallMs: Number.POSITIVE_INFINITY, timeMsOf: noTimeAtSeven };
-  await recoverLog(nodeFileSystem, folder, visit, since);
+  await recoverLog(nodeFileSystem, folder, visit, { since });
   assert.deepEqual(visited, [4, 5, 6, 7, 8, 9]);
 
   damageByte(third!, 3);
-  await assert.rejects(recoverLog(nodeFileSystem, folder, visit, since), {
+  await assert.rejects(recoverLog(nodeFileSystem, folder, visit, { since }), {
     name: 'LogDamagedError',
     file: third,
     offset: 0,

@@ -26,7 +26,7 @@ describe('verifyLog', () => {
       },
     });
     assert.deepEqual(plain(records), plain(recordsUpTo(12)));
-    assert.equal(crc, (await recoverLog(nodeFileSystem, folder, undefined)).crc);
+    assert.equal(crc, (await recoverLog(nodeFileSystem, folder, undefined)).cursor.crc);
     const bytes = readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
     const end = { file: join(folder, segmentFileName(13)), offset: segmentHeaderLength };
     const counts = { segments: 4, bytes, records: 12, position: 12 };

@@ -4,7 +4,7 @@ import type { Tenant } from '../../src/domain/tenant.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { findSession } from '../../src/sessions/find-session.ts';
-import type { Session } from '../../src/sessions/session-store.ts';
+import type { Session } from '../../src/sessions/session.ts';
 import { liveTenant, secretSetOf, testTenant } from '../support/identities.ts';
 import { openSessionStore, sessionTtlMs } from './open-session-store.ts';
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { msPerDay } from '../../src/domain/calendar.ts';
 import { formatSubId } from '../../src/ids/sub-id.ts';
 import type { SessionCreatedRecord } from '../../src/ledger/ledger-record.ts';
 import type { IdempotencyDigests } from '../../src/sessions/idempotency-keys.ts';
@@ -92,16 +91,9 @@ describe('SessionRecovery', () => {
     assert(sessions.get(formatSubId(dying)) !== undefined);
   });
 
-  it('replayStartTimeMs is one hour before midnight UTC, or earlier if sessions from before midnight may still be live', (t) => {
-    const hourMs = 60 * 60 * 1000;
-    const { clock, newRecovery } = setUp(t);
-    const replaySinceMsAt = (wallMs: number): number => {
-      clock.setWall(wallMs);
-      return newRecovery().replayStartTimeMs;
-    };
-    const midnight = Date.UTC(2026, 4, 20);
-    assert.equal(replaySinceMsAt(midnight + 12 * hourMs), midnight - hourMs);
-    assert.equal(replaySinceMsAt(midnight + 3 * hourMs), midnight - hourMs - hourMs);
+  it('replayStartTimeMs is one hour before the creation of the oldest live session', (t) => {
+    const { newRecovery, nowMs } = setUp(t);
+    assert.equal(newRecovery().replayStartTimeMs, nowMs - sessionTtlMs - 60 * 60 * 1000);
   });
 
   it('sessions with the same account, vertical and mode share one tenant object', (t) => {
@@ -112,32 +104,6 @@ describe('SessionRecovery', () => {
     const tenantOf = (sub: Buffer) => sessions.get(formatSubId(sub))!.tenant;
     assert.equal(tenantOf(one), tenantOf(other));
     assert.notEqual(tenantOf(one), tenantOf(test));
-  });
-
-  it('restores the number of sessions that each key created on the current UTC day, and on later days', (t) => {
-    const { recovery, nowMs } = setUp(t);
-    const midnight = nowMs - (nowMs % msPerDay);
-    const created = (createdMs: number, keyNumber: number, serial: number) =>
-      sessionCreatedRecord(subIdBytes({ createdMs, serial })).with(4, keyNumber) as unknown as SessionCreatedRecord;
-    recovery.applyLedgerRecord(created(midnight - 1, 7, 1));
-    recovery.applyLedgerRecord(created(midnight, 7, 2));
-    recovery.applyLedgerRecord(created(nowMs, 7, 3));
-    recovery.applyLedgerRecord(created(nowMs, 8, 4));
-    // The clock was ahead when this session was created.
-    recovery.applyLedgerRecord(created(midnight + 2 * msPerDay, 8, 5));
-    assert.deepEqual(
-      recovery.sessionCountsByDay,
-      new Map([
-        [
-          midnight / msPerDay,
-          new Map([
-            [7, 2],
-            [8, 1],
-          ]),
-        ],
-        [midnight / msPerDay + 2, new Map([[8, 1]])],
-      ]),
-    );
   });
 
   it('creates no session from records of views and clicks, or from a session record of an unknown vertical', (t) => {

@@ -5,7 +5,7 @@ import { bounds } from '../../src/bounds.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
 import { formatSubId } from '../../src/ids/sub-id.ts';
 import type { CachedRanking } from '../../src/sessions/ranking-arena.ts';
-import type { Session } from '../../src/sessions/session-store.ts';
+import type { Session } from '../../src/sessions/session.ts';
 import { SessionStore } from '../../src/sessions/session-store.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
 import { liveTenant, subIdAt, testTenant } from '../support/identities.ts';

@@ -20,6 +20,7 @@ import {
 import { assertFinishedBackup, dataPaths, unfinishedBackupPath } from '../../files/data-paths.ts';
 import { createFolderDurably, fsyncPath, writeFileDurably } from '../../files/durable-files.ts';
 import { readTestClockDays, writeTestClockDays } from '../../files/test-clock-file.ts';
+import { snapshotContentPath } from '../../snapshots/snapshot-files.ts';
 import { CommandLineError, defineCommand } from '../command.ts';
 import { printJson, printNotice, printResult } from '../output.ts';
 import { runWithProgress } from '../progress-bar.ts';
@@ -59,8 +60,8 @@ interface BackupFolders {
 
 /**
  * Copies the data folder into another folder. The order of the copies is fixed, because a running server may change files during the copy.
- * The analytics store and the booked revenue are copied before the ledger, because a start refuses a store that has more records than the
- * ledger, and computes the booked revenue again. The archive of old figures is copied after the ledger, because the server deletes ledger
+ * The analytics store and the snapshot are copied before the ledger, because a start refuses a store that has more records than the
+ * ledger, and uses no snapshot of later records. The archive of old figures is copied after the ledger, because the server deletes ledger
  * records only after it has archived their figures. Keys are copied after the ledger, so that the copied keys include the account of every
  * copied session. Secrets are copied after all data that is signed with the secrets. The audit log and the inventory are copied last.
  *
@@ -131,7 +132,7 @@ function resolveFolders(dataDir: string, targetFolder: string, baseFolder: strin
   return { dataDir, target, base };
 }
 
-/** Copies the analytics store, the booked revenue, and then the logs, and displays the progress. */
+/** Copies the analytics store, the snapshot, and then the logs, and displays the progress. */
 function copyStoreAndLogs({ dataDir, target, base }: BackupFolders, output: { readonly json?: true }) {
   const from = dataPaths(dataDir);
   const to = dataPaths(target);
@@ -153,7 +154,7 @@ function copyStoreAndLogs({ dataDir, target, base }: BackupFolders, output: { re
         );
       }
     }
-    if (existsSync(from.bookedRevenueFile)) copyAndSync(from.bookedRevenueFile, to.bookedRevenueFile);
+    if (existsSync(from.snapshotFolder)) copySnapshot(from.snapshotFolder, to.snapshotFolder);
     const ledger = await copyLog(from.ledgerFolder, to.ledgerFolder, { base: known?.ledgerFolder, ...options });
     const sealed = existsSync(from.archiveFolder)
       ? await copyLog(from.archiveFolder, to.archiveFolder, { base: known?.archiveFolder, ...options })
@@ -207,6 +208,19 @@ function logBytesOrZero(log: string): number {
     return logSizeBytes(nodeFileSystem, log);
   } catch {
     return 0;
+  }
+}
+
+/**
+ * Copies the snapshot, which contains no pocket field, before the ledger, so that the copied ledger contains its records. A start computes the
+ * pieces that the server deletes during the copy from the logs.
+ */
+function copySnapshot(from: string, to: string): void {
+  createFolderDurably(to);
+  const content = basename(snapshotContentPath(from));
+  const pieces = readdirSync(from).filter((name) => name !== content);
+  for (const name of [content, ...pieces]) {
+    if (existsSync(join(from, name))) copyAndSync(join(from, name), join(to, name));
   }
 }
 
