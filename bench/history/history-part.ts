@@ -1,9 +1,12 @@
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
 import { LedgerFollower } from '../../src/analytics/ledger-follower.ts';
 import { dataPaths } from '../../src/files/data-paths.ts';
 import { createMarketplace } from '../../src/index.ts';
 import type { BenchPart } from '../bench-part.ts';
+import { runChildProcess } from '../target/owned-resources.ts';
 import { writeLiveSessions } from '../target/write-live-sessions.ts';
 import { measureArchivedDay, tagsOfFirstDay } from './measure-retention.ts';
 import { oneMonthLedger, writeSampleLedger } from './sample-ledger.ts';
@@ -22,6 +25,8 @@ function formatCount(count: number): string {
   return Math.round(count).toLocaleString('en-US');
 }
 
+const marketplaceCommand = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
+const backupTimeoutMs = 600_000;
 const sessionsPerKey = 10_000;
 const restartRoundsMax = 3;
 const targetSeconds = 10;
@@ -29,6 +34,12 @@ const targetSeconds = 10;
 /** Measures the start of a service with live sessions and their inputs. */
 async function measureRestart(dataDir: string, sessions: number, rounds: number): Promise<LedgerMeasurement[]> {
   const keys = Math.ceil(sessions / sessionsPerKey);
+  // A start refuses sessions of keys that the key file does not have.
+  const empty = await createMarketplace({ dataDir, urls: { click: 'https://go.example' } });
+  for (let number = 0; number < keys; number++) {
+    empty.keys.create({ account: 'bench', vertical: 'personal-loans', mode: 'live' });
+  }
+  await empty.close();
   await writeLiveSessions(dataDir, { count: sessions, keys, fields: 'all', sampleSize: 0 });
   const seconds: number[] = [];
   for (let round = 0; round < Math.min(restartRoundsMax, rounds); round++) {
@@ -43,7 +54,9 @@ async function measureRestart(dataDir: string, sessions: number, rounds: number)
     await marketplace.close();
   }
   const bytes = await Promise.all(['ledger', 'journal'].map((name) => folderBytes(join(dataDir, name))));
+  const backups = await measureBackups(dataDir, sessions);
   return [
+    ...backups,
     {
       name: `start with ${formatCount(sessions)} live sessions and their inputs`,
       value: `${Math.min(...seconds).toFixed(1)} to ${Math.max(...seconds).toFixed(1)} s`,
@@ -54,6 +67,40 @@ async function measureRestart(dataDir: string, sessions: number, rounds: number)
       value: bytes.map((each) => Math.round(each / sessions)).join(' and '),
     },
   ];
+}
+
+/** Measures a backup, a second backup of the same data, and the start of a copy of it until the analytics answer. */
+async function measureBackups(dataDir: string, sessions: number): Promise<LedgerMeasurement[]> {
+  const [first, second] = [`${dataDir}-first`, `${dataDir}-second`];
+  const measured: LedgerMeasurement[] = [];
+  const measure = async (name: string, target: string, ...options: string[]) => {
+    const started = performance.now();
+    const env = { ...process.env, SVC_DATA_DIR: dataDir };
+    await runChildProcess(marketplaceCommand, ['backup', target, ...options], { env, timeoutMs: backupTimeoutMs });
+    const seconds = (performance.now() - started) / 1_000;
+    const megabytes = (await folderBytes(target, { linked: false })) / 1e6;
+    measured.push({ name, value: `${seconds.toFixed(1)} s, ${megabytes.toFixed(1)} MB` });
+  };
+  try {
+    await measure(`backup of ${formatCount(sessions)} live sessions`, first);
+    await measure('second backup of the same data, with the first as its base', second, '--base', first);
+    const started = performance.now();
+    const marketplace = await createMarketplace({
+      dataDir: first,
+      urls: { click: 'https://go.example' },
+      maxSessions: sessions,
+    });
+    const { key } = marketplace.keys.create({ account: 'restored', vertical: 'personal-loans', mode: 'live' });
+    while (!(await marketplace.partnerApi(key).queryAnalytics({ referrer_tag: 'a-tag' })).ok);
+    const seconds = (performance.now() - started) / 1_000;
+    await marketplace.close();
+    return [
+      ...measured,
+      { name: 'start of the first backup until the analytics answer', value: `${seconds.toFixed(1)} s` },
+    ];
+  } finally {
+    for (const folder of [first, second]) await rm(folder, { recursive: true, force: true });
+  }
 }
 
 const targetRecordsPerSecond = 150_000;
@@ -104,11 +151,11 @@ async function measureRetention(folder: string, sessions: number): Promise<Ledge
   ];
 }
 
-/** Returns the total size of the files of a folder in bytes. */
-async function folderBytes(folder: string): Promise<number> {
+/** Returns the total size of the files of a folder in bytes, without those that other folders share if `linked` is false. */
+async function folderBytes(folder: string, { linked = true } = {}): Promise<number> {
   const names = await readdir(folder, { recursive: true });
-  const sizes = await Promise.all(names.map(async (name) => (await stat(join(folder, name))).size));
-  return sizes.reduce((sum, size) => sum + size, 0);
+  const files = await Promise.all(names.map((name) => stat(join(folder, name))));
+  return files.reduce((sum, { size, nlink }) => sum + (linked || nlink === 1 ? size : 0), 0);
 }
 
 export const ledgerBenchPart: BenchPart = {

@@ -159,7 +159,7 @@ function copyStoreAndLogs({ dataDir, target, base }: BackupFolders, output: { re
     const sealed = existsSync(from.archiveFolder)
       ? await copyLog(from.archiveFolder, to.archiveFolder, { base: known?.archiveFolder, ...options })
       : null;
-    await copyJournal(from.journalFolder, to.journalFolder, options);
+    await copyJournal(from.journalFolder, to.journalFolder, { base: known?.journalFolder, ...options });
     return { ledger, sealed };
   });
 }
@@ -189,13 +189,17 @@ function journalLogFolders(journal: string): string[] {
     .map((name) => join(journal, name));
 }
 
-/** Copies the journal, which is a folder of logs. Skips an expired log that the server deletes during the copy. */
-async function copyJournal(journal: string, target: string, options: CopyLogOptions): Promise<void> {
+/**
+ * Copies the journal, which is a folder of logs. Skips an expired log that the server deletes during the copy. `base` is the journal of an
+ * earlier backup.
+ */
+async function copyJournal(journal: string, target: string, { base, ...options }: CopyLogOptions): Promise<void> {
   if (!existsSync(journal)) return;
   createFolderDurably(target);
   for (const log of journalLogFolders(journal)) {
+    const name = basename(log);
     try {
-      await copyLog(log, join(target, basename(log)), options);
+      await copyLog(log, join(target, name), { base: base && join(base, name), ...options });
     } catch (error) {
       if (existsSync(log)) throw error;
     }
