@@ -26,6 +26,10 @@ const storeUpgrades: ReadonlyMap<number, StoreUpgrade> = new Map();
 /** Error for a store whose version this release cannot read or upgrade. The store must be rebuilt. */
 export class StoreVersionMismatchError extends Error {
   override readonly name = 'StoreVersionMismatchError';
+
+  constructor(version: number) {
+    super(`analytics store has schema version ${version}; this release uses ${schemaVersion}`);
+  }
 }
 
 /** Version of the tables of a store, and whether its figures must be computed again. */
@@ -48,10 +52,7 @@ export function setVersionSql({ version, isOutdated }: StoreVersion): string {
 /** Throws `StoreVersionMismatchError` if the tables of a store have another version than those of this release. */
 export function assertCurrentVersion(database: SqlDatabase): void {
   const { version } = readStoreVersion(database);
-  if (version === schemaVersion) return;
-  throw new StoreVersionMismatchError(
-    `analytics store has schema version ${version}; this release uses ${schemaVersion}`,
-  );
+  if (version !== schemaVersion) throw new StoreVersionMismatchError(version);
 }
 
 /**
@@ -64,11 +65,7 @@ export function upgradeStore(database: SqlDatabase, upgrades = storeUpgrades, to
   const steps: StoreUpgrade[] = [];
   for (let version = from.version; version !== to; version++) {
     const step = upgrades.get(version);
-    if (step === undefined) {
-      throw new StoreVersionMismatchError(
-        `analytics store has schema version ${from.version}, which cannot be upgraded to ${to}`,
-      );
-    }
+    if (step === undefined) throw new StoreVersionMismatchError(from.version);
     steps.push(step);
   }
   const isOutdated = from.isOutdated || steps.some(({ recomputesFigures }) => recomputesFigures);
