@@ -5,8 +5,8 @@ INSTALLED := node_modules/.package-lock.json
 MATCH_TESTS := test/matching/match-reference.test.ts test/matching/match-mutants.test.ts test/verticals/fairness.test.ts
 BENCH_TESTS := $(shell find test/bench -name '*.test.ts' | sort)
 # The tests of the benchmarks that run in `make test`: units without processes, and one run of every scenario's preparation.
-QUICK_BENCH_TESTS := $(addprefix test/bench/,check/comparison.test.ts demo-console/main.test.ts demo-history/write-demo-history.test.ts population/borrower.test.ts \
-  report/report.test.ts scenarios/scenarios.test.ts)
+QUICK_BENCH_TESTS := $(addprefix test/bench/,check/comparison.test.ts demo-console/main.test.ts demo-history/write-demo-history.test.ts \
+  limits/check-load.test.ts population/borrower.test.ts report/report.test.ts scenarios/scenarios.test.ts)
 TESTS := $(filter-out test/matching/match-mutants.test.ts test/openapi/generated-clients.test.ts $(filter-out $(QUICK_BENCH_TESTS),$(BENCH_TESTS)), \
   $(shell find test -name '*.test.ts' | sort))
 # Short tests that start no process and change no global state. They share one process, which halves their CPU time.

@@ -40,6 +40,7 @@ async function run({ quick, only, client, publish }: BenchOptions): Promise<void
     scale,
     routes: [],
     stack: [],
+    limits: [],
     curves: [],
     memory: null,
     micro: [],

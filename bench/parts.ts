@@ -3,6 +3,7 @@ import { consoleBenchPart } from './consoles/console-part.ts';
 import { liveSessionsCurve } from './curves/live-sessions-curve.ts';
 import { requestRateCurve } from './curves/offered-load-curve.ts';
 import { ledgerBenchPart } from './history/history-part.ts';
+import { limitsBenchPart } from './limits/limits-part.ts';
 import { microBenchPart } from './micro/micro-part.ts';
 import { createRouteBenchPart } from './routes/run-scenario.ts';
 import { lifecycleScenario } from './scenarios/lifecycle-scenario.ts';
@@ -14,6 +15,7 @@ import { stackBenchPart } from './stack/stack-part.ts';
 export const benchParts: readonly BenchPart[] = [
   ...[...singleRouteScenarios, ...verticalScenarios, lifecycleScenario].map(createRouteBenchPart),
   stackBenchPart,
+  limitsBenchPart,
   requestRateCurve,
   liveSessionsCurve,
   microBenchPart,

@@ -2,7 +2,7 @@
 import { createHistogram } from 'node:perf_hooks';
 import autocannon from 'autocannon';
 import { percentilesMs } from '../statistics.ts';
-import type { LoadPlan, LoadRunResult } from './load-clients.ts';
+import type { LoadPlan, LoadRunResult, RecordedReply } from './load-clients.ts';
 import { readRequestFile, requestHeaders } from './prepared-request.ts';
 
 process.on('message', async (plan: LoadPlan) => {
@@ -15,9 +15,18 @@ process.once('disconnect', () => process.exit());
 const connectSecondsMax = 10;
 
 async function run(plan: LoadPlan): Promise<LoadRunResult> {
+  const { recordHeaders } = plan;
+  const replies: RecordedReply[] = [];
+  const record =
+    recordHeaders === undefined
+      ? {}
+      : {
+          onResponse: (status: number, _body: string, _context: object, headers: autocannon.Request['headers']) =>
+            void replies.push({ status, headers: selectHeaders(headers, recordHeaders) }),
+        };
   const requests = (await readRequestFile(plan.requestsFile)).map((request): autocannon.Request => {
     const { key: _, ...message } = request;
-    return { ...message, headers: requestHeaders(request) };
+    return { ...message, headers: requestHeaders(request), ...record };
   });
   const connections = Math.min(plan.connections, requests.length);
   // Each connection has its own requests, so that no request is sent twice.
@@ -77,5 +86,12 @@ async function run(plan: LoadPlan): Promise<LoadRunResult> {
     unexpected,
     latencyMs: percentilesMs(latencyMicros),
     clientCpuSeconds: (user + system) / 1e6,
+    ...(recordHeaders === undefined ? {} : { replies }),
   };
+}
+
+/** Returns the headers with the given lower-case names. */
+function selectHeaders(headers: autocannon.Request['headers'], names: readonly string[]): RecordedReply['headers'] {
+  const entries = Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)] as const);
+  return Object.fromEntries(entries.filter(([name]) => names.includes(name)));
 }

@@ -23,6 +23,14 @@ export interface LoadPlan {
   readonly expectedStatus: number;
   /** Additional expected statuses, for a load on several routes with different success statuses. */
   readonly alsoExpected?: readonly number[];
+  /** Lower-case names of the response headers to return for each reply. Only autocannon supports this. */
+  readonly recordHeaders?: readonly string[];
+}
+
+/** Status and recorded headers of a reply. The names are in lower case; absent headers have no entry. */
+export interface RecordedReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** Result of a load, without the figures of the server. */
@@ -30,6 +38,8 @@ export interface LoadRunResult
   extends Pick<ServerMeasurement, 'requests' | 'seconds' | 'latencyMs' | 'clientCpuSeconds'> {
   /** Number of failed requests, including replies with an unexpected status. */
   readonly unexpected: number;
+  /** Replies in received order; absent without `recordHeaders`. */
+  readonly replies?: readonly RecordedReply[];
 }
 
 export interface LoadClient {

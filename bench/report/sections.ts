@@ -1,17 +1,18 @@
 import type { ConsoleMeasurement } from '../consoles/console-part.ts';
 import type { LedgerMeasurement } from '../history/history-part.ts';
 import type { MicroBenchmarkResult } from '../micro/micro-benchmark.ts';
-import type { BenchResult, SessionMemoryUsage } from '../result/bench-result.ts';
+import type { BenchResult, LimitResult, SessionMemoryUsage } from '../result/bench-result.ts';
 import { summarizeMeasurements } from '../statistics.ts';
 import { curvesSection } from './curves-section.ts';
 import { formatNumber, formatSummary, type ReportSection } from './markdown.ts';
 import { routesSection } from './routes-section.ts';
-import { stackSection } from './stack-section.ts';
+import { medianCpuMicros, stackSection } from './stack-section.ts';
 
 /** Returns the report sections of all benchmark parts that ran. */
 export function createReportSections({
   stack,
   routes,
+  limits,
   curves,
   memory,
   micro,
@@ -21,12 +22,45 @@ export function createReportSections({
   return [
     ...(stack.length === 0 ? [] : [stackSection(stack)]),
     ...(routes.length === 0 ? [] : [routesSection(routes)]),
+    ...(limits.length === 0 ? [] : [limitsSection(limits)]),
     ...(curves.length === 0 ? [] : [curvesSection(curves)]),
     ...(memory === null ? [] : [memorySection(memory)]),
     ...(micro.length === 0 ? [] : [microSection(micro)]),
     ...(history.length === 0 ? [] : [historySection(history)]),
     ...(consoles.length === 0 ? [] : [consolesSection(consoles)]),
   ];
+}
+
+function limitsSection(limits: readonly LimitResult[]): ReportSection {
+  return {
+    title: 'Limits of a key',
+    text: [
+      'Concurrent requests with one key. Each load was admitted exactly as many requests as the limit allowed, and the limit headers of all ' +
+        'replies were right; otherwise the benchmark fails. A window of a minute ends when the first half of its requests is a minute old, ' +
+        'and a window of a day ends at midnight UTC.',
+      'The CPU time is that of all threads of the service, in alternating rounds with a key below its limits and a key at its limit.',
+    ],
+    tables: [
+      {
+        head: ['Limit', 'Window', 'Connections', 'Requests', 'Admitted', 'Refused'],
+        rows: limits.flatMap(({ name, limit, loads }) =>
+          loads.map(({ window, connections, sent, admitted }) => [
+            `${name}, ${formatNumber(limit)}`,
+            window,
+            ...[connections, sent, admitted, sent - admitted].map((count) => formatNumber(count)),
+          ]),
+        ),
+      },
+      {
+        head: ['Limit', 'Route', 'Served, CPU us', 'Refused, CPU us'],
+        rows: limits.map(({ name, route, served, refused }) => [
+          name,
+          route,
+          ...[served, refused].map((rounds) => formatNumber(medianCpuMicros(rounds), 1)),
+        ]),
+      },
+    ],
+  };
 }
 
 function memorySection({ fields, heapBytes, residentBytes, points, sessionsMax }: SessionMemoryUsage): ReportSection {

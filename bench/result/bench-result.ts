@@ -74,6 +74,29 @@ export interface StackComparison {
   readonly stack: readonly ServerMeasurement[];
 }
 
+/** Result of an exact limit of an API key. A limit that is not exact makes the benchmark fail. */
+export interface LimitResult {
+  readonly name: string;
+  /** Route whose requests count toward the limit. */
+  readonly route: string;
+  /** Number of requests that each window admits. */
+  readonly limit: number;
+  readonly loads: readonly LimitLoad[];
+  /** Measurements of one route, one per round: of requests below all limits, and of requests that exceed this limit. */
+  readonly served: readonly ServerMeasurement[];
+  readonly refused: readonly ServerMeasurement[];
+}
+
+/** Load of concurrent requests with one key. */
+export interface LimitLoad {
+  /** State of the window before the load. */
+  readonly window: 'unused' | 'partly used' | 'used up' | 'ended';
+  readonly connections: number;
+  readonly sent: number;
+  /** Number of requests that were admitted, which is the number that the limit allowed. */
+  readonly admitted: number;
+}
+
 /** Measurements of the service with increasing values of one variable. Each point of the curve is the result of one open-loop load. */
 export interface LoadCurveResult {
   readonly name: 'offered-load' | 'live-sessions';
@@ -140,6 +163,7 @@ export interface BenchResult {
   /** Results by route. All of these members are empty or null if the run did not measure them. */
   readonly routes: readonly RouteResult[];
   readonly stack: readonly StackComparison[];
+  readonly limits: readonly LimitResult[];
   readonly curves: readonly LoadCurveResult[];
   readonly memory: SessionMemoryUsage | null;
   readonly micro: readonly MicroBenchmarkResult[];

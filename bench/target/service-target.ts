@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -30,9 +30,10 @@ export async function createApiKeys(
   count: number,
   vertical: Vertical = personalLoans,
   checkout = currentCheckout,
+  settings: ServiceTargetOptions['settings'] = {},
 ): Promise<string[]> {
   const create = ['keys', 'create', '--account', 'bench', '--vertical', vertical.segment, '--mode', 'live', '--raw'];
-  const env = { ...process.env, SVC_DATA_DIR: dataDir };
+  const env = { ...process.env, ...settings, SVC_DATA_DIR: dataDir };
   const key = (await runChildProcess(launcherOf(checkout), create, { env, timeoutMs: keyCommandTimeoutMs })).trim();
 
   const database = new Database(keyFilePath(dataDir), { fileMustExist: true });
@@ -73,6 +74,8 @@ const logTailCharactersMax = 4_096;
 export interface ServiceTarget extends LoadTarget {
   /** Live keys of one account. Every key can use every session. */
   readonly keys: readonly string[];
+  /** Sends a POST to the operations API and returns the body of the response. Throws if the service rejects the request. */
+  postToOperations(path: string, body: object): Promise<unknown>;
   /** Returns the last characters of the service's output, which includes log messages of level warn and above. */
   lastLogLines(): string;
 }
@@ -91,13 +94,15 @@ export interface ServiceTargetOptions {
   readonly catalog?: CatalogFile;
   /** Writes data into the data folder before the service starts. All keys belong to account 1. */
   readonly prepareDataDir?: (dataDir: string) => Promise<void>;
+  /** Environment variables of the service that differ from the default settings. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 export async function startServiceTarget(options: ServiceTargetOptions): Promise<ServiceTarget> {
   const folder = await createTemporaryFolder(options.folder, 'data-');
   const dataDir = folder.path;
   const checkout = options.checkout ?? currentCheckout;
-  const keys = await createApiKeys(dataDir, options.keys, options.vertical, checkout);
+  const keys = await createApiKeys(dataDir, options.keys, options.vertical, checkout, options.settings);
   await options.prepareDataDir?.(dataDir);
   const catalogFile = join(options.folder, 'catalog.json');
   const catalog = options.catalog ?? generateCatalog(options);
@@ -107,6 +112,7 @@ export async function startServiceTarget(options: ServiceTargetOptions): Promise
   const child = spawnChildProcess(launcherOf(checkout), ['serve'], {
     env: addProbeToEnv({
       ...process.env,
+      ...options.settings,
       SVC_PORT: String(port),
       SVC_OPS_PORT: String(operationsPort),
       SVC_DATA_DIR: dataDir,
@@ -141,7 +147,9 @@ export async function startServiceTarget(options: ServiceTargetOptions): Promise
     await close();
     throw error;
   }
-  return { port, pid: child.pid!, probe: new ProcessProbe(child), keys, lastLogLines: () => log, close };
+  const postToOperations = (path: string, body: object) => postAsOperator(dataDir, operationsPort, path, body);
+  const probe = new ProcessProbe(child);
+  return { port, pid: child.pid!, probe, keys, postToOperations, lastLogLines: () => log, close };
 }
 
 function generateCatalog({
@@ -165,6 +173,18 @@ export async function withServiceTarget<Result>(
   } finally {
     await service.close();
   }
+}
+
+async function postAsOperator(dataDir: string, port: number, path: string, body: object): Promise<unknown> {
+  const token = (await readFile(join(dataDir, 'operator-token'), 'utf8')).trim();
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`the service answered ${response.status} to POST ${path}: ${text.slice(0, 200)}`);
+  return JSON.parse(text);
 }
 
 async function isServiceReady(operationsPort: number): Promise<boolean> {

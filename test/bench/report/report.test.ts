@@ -14,6 +14,7 @@ const empty: BenchResult = {
   ...smallResult,
   stack: [],
   routes: [],
+  limits: [],
   curves: [],
   memory: null,
   micro: [],

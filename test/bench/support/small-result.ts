@@ -75,6 +75,16 @@ export const smallResult: BenchResult = {
       stack: [measurement(10, 100), measurement(10, 80), measurement(10, 90)],
     },
   ],
+  limits: [
+    {
+      name: 'requests_per_minute',
+      route: 'GET /marketplace',
+      limit: 500,
+      loads: [{ window: 'partly used', connections: 64, sent: 1_000, admitted: 250 }],
+      served: [measurement(50, 30), measurement(50, 20)],
+      refused: [measurement(50, 10), measurement(50, 11)],
+    },
+  ],
   routes: [sessionRoute],
   curves: [
     {
