@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, before, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { Browser, BrowserContextOptions, ConsoleMessage, Page } from 'playwright-core';
+import type { Browser, ConsoleMessage, Page } from 'playwright-core';
 import type { Clock } from '../../src/domain/clock.ts';
 import type { Marketplace } from '../../src/index.ts';
 import { findAccessibilityViolations } from '../support/accessibility.ts';
@@ -61,8 +61,10 @@ class ConsoleBrowser<Service extends ConsoleService> {
   url = '';
   readonly #listener: 'public' | 'operations';
   #forwarder!: Awaited<ReturnType<typeof startForwarder>>;
-  /** Pages with a login, by key or token. */
-  readonly #pages = new Map<string, Page>();
+  /** Page of all tests of a file, because another browser context takes about a second of CPU time. */
+  #page: Page | null = null;
+  /** Key or token of the last login on the page. */
+  #secret: string | null = null;
 
   constructor(listener: 'public' | 'operations') {
     this.#listener = listener;
@@ -79,53 +81,63 @@ class ConsoleBrowser<Service extends ConsoleService> {
     await this.#forwarder?.close();
   }
 
-  /** Creates an empty page without a login. The test fails if a script of the page has an error or the page violates its content policy. */
-  async newPage(t: TestContext, options: BrowserContextOptions = {}): Promise<Page> {
-    const page = await this.#createPage(options);
-    runAfterTest(t, () => page.context().close());
-    failOnErrors(t, page);
-    return page;
-  }
-
   /**
-   * Opens a place of the console, which is logged in with a key or the operator token. Tests with the same login use one page, because another
-   * browser context takes more than a second of CPU time. A test that ends the login or sets the theme uses `newPage`.
+   * Loads a place of the console, which is logged in with a key or the operator token. The test fails if a script of the page has an error or the
+   * page violates its content policy.
    */
   async open(t: TestContext, secret: string, place: string): Promise<Page> {
-    const known = this.#pages.get(secret);
-    const page = known ?? (await this.#createPage({}));
-    failOnErrors(t, page);
-    if (known === undefined) {
-      await page.goto(this.url);
+    const page = await this.#load(t, place, secret !== this.#secret);
+    const logOut = page.getByRole('button', { name: 'Log out' });
+    await logOut.or(this.#secretField(page)).waitFor();
+    // The previous test may have ended the login.
+    if (!(await logOut.isVisible())) {
       await this.logIn(page, secret);
-      await page.getByRole('button', { name: 'Log out' }).waitFor();
-      this.#pages.set(secret, page);
-    } else {
-      await page.unrouteAll({ behavior: 'ignoreErrors' });
-      await page.context().setOffline(false);
-      await page.emulateMedia({ colorScheme: 'light' });
-      await page.setViewportSize({ width: 1280, height: 720 });
-      await page.clock.setFixedTime(this.market.clock.wallMs());
+      await logOut.waitFor();
     }
-    await page.goto(this.url + place);
-    // A change of the part after `#` does not load the console again.
-    await page.reload();
-    await page.getByRole('button', { name: 'Log out' }).waitFor();
+    await page.locator('h1').waitFor();
     return page;
   }
 
-  async #createPage(options: BrowserContextOptions): Promise<Page> {
-    const context = await this.browser.newContext(options);
-    context.setDefaultTimeout(waitMs);
-    const page = await context.newPage();
+  /** Loads a place of the console without a login, in the same way as `open`. */
+  openWithoutLogin(t: TestContext, place: string): Promise<Page> {
+    return this.#load(t, place, true);
+  }
+
+  async #load(t: TestContext, place: string, endsLogin: boolean): Promise<Page> {
+    this.#page ??= await this.#createPage();
+    const page = this.#page;
+    failOnErrors(t, page);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    await page.context().setOffline(false);
+    if (endsLogin) await page.context().clearCookies();
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.setViewportSize({ width: 1280, height: 720 });
     // The console warns if the clocks of browser and service differ. Timers still run.
     await page.clock.setFixedTime(this.market.clock.wallMs());
+    if (page.url().startsWith(this.url)) {
+      // The theme is stored. A change of the part after `#` does not load the console again.
+      await page.evaluate(`localStorage.clear(); history.replaceState(null, '', ${JSON.stringify(this.url + place)})`);
+      await page.reload();
+    } else {
+      await page.goto(this.url + place);
+    }
     return page;
+  }
+
+  async #createPage(): Promise<Page> {
+    const context = await this.browser.newContext();
+    context.setDefaultTimeout(waitMs);
+    return context.newPage();
+  }
+
+  #secretField(page: Page) {
+    return page.getByLabel(this.#listener === 'public' ? 'API key' : 'Operator token');
   }
 
   /** Sends the form of the login page. */
   async logIn(page: Page, secret: string): Promise<void> {
-    await page.getByLabel(this.#listener === 'public' ? 'API key' : 'Operator token').fill(secret);
+    this.#secret = secret;
+    await this.#secretField(page).fill(secret);
     await page.keyboard.press('Enter');
   }
 }

@@ -24,7 +24,7 @@ const { partner } = useConsoles(async () => {
 
 async function open(t: TestContext, place: string): Promise<Page> {
   const page = await partner.open(t, key, place);
-  await visit(page, partner.url + place);
+  await waitUntilLoaded(page);
   return page;
 }
 

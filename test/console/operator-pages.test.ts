@@ -136,9 +136,7 @@ describe('states of every page', () => {
   });
 
   test('after the end of a login, the operator continues on the same page', async (t) => {
-    const page = await operator.newPage(t);
-    await page.goto(`${operator.url}#/keys?account=acme`);
-    await operator.logIn(page, operator.market.operatorToken);
+    const page = await open(t, '#/keys?account=acme');
     await page.getByRole('heading', { name: 'API keys' }).waitFor();
     await waitUntilLoaded(page);
     await page.context().clearCookies();

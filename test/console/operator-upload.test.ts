@@ -126,9 +126,7 @@ test('an upload can be stopped and continued, also after looking at another page
 
 test('when the login ends during an upload, the upload continues after the next login', async (t) => {
   const { clickIds, readConfirmed } = await clickOffers('expired', 1);
-  const page = await operator.newPage(t);
-  await page.goto(`${operator.url}#/confirmations`);
-  await operator.logIn(page, operator.market.operatorToken);
+  const page = await open(t);
   await page.getByLabel('File of confirmations').waitFor();
   await waitUntilLoaded(page);
   await page.context().clearCookies();

@@ -37,8 +37,7 @@ const results = async (query = ''): Promise<ExperimentResultsResponse> =>
 
 describe('login', () => {
   test('a wrong, an expired and a revoked key get the sentence of the API, and an empty field gets one of the page', async (t) => {
-    const page = await partner.newPage(t);
-    await page.goto(`${partner.url}${experimentPlace}`);
+    const page = await partner.openWithoutLogin(t, experimentPlace);
     await page.getByRole('button', { name: 'Log in' }).click();
     await page.getByText('Enter the API key.').waitFor();
     const { market } = partner;
@@ -390,9 +389,7 @@ describe('layout', () => {
   }
 
   test('the theme is chosen, and stays after a reload', async (t) => {
-    const page = await partner.newPage(t, { colorScheme: 'light' });
-    await page.goto(`${partner.url}#/no-page`);
-    await partner.logIn(page, key);
+    const page = await partner.open(t, key, '#/no-page');
     const ground = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
     await page.getByText('This address leads to no page').waitFor();
     const light = await ground();

@@ -6,7 +6,7 @@ import { findAccessibilityViolations } from '../support/accessibility.ts';
 import { assertOk } from '../support/api-caller.ts';
 import { type ApiKeyOptions, RunningMarketplace } from '../support/running-marketplace.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
-import { checkLayout, readTable, saveScreenshot, useConsoles, visit } from './console-browser.ts';
+import { checkLayout, readTable, saveScreenshot, useConsoles, visit, waitUntilLoaded } from './console-browser.ts';
 
 const account = 'partner & sons';
 const hostileText = '<img src=x onerror="document.title=\'owned\'">';
@@ -41,7 +41,7 @@ const { partner } = useConsoles(async () => {
 
 async function open(t: TestContext, place: string, key = 'full'): Promise<Page> {
   const page = await partner.open(t, keys.get(key)!, place);
-  await visit(page, partner.url + place);
+  await waitUntilLoaded(page);
   return page;
 }
 

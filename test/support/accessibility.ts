@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 
 const axe = readFileSync(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
 // The rule for target sizes (WCAG 2.2) is disabled by default.
-const axeScript = `axe.run(document, { iframes: false, rules: { 'target-size': { enabled: true } } }).then(({ violations }) =>
+const axeScript = `axe.run(document, { iframes: false, resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } }).then(({ violations }) =>
   violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ target, failureSummary }) => target + ' ' + failureSummary).join('; ')))`;
 
 /** Returns the accessibility violations that axe-core finds in a page and its frames, with the current viewport. */

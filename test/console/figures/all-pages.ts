@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
-import { saveScreenshot, visit } from '../console-browser.ts';
+import { visit } from '../console-browser.ts';
 import type { useDemoConsoles } from '../demo-consoles.ts';
 import type { Results } from './arm-names.ts';
 import { catalogPage, catalogsPage, changesPage } from './catalog-pages.ts';
@@ -87,12 +87,11 @@ export async function compareAllFigures(t: TestContext, demo: ReturnType<typeof 
   const { partner, operator, api } = demo;
   const renewRateLimits = () => partner.market.clock.advance(60_000);
   await addMoreStates(api, renewRateLimits);
-  const compare = async (page: Page, url: string, { name, place, prepare, expect }: FigurePage) => {
+  const compare = async (page: Page, url: string, { place, prepare, expect }: FigurePage) => {
     renewRateLimits();
     await page.goto(`${url}#/no-page`);
     await visit(page, url + (typeof place === 'string' ? place : await place(api)));
     await prepare?.(page, api);
-    await saveScreenshot(page, `demo-${name}`);
     await checkPage(page, await expect(api));
   };
   const consoles = [
