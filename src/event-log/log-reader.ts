@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
 import { type EventLog, LogUnavailableError } from './event-log.ts';
 import { nodeFileSystem } from './log-files.ts';
@@ -109,7 +109,8 @@ function isCursorInSegment(segment: SegmentReader, cursor: LogCursor): boolean {
 /**
  * Visits the records of a log that this process has opened, in order. The first visited record is the first record of the newest segment
  * that starts before `since`. The last visited record is the last record that was appended before the call. Before the first call of
- * `visit`, waits until the last record is durable. Yields to the event loop between batches.
+ * `visit`, waits until the last record is durable. Reads in slices of about a millisecond, with a pause after each, so that requests that are
+ * served meanwhile hardly wait.
  *
  * @throws LogUnavailableError if the log cannot be written at present, LogDamagedError if a record cannot be read
  */
@@ -127,8 +128,8 @@ export async function readRecentRecords(
   const firsts = parseSegmentFileNames(nodeFileSystem.listFiles(folder));
   const reader = new LogReader(folder, findNewestSegmentBefore(nodeFileSystem, folder, firsts, since) ?? null);
   try {
-    while (reader.readRecords(last, bounds.logRecordsReadPerTurn, (position, record) => visit(record, position)) > 0)
-      await nextTurn();
+    while (reader.readRecords(last, bounds.logRecordsReadPerSlice, (position, record) => visit(record, position)) > 0)
+      await pause(bounds.logReadPauseMs);
   } finally {
     reader.close();
   }

@@ -74,7 +74,7 @@ export class LiveSessionsPart implements SnapshotPart {
           if (clock.wallMs() - sessionTtlMs < completeSinceMs) throw new OutdatedPartError('sessions are missing');
           this.restoredLogs = new Map(journal.map((log) => [log.name, log]));
         } else {
-          for (const chunk of decryptChunks(secrets, bytes)) recovery.restoreSessions(toTypedArray(Int32Array, chunk));
+          for (const chunk of decryptChunks(secrets, bytes)) recovery.restoreSessions(toInt32Array(chunk));
         }
       }
     } catch (error) {
@@ -96,4 +96,13 @@ export class LiveSessionsPart implements SnapshotPart {
       yield toBytes(this.#options.sessions.encodeSessions(first, last));
     }
   }
+}
+
+/** Returns the bytes as 32-bit words, without a copy if their address allows it. */
+function toInt32Array(bytes: Buffer): Int32Array {
+  const { buffer, byteOffset, byteLength } = bytes;
+  const isAligned = byteOffset % Int32Array.BYTES_PER_ELEMENT === 0;
+  return isAligned
+    ? new Int32Array(buffer, byteOffset, byteLength / Int32Array.BYTES_PER_ELEMENT)
+    : toTypedArray(Int32Array, bytes);
 }
