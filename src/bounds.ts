@@ -249,6 +249,12 @@ export const bounds = {
   replacedCatalogRetentionMs: 28 * 60 * 60 * 1000,
   /** Maximum number of replaced catalogs that are stored. At this number, catalog changes fail until a replaced catalog expires. */
   replacedCatalogsMax: 256,
+  /** Maximum size of the files of all replaced catalogs that are stored, about 25 catalogs of 10,000 offers. At this size, catalog changes fail. */
+  replacedCatalogsBytesMax: 512 * 1024 * 1024,
+  /** Maximum time that a click waits until its replaced catalog is compiled, less than `requestDeadlineMs`; later, it gets 503. */
+  replacedCatalogWaitMs: 1_700,
+  /** Maximum number of clicks that wait until replaced catalogs are compiled; further clicks on their offers get 503. */
+  replacedCatalogWaitingClicksMax: 1_000,
 
   // Logos
   logoFileBytesMax: 64 * 1024,
@@ -292,6 +298,8 @@ export const bounds = {
    * were removed from the catalog are stored until the end of the month.
    */
   removedOfferBookingsMax: 50_000,
+  /** Number of random 32-bit numbers that are created at once for the ids of offers with bookings. */
+  offerRandomBitsBuffered: 1_024,
   /** Number of UTC days for which the booked revenue of an offer is stored in memory. A wrong clock can add days in the future. */
   bookedDaysStoredMax: 4,
   /** Number of months for which the booked revenue of an offer is stored in memory. */
@@ -787,6 +795,7 @@ assert(bounds.matchThreadRestartDelayMs < bounds.requestDeadlineMs);
 // The default drain deadline is longer than a request deadline, so that pending requests can be answered before the service stops.
 assert(bounds.requestDeadlineMs + bounds.deadlineCheckIntervalMs < bounds.drainDeadlineDefaultMs);
 assert(bounds.clickAttributionMs + bounds.sessionTtlMs <= bounds.replacedCatalogRetentionMs);
+assert(bounds.replacedCatalogWaitMs + 2 * bounds.deadlineCheckIntervalMs < bounds.requestDeadlineMs);
 // A log record has fewer than 2^24 bytes, so its length leaves the highest bit of the 32-bit length field free for the sync mark.
 assert(bounds.logRecordBytesMax * 2 <= bounds.logReadChunkBytes && bounds.logRecordBytesMax < 2 ** 24);
 assert(bounds.offersShownMax <= bounds.logRecordItemsMax && bounds.widgetEventsPerBatchMax <= bounds.logRecordItemsMax);

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
-import type { ReplacedCatalog } from '../catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
+import type { OfferSummary, ReplacedSummary } from '../catalogs/replaced-catalog.ts';
 import { dayStartMs, daysSinceEpoch, monthOfDay } from '../domain/calendar.ts';
 import { getOrAdd } from '../domain/get-or-add.ts';
 import {
@@ -39,6 +39,11 @@ export type StoredFigures = readonly [
   /** Clicks from which the click distribution is computed; absent unless this is the first line of the vertical. */
   clickCounts?: readonly DailyClickCounts[],
 ];
+
+/** Part of a catalog from which `loadPastClicks` reads the limits of the offers. */
+interface CatalogLimits extends Pick<CompiledCatalog, 'vertical' | 'mode'> {
+  readonly offers: readonly Pick<OfferSummary, 'id' | 'dailyCap' | 'budget'>[];
+}
 
 /** Passes the ledger records since `sinceMs` to `visit`, in order. May omit records that are appended while the function runs. */
 export type LedgerReader = (sinceMs: number, visit: (record: LedgerRecord, position: number) => void) => Promise<void>;
@@ -164,7 +169,7 @@ export class LedgerBookings implements LedgerSubscriber, SnapshotPart {
   }
 
   /** Reads the ledger for the earlier clicks on those offers of a new catalog that had no limits before. */
-  async loadPastClicks(catalog: CompiledCatalog, nowMs: number, readHistory: LedgerReader): Promise<void> {
+  async loadPastClicks(catalog: CatalogLimits, nowMs: number, readHistory: LedgerReader): Promise<void> {
     const catalogKey = bookingsKey(catalog);
     const verticalBookings = this.#findOrAddVertical(catalogKey);
     if (catalog.vertical.clicksConfirmRevenue === true) return;
@@ -218,10 +223,11 @@ export class LedgerBookings implements LedgerSubscriber, SnapshotPart {
   }
 
   /** Restores the limits after a restart: activates the replaced catalogs, oldest first, and then the current catalog. */
-  restoreCatalogs(catalog: CompiledCatalog, replaced: readonly ReplacedCatalog[]): void {
+  restoreCatalogs(catalog: CompiledCatalog, replaced: readonly ReplacedSummary[]): void {
     let sinceMs = 0;
-    for (const { compiled, replacedMs } of replaced) {
-      this.activateCatalog(compiled, sinceMs);
+    const verticalBookings = this.#findOrAddVertical(bookingsKey(catalog));
+    for (const { summary, replacedMs } of replaced) {
+      verticalBookings.restoreReplacedCatalog(catalog.vertical, summary, sinceMs);
       sinceMs = replacedMs;
     }
     this.activateCatalog(catalog, sinceMs);
@@ -324,6 +330,6 @@ function firstBookedDay(nowMs: number): number {
   return Math.min(monthOfDay(day).firstDay, day - bounds.clickDistributionDays);
 }
 
-function bookingsKey({ vertical, mode }: CompiledCatalog): number {
+function bookingsKey({ vertical, mode }: Pick<CompiledCatalog, 'vertical' | 'mode'>): number {
   return encodeVerticalAndMode(vertical.number, mode);
 }

@@ -1,10 +1,14 @@
 import { bounds } from '../bounds.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
+import type { CatalogSummary, OfferSummary } from '../catalogs/replaced-catalog.ts';
 import { daysSinceEpoch, monthOfDay } from '../domain/calendar.ts';
+import type { Vertical } from '../domain/vertical.ts';
 import { CatalogAvailability } from './catalog-availability.ts';
 import { ClickDistribution, type DailyClickCounts } from './click-distribution.ts';
 import { OfferBookings, type StoredOfferBookings } from './offer-bookings.ts';
 import { RevenueTotals } from './revenue-totals.ts';
+
+type OfferLimits = Pick<OfferSummary, 'id' | 'dailyCap' | 'budget' | 'clickMicros'>;
 
 /** Bookings of some offers of one vertical and mode in a snapshot. */
 export type StoredBookingsList = readonly (readonly [offerId: string, offerBookings: StoredOfferBookings])[];
@@ -58,20 +62,38 @@ export class VerticalBookings {
    * (docs/contract.md#daily-caps).
    */
   activateCatalog(catalog: CompiledCatalog, nowMs: number): void {
-    this.clicksConfirmRevenue = catalog.vertical.clicksConfirmRevenue === true;
+    const limits = catalog.offers.map(({ id, dailyCap, budget }, index) => {
+      return { id, dailyCap, budget, clickMicros: catalog.computeClickValueRange(index) };
+    });
+    const listed = this.#applyLimits(catalog.vertical, limits, nowMs);
+    this.availability = new CatalogAvailability(catalog, listed, this.clickDistribution);
+    this.deleteOldBookings(nowMs);
+  }
+
+  /** As `activateCatalog`, for a catalog that was replaced before the start. Another catalog must be activated afterwards. */
+  restoreReplacedCatalog(vertical: Vertical, { offers }: CatalogSummary, nowMs: number): void {
+    this.#applyLimits(vertical, offers, nowMs);
+    this.deleteOldBookings(nowMs);
+  }
+
+  /** Returns the bookings of the offers, in the order of `limits`. */
+  #applyLimits(vertical: Vertical, limits: readonly OfferLimits[], nowMs: number): OfferBookings[] {
+    this.clicksConfirmRevenue = vertical.clicksConfirmRevenue === true;
     for (const offerBookings of this.#bookings.values()) offerBookings.catalogIndex = -1;
-    const listed = catalog.offers.map(({ id, dailyCap, budget }, catalogIndex) => {
+    const listed = limits.map(({ id, dailyCap, budget, clickMicros }, catalogIndex) => {
       const offerBookings = this.#bookings.get(id) ?? this.#addBookings(id);
-      const clickMicros = catalog.computeClickValueRange(catalogIndex);
-      Object.assign(offerBookings, { dailyCap, budget, removedMs: null, catalogIndex, clickMicros });
+      offerBookings.dailyCap = dailyCap;
+      offerBookings.budget = budget;
+      offerBookings.removedMs = null;
+      offerBookings.catalogIndex = catalogIndex;
+      offerBookings.clickMicros = clickMicros;
       offerBookings.tracksSessions = this.clicksConfirmRevenue || offerBookings.hasLimits;
       return offerBookings;
     });
     for (const offerBookings of this.#bookings.values()) {
       if (offerBookings.catalogIndex < 0) offerBookings.removedMs ??= nowMs;
     }
-    this.availability = new CatalogAvailability(catalog, listed, this.clickDistribution);
-    this.deleteOldBookings(nowMs);
+    return listed;
   }
 
   /** Ends the limits of offers that were removed 28 hours ago, and deletes the bookings of removed offers without recent revenue. */

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ApiKeyMode } from '../domain/mode.ts';
 import { createFolderDurably, writeFileDurably } from '../files/durable-files.ts';
@@ -6,6 +6,7 @@ import type { CatalogFile } from './catalog-schema.ts';
 import { canonicalJson, catalogVersionPattern, computeCatalogVersion } from './catalog-version.ts';
 import { type CatalogText, type ParsedCatalog, parseCatalog, parseCatalogSource } from './parse-catalog.ts';
 import type { VerticalWithProduct } from './product.ts';
+import { type CatalogSummary, catalogSummaryFormat } from './replaced-catalog.ts';
 
 interface ArchivedCatalog extends VerticalWithProduct {
   readonly mode: ApiKeyMode;
@@ -18,9 +19,9 @@ class CatalogArchiveError extends Error {
 }
 
 /**
- * Archive folder with the catalog versions that are in use or were replaced recently, and with the version before each catalog in use. The file `<version>.json` contains a catalog. For a
- * replaced version, the file `<version>.replaced` contains the Unix time of the replacement in milliseconds. Matching threads also load
- * catalogs from the archive folder.
+ * Archive folder with the catalog versions that are in use or were replaced recently, and with the version before each catalog in use. The
+ * file `<version>.json` contains a catalog, and `<version>.summary` its `CatalogSummary`. For a replaced version, the file
+ * `<version>.replaced` contains the Unix time of the replacement in milliseconds.
  */
 export class CatalogArchive {
   readonly folder: string;
@@ -71,6 +72,26 @@ export class CatalogArchive {
     if (this.#readCatalogText(version) !== text) writeFileDurably(this.#catalogFilePath(version), text);
   }
 
+  /** Stores the summary of an archived catalog, unless the archive has it. */
+  storeSummary(version: string, summary: CatalogSummary): void {
+    if (this.readSummary(version) === null) writeFileDurably(this.#summaryPath(version), JSON.stringify(summary));
+  }
+
+  /** Returns null if the summary is missing, damaged or of another release. */
+  readSummary(version: string): CatalogSummary | null {
+    try {
+      const summary: CatalogSummary = JSON.parse(readFileSync(this.#summaryPath(version), 'utf8'));
+      return summary.format === catalogSummaryFormat ? summary : null;
+    } catch {
+      return null;
+    }
+  }
+
+  /** Returns the size of an archived catalog in bytes; 0 if its file is missing. */
+  readCatalogSize(version: string): number {
+    return statSync(this.#catalogFilePath(version), { throwIfNoEntry: false })?.size ?? 0;
+  }
+
   /** Loads an archived catalog. Throws `CatalogArchiveError` if the archived catalog is missing or damaged. */
   loadCatalog(version: string): ArchivedCatalog {
     if (!catalogVersionPattern.test(version)) throw new CatalogArchiveError('not a catalog version');
@@ -103,7 +124,12 @@ export class CatalogArchive {
 
   removeCatalog(version: string): void {
     rmSync(this.#catalogFilePath(version), { force: true });
+    rmSync(this.#summaryPath(version), { force: true });
     this.markCatalogAsCurrent(version);
+  }
+
+  #summaryPath(version: string): string {
+    return join(this.folder, `${version}.summary`);
   }
 
   #catalogFilePath(version: string): string {

@@ -1,4 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
+import { SharedTimeout } from '../domain/async.ts';
 import { daysSinceEpoch } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
@@ -9,9 +11,15 @@ import {
   type CatalogCompileResult,
   compileCatalogInThread,
 } from './compile-catalog-in-thread.ts';
-import type { CompiledOffer } from './offer-view.ts';
 import type { CatalogSource } from './parse-catalog.ts';
 import { readArchivedCatalog } from './read-archived-catalog.ts';
+import {
+  hasExamplePage,
+  type OfferSummary,
+  type ReplacedCatalog,
+  type ReplacedSummary,
+  summarizeCatalog,
+} from './replaced-catalog.ts';
 import type { VerticalRegistry } from './vertical-registry.ts';
 
 interface CatalogStoreOptions {
@@ -66,11 +74,6 @@ export class InvalidCatalogError extends Error {
   }
 }
 
-export interface ReplacedCatalog {
-  readonly compiled: CompiledCatalog;
-  readonly replacedMs: number;
-}
-
 interface PreviousCatalog {
   readonly version: string;
   readonly replacedMs: number;
@@ -89,7 +92,8 @@ interface ServedCatalog {
 
 /**
  * Store of the compiled catalogs of all verticals and modes: catalogs in use, and catalogs replaced less than 28 hours ago
- * (docs/contract.md#replaced-catalogs). After a restart, the store loads the replaced catalogs from the archive folder.
+ * (docs/contract.md#replaced-catalogs). After a restart, the store has only the summaries of the replaced catalogs. It compiles a replaced
+ * catalog in the catalog thread when a click on one of its offers needs the catalog.
  */
 export class CatalogStore {
   readonly archive: CatalogArchive;
@@ -99,7 +103,11 @@ export class CatalogStore {
   readonly #beforeActivateHooks: PrepareCatalog[] = [];
   readonly #activateHooks: ((compiled: CompiledCatalog) => void)[] = [];
   readonly #abortController = new AbortController();
+  readonly #compileTimeout = new SharedTimeout(bounds.replacedCatalogWaitMs, bounds.deadlineCheckIntervalMs);
+  /** Number of clicks that wait until a replaced catalog is compiled. */
+  #waitingClicks = 0;
   #lastChange: Promise<unknown> = Promise.resolve();
+  #lastCompilation: Promise<unknown> = Promise.resolve();
 
   /** Loads all catalogs. Throws `InvalidCatalogError`, or the error of the system call if the archive folder cannot be written. */
   constructor(options: CatalogStoreOptions) {
@@ -119,6 +127,7 @@ export class CatalogStore {
       if (read.warnings.length > 0) options.onWarnings?.(source, read.warnings);
       const current = compileCatalog(read.catalog, vertical, source);
       this.archive.storeCatalog(current.version, { ...source, catalog: read.catalog });
+      this.archive.storeSummary(current.version, summarizeCatalog(current, current.vertical, current.mode));
       this.archive.markCatalogAsCurrent(current.version);
       this.#served.push({ source, current, activatedMs: options.clock.wallMs(), previous: null, reloadErrors: [] });
     }
@@ -130,11 +139,57 @@ export class CatalogStore {
     return this.#findServedCatalog(vertical, mode).current;
   }
 
-  /** Finds a catalog by version. Returns null if the version is unknown or was replaced more than 28 hours ago. */
+  /** Finds a catalog by version as `loadCatalogByVersion` does. Returns null also if the catalog is not compiled. */
   findCatalogByVersion(version: string): CompiledCatalog | null {
     for (const { current } of this.#served) if (current.version === version) return current;
+    return this.#findReplacedCatalog(version)?.compiled ?? null;
+  }
+
+  /**
+   * Finds a catalog by version, and compiles it if necessary. Returns null if the version is unknown or was replaced more than 28 hours ago.
+   * The promise never rejects. It resolves with `busy` if the catalog is not compiled in time, or if too many clicks wait.
+   */
+  loadCatalogByVersion(version: string): CompiledCatalog | null | Promise<CompiledCatalog | null | 'busy'> {
+    const found = this.findCatalogByVersion(version);
+    const replaced = found === null ? this.#findReplacedCatalog(version) : null;
+    return replaced === null ? found : this.#waitForReplacedCatalog(replaced);
+  }
+
+  #findReplacedCatalog(version: string): ReplacedCatalog | null {
     const replaced = this.#replaced.get(version);
-    return replaced !== undefined && this.#isCatalogRetained(replaced.replacedMs) ? replaced.compiled : null;
+    return replaced !== undefined && this.#isCatalogRetained(replaced.replacedMs) ? replaced : null;
+  }
+
+  async #waitForReplacedCatalog(replaced: ReplacedCatalog): Promise<CompiledCatalog | null | 'busy'> {
+    if (this.#waitingClicks >= bounds.replacedCatalogWaitingClicksMax) return 'busy';
+    this.#waitingClicks++;
+    try {
+      replaced.compiling ??= this.#compileReplacedCatalog(replaced);
+      const compiled = await this.#compileTimeout.wait(replaced.compiling);
+      return compiled === 'timeout' ? 'busy' : compiled;
+    } finally {
+      this.#waitingClicks--;
+    }
+  }
+
+  /** Compiles a replaced catalog. Only one is compiled at a time. Resolves with null if the archive has no such catalog. Never rejects. */
+  #compileReplacedCatalog(replaced: ReplacedCatalog): Promise<CompiledCatalog | null> {
+    const { version, vertical, mode } = replaced;
+    const { source } = this.#findServedCatalog(vertical.number, mode);
+    const compiling = this.#lastCompilation.then(async () => {
+      try {
+        const result = await this.#compile(source, version);
+        if (result.kind !== 'compiled') throw new Error(result.kind === 'invalid' ? result.errors[0] : result.kind);
+        replaced.compiled = new CompiledCatalog(result.parts, this.#options.registry.withProduct(vertical), { mode });
+      } catch (error) {
+        if (this.#abortController.signal.aborted) return null;
+        this.#replaced.delete(version);
+        this.#options.onArchiveError?.((error as Error).message);
+      }
+      return replaced.compiled;
+    });
+    this.#lastCompilation = compiling;
+    return compiling;
   }
 
   get currentCatalogVersions(): string[] {
@@ -150,11 +205,14 @@ export class CatalogStore {
     return this.#served;
   }
 
-  /** Returns the catalogs of a vertical and mode that were replaced in the last 28 hours, oldest replacement first. */
-  listReplacedCatalogs(vertical: number, mode: ApiKeyMode): ReplacedCatalog[] {
+  /** Returns the summaries of the catalogs of a vertical and mode that were replaced in the last 28 hours, oldest replacement first. */
+  listReplacedCatalogs(vertical: number, mode: ApiKeyMode): ReplacedSummary[] {
     return [...this.#replaced.values()]
-      .filter(({ compiled }) => compiled.vertical.number === vertical && compiled.mode === mode)
-      .sort((one, other) => one.replacedMs - other.replacedMs);
+      .filter((each) => each.vertical.number === vertical && each.mode === mode)
+      .sort((one, other) => one.replacedMs - other.replacedMs)
+      .map(({ replacedMs, summary, compiled }) => {
+        return { replacedMs, summary: summary ?? summarizeCatalog(compiled!, compiled!.vertical, mode) };
+      });
   }
 
   /** Finds the lender of an offer as `findOffer` does. */
@@ -163,12 +221,20 @@ export class CatalogStore {
   }
 
   /** Finds an offer in the catalogs in use, then in the replaced catalogs. Returns null if no catalog has the offer. */
-  findOffer(vertical: number, mode: ApiKeyMode, offerId: string): CompiledOffer | null {
-    const catalogs = [...this.currentCatalogs, ...[...this.#replaced.values()].map(({ compiled }) => compiled)];
-    for (const catalog of catalogs) {
-      if (catalog.vertical.number !== vertical || catalog.mode !== mode) continue;
-      const offer = catalog.offers[catalog.findOfferIndex(offerId)];
-      if (offer !== undefined) return offer;
+  findOffer(
+    vertical: number,
+    mode: ApiKeyMode,
+    offerId: string,
+  ): Pick<OfferSummary, 'lenderName' | 'isExample'> | null {
+    const isOfKey = (each: Pick<ReplacedCatalog, 'vertical' | 'mode'>) =>
+      each.vertical.number === vertical && each.mode === mode;
+    const served = this.#served.find(({ source }) => isOfKey(source));
+    const replaced = [...this.#replaced.values()].filter(isOfKey);
+    for (const { compiled, summary } of [{ compiled: served?.current ?? null, summary: null }, ...replaced]) {
+      const offer = compiled?.offers[compiled.findOfferIndex(offerId)];
+      if (offer !== undefined) return { lenderName: offer.lenderName, isExample: hasExamplePage(offer) };
+      const found = compiled === null ? summary?.offers.find(({ id }) => id === offerId) : undefined;
+      if (found !== undefined) return { lenderName: found.lenderName, isExample: found.isExample };
     }
     return null;
   }
@@ -203,10 +269,11 @@ export class CatalogStore {
     return turn;
   }
 
-  /** Aborts the current reload, if any. All later reloads fail. */
+  /** Aborts the current compilation, if any. All later reloads fail. */
   async close(): Promise<void> {
     this.#abortController.abort();
-    await this.#lastChange;
+    await Promise.all([this.#lastChange, this.#lastCompilation]);
+    this.#compileTimeout.close();
   }
 
   #findServedCatalog(vertical: number, mode: ApiKeyMode): ServedCatalog {
@@ -227,23 +294,30 @@ export class CatalogStore {
 
   async #compileAndActivate(served: ServedCatalog): Promise<CatalogReloadResult> {
     const { source, current: old } = served;
-    const { vertical, mode } = source;
-    const { compile = compileCatalogInThread } = this.#options;
-    const compiled = await compile(
-      {
-        source: 'text' in source ? { text: source.text } : { file: source.file },
-        vertical,
-        mode,
-        today: this.#findLatestAsOf(source),
-        currentVersion: old.version,
-        archiveFolder: this.archive.folder,
-      },
-      this.#abortController.signal,
-    );
+    const { mode } = source;
+    const compiled = await this.#compile(source, null);
     if (compiled.kind === 'invalid') return { ok: false, errors: compiled.errors };
     if (compiled.kind === 'unchanged') return { ok: true, version: old.version, changed: false, warnings: [] };
     const { parts, warnings } = compiled;
     return await this.#activateCatalog(served, new CompiledCatalog(parts, old, { mode }), warnings);
+  }
+
+  /** Compiles the source of a catalog, or an archived version of the catalog. */
+  #compile(source: CatalogSource, archivedVersion: string | null): Promise<CatalogCompileResult> {
+    const { vertical, mode } = source;
+    const { compile = compileCatalogInThread } = this.#options;
+    return compile(
+      {
+        source: 'text' in source ? { text: source.text } : { file: source.file },
+        archivedVersion,
+        vertical,
+        mode,
+        today: this.#findLatestAsOf(source),
+        currentVersion: this.currentCatalog(vertical.number, mode).version,
+        archiveFolder: this.archive.folder,
+      },
+      this.#abortController.signal,
+    );
   }
 
   /** Activates a catalog that is already in the archive. If the activation fails, removes the new catalog from the archive. */
@@ -257,11 +331,12 @@ export class CatalogStore {
     const replacedMs = this.#options.clock.wallMs();
     try {
       this.#deleteExpiredCatalogs(version);
-      // A replaced catalog that becomes current again no longer counts as replaced.
-      if (this.#replaced.size - Number(this.#replaced.has(version)) >= bounds.replacedCatalogsMax) {
-        throw new Error(`${this.#replaced.size} replaced catalogs are still retained; try again later`);
+      this.#assertRoomForReplacedCatalog(old.version, version);
+      for (const prepare of this.#beforeActivateHooks) {
+        await prepare(compiled);
+        // Each step takes milliseconds for a large catalog, so requests are answered between two steps.
+        await nextTurn();
       }
-      for (const prepare of this.#beforeActivateHooks) await prepare(compiled);
       this.archive.markCatalogReplaced(old.version, replacedMs);
       this.archive.markCatalogAsCurrent(version);
     } catch (error) {
@@ -273,10 +348,21 @@ export class CatalogStore {
     served.current = compiled;
     served.activatedMs = this.#options.clock.wallMs();
     this.#replaced.delete(version);
-    this.#replaced.set(old.version, { compiled: old, replacedMs });
+    this.#addReplacedCatalog(old.version, replacedMs, { ...served.source, summary: null, compiled: old });
     for (const hook of this.#activateHooks) hook(compiled);
     if (warnings.length > 0) this.#options.onWarnings?.(served.source, warnings);
     return { ok: true, version, changed: true, warnings };
+  }
+
+  /** Throws if too many replaced catalogs would be stored when the version `activated` replaces the version `replaced`. */
+  #assertRoomForReplacedCatalog(replaced: string, activated: string): void {
+    // A replaced catalog that becomes current again no longer counts as replaced.
+    const retained = [...this.#replaced.values()].filter(({ version }) => version !== activated);
+    const bytes = retained.reduce((sum, each) => sum + each.bytes, this.archive.readCatalogSize(replaced));
+    if (retained.length < bounds.replacedCatalogsMax && bytes <= bounds.replacedCatalogsBytesMax) return;
+    throw new Error(
+      `${retained.length} replaced catalogs (${Math.ceil(bytes / 2 ** 20)} MiB with the catalog in use) are still retained; try again later`,
+    );
   }
 
   /** Sets the version that the catalog in use replaced, and deletes the version before it from the archive if nothing else needs it. */
@@ -309,6 +395,29 @@ export class CatalogStore {
     }
   }
 
+  /** Adds a replaced catalog with its archived summary. Compiles the catalog if the archive has no summary. Throws `CatalogArchiveError`. */
+  #loadReplacedCatalog(version: string, replacedMs: number): void {
+    const summary = this.archive.readSummary(version);
+    const served = summary === null ? undefined : this.#findCatalogOfArchive(summary);
+    if (served !== undefined) {
+      this.#addReplacedCatalog(version, replacedMs, { ...served.source, summary, compiled: null });
+      return;
+    }
+    const archived = this.archive.loadCatalog(version);
+    const compiled = compileCatalog(archived.catalog, archived, archived);
+    this.archive.storeSummary(version, summarizeCatalog(compiled, compiled.vertical, compiled.mode));
+    this.#addReplacedCatalog(version, replacedMs, { ...compiled, summary: null, compiled });
+  }
+
+  #addReplacedCatalog(
+    version: string,
+    replacedMs: number,
+    { vertical, mode, summary, compiled }: Pick<ReplacedCatalog, 'vertical' | 'mode' | 'summary' | 'compiled'>,
+  ): void {
+    const bytes = this.archive.readCatalogSize(version);
+    this.#replaced.set(version, { version, replacedMs, bytes, vertical, mode, summary, compiled, compiling: null });
+  }
+
   #loadReplacedCatalogs(): void {
     const nowMs = this.#options.clock.wallMs();
     this.#findPreviousCatalogs(nowMs);
@@ -322,8 +431,7 @@ export class CatalogStore {
       }
       if (markedMs === null) this.archive.markCatalogReplaced(version, replacedMs);
       try {
-        const archived = this.archive.loadCatalog(version);
-        this.#replaced.set(version, { compiled: compileCatalog(archived.catalog, archived, archived), replacedMs });
+        this.#loadReplacedCatalog(version, replacedMs);
       } catch (error) {
         this.#options.onArchiveError?.((error as Error).message);
       }
@@ -334,19 +442,25 @@ export class CatalogStore {
   #findPreviousCatalogs(nowMs: number): void {
     for (const { version, replacedMs } of this.archive.listCatalogVersions()) {
       if (this.currentCatalogVersions.includes(version)) continue;
-      const served = this.#findCatalogOfArchive(version);
+      const served = this.#findCatalogOfVersion(version);
       const previous = { version, replacedMs: replacedMs ?? nowMs };
       if (served !== undefined && previous.replacedMs >= (served.previous?.replacedMs ?? 0)) served.previous = previous;
     }
   }
 
-  /** Finds the catalog in use of the vertical and mode of an archived catalog; undefined if there is none, or the file is damaged. */
-  #findCatalogOfArchive(version: string): ServedCatalog | undefined {
+  /** Returns undefined if no such catalog is in use, or if the archived file is damaged. */
+  #findCatalogOfVersion(version: string): ServedCatalog | undefined {
     try {
-      const { vertical, mode } = readArchivedCatalog(this.archive.folder, version);
-      return this.#served.find(({ source }) => source.vertical.segment === vertical && source.mode === mode);
+      return this.#findCatalogOfArchive(
+        this.archive.readSummary(version) ?? readArchivedCatalog(this.archive.folder, version),
+      );
     } catch {
       return undefined; // `#loadReplacedCatalogs` reports a damaged file.
     }
+  }
+
+  /** Finds the catalog in use of the vertical and mode of an archived catalog. Returns undefined if there is none. */
+  #findCatalogOfArchive({ vertical, mode }: { readonly vertical: string; readonly mode: string }) {
+    return this.#served.find(({ source }) => source.vertical.segment === vertical && source.mode === mode);
   }
 }

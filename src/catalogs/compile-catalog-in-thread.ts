@@ -8,9 +8,12 @@ import { compileCatalogData } from './compile-catalog.ts';
 import type { CompiledCatalogData, CompiledOffer } from './offer-view.ts';
 import type { CatalogText } from './parse-catalog.ts';
 import type { VerticalProduct } from './product.ts';
+import { summarizeCatalog } from './replaced-catalog.ts';
 
 export interface CatalogCompileJob {
   readonly source: CatalogText;
+  /** Version of an archived catalog that is compiled instead of `source`; null to compile `source`. */
+  readonly archivedVersion: string | null;
   readonly vertical: Vertical;
   readonly mode: ApiKeyMode;
   /** Current UTC day in days since the Unix epoch; undefined if offers may have an `as_of` in the future. */
@@ -26,17 +29,22 @@ export type CatalogCompileResult =
   /** Result for a source that is not a valid catalog. `errors` has one line for each error. */
   | { readonly kind: 'invalid'; readonly errors: readonly string[] };
 
-/** Reads, validates, compiles and archives a catalog in the calling thread. Throws if the archive cannot be written. */
+/** Reads, validates, compiles and archives a catalog in the calling thread. Throws if the archive cannot be read or written. */
 export function compileCatalogSource(job: CatalogCompileJob, product: VerticalProduct): CatalogCompileResult {
   const { source, mode, today, currentVersion, archiveFolder } = job;
   const vertical = { vertical: job.vertical, product };
   const archive = new CatalogArchive(archiveFolder, [vertical]);
+  if (job.archivedVersion !== null) {
+    const { catalog } = archive.loadCatalog(job.archivedVersion);
+    return { kind: 'compiled', parts: compileCatalogData(catalog, vertical, mode), warnings: [] };
+  }
   const parsed = archive.parseSource(source, vertical, mode, today);
   if (!parsed.ok) return { kind: 'invalid', errors: parsed.errors };
   const { catalog, warnings } = parsed;
   if (computeCatalogVersion(catalog, mode) === currentVersion) return { kind: 'unchanged' };
   const parts = compileCatalogData(catalog, vertical, mode);
   archive.storeCatalog(parts.version, { ...vertical, mode, catalog });
+  archive.storeSummary(parts.version, summarizeCatalog(parts, vertical.vertical, mode));
   return { kind: 'compiled', parts, warnings };
 }
 

@@ -103,13 +103,18 @@ export class CompiledCatalog implements CompiledCatalogData {
    * revenue. Returns 0 for both if no click on the offer has revenue.
    */
   computeClickValueRange(offerIndex: number): { readonly minMicros: number; readonly maxMicros: number } {
-    let [minMicros, maxMicros] = [0, 0];
-    for (const micros of listClickRevenueMicros(this.tables, offerIndex)) {
-      if (micros > 0 && (minMicros === 0 || micros < minMicros)) minMicros = micros;
-      maxMicros = Math.max(maxMicros, micros);
-    }
-    return { minMicros, maxMicros };
+    return computeClickValueRange(this.tables, offerIndex);
   }
+}
+
+/** See `CompiledCatalog.computeClickValueRange`. */
+export function computeClickValueRange(tables: MatchTables, offerIndex: number) {
+  let [minMicros, maxMicros] = [0, 0];
+  for (const micros of listClickRevenueMicros(tables, offerIndex)) {
+    if (micros > 0 && (minMicros === 0 || micros < minMicros)) minMicros = micros;
+    maxMicros = Math.max(maxMicros, micros);
+  }
+  return { minMicros, maxMicros };
 }
 
 /** Compiles a catalog that `parseCatalog` accepted for the vertical. */

@@ -40,7 +40,7 @@ export class LogoService {
   }
 
   /** Adds the missing logos of a replaced catalog to the cache, at most `bounds.unusedLogoNamesMax` logos. */
-  async loadOldLogos({ folder }: LogoSource, { lenders }: CatalogWithLogos): Promise<void> {
+  async loadOldLogos({ folder }: LogoSource, lenders: readonly Lender[]): Promise<void> {
     const missing = lenders.filter(({ logo }) => !this.cache.has(logo)).slice(0, bounds.unusedLogoNamesMax);
     if (missing.length > 0) this.cache.keepPreviousLogos((await readLogos(folder, missing)).logos.values());
   }

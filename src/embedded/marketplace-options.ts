@@ -55,8 +55,11 @@ export interface NewPartnerKey {
   readonly limits?: Partial<KeyLimits>;
 }
 
-/** Result of `followClick`. For a speculative request, `kind` is `retry_later`: the browser sends another request when the visitor clicks. */
-export type FollowClickOutcome = ClickResult | { readonly kind: 'retry_later'; readonly retryAfterSeconds: number };
+/**
+ * Result of `followClick`. `kind` is `retry_later` for a speculative request, because the browser sends another request when the visitor
+ * clicks, and while a replaced catalog is compiled after a restart.
+ */
+export type FollowClickOutcome = ClickResult;
 
 /**
  * A confirmation of a click. The click is identified by `click_id`, by `sub_id` and `svc_offer_id`, or by all three

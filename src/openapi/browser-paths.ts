@@ -28,6 +28,14 @@ import {
   retryAfterHeader,
 } from './responses.ts';
 
+const refreshHeader: OpenApiHeaders = {
+  Refresh: {
+    description: 'Seconds after which the browser repeats the request.',
+    required: false,
+    schema: Type.Integer({ minimum: 1 }),
+  },
+};
+
 /** Splits the widget URL into an OpenAPI server (the origin) and a path without a trailing slash. */
 function widgetServer({ widget }: Pick<PublicUrls, 'widget'>) {
   const { origin, pathname } = new URL(widget);
@@ -81,10 +89,11 @@ export function browserPathItems(
             { 'text/plain': { schema: Type.String() } },
           ),
           404: browserResponse('The link is invalid. An HTML page.', noStoreHeader, htmlContent),
-          503: browserResponse('For a speculative request, such as a prefetch.', {
-            ...noStoreHeader,
-            ...retryAfterHeader,
-          }),
+          503: browserResponse(
+            'For a speculative request, such as a prefetch, without a body. Otherwise, the offer is not loaded yet, and the browser repeats the request.',
+            { ...noStoreHeader, ...retryAfterHeader, ...refreshHeader },
+            htmlContent,
+          ),
           ...methodNotAllowedResponses,
           default: defaultResponse,
         },

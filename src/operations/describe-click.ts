@@ -1,4 +1,3 @@
-import { exampleLandingPath } from '../catalogs/catalog-schema.ts';
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import { parseQueryParameters } from '../domain/query-string.ts';
 import type { ClickIds } from '../ids/click-tokens.ts';
@@ -37,8 +36,7 @@ export function describeClick(
   const { vertical, mode } = decodeSubId(sub);
   const offer = catalogs.findOffer(vertical, mode, offerId);
   if (offer === null) return null;
-  const isExample = mode === 'live' && offer.landingUrlParts[0]?.startsWith(exampleLandingPath) === true;
-  if (page === 'example' ? !isExample : mode !== 'test') return null;
+  if (page === 'example' ? mode !== 'live' || !offer.isExample : mode !== 'test') return null;
   const { lenderName } = offer;
   if (mode === 'live') return { lenderName, offerId, valueMicros };
   const ranking = sessions.get(formatSubId(sub))?.cachedRanking;

@@ -1,3 +1,4 @@
+import { bounds } from '../bounds.ts';
 import type { ClickDecider } from '../budgets/click-decider.ts';
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import { toClickRecordItems } from '../clicks/click-decision.ts';
@@ -54,7 +55,9 @@ export interface ClickRequest {
 export type ClickResult =
   | { readonly kind: 'redirect'; readonly location: string; readonly clickId: string }
   /** Result for an invalid click URL or a deleted catalog version. */
-  | { readonly kind: 'unknown' };
+  | { readonly kind: 'unknown' }
+  /** Result while the replaced catalog of the offer is not compiled yet. Nothing was recorded. */
+  | { readonly kind: 'retry_later'; readonly retryAfterSeconds: number };
 
 /**
  * GET /c (docs/contract.md#click-redirect): redirects a click once its record is durable. The landing URL comes from the catalog version
@@ -68,7 +71,9 @@ export async function followClick(deps: FollowClickDeps, request: ClickRequest):
   const link = verifyClickLink(deps, request);
   if (link === null) return { kind: 'unknown' };
   const { subBytes, payload } = link;
-  const catalog = deps.catalogs.findCatalogByVersion(payload.catalogVersion);
+  const found = deps.catalogs.loadCatalogByVersion(payload.catalogVersion);
+  const catalog = found instanceof Promise ? await found : found;
+  if (catalog === 'busy') return { kind: 'retry_later', retryAfterSeconds: bounds.retryAfterSeconds };
   const offerIndex = catalog?.findOfferIndex(request.offer) ?? -1;
   if (catalog === null || offerIndex < 0) return { kind: 'unknown' };
 

@@ -89,8 +89,10 @@ export async function openLogoService(
     logos.publishLogos(sourceOf(catalog), catalog);
   }
   for (const { vertical, mode } of options.catalogs) {
-    for (const { compiled } of catalogs.listReplacedCatalogs(vertical.number, mode))
-      await logos.loadOldLogos(sourceOf(compiled), compiled);
+    for (const { summary } of catalogs.listReplacedCatalogs(vertical.number, mode)) {
+      const lenders = new Map(summary.offers.map(({ lenderName, logo }) => [lenderName, { name: lenderName, logo }]));
+      await logos.loadOldLogos(logoSource(options, vertical.number, mode), [...lenders.values()]);
+    }
   }
   catalogs.onBeforeActivate((catalog) => logos.loadLogos(sourceOf(catalog), catalog));
   catalogs.onCatalogActivated((catalog) => logos.publishLogos(sourceOf(catalog), catalog));

@@ -24,9 +24,9 @@ export async function activateLimits(
   if (!bookings.isRestored) return;
   const nowMs = options.clock.wallMs();
   for (const { vertical, mode } of options.catalogs) {
-    const replaced = catalogs.listReplacedCatalogs(vertical.number, mode).map(({ compiled }) => compiled);
-    for (const catalog of [...replaced, catalogs.currentCatalog(vertical.number, mode)]) {
-      await bookings.loadPastClicks(catalog, nowMs, createHistoryReader(options, ledger));
+    const replaced = catalogs.listReplacedCatalogs(vertical.number, mode).map(({ summary }) => summary);
+    for (const { offers } of [...replaced, catalogs.currentCatalog(vertical.number, mode)]) {
+      await bookings.loadPastClicks({ vertical, mode, offers }, nowMs, createHistoryReader(options, ledger));
     }
   }
   restoreCatalogs(options, catalogs, bookings);

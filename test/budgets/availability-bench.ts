@@ -1,8 +1,8 @@
 import { bounds } from '../../src/bounds.ts';
 import { ClickDecider } from '../../src/budgets/click-decider.ts';
 import { LedgerBookings, type StoredFigures } from '../../src/budgets/ledger-bookings.ts';
-import type { ReplacedCatalog } from '../../src/catalogs/catalog-store.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
+import { type ReplacedSummary, summarizeCatalog } from '../../src/catalogs/replaced-catalog.ts';
 import { type ClickDecision, toClickRecordItems } from '../../src/clicks/click-decision.ts';
 import type { ApiKeyMode } from '../../src/domain/mode.ts';
 import type { StoredPiece } from '../../src/domain/snapshot-part.ts';
@@ -47,7 +47,7 @@ export class AvailabilityBench {
   /** Steps of a snapshot that is not complete, or null. */
   #capture: Generator<void> | null = null;
   /** Replaced catalogs by version, as `CatalogStore` stores them. */
-  readonly #replaced = new Map<string, ReplacedCatalog>();
+  readonly #replaced = new Map<string, ReplacedSummary>();
   #serial = 0;
 
   /** @param pairsMax maximum number of session-offer pairs until the first restart */
@@ -158,7 +158,9 @@ export class AvailabilityBench {
       if (isNeeded) this.bookings.applyLedgerRecord(record, index + 1);
     }
     if (!this.bookings.isRestored) return;
-    for (const catalog of [...this.#listReplacedCatalogs().map(({ compiled }) => compiled), this.catalog]) {
+    const { vertical, mode } = this.catalog;
+    for (const { offers } of [...this.#listReplacedCatalogs().map(({ summary }) => summary), this.catalog]) {
+      const catalog = { vertical, mode, offers };
       await this.bookings.loadPastClicks(catalog, this.nowMs, async (sinceMs, visit) => {
         for (const [index, record] of this.ledger.entries()) if (record[1] >= sinceMs) visit(record, index + 1);
       });
@@ -202,7 +204,8 @@ export class AvailabilityBench {
       for (const [index, record] of history.entries()) if (record[1] >= sinceMs) visit(record, index + 1);
     });
     this.#replaced.delete(catalog.version);
-    this.#replaced.set(this.catalog.version, { compiled: this.catalog, replacedMs: this.nowMs });
+    const { version, vertical, mode } = this.catalog;
+    this.#replaced.set(version, { summary: summarizeCatalog(this.catalog, vertical, mode), replacedMs: this.nowMs });
     this.catalog = catalog;
     this.bookings.activateCatalog(catalog, this.nowMs);
   }
@@ -211,7 +214,7 @@ export class AvailabilityBench {
     this.bookings.restoreCatalogs(this.catalog, this.#listReplacedCatalogs());
   }
 
-  #listReplacedCatalogs(): ReplacedCatalog[] {
+  #listReplacedCatalogs(): ReplacedSummary[] {
     const sinceMs = this.nowMs - bounds.replacedCatalogRetentionMs;
     return [...this.#replaced.values()].filter(({ replacedMs }) => replacedMs > sinceMs);
   }

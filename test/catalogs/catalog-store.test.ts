@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { getEventListeners } from 'node:events';
-import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { bounds } from '../../src/bounds.ts';
 import { type CatalogReloadResult, CatalogStore, InvalidCatalogError } from '../../src/catalogs/catalog-store.ts';
 import { computeCatalogVersion } from '../../src/catalogs/catalog-version.ts';
+import type { CompiledCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { compileCatalogInThread, compileCatalogSource } from '../../src/catalogs/compile-catalog-in-thread.ts';
 import type { CatalogSource } from '../../src/catalogs/parse-catalog.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
@@ -55,6 +56,13 @@ function open(catalogs: CatalogSource[], options: Partial<ConstructorParameters<
     compile: async (job) => compileCatalogSource(job, builtInVerticals.getProduct(job.vertical)),
     ...options,
   });
+}
+
+/** Whether the store has a catalog, which it may have to compile. */
+async function finds(store: CatalogStore, version: string): Promise<boolean> {
+  const found = await store.loadCatalogByVersion(version);
+  assert.notEqual(found, 'busy');
+  return found !== null;
 }
 
 /** Opens a store whose first catalog, with the offer `a`, was replaced by a catalog with the offer `b`. */
@@ -133,7 +141,7 @@ test('lists replaced catalogs of a mode in the order of replacement, also after 
     await change(store, textWith(id));
   }
   const replaced = (of: CatalogStore) =>
-    of.listReplacedCatalogs(1, 'live').map(({ compiled, replacedMs }) => [...idsOf(compiled), replacedMs - startMs]);
+    of.listReplacedCatalogs(1, 'live').map(({ summary, replacedMs }) => [...idsOf(summary), replacedMs - startMs]);
   const expected = [
     ['b', 2],
     ['c', 3],
@@ -162,9 +170,9 @@ test('a reload can activate an earlier catalog version again', async () => {
   assert.equal(store.currentCatalog(1, 'live').version, first);
   clock.advance(bounds.replacedCatalogRetentionMs * 2);
   assert.notEqual(store.findCatalogByVersion(first), null);
-  assert.notEqual(open([live(textWith('a'))]).findCatalogByVersion(first), null);
+  assert.ok(await finds(open([live(textWith('a'))]), first));
   // The catalog is retained for 28 hours after its last replacement.
-  assert.notEqual(open([live(textWith('c'))]).findCatalogByVersion(first), null);
+  assert.ok(await finds(open([live(textWith('c'))]), first));
 });
 
 test('keeps the archive file when a reload activates an expired catalog version again', async () => {
@@ -208,6 +216,7 @@ test('compiles a catalog in a thread, and reports a catalog that needs too much 
   mkdirSync(archiveFolder);
   const job = {
     source: { text: JSON.stringify(generateCatalog(3, 1_500)) },
+    archivedVersion: null,
     vertical: personalLoans,
     mode: 'live',
     today: 20_000,
@@ -283,20 +292,72 @@ test('after a restart, a replaced catalog is still retained until its original e
   const { old } = await openReplaced();
   clock.advance(bounds.replacedCatalogRetentionMs - 10);
   const reopened = open([live(textWith('b'))]);
+  assert.ok(await finds(reopened, old));
   assert.equal(reopened.findCatalogByVersion(old)!.landingUrl(0, 'x'), 'https://plain.example/?c=x');
   clock.advance(10);
-  assert.equal(reopened.findCatalogByVersion(old), null);
+  assert.ok(!(await finds(reopened, old)));
 });
 
-test('if a catalog is replaced while the server is stopped, the retention of the old catalog begins at the next start', () => {
+test('compiles a replaced catalog of an earlier process once, when it is needed', async () => {
+  const { store, old } = await openReplaced();
+  const jobs: (string | null)[] = [];
+  const reopened = open([live(textWith('b'))], {
+    compile: async (job) => {
+      jobs.push(job.archivedVersion);
+      return compileCatalogSource(job, builtInVerticals.getProduct(job.vertical));
+    },
+  });
+  assert.equal(reopened.findCatalogByVersion(old), null);
+  assert.deepEqual(reopened.findOffer(1, 'live', 'a'), store.findOffer(1, 'live', 'a'));
+  assert.deepEqual(jobs, []);
+  const [one, other] = await Promise.all([reopened.loadCatalogByVersion(old), reopened.loadCatalogByVersion(old)]);
+  assert.deepEqual(one, store.findCatalogByVersion(old));
+  assert.equal(other, one);
+  assert.equal(reopened.loadCatalogByVersion(old), one);
+  assert.deepEqual(jobs, [old]);
+});
+
+test('reads the same limits and lenders of a replaced catalog from its summary and from its file', async () => {
+  const { store, old } = await openReplaced();
+  const expected = store.listReplacedCatalogs(1, 'live');
+  assert.deepEqual(open([live(textWith('b'))]).listReplacedCatalogs(1, 'live'), expected);
+  for (const content of [null, '{"format":0}', 'junk']) {
+    const file = join(archiveFolder, `${old}.summary`);
+    rmSync(file);
+    if (content !== null) writeFileSync(file, content);
+    assert.deepEqual(open([live(textWith('b'))]).listReplacedCatalogs(1, 'live'), expected);
+  }
+});
+
+test('a click waits for a limited time, and only a limited number of clicks wait', async () => {
+  const { old } = await openReplaced();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const reopened = open([live(textWith('b'))], {
+    compile: async (job) => {
+      await promise;
+      return compileCatalogSource(job, builtInVerticals.getProduct(job.vertical));
+    },
+  });
+  const waiting = Array.from({ length: bounds.replacedCatalogWaitingClicksMax }, () =>
+    reopened.loadCatalogByVersion(old),
+  );
+  assert.equal(await reopened.loadCatalogByVersion(old), 'busy');
+  resolve();
+  for (const found of await Promise.all(waiting)) assert.deepEqual(idsOf(found as CompiledCatalog), ['a']);
+
+  const slow = open([live(textWith('b'))], { compile: () => new Promise(() => {}) });
+  assert.equal(await slow.loadCatalogByVersion(old), 'busy');
+});
+
+test('if a catalog is replaced while the server is stopped, the retention of the old catalog begins at the next start', async () => {
   const old = open([live(textWith('a'))]).currentCatalog(1, 'live').version;
   clock.advance(bounds.replacedCatalogRetentionMs * 3);
   const store = open([live(textWith('b'))]);
   clock.advance(bounds.replacedCatalogRetentionMs - 1);
-  assert.notEqual(open([live(textWith('b'))]).findCatalogByVersion(old), null);
-  assert.notEqual(store.findCatalogByVersion(old), null);
+  assert.ok(await finds(open([live(textWith('b'))]), old));
+  assert.ok(await finds(store, old));
   clock.advance(1);
-  assert.equal(open([live(textWith('b'))]).findCatalogByVersion(old), null);
+  assert.ok(!(await finds(open([live(textWith('b'))]), old)));
 });
 
 test('reports an archived catalog that is unreadable or has changed, and loads the other archived catalogs', async () => {
@@ -311,8 +372,10 @@ test('reports an archived catalog that is unreadable or has changed, and loads t
     writeFileSync(join(archiveFolder, `${first}.json`), content);
     const problems: string[] = [];
     const reopened = open([live(textWith('c'))], { onArchiveError: (problem) => problems.push(problem) });
-    assert.equal(reopened.findCatalogByVersion(first), null);
-    assert.notEqual(reopened.findCatalogByVersion(second), null);
+    assert.ok(!(await finds(reopened, first)));
+    assert.ok(await finds(reopened, second));
+    assert.equal(problems.length, 1);
+    assert.equal(await reopened.loadCatalogByVersion(first), null, 'the catalog is not compiled again');
     assert.equal(problems.length, 1);
     assert.match(problems[0]!, new RegExp(expected));
   }
@@ -378,10 +441,25 @@ test('rejects a reload while the maximum number of replaced catalogs is retained
   }
   const full = open([live(textWith('a'))]);
   const refused = await change(full, textWith('b'));
-  assert.match(refused.ok ? '' : refused.errors[0]!, /: 256 replaced catalogs are still retained; try again later$/);
+  assert.match(
+    refused.ok ? '' : refused.errors[0]!,
+    /: 256 replaced catalogs \(1 MiB with the catalog in use\) are still retained; try again later$/,
+  );
   assert.ok((await change(full, textWith('kept-0'))).ok, 'a retained catalog can become current again');
   clock.advance(bounds.replacedCatalogRetentionMs);
   assert.ok((await change(full, textWith('b'))).ok);
+});
+
+test('rejects a reload while the files of the replaced catalogs have the maximum size', async (t) => {
+  const { store } = await openReplaced();
+  const bytes = statSync(join(archiveFolder, `${store.currentCatalogVersions[0]}.json`)).size;
+  t.after(() => Object.assign(bounds, { replacedCatalogsBytesMax }));
+  const { replacedCatalogsBytesMax } = bounds;
+  Object.assign(bounds, { replacedCatalogsBytesMax: 2 * bytes - 1 });
+  const refused = await change(store, textWith('c'));
+  assert.match(refused.ok ? '' : refused.errors[0]!, /: 1 replaced catalogs \(1 MiB .* are still retained/);
+  Object.assign(bounds, { replacedCatalogsBytesMax: 2 * bytes });
+  assert.ok((await change(store, textWith('c'))).ok);
 });
 
 test('runs concurrent reloads one after the other', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { pino } from 'pino';
+import { bounds } from '../../src/bounds.ts';
 import { computeCatalogVersion } from '../../src/catalogs/catalog-version.ts';
 import type { MarketplaceResponse } from '../../src/index.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
@@ -90,6 +91,28 @@ test('a catalog reload under load causes no incorrect response', async (t) => {
   const landing = await caller.click(shownBefore.offers[0]!.click_url);
   assert.equal(landing.status, 302);
   assert.match(landing.headers.get('location') ?? '', new RegExp(`offer=${expectedBefore.ids[0]}&`));
+});
+
+test('after a restart, a click waits for its replaced catalog, or is repeated by the browser', async (t) => {
+  const { market, exchange } = await startBefore(t);
+  const caller = market.caller(fixture);
+  const shown = await caller.offers(await caller.createSessionWithFields('replaced', complete), {});
+  exchange(after);
+  await market.marketplace.reloadCatalogs();
+  await market.restart();
+  const click = () => market.caller(fixture).click(shown.offers[0]!.click_url);
+  const { replacedCatalogWaitingClicksMax } = bounds;
+  Object.assign(bounds, { replacedCatalogWaitingClicksMax: 0 });
+  t.after(() => Object.assign(bounds, { replacedCatalogWaitingClicksMax }));
+  const { status, headers } = await click();
+  assert.deepEqual(
+    [status, ...['retry-after', 'refresh', 'cache-control'].map((name) => headers.get(name))],
+    [503, '1', '1', 'no-store'],
+  );
+  Object.assign(bounds, { replacedCatalogWaitingClicksMax });
+  const clicks = await Promise.all([click(), click()]);
+  for (const { headers } of clicks)
+    assert.match(headers.get('location') ?? '', new RegExp(`offer=${shown.offers[0]!.svc_offer_id}&`));
 });
 
 test('continues with the active catalog if the new file is invalid, and applies and logs the next valid file', async (t) => {

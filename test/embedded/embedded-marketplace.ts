@@ -6,6 +6,7 @@ import {
   type MarketplaceOptions,
   type PartnerApiResult,
 } from '../../src/index.ts';
+import '../support/patient-deadlines.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

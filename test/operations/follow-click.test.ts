@@ -258,6 +258,14 @@ for (const isLive of [true, false]) {
 }
 
 describe('followClick', () => {
+  it('asks for a later retry without recording the click while the replaced catalog is not compiled', async (t) => {
+    const bench = await openBench(t);
+    const catalogs = { loadCatalogByVersion: async () => 'busy' } as unknown as CatalogStore;
+    const outcome = await bench.follow(bench.link(), { catalogs });
+    assert.deepEqual(outcome, { kind: 'retry_later', retryAfterSeconds: 1 });
+    assert.deepEqual([bench.ledger.log.lastAppendedPosition, bench.unrecorded], [0, 0]);
+  });
+
   it('writes a durable click record before the redirect, and issues a new click_id for each repeated click', async (t) => {
     const bench = await openBench(t);
     const link = bench.link();

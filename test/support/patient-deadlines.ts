@@ -8,4 +8,5 @@ Object.assign(bounds, {
   clickDurabilityTimeoutMs: 600_000,
   scrapeReadTimeoutMs: 600_000,
   catalogComparisonWaitMs: 600_000,
+  replacedCatalogWaitMs: 600_000,
 });

@@ -1,10 +1,17 @@
+import { bounds } from '../../bounds.ts';
 import { exampleLandingPath } from '../../catalogs/catalog-schema.ts';
 import { clickPath, parseClickQuery } from '../../operations/click-url.ts';
 import { type DescribeClickDeps, describeClick } from '../../operations/describe-click.ts';
 import { type FollowClickDeps, followClick } from '../../operations/follow-click.ts';
 import type { RequestContext, RequestHandler } from '../engines/listener.ts';
 import { formatHeader, formatHeaders } from '../engines/response-head.ts';
-import { clickNotFoundPage, exampleLandingPage, noticePageCsp, sandboxLandingPage } from './html-pages.ts';
+import {
+  clickNotFoundPage,
+  clickRetryPage,
+  exampleLandingPage,
+  noticePageCsp,
+  sandboxLandingPage,
+} from './html-pages.ts';
 import { headersOfSpeculativeReply, isSpeculative } from './request-parsing.ts';
 import { allowOnlyGet, withRoute } from './routing.ts';
 
@@ -22,6 +29,13 @@ export const landingPageHeaders = {
   'X-Robots-Tag': 'noindex',
 };
 const pageHeaders = formatHeaders(landingPageHeaders);
+
+/** The browser sends the request again by itself. */
+const retryHeaders = formatHeaders({
+  ...landingPageHeaders,
+  'Retry-After': String(bounds.retryAfterSeconds),
+  Refresh: String(bounds.retryAfterSeconds),
+});
 
 /** Returns the HTML of a built-in landing page; null if the path belongs to no landing page. */
 export function renderLandingPage(deps: DescribeClickDeps, path: string, query: string): string | null {
@@ -63,6 +77,9 @@ async function redirect(deps: FollowClickDeps, context: RequestContext): Promise
   });
   const result = await followClick(deps, request);
   if (result.kind === 'unknown') return context.reply({ status: 404, headers: pageHeaders, body: clickNotFoundPage });
+  if (result.kind === 'retry_later') {
+    return context.reply({ status: 503, headers: retryHeaders, body: clickRetryPage });
+  }
   const headers = formatHeader('Location', result.location) + redirectHeaders;
   context.reply({ status: 302, headers, body: redirectBody });
 }

@@ -45,6 +45,8 @@ export const clickNotFoundPage = renderPage(
   'The link is incomplete, or the offer behind it is no longer there. Go back to the page you came from and choose an offer again.',
 );
 
+export const clickRetryPage = renderPage('One moment', 'This page loads the offer in a second.');
+
 /**
  * Renders the landing page of clicks in sandbox sessions (docs/contract.md#test-keys-and-the-sandbox).
  *
