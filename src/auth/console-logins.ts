@@ -3,7 +3,8 @@ import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import { failureOutcome, type Outcome, successOutcome } from '../domain/outcome.ts';
 import type { ConsoleLoginFile } from './console-login-file.ts';
-import { KeyedRateLimit, SlidingWindow } from './rate-limits.ts';
+import { KeyedRateLimit } from './keyed-rate-limit.ts';
+import { SlidingWindow } from './rate-limits.ts';
 
 /** The console of partners on the public listener, or the console of the operator on the operations listener. */
 export type ConsoleName = 'partner' | 'operator';

