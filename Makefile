@@ -7,8 +7,9 @@ BENCH_TESTS := $(shell find test/bench -name '*.test.ts' | sort)
 # The tests of the benchmarks that run in `make test`: units without processes, and one run of every scenario's preparation.
 QUICK_BENCH_TESTS := $(addprefix test/bench/,check/comparison.test.ts demo-console/main.test.ts demo-history/write-demo-history.test.ts \
   limits/check-load.test.ts population/borrower.test.ts report/report.test.ts scenarios/scenarios.test.ts)
-TESTS := $(filter-out test/matching/match-mutants.test.ts test/openapi/generated-clients.test.ts $(filter-out $(QUICK_BENCH_TESTS),$(BENCH_TESTS)), \
-  $(shell find test -name '*.test.ts' | sort))
+# The tests of the consoles share one process and one browser.
+TESTS := test/console/main.ts $(filter-out test/console/% test/matching/match-mutants.test.ts test/openapi/generated-clients.test.ts \
+  $(filter-out $(QUICK_BENCH_TESTS),$(BENCH_TESTS)), $(shell find test -name '*.test.ts' | sort))
 # Short tests that start no process and change no global state. They share one process, which halves their CPU time.
 SHORT_TESTS := $(shell find $(addprefix test/,auth clicks config confirmations domain files ids journal ledger logging metrics operations \
   secrets server sessions tls user-agents verticals widgets) -name '*.test.ts' | sort)

@@ -12,7 +12,7 @@ test('every source file is imported or started by another file', () => {
     // Servers preload the programs of test/cli/programs and the registration of a vertical by name.
     [
       [...sources, ...sourceFiles('bench'), ...tests],
-      /^(src\/(index|cli\/main|web\/widget\/main|web\/console\/\w+\/main)|bench\/.*\bmain|test\/.*\.test|test\/crash\/main|test\/cli\/programs\/.*|test\/support\/.*\/register)\.tsx?$/,
+      /^(src\/(index|cli\/main|web\/widget\/main|web\/console\/\w+\/main)|bench\/.*\bmain|test\/.*\.test|test\/(crash|console)\/main|test\/cli\/programs\/.*|test\/support\/.*\/register)\.tsx?$/,
     ],
     [sourceFiles('examples'), /^examples\/([^/]+\/main|embedding\/[^/]+)\.ts$/],
   ] as const) {

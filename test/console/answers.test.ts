@@ -13,8 +13,9 @@ import {
   formatUtcDay,
 } from '../../src/web/console/common/format.ts';
 import { findBestLender } from '../../src/web/console/partner/sort-offers.ts';
+import { checkDemoVertical } from '../bench/demo-history/check-demo-history.ts';
 import { readTable, visit } from './console-browser.ts';
-import { useDemoConsoles } from './demo-consoles.ts';
+import { endMs, useDemoConsoles, vertical } from './demo-consoles.ts';
 import { compareAllFigures } from './figures/all-pages.ts';
 import { findUsualTag } from './figures/partner-pages.ts';
 
@@ -197,6 +198,10 @@ test('answers on the demo history', async (t) => {
     });
   }
 });
+
+// Checked here, because this test has already written the history.
+test('each experiment of the demo history has the decision of its true effect', () =>
+  checkDemoVertical(partner.market.marketplace.partnerApi(demo.partnerKey()), vertical.segment, endMs));
 
 // The questions come first, because the comparison adds experiments, origins and an upload.
 test('every figure of both consoles equals the figure of the API at its label', (t) => compareAllFigures(t, demo));

@@ -78,6 +78,7 @@ class ConsoleBrowser<Service extends ConsoleService> {
   }
 
   async close(): Promise<void> {
+    await this.#page?.context().close();
     await this.#forwarder?.close();
   }
 
@@ -163,17 +164,25 @@ interface Consoles<Service extends ConsoleService> {
   readonly operator: ConsoleBrowser<Service>;
 }
 
-/** Declares the service and the browser that all tests of a file share. */
+let sharedBrowser: Promise<Browser> | null = null;
+
+// Runs after all files of a process if the process imports this module before it declares a suite.
+after(async () => {
+  await (await sharedBrowser)?.close();
+  sharedBrowser = null;
+});
+
+/** Declares the service that all tests of a file share, in the browser of the process. */
 export function useConsoles<Service extends ConsoleService>(start: () => Promise<Service>): Consoles<Service> {
   const partner = new ConsoleBrowser<Service>('public');
   const operator = new ConsoleBrowser<Service>('operations');
   before(async () => {
     const market = await start();
-    const browser = await startChromium();
+    sharedBrowser ??= startChromium();
+    const browser = await sharedBrowser;
     for (const each of [partner, operator]) await each.start(market, browser);
   });
   after(async () => {
-    await partner.browser?.close();
     for (const each of [partner, operator]) await each.close();
     await partner.market?.close();
   });
@@ -216,10 +225,10 @@ export async function readTable(page: Page, caption?: string | RegExp): Promise<
   );
 }
 
-/** Saves a picture of the whole page in `test-artefacts/console/`. */
+/** Saves a picture of the whole page in `test-artefacts/console/`. JPEG takes less CPU time than PNG. */
 export async function saveScreenshot(page: Page, name: string): Promise<void> {
   mkdirSync(screenshots, { recursive: true });
-  await page.screenshot({ path: join(screenshots, `${name}.png`), fullPage: true });
+  await page.screenshot({ path: join(screenshots, `${name}.jpeg`), quality: 90, fullPage: true });
 }
 
 /** Widths of windows in which a page is checked. Axe checks the largest one in light colors, and the smallest one in dark colors. */

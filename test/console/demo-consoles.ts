@@ -12,7 +12,7 @@ import type { Api } from './figures/expected-page.ts';
 
 export const vertical = builtInVerticals.verticals[0]!;
 /** Noon of the day on which the history ends. */
-const endMs = Date.UTC(2026, 10, 27, 12);
+export const endMs = Date.UTC(2026, 10, 27, 12);
 
 /** Declares both consoles of a service with the demo history, which all tests of a file share. */
 export function useDemoConsoles() {

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import process from 'node:process';
+import { fileURLToPath } from 'node:url';
 import { type Browser, chromium } from 'playwright-core';
 
 /** Maximum time to wait for a page or an element, in ms: longer than on any busy machine, and shorter than the limit of `make test`. */
@@ -9,7 +10,8 @@ const waitMs = 300_000;
 export async function startChromium({ keepsPagesInMemory = false } = {}): Promise<Browser> {
   const browser = await chromium.launch({
     timeout: waitMs,
-    executablePath: chromiumPath(),
+    executablePath: fileURLToPath(new URL('../../bin/chromium-for-tests', import.meta.url)),
+    env: { ...process.env, CHROMIUM_PATH: chromiumPath() },
     // Enables the back-forward cache, which prevents some test operations on a page.
     ignoreDefaultArgs: keepsPagesInMemory ? ['--disable-back-forward-cache'] : [],
     // Chromium's sandbox is not available, because the tests run as root in containers.

@@ -18,15 +18,17 @@ export async function checkDemoHistory(t: TestContext, { dataDir, endMs, history
   const clock = new ManualClock(endMs);
   const marketplace = await startEmbedded(t, { dataDir, clock, testClock: true, matcherThreads: 0 });
   for (const { vertical, key } of history.keys.filter(({ mode, scope }) => mode === 'live' && scope === 'full')) {
-    await checkVertical(marketplace.partnerApi(key, vertical), vertical, daysSinceEpoch(endMs));
+    await checkDemoVertical(marketplace.partnerApi(key, vertical), vertical, endMs);
   }
 }
 
-async function checkVertical(
+/** Checks the experiments and the tags of a vertical whose demo history ends at `endMs`. */
+export async function checkDemoVertical(
   partner: ReturnType<Marketplace['partnerApi']>,
   vertical: string,
-  today: number,
+  endMs: number,
 ): Promise<void> {
+  const today = daysSinceEpoch(endMs);
   const { data: tags } = ok(await partner.listTags());
   const expected = demoExperiments.flatMap(({ arms }) => arms.map(({ tag }) => tag)).sort();
   assert.deepEqual(
