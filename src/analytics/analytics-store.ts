@@ -102,8 +102,8 @@ export class AnalyticsStore {
   }
 
   /**
-   * Archives some of the daily counters of days that are older than the retention period. Call this method only after all acknowledged records have
-   * been applied, because records of sessions from archived days are ignored afterwards.
+   * Archives some of the daily counters of days that are older than the retention period. Call this method only after all acknowledged
+   * records have been applied, because records of sessions from archived days are ignored afterwards.
    */
   applyRetention(request: RetentionRequest): RetentionResult {
     return this.retention.applyRetention(request, this.#cursor);

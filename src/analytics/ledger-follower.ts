@@ -106,10 +106,12 @@ export class LedgerFollower {
   execute<Name extends QueryName>({ name, parameter }: AggregatorQuery<Name>): QueryResult<Name> {
     const store: QueryExecutors = this.#store;
     const archivedPosition = this.#archive.end.position;
-    const result = this.#closeOnError(() => store[name](parameter));
-    // The replacement must start with the archived days, because their ledger segments may now be deleted.
-    if (this.#replacement !== null && this.#archive.end.position > archivedPosition) this.#startReplacement();
-    return result;
+    return this.#closeOnError(() => {
+      const result = store[name](parameter);
+      // The replacement must start with the archived days, because their ledger segments may now be deleted.
+      if (this.#replacement !== null && this.#archive.end.position > archivedPosition) this.#startReplacement();
+      return result;
+    });
   }
 
   /** Whether a replacement of the store is being built. */

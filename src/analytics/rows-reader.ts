@@ -19,7 +19,7 @@ const selectNextDaysSql = `
   SELECT day, head FROM heads WHERE head IS NOT NULL ORDER BY head`;
 
 /**
- * Selects the days with sessions before a position, the latest first. The head is this position if a \`cohort_piece\` row has sessions on both
+ * Selects the days with sessions before a position, the latest first. The head is this position if a `cohort_piece` row has sessions on both
  * sides of it, and otherwise the last position of the row before it. So SQLite reads at most two rows of each day.
  */
 const selectEarlierDaysSql = `
@@ -70,7 +70,7 @@ export function readSessionRows(database: SqlDatabase, query: SessionRowsQuery):
 }
 
 /**
- * Finds the first \`limit + 1\` sessions of the query; \`limit + 1\` sessions mean that there is a next page. Usually reads sessions of only
+ * Finds the first `limit + 1` sessions of the query; `limit + 1` sessions mean that there is a next page. Usually reads sessions of only
  * one or two days, because the ledger is nearly sorted by day.
  */
 function findSessionsByReferrerTag(reader: SessionReader, query: SessionRowsQuery): StoredSession[] {

@@ -219,7 +219,10 @@ export class LedgerBookings implements LedgerSubscriber, SnapshotPart {
   /** Prepares the bookings of a catalog that is activated after the records of the ledger are applied. */
   prepareCatalog(catalog: CompiledCatalog): void {
     const { clicksConfirmRevenue } = catalog.vertical;
-    this.#findOrAddVertical(bookingsKey(catalog)).clicksConfirmRevenue = clicksConfirmRevenue === true;
+    Object.assign(this.#findOrAddVertical(bookingsKey(catalog)), {
+      clicksConfirmRevenue: clicksConfirmRevenue === true,
+      listedOffers: catalog.offers.length,
+    });
   }
 
   /** Restores the limits after a restart: activates the replaced catalogs, oldest first, and then the current catalog. */

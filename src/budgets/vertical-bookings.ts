@@ -25,6 +25,8 @@ export class VerticalBookings {
   tracksSessions = false;
   /** Position of the last ledger record that `clickDistribution` contained when it was captured for the snapshot. */
   restoredPosition = 0;
+  /** Number of offers in the active catalog. */
+  listedOffers = 0;
   readonly #bookings = new Map<string, OfferBookings>();
   readonly #knownSinceDay: number;
 
@@ -44,8 +46,7 @@ export class VerticalBookings {
   findOrAddBookings(offerId: string): OfferBookings | null {
     const offerBookings = this.#bookings.get(offerId);
     if (offerBookings !== undefined) return offerBookings;
-    const listedOffers = this.availability?.catalog.offers.length ?? 0;
-    if (this.#bookings.size >= listedOffers + bounds.removedOfferBookingsMax) return null;
+    if (this.#bookings.size >= this.listedOffers + bounds.removedOfferBookingsMax) return null;
     return this.#addBookings(offerId);
   }
 
@@ -79,6 +80,7 @@ export class VerticalBookings {
   /** Returns the bookings of the offers, in the order of `limits`. */
   #applyLimits(vertical: Vertical, limits: readonly OfferLimits[], nowMs: number): OfferBookings[] {
     this.clicksConfirmRevenue = vertical.clicksConfirmRevenue === true;
+    this.listedOffers = limits.length;
     for (const offerBookings of this.#bookings.values()) offerBookings.catalogIndex = -1;
     const listed = limits.map(({ id, dailyCap, budget, clickMicros }, catalogIndex) => {
       const offerBookings = this.#bookings.get(id) ?? this.#addBookings(id);

@@ -94,8 +94,8 @@ class SessionClickSketch {
  */
 export class ClickRecordLimiter implements LedgerSubscriber, SnapshotPart {
   readonly name = 'clicks';
-  /** Requests no replay of old ledger records; if other subscribers request a replay, the limiter also counts the replayed clicks. */
-  readonly replayStartTimeMs = Number.POSITIVE_INFINITY;
+  /** Time from which ledger records must be replayed, in Unix milliseconds; infinity if `restore` has restored the counts. */
+  replayStartTimeMs = Number.POSITIVE_INFINITY;
   readonly #perLinkMax: number;
   readonly #clicksPerLink: LRUCache<string, number>;
   readonly #clicksPerSession: SessionClickSketch;

@@ -17,13 +17,15 @@ interface CopyProgress {
  *
  * `base` is an earlier copy, which may be missing. With a base, `target` becomes a hard link to it, and `target-wal` contains the pages that
  * are different, as SQLite's write-ahead log. SQLite reads the two files as one. If more than a quarter of the pages are different, or `base`
- * cannot be linked, the whole file is copied.
+ * cannot be linked, the whole file is copied. A file that has several links itself is not copied, because a checkpoint would change the other
+ * copies.
  */
 export async function copyDatabase(
   file: string,
   target: string,
   { base, ...progress }: CopyProgress & { readonly base?: string | undefined } = {},
 ): Promise<string | null> {
+  if (statSync(file).nlink > 1) return 'it shares a file with another backup until a start uses it';
   let source: FrozenDatabase | null;
   try {
     source = await freezeDatabase(file);

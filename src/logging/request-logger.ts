@@ -54,8 +54,8 @@ const levelsByCode: Partial<Record<ErrorCode, Level>> = { INTERNAL_ERROR: 'error
  * Logs one line for each rejected or failed request. At level `debug`, also logs one line for each successful request. A log line contains
  * the request ID, route, method, outcome, key ID and account name, but no submitted data.
  *
- * The number of log lines per kind of error or problem is limited. Lines above the limit are dropped, and the number of dropped lines is logged once a
- * second. At level `debug`, the number of lines is not limited.
+ * The number of log lines per kind of error or problem is limited. Lines above the limit are dropped, and the number of dropped lines is
+ * logged once a second. At level `debug`, the number of lines is not limited.
  */
 export class RequestLogger {
   /** Function that logs a response with a status below 400; undefined if `debug` lines are not logged. */

@@ -237,6 +237,9 @@ async function openRecoveredLedger(
   ];
   const { cursor, restoredParts } = restoreSnapshot(options, files, parts);
   sessionRecovery.isRestored = restoredParts.has(liveSessions) && restoredParts.has(idempotencyKeys);
+  if (!restoredParts.has(clickLimiter)) {
+    clickLimiter.replayStartTimeMs = clock.wallMs() - bounds.clickAttributionMs - bounds.clockSetBackMsMax;
+  }
   prepareBookings(options, catalogs, bookings);
   const ledger = await openLedger({
     folder: files.ledgerFolder,

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import {
@@ -160,8 +161,9 @@ export class IdempotencyKeys implements SnapshotPart {
   /** Captures the pending requests first, because they become records while the records are captured. */
   *capture(): Generator<CapturedPiece> {
     const { oldestPosition, endPosition } = this.#records;
-    const pending = Buffer.concat([...this.#pending].map(([key, request]) => this.#encodePending(key, request)));
-    yield { id: 'head', chunks: () => [toBytes(Float64Array.of(this.#deletedUpToMs)), pending] };
+    const pending = [...this.#pending].map(([key, request]) => this.#encodePending(key, request));
+    const head = Buffer.concat([toBytes(Float64Array.of(this.#deletedUpToMs)), ...pending]);
+    yield { id: `head-${crc32(head)}`, chunks: () => [head] };
     const pieceLength = bounds.idempotencyKeysPerPieceMax;
     for (let piece = Math.floor(oldestPosition / pieceLength); piece * pieceLength < endPosition; piece++) {
       const [from, to] = [piece * pieceLength, Math.min(endPosition, (piece + 1) * pieceLength)];
@@ -174,7 +176,7 @@ export class IdempotencyKeys implements SnapshotPart {
     try {
       let pending: Buffer = Buffer.alloc(0);
       for (const { id, bytes } of pieces) {
-        if (id === 'head') {
+        if (id.startsWith('head')) {
           if (bytes.readDoubleLE() > expiredMs) throw new OutdatedPartError('the clock was set back');
           pending = bytes.subarray(Float64Array.BYTES_PER_ELEMENT);
         } else this.#restoreRecords(bytes);

@@ -15,6 +15,7 @@ export const rankingWord = int32sPerSubId + 2;
 export const fieldsWord = int32sPerSubId + 3;
 
 export const noRanking = -1;
+
 /** Memory of the stored sessions, to which `Session` gives access. */
 export interface SessionMemory {
   readonly records: RecordRing;

@@ -41,6 +41,8 @@ export class SnapshotWriter {
   #saving: Promise<void> | null = null;
   /** Files of the last snapshot, by part and id of their piece. */
   #files = new Map<string, PieceFile>();
+  /** Paths of the files of a snapshot that is not valid yet. */
+  readonly #unlistedFiles = new Set<string>();
   #written = '';
 
   constructor(options: SnapshotWriterOptions) {
@@ -66,6 +68,8 @@ export class SnapshotWriter {
   /** Writes a snapshot, or waits for the one that is being written. Never rejects. */
   save(): Promise<void> {
     this.#saving ??= this.#write()
+      // A snapshot that fails on a full disk must not leave files, because the logs need the space.
+      .finally(() => this.#deleteUnlistedFiles())
       .catch(this.#options.onError)
       .finally(() => {
         this.#saving = null;
@@ -91,6 +95,7 @@ export class SnapshotWriter {
     const text = encodeSnapshotContent({ span: { start, end }, pieces: [...files.values()] });
     if (text === this.#written) return;
     for (const each of this.#folders) await syncFolder(each);
+    this.#unlistedFiles.clear();
     await writeFileDurablyInBackground(snapshotContentPath(folder), text);
     this.#written = text;
     this.#files = files;
@@ -100,7 +105,9 @@ export class SnapshotWriter {
   /** Writes a piece to a new file. Syncs the file often, so that a sync of the ledger at the same time does not take long. */
   async #writePiece({ part, folder }: PlacedPart, { id, chunks }: CapturedPiece): Promise<PieceFile> {
     const file = `${part.name}.${id}.${randomBytes(4).toString('hex')}`;
-    const handle = await open(join(folder, file), 'wx', 0o600);
+    const path = join(folder, file);
+    this.#unlistedFiles.add(path);
+    const handle = await open(path, 'wx', 0o600);
     try {
       const written = await this.#writeChunks(handle, chunks());
       return { part: part.name, id, file, ...written };
@@ -141,7 +148,12 @@ export class SnapshotWriter {
     return true;
   }
 
-  /** Deletes the files of earlier snapshots and of interrupted ones. */
+  async #deleteUnlistedFiles(): Promise<void> {
+    for (const path of this.#unlistedFiles) await rm(path, { force: true });
+    this.#unlistedFiles.clear();
+  }
+
+  /** Deletes the files of earlier snapshots, and of one that ended with the process. */
   async #deleteOtherFiles(): Promise<void> {
     const { parts } = this.#options;
     const kept = new Set([...this.#files.values()].map(({ file }) => file));

@@ -136,6 +136,18 @@ test('copies the whole database if more than a quarter has changed, also if the 
   }
 });
 
+test('does not copy a file that shares its pages with another copy, which a checkpoint would change', async (t) => {
+  const file = createDatabase(t);
+  const [first, second, third] = [copyTarget(t), copyTarget(t), copyTarget(t)];
+  await copyDatabase(file, first);
+  const bytes = readFileSync(first);
+  change(file, (database) => addEntries(database, 5));
+  await copyDatabase(file, second, { base: first });
+  assert.match((await copyDatabase(second, third))!, /shares a file/);
+  assert.deepEqual([readFileSync(first), existsSync(third)], [bytes, false]);
+  assert.equal(countEntries(t, second), entries + 5);
+});
+
 test('copies a database that has become smaller', async (t) => {
   const file = createDatabase(t);
   const [first, second] = [copyTarget(t), copyTarget(t)];

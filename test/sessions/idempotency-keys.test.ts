@@ -52,6 +52,16 @@ describe('IdempotencyKeys', () => {
     assert.deepEqual(found, { kind: 'repeat', first: { sub, position: 2, durable: null } });
   });
 
+  it('captures the pending requests for each snapshot', () => {
+    const { clock, keys, digestsOf } = setUp();
+    const captureHead = () => keys.capture().next().value!.id;
+    const head = captureHead();
+    assert.equal(captureHead(), head);
+    const sub = subIdBytes({ createdMs: clock.wallMs(), serial: 1 });
+    keys.addPendingRequest(digestsOf('key'), { sub, position: 1, durable: Promise.resolve() });
+    assert.notEqual(captureHead(), head);
+  });
+
   it('restores keys from the ledger with position 0', () => {
     const { clock, keys, digestsOf } = setUp();
     const sub = subIdBytes({ createdMs: clock.wallMs(), serial: 7 });

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pino } from 'pino';
 import { chance, type Random, seededRandom, wholeNumber } from '../../bench/population/random.ts';
 import { serviceActor } from '../../src/audit/audit-log.ts';
+import { bounds } from '../../src/bounds.ts';
 import type { LedgerBookings, StoredFigures } from '../../src/budgets/ledger-bookings.ts';
 import { resolveSettings } from '../../src/config/service-settings.ts';
 import { PartnerApi } from '../../src/embedded/partner-api.ts';
@@ -135,6 +136,27 @@ class RandomHistory {
     }
   }
 
+  /** Creates a session with all fields, and returns the click URLs of its offers. */
+  async showOffers(): Promise<string[]> {
+    const { sub_id } = ok(await this.#partner.createSession({ referrer_tag: 'tag-1' }, {}));
+    ok(await this.#partner.submitInputs({ sub_id, fields: fixture.complete }));
+    const { offers } = ok(await this.#partner.getMarketplace({ sub_id }));
+    return offers.map(({ click_url: url }) => url);
+  }
+
+  /** Clicks each offer until its clicks are not recorded any more. Returns the number of recorded clicks. */
+  async countRecordedClicks(urls: readonly string[]): Promise<number> {
+    const { ledger } = this.#service.operationDeps;
+    const start = ledger.lastAppendedPosition;
+    for (const url of urls) {
+      for (let before = -1; before < ledger.lastAppendedPosition; ) {
+        before = ledger.lastAppendedPosition;
+        await this.#service.followClick(parseClickUrl(url, {}));
+      }
+    }
+    return ledger.lastAppendedPosition - start;
+  }
+
   #reportWidgetEvents(): void {
     const sub = this.#pickSub();
     if (sub === undefined) return;
@@ -255,3 +277,19 @@ for (let seed = 1; seed <= 4; seed++) {
     await compareStarts(t, histories, dataDir);
   });
 }
+
+test('counts the recorded clicks of a session from the ledger if their part of the snapshot is damaged', async (t) => {
+  const histories = new RandomHistory(seededRandom(5));
+  const dataDir = join(temporaryFolder(t), 'data');
+  await histories.open(t, dataDir);
+  const urls = await histories.showOffers();
+  const recorded = await histories.countRecordedClicks(urls);
+  assert.ok(recorded > 0);
+  await histories.service.close();
+  const { snapshotFolder } = dataPaths(dataDir);
+  const file = readdirSync(snapshotFolder).find((name) => name.startsWith('clicks.'))!;
+  truncateSync(join(snapshotFolder, file), 100);
+  const warnings = await histories.open(t, dataDir);
+  assert.ok(warnings.includes('part of the snapshot cannot be used; reading the logs'));
+  assert.equal(await histories.countRecordedClicks(urls), bounds.clicksRecordedPerSessionMax - recorded);
+});

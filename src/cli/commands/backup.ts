@@ -224,7 +224,11 @@ function copySnapshot(from: string, to: string): void {
   const content = basename(snapshotContentPath(from));
   const pieces = readdirSync(from).filter((name) => name !== content);
   for (const name of [content, ...pieces]) {
-    if (existsSync(join(from, name))) copyAndSync(join(from, name), join(to, name));
+    try {
+      copyAndSync(join(from, name), join(to, name));
+    } catch (error) {
+      if (existsSync(join(from, name))) throw error;
+    }
   }
 }
 
