@@ -74,7 +74,7 @@ export function summarizeResult(result: BenchResult): ReportTable {
       `${formatNumber(memory.residentBytes)} bytes`,
       'outside the JavaScript heap',
     ]);
-  const start = history.find(({ name }) => name.startsWith('start'));
+  const start = history.findLast(({ name }) => name.startsWith('start with'));
   if (start !== undefined) rows.push([capitalize(start.name), start.value, start.target ?? '-']);
   return { head: summaryHead, rows };
 }

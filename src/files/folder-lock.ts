@@ -13,6 +13,10 @@ export interface FolderLock {
   release(): void;
 }
 
+export function folderLockPath(folder: string): string {
+  return join(folder, 'lock');
+}
+
 /** Database connections of all locked folders, stored here because garbage collection of a connection would release its lock. */
 const openLockConnections = new Set<Database.Database>();
 
@@ -23,7 +27,7 @@ const openLockConnections = new Set<Database.Database>();
  * @throws FolderInUseError
  */
 export function lockFolder(folder: string): FolderLock {
-  const path = join(folder, 'lock');
+  const path = folderLockPath(folder);
   // Only the owner may read the lock file, because every user who can read the file can also lock it.
   createPrivateFile(path);
   const database = new Database(path, { timeout: 0 });

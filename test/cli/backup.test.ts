@@ -139,7 +139,9 @@ test('a backup with a base shares what has not changed, and a start of it does n
   assert.deepEqual([code, JSON.parse(stdout).ledger_records], [0, 8]);
   const isShared = (name: string) => statSync(join(second, name)).ino === statSync(join(first, name)).ino;
   assert.ok(isShared('analytics.sqlite') && existsSync(join(second, 'analytics.sqlite-wal')));
-  await startAndStop(second);
+  const served = await createMarketplace({ dataDir: second, urls: { click: 'https://go.example' } });
+  assertFailed(await run('backup', join(folder, '..', 'third'), '--base', second), 1, / is in use by another instance/);
+  await served.close();
   assert.ok(!isShared('analytics.sqlite'));
   assert.deepEqual(readFiles(first), files);
   const third = join(folder, '..', 'third');

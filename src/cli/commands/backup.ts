@@ -19,6 +19,7 @@ import {
 } from '../../files/data-inventory.ts';
 import { assertFinishedBackup, dataPaths, unfinishedBackupPath } from '../../files/data-paths.ts';
 import { createFolderDurably, fsyncPath, writeFileDurably } from '../../files/durable-files.ts';
+import { folderLockPath, lockFolder } from '../../files/folder-lock.ts';
 import { readTestClockDays, writeTestClockDays } from '../../files/test-clock-file.ts';
 import { snapshotContentPath } from '../../snapshots/snapshot-files.ts';
 import { CommandLineError, defineCommand } from '../command.ts';
@@ -70,7 +71,18 @@ interface BackupFolders {
 async function backUpDataFolder(targetFolder: string, options: BackupOptions): Promise<void> {
   const { dataDir, secretFile } = loadConfig().config;
   const folders = resolveFolders(dataDir, targetFolder, options.base);
-  const { target } = folders;
+  // A service that runs on the base would change the files that the target shares. A folder without the file `lock` was never served.
+  const { base } = folders;
+  const lock = base !== null && existsSync(folderLockPath(base)) ? lockFolder(base) : null;
+  try {
+    await copyDataFolder(folders, secretFile, options);
+  } finally {
+    lock?.release();
+  }
+}
+
+async function copyDataFolder(folders: BackupFolders, secretFile: string, options: BackupOptions): Promise<void> {
+  const { dataDir, target } = folders;
   const daysAtStart = readTestClockDays(dataDir);
   createFolderDurably(target);
   // The permissions are restricted even if the folder already exists, because a server may later use the folder as its data folder.
