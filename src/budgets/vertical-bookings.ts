@@ -55,7 +55,7 @@ export class VerticalBookings {
     const old = this.#bookings.get(offerId);
     if (old !== undefined) offerBookings.copyRevenueFrom(old);
     this.#bookings.set(offerId, offerBookings);
-    this.#updateTracksSessions();
+    this.tracksSessions = true;
   }
 
   /**
