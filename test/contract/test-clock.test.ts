@@ -192,11 +192,15 @@ test('deletes data beyond the retention during an advance', async (t) => {
 test('deletes the pocket fields of expired sessions during an advance', async (t) => {
   const { market, advance } = await start(t, 'uws');
   await market.caller(fixture).createSessionWithFields('journal', fixture.complete);
-  const listLogs = () => readdirSync(join(market.folder, 'journal'));
-  const before = listLogs();
+  const listFiles = () =>
+    readdirSync(join(market.folder, 'journal'), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name));
+  const before = listFiles();
+  assert.ok(before.length > 0);
   await advance(1);
   assert.deepEqual(
-    listLogs().filter((name) => before.includes(name)),
+    listFiles().filter((path) => before.includes(path)),
     [],
   );
 });
