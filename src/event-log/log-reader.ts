@@ -73,15 +73,30 @@ export class LogReader {
   }
 }
 
-/** Opens the segment that contains a cursor. Throws `CursorBeyondLogError` if the log does not contain the record before the cursor. */
-function openAtCursor(folder: string, cursor: LogCursor): SegmentReader {
+/** Whether a log contains a cursor, and the records before the cursor in the same segment are intact. */
+export function isIntactUpToCursor(folder: string, cursor: LogCursor): boolean {
+  if (cursor.segment === 0) return true;
+  try {
+    openAtCursor(folder, cursor, false).close();
+    return true;
+  } catch (error) {
+    if (error instanceof CursorBeyondLogError) return false;
+    throw error;
+  }
+}
+
+/**
+ * Opens the segment that contains a cursor. Throws `CursorBeyondLogError` if the log does not contain the record before the cursor, or if a
+ * record before the cursor in the segment is damaged and `toleratesDamage` is false.
+ */
+function openAtCursor(folder: string, cursor: LogCursor, toleratesDamage = true): SegmentReader {
   const cursorError = new CursorBeyondLogError(`${folder}: the log has no record ${cursor.position} at the cursor`);
   const segments = parseSegmentFileNames(nodeFileSystem.listFiles(folder));
   const isSuperseded = segments.some((first) => first > cursor.segment && first <= cursor.position);
   if (!segments.includes(cursor.segment) || isSuperseded) throw cursorError;
   const segment = new SegmentReader(nodeFileSystem, join(folder, segmentFileName(cursor.segment)));
   try {
-    if (!isCursorInSegment(segment, cursor)) throw cursorError;
+    if (!isCursorInSegment(segment, cursor, toleratesDamage)) throw cursorError;
   } catch (error) {
     segment.close();
     throw error;
@@ -91,16 +106,17 @@ function openAtCursor(folder: string, cursor: LogCursor): SegmentReader {
 
 /**
  * Whether the record at `cursor.position` ends at `cursor.offset`. Compares the CRCs of all records up to the cursor, because a segment of
- * another log may have the same name and size. If a record before the cursor is damaged, the result is true only if a later frame has a
- * sync mark (see log-format.ts).
+ * another log may have the same name and size. If a record before the cursor is damaged, the result is true only if this is tolerated and a
+ * later frame has a sync mark (see log-format.ts).
  */
-function isCursorInSegment(segment: SegmentReader, cursor: LogCursor): boolean {
+function isCursorInSegment(segment: SegmentReader, cursor: LogCursor, toleratesDamage: boolean): boolean {
   if (segment.size() < cursor.offset) return false;
   const header = decodeSegmentHeader(segment.readBytes(0, segmentHeaderLength));
-  if (typeof header === 'string') return true;
+  if (typeof header === 'string') return toleratesDamage;
   let crc = header.previousCrc;
   for (let position = cursor.segment; position <= cursor.position; position++) {
-    if (!segment.readFrame(position, crc)) return segment.inspectSegmentTail(position).markOffset !== null;
+    if (!segment.readFrame(position, crc))
+      return toleratesDamage && segment.inspectSegmentTail(position).markOffset !== null;
     crc = segment.crc;
   }
   return segment.offset === cursor.offset && crc === cursor.crc;

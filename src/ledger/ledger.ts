@@ -1,7 +1,7 @@
 import { bounds } from '../bounds.ts';
 import type { EventLog } from '../event-log/event-log.ts';
 import { type FileEventLog, type FileEventLogOptions, openEventLog } from '../event-log/file-event-log.ts';
-import { LogReader, readRecentRecords } from '../event-log/log-reader.ts';
+import { isIntactUpToCursor, LogReader, readRecentRecords } from '../event-log/log-reader.ts';
 import type { LogCursor } from '../event-log/log-scanner.ts';
 import { type LedgerRecord, parseLedgerRecord, parseRecordTimeMs } from './ledger-record.ts';
 
@@ -92,11 +92,12 @@ export interface LedgerSpan {
 
 /**
  * Whether the ledger of a folder contains these records. The CRC of a record depends on all records before it. The result is false if the
- * ledger cannot be read.
+ * ledger cannot be read, or if an earlier record in the segment of the start is damaged.
  */
 export function hasLedgerSpan(folder: string, { start, end }: LedgerSpan): boolean {
   let reader: LogReader | null = null;
   try {
+    if (!isIntactUpToCursor(folder, start)) return false;
     reader = new LogReader(folder, start);
     while (reader.readRecords(end.position, bounds.logRecordsReadPerTurn, () => {}) > 0);
     return reader.cursor.position === end.position && reader.cursor.crc === end.crc;
