@@ -38,7 +38,10 @@ const skippedLines: readonly SkippedLine[] = [
   { line: /^make demo-page\b/, why: 'serves until it is stopped; test/examples starts its program' },
   { line: /^make demo-console\b/, why: 'serves until it is stopped; test/bench/demo-console starts its program' },
   { line: /^make (bench|bench-check|capacity-check)\b/, why: 'takes minutes; test/bench runs small ones' },
-  { line: /^bin\/with-node node bench\/main\.ts --(quick|only|publish)\b/, why: 'takes minutes; test/bench runs small ones' },
+  {
+    line: /^bin\/with-node node bench\/main\.ts --(quick|only|publish)\b/,
+    why: 'takes minutes; test/bench runs small ones',
+  },
   { line: /^(npm (init|install)|node program\.mjs)\b/, why: 'test/package carries them out, with the packed package' },
   { line: /^(sudo|systemctl|journalctl|docker|kubectl)\b/, why: 'belongs to the machine of an operator' },
   { line: /^marketplace capacity .*--check/, why: 'takes minutes; test/bench runs a small one' },

@@ -45,6 +45,7 @@ test('the package contains the compiled program, its data files, and the documen
     /^docs\/(openapi\.json|(contributing\/(decisions\/)?|verticals\/)?[a-zA-Z-]+\.md|images\/[a-z-]+\.(png|svg|webp))$/,
     /^ops\/(alerts\.yml|grafana-dashboard\.json)$/,
     /^(bench|bench\/population|examples\/landing-page)\/README\.md$/,
+    /^bench\/tables\.md$/,
     /^examples\/embedding\/(express|fastify)\.ts$/,
     /^dist\/bin\/(launch|heap-megabytes)\.(js|d\.ts)$/,
     /^dist\/(src|workers)\/([a-z-]+\/)*[a-z0-9-]+\.(d\.ts|c?js)$/,
