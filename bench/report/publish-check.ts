@@ -5,7 +5,7 @@ export interface CpuUsage {
   readonly atMs: number;
   /** All processes and the kernel, and time that the hypervisor gave to other machines. */
   readonly machineSeconds: number;
-  /** This process and its ended child processes. */
+  /** This process and its child processes, also those that have ended. */
   readonly ownSeconds: number;
 }
 
@@ -26,21 +26,23 @@ export function readCpuUsage(): CpuUsage | null {
       .slice(1)
       .map(Number) as [number, number, number, number, number, number, number, number];
     const machineSeconds = (user + nice + system + irq + softIrq + steal) / ticksPerSecond;
-    return { atMs: performance.now(), machineSeconds, ownSeconds: readOwnSeconds() };
+    return { atMs: performance.now(), machineSeconds, ownSeconds: readTreeSeconds(process.pid) };
   } catch {
     return null;
   }
 }
 
-/** Returns the CPU time of this process and of its ended child processes in seconds: fields 14 to 17 of `/proc/self/stat`. */
-function readOwnSeconds(): number {
-  const stat = readFileSync('/proc/self/stat', 'utf8');
+/** Returns the CPU time of a process and of its child processes in seconds: fields 14 to 17 of `/proc/<pid>/stat` include ended children. */
+function readTreeSeconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   // The array starts with field 3, behind the process name in brackets, which may contain spaces.
   const times = stat
     .slice(stat.lastIndexOf(')') + 2)
     .split(' ')
     .slice(11, 15);
-  return times.reduce((sum, ticks) => sum + Number(ticks), 0) / ticksPerSecond;
+  const own = times.reduce((sum, ticks) => sum + Number(ticks), 0) / ticksPerSecond;
+  const running = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+  return running.reduce((sum, child) => sum + readTreeSeconds(Number(child)), own);
 }
 
 /** Returns why results of a run that starts now could not be published; null if they could. */

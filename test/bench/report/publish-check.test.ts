@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { test } from 'node:test';
 import {
   type CpuUsage,
@@ -27,10 +28,15 @@ test('refuses to publish a run during which other programs used more than a tent
   assert.match(findProblemAfterRun(before, after(17.2, 14), 2)!, /used 16 % of the processors/);
 });
 
-test('counts the CPU time of this process and of its ended child processes', { skip: readCpuUsage() === null }, () => {
+test('counts the CPU time of running and of ended child processes', { skip: readCpuUsage() === null }, async () => {
   const before = readCpuUsage()!;
-  spawnSync(process.execPath, ['-e', 'while (process.cpuUsage().user < 300_000);']);
-  const after = readCpuUsage()!;
-  assert.ok(after.ownSeconds - before.ownSeconds >= 0.3);
-  assert.ok(after.machineSeconds - before.machineSeconds >= 0.3);
+  const work = 'while (process.cpuUsage().user < 300_000);';
+  spawnSync(process.execPath, ['-e', work]);
+  const ended = readCpuUsage()!;
+  assert.ok(ended.ownSeconds - before.ownSeconds >= 0.3);
+  assert.ok(ended.machineSeconds - before.machineSeconds >= 0.3);
+  const running = spawn(process.execPath, ['-e', `${work} console.log('done'); setInterval(() => {}, 1_000);`]);
+  await once(running.stdout, 'data');
+  assert.ok(readCpuUsage()!.ownSeconds - ended.ownSeconds >= 0.3);
+  running.kill();
 });
