@@ -329,6 +329,8 @@ export const bounds = {
   // Snapshots (docs/contributing/decisions/snapshots.md)
   /** Pause between two snapshots of the state of the service, from which a restart continues. */
   snapshotIntervalMs: 60_000,
+  /** Maximum time by the wall clock from the start to the end of a snapshot. */
+  snapshotDurationMaxMs: 60 * 60_000,
   /** Maximum size of the list of the files of a snapshot. A file takes about 150 bytes, and a million live sessions about 80 files. */
   snapshotContentBytesMax: 16 * 1024 * 1024,
   /** Number of bytes of a snapshot that are written between two syncs. */
@@ -686,7 +688,7 @@ export const bounds = {
   /** Maximum number of sessions beyond the retention period that the aggregator thread deletes in one transaction. */
   sessionsPrunedPerTransaction: 500,
   /** Maximum number of records that the aggregator thread writes to the archive of daily counters, or reads back, at once. */
-  recordsArchivedPerCall: 50,
+  recordsArchivedPerCall: 100,
   /** If records change a day while it is archived, its archive segment is started again, at most this number of times in small parts. */
   archiveRestartsMax: 3,
   /** Maximum number of earlier sessions of a new experiment that the aggregator thread counts in one transaction. */
