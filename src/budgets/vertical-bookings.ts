@@ -71,10 +71,12 @@ export class VerticalBookings {
     this.deleteOldBookings(nowMs);
   }
 
-  /** As `activateCatalog`, for a catalog that was replaced before the start. Another catalog must be activated afterwards. */
+  /**
+   * As `activateCatalog`, for a catalog that was replaced before the start. Another catalog must be activated afterwards. Deletes no
+   * bookings, because a later catalog may contain an offer that is missing in this one.
+   */
   restoreReplacedCatalog(vertical: Vertical, { offers }: CatalogSummary, nowMs: number): void {
     this.#applyLimits(vertical, offers, nowMs);
-    this.deleteOldBookings(nowMs);
   }
 
   /** Returns the bookings of the offers, in the order of `limits`. */
