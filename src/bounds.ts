@@ -329,8 +329,6 @@ export const bounds = {
   // Snapshots (docs/contributing/decisions/snapshots.md)
   /** Pause between two snapshots of the state of the service, from which a restart continues. */
   snapshotIntervalMs: 60_000,
-  /** Maximum time by the wall clock from the start to the end of a snapshot. */
-  snapshotDurationMaxMs: 60 * 60_000,
   /** Maximum size of the list of the files of a snapshot. A file takes about 150 bytes, and a million live sessions about 80 files. */
   snapshotContentBytesMax: 16 * 1024 * 1024,
   /** Number of bytes of a snapshot that are written between two syncs. */

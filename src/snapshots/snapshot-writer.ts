@@ -80,7 +80,6 @@ export class SnapshotWriter {
   async #write(): Promise<void> {
     const { folder, parts, ledger, clock } = this.#options;
     const start = ledger.durableCursor;
-    const startMs = clock.wallMs();
     // The state contains the changes of durable records in the turn after they became durable.
     await nextTurn();
     const files = new Map<string, PieceFile>();
@@ -91,9 +90,6 @@ export class SnapshotWriter {
         await this.#pause();
       }
     }
-    // The parts delete old state by the clock, so parts that were captured at very different times do not fit together.
-    if (Math.abs(clock.wallMs() - startMs) > bounds.snapshotDurationMaxMs)
-      throw new Error('the snapshot took too long, or the clock was changed meanwhile');
     const end = { position: ledger.lastAppendedPosition, crc: ledger.lastAppendedCrc };
     if (!(await this.#waitUntilDurable(end.position))) return;
     const text = encodeSnapshotContent({ span: { start, end }, pieces: [...files.values()] });
