@@ -24,15 +24,16 @@ export class LogReader {
   /**
    * @param start cursor after which to continue, or first sequence number of the segment to start with; null to start with the oldest
    * record
-   * @throws CursorBeyondLogError if the cursor does not match the log. Open the log before you create a reader, because opening the log
-   * recovers it.
+   * @param toleratesDamage whether a record before the cursor in the same segment may be damaged
+   * @throws CursorBeyondLogError if the cursor does not match the log, or if a record before the cursor is damaged and `toleratesDamage` is
+   * false. Open the log before you create a reader, because opening the log recovers it.
    */
-  constructor(folder: string, start: LogCursor | number | null) {
+  constructor(folder: string, start: LogCursor | number | null, toleratesDamage = true) {
     this.#folder = folder;
     const segment = typeof start === 'number' ? start : undefined;
     this.#scanner = new LogScanner(nodeFileSystem, folder, { segment, decode: true });
     if (start === null || typeof start === 'number' || start.segment === 0) return;
-    this.#scanner.continueAtSegment(openAtCursor(folder, start), start);
+    this.#scanner.continueAtSegment(openAtCursor(folder, start, toleratesDamage), start);
   }
 
   get cursor(): LogCursor {
@@ -73,23 +74,11 @@ export class LogReader {
   }
 }
 
-/** Whether a log contains a cursor, and the records before the cursor in the same segment are intact. */
-export function isIntactUpToCursor(folder: string, cursor: LogCursor): boolean {
-  if (cursor.segment === 0) return true;
-  try {
-    openAtCursor(folder, cursor, false).close();
-    return true;
-  } catch (error) {
-    if (error instanceof CursorBeyondLogError) return false;
-    throw error;
-  }
-}
-
 /**
  * Opens the segment that contains a cursor. Throws `CursorBeyondLogError` if the log does not contain the record before the cursor, or if a
  * record before the cursor in the segment is damaged and `toleratesDamage` is false.
  */
-function openAtCursor(folder: string, cursor: LogCursor, toleratesDamage = true): SegmentReader {
+function openAtCursor(folder: string, cursor: LogCursor, toleratesDamage: boolean): SegmentReader {
   const cursorError = new CursorBeyondLogError(`${folder}: the log has no record ${cursor.position} at the cursor`);
   const segments = parseSegmentFileNames(nodeFileSystem.listFiles(folder));
   const isSuperseded = segments.some((first) => first > cursor.segment && first <= cursor.position);

@@ -1,7 +1,7 @@
 import { bounds } from '../bounds.ts';
 import type { EventLog } from '../event-log/event-log.ts';
 import { type FileEventLog, type FileEventLogOptions, openEventLog } from '../event-log/file-event-log.ts';
-import { isIntactUpToCursor, LogReader, readRecentRecords } from '../event-log/log-reader.ts';
+import { LogReader, readRecentRecords } from '../event-log/log-reader.ts';
 import type { LogCursor } from '../event-log/log-scanner.ts';
 import { type LedgerRecord, parseLedgerRecord, parseRecordTimeMs } from './ledger-record.ts';
 
@@ -97,8 +97,7 @@ export interface LedgerSpan {
 export function hasLedgerSpan(folder: string, { start, end }: LedgerSpan): boolean {
   let reader: LogReader | null = null;
   try {
-    if (!isIntactUpToCursor(folder, start)) return false;
-    reader = new LogReader(folder, start);
+    reader = new LogReader(folder, start, false);
     while (reader.readRecords(end.position, bounds.logRecordsReadPerTurn, () => {}) > 0);
     return reader.cursor.position === end.position && reader.cursor.crc === end.crc;
   } catch {
