@@ -56,7 +56,7 @@ export function findStackProblem(): string | null {
   return null;
 }
 
-/** Returns the user as whom PostgreSQL runs, because PostgreSQL refuses to run as root. Empty for a user other than root. */
+/** Returns the user and group under which PostgreSQL runs if this process runs as root, because PostgreSQL refuses to run as root. */
 function databaseUser(): { readonly uid?: number; readonly gid?: number } {
   if (process.getuid?.() !== 0) return {};
   const id = (option: string) => Number(execFileSync('id', [option, 'postgres'], { encoding: 'utf8' }));

@@ -80,7 +80,12 @@ async function copySegments(folder: string, target: string, end: LogLocation, op
   return copiedFrom;
 }
 
-/** Whether two logs have the same records in the segment `first`, which ends before the segment `next`. */
+/**
+ * Whether a segment has the same records in two logs.
+ *
+ * @param first first sequence number of the segment
+ * @param next first sequence number of the following segment, whose header has the CRC of the last record of the segment
+ */
 function isSameSegment(folder: string, base: string, first: number, next: number): boolean {
   const describe = (log: string): string => {
     const read = (position: number) =>

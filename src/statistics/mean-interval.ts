@@ -40,9 +40,11 @@ export function computeMeanInterval(sums: RevenueSums): { readonly low: number; 
  * symmetric, the interval is wider above the mean and never reaches 0, as the skewed distribution of revenue requires. The interval is
  * valid for one look. Do not compare arms with it; use `compareArms`.
  *
- * Returns null if fewer than `bounds.unitsWithRevenueMin` units have revenue, if their number is unknown, or if the mean is not positive,
- * because the approximation is then wrong too often. Also returns null if all units have the same revenue, because the spread is then unknown,
- * or if reversals make the mean so small that no limit exists.
+ * Returns null in these cases:
+ * - fewer than `bounds.unitsWithRevenueMin` units have revenue, their number is unknown, or the mean is not positive: the approximation is
+ *   wrong too often
+ * - all units have the same revenue: the spread is unknown
+ * - reversals make the mean so small that no limit exists
  */
 export function intervalOfMean({
   unitsWithRevenue,

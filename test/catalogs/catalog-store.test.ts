@@ -450,7 +450,7 @@ test('rejects a reload while the maximum number of replaced catalogs is retained
   assert.ok((await change(full, textWith('b'))).ok);
 });
 
-test('rejects a reload while the files of the replaced catalogs have the maximum size', async (t) => {
+test('rejects a reload while the replaced catalogs have reached their limit in bytes', async (t) => {
   const { store } = await openReplaced();
   const bytes = statSync(join(archiveFolder, `${store.currentCatalogVersions[0]}.json`)).size;
   t.after(() => Object.assign(bounds, { replacedCatalogsBytesMax }));

@@ -54,7 +54,7 @@ test('an open experiment has the word of its decision, and the text of its state
   }
 });
 
-test('a closed experiment has the word of its outcome, and says what the figures showed', () => {
+test('describes a closed experiment by its outcome and the decision of its figures', () => {
   for (const decision of decisions) {
     for (const outcome of experimentOutcomes) {
       const { word, text } = describeStatus({ state: 'closed', decision }, { outcome, closed_at: closedAt });

@@ -42,7 +42,7 @@ export interface RequestContext extends CancelSignal {
   caller: CallerIdentity | null;
   /** Sends the reply. Has no effect if the request was already answered, the client has disconnected, or the deadline has passed. */
   reply(reply: Reply): void;
-  /** Logs why the answer to the request will be incomplete. Has no effect if nobody waits for the answer any more. */
+  /** Logs why the answer to the request will be incomplete. Has no effect in the cases in which `reply` has none. */
   logIncompleteAnswer(problem: ServiceProblem): void;
   /** True if the request was answered, the client has disconnected, or the deadline has passed. */
   readonly ended: boolean;

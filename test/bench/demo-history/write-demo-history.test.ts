@@ -21,8 +21,8 @@ let history: DemoHistory;
 let shares = 0;
 
 /**
- * Verticals in which clicks confirm their own revenue, because they have the fewest sessions. `test/console/answers.test.ts` checks a vertical in
- * which lenders do, and `make bench-test` all verticals.
+ * Verticals in which clicks confirm their own revenue. Their histories have the fewest sessions, so this test is short.
+ * `test/console/answers.test.ts` checks a vertical in which lenders confirm revenue, and `make bench-test` checks all verticals.
  */
 const verticals = builtInVerticals.verticals.filter(({ clicksConfirmRevenue }) => clicksConfirmRevenue);
 
