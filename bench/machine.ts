@@ -52,8 +52,14 @@ function fileSystem(folder: string): string {
   }
 }
 
+/** Whether other processes use the machine: its load average is above half of its cores. */
+export function isBusyMachine({ loadAverage, cores }: Pick<Machine, 'loadAverage' | 'cores'>): boolean {
+  return loadAverage > cores / 2;
+}
+
 /** Returns a warning if other processes use the machine; otherwise null. */
-export function busyMachineWarning({ loadAverage, cores }: Machine): string | null {
-  if (loadAverage <= cores / 2) return null;
+export function busyMachineWarning(machine: Machine): string | null {
+  if (!isBusyMachine(machine)) return null;
+  const { loadAverage } = machine;
   return `BUSY MACHINE (load average ${loadAverage.toFixed(1)}): the noise is larger, so smaller losses are not found.`;
 }

@@ -26,7 +26,7 @@ async function run({ quick, only, client, publish }: BenchOptions): Promise<void
   const scale = quick ? quickBenchScale : fullBenchScale;
   await mkdir(resultsFolder, { recursive: true });
   const machine = describeMachine(resultsFolder);
-  const problem = publish ? findProblemBeforeRun(machine.loadAverage, machine.cores) : null;
+  const problem = publish ? findProblemBeforeRun(machine) : null;
   if (problem !== null) throw new Error(problem);
   const usageBefore = readCpuUsage();
   const clients = await chooseLoadClients(client);

@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { isBusyMachine, type Machine } from '../machine.ts';
+import { listChildPids } from '../target/load-target.ts';
 
 /** CPU time in seconds since the start of the machine, on Linux. */
 export interface CpuUsage {
@@ -9,8 +11,6 @@ export interface CpuUsage {
   readonly ownSeconds: number;
 }
 
-/** Maximum load average per core before a run whose results are published. */
-const loadPerCoreMax = 0.5;
 /** Maximum share of the processors that other programs may use during a run whose results are published. */
 const otherProgramsShareMax = 0.1;
 
@@ -41,16 +41,16 @@ function readTreeSeconds(pid: number): number {
     .split(' ')
     .slice(11, 15);
   const own = times.reduce((sum, ticks) => sum + Number(ticks), 0) / ticksPerSecond;
-  const running = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
-  return running.reduce((sum, child) => sum + readTreeSeconds(Number(child)), own);
+  return listChildPids(pid).reduce((sum, child) => sum + readTreeSeconds(child), own);
 }
 
 /** Returns why results of a run that starts now could not be published; null if they could. */
-export function findProblemBeforeRun(loadAverage: number, cores: number): string | null {
-  if (loadAverage <= loadPerCoreMax * cores) return null;
+export function findProblemBeforeRun(machine: Pick<Machine, 'loadAverage' | 'cores'>): string | null {
+  if (!isBusyMachine(machine)) return null;
+  const { loadAverage, cores } = machine;
   return (
-    `the load average is ${loadAverage.toFixed(1)}, above ${loadPerCoreMax * cores} for ${cores} cores: other programs would spoil the ` +
-    'figures. Wait until the machine is idle, or run without --publish'
+    `the load average is ${loadAverage.toFixed(1)}, above ${cores / 2} for ${cores} cores: other programs would spoil the figures. ` +
+    'Wait until the machine is idle, or run without --publish'
   );
 }
 

@@ -3,7 +3,7 @@ import type { BenchContext, BenchPart } from '../bench-part.ts';
 import { HttpCaller } from '../load/http-caller.ts';
 import { writeRequestFile } from '../load/prepared-request.ts';
 import type { ServerMeasurement, StackComparison } from '../result/bench-result.ts';
-import { createScenarioContext, measureLoad, rotateServerOrder } from '../routes/run-scenario.ts';
+import { createLoadPlan, createScenarioContext, measureLoad, rotateServerOrder } from '../routes/run-scenario.ts';
 import { basePath, createSessions, marketplaceRequest } from '../scenarios/requests.ts';
 import {
   cachedRankingScenario,
@@ -31,7 +31,6 @@ const offersSeed = 19;
 const sampleSessions = 50;
 /** Round that warms up both servers; measured rounds have higher numbers. */
 const warmUpRound = 0;
-const singleUseSecondsMax = 60;
 
 /** Headers that the HTTP library or the comparison server writes, and headers that differ from response to response. */
 const otherHeaders =
@@ -75,11 +74,12 @@ interface ComparedServer {
 
 /** Measures one scenario on both servers, in alternating rounds. Both servers keep state, so each gets its own requests. */
 async function compareScenario(
-  { name, title, kinds, singleUse, prepareRequests }: Scenario,
+  scenario: Scenario,
   servers: readonly ComparedServer[],
   { scale, client, crossCheck, progress }: BenchContext,
   folder: string,
 ): Promise<Omit<StackComparison, 'target'>> {
+  const { name, title } = scenario;
   // wrk uses less CPU time than autocannon.
   const usedClient = crossCheck ?? client;
   const measured: Record<ComparedServer['kind'], ServerMeasurement[]> = { service: [], stack: [] };
@@ -87,11 +87,10 @@ async function compareScenario(
     for (const { kind, target, context } of rotateServerOrder(servers, round)) {
       progress.printProgress(`stack: ${name}: round ${round} of ${scale.rounds}: ${kind}`);
       const requestsFile = join(folder, 'requests');
-      await writeRequestFile(requestsFile, await prepareRequests(context, round));
+      await writeRequestFile(requestsFile, await scenario.prepareRequests(context, round));
       await readProcessUsageWhenIdle(target);
-      const seconds = singleUse ? singleUseSecondsMax : scale.seconds;
-      const plan = { port: target.port, requestsFile, connections: scale.connections, seconds, singleUse };
-      const measurement = await measureLoad(target, usedClient, { ...plan, expectedStatus: kinds[0]!.status });
+      const plan = createLoadPlan(scenario, scale, { port: target.port, requestsFile });
+      const measurement = await measureLoad(target, usedClient, plan);
       if (round > warmUpRound) measured[kind].push(measurement);
     }
   }

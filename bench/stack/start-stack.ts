@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { chownSync, existsSync, readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { LoadTarget } from '../target/load-target.ts';
+import { type LoadTarget, listChildPids } from '../target/load-target.ts';
 import {
   createTemporaryFolder,
   runChildProcess,
@@ -100,7 +100,7 @@ export async function startStack(
     return {
       port: Number(line.toString()),
       pid: server.pid!,
-      otherPids: () => [redis.pid!, ...findProcessTree(database.pid)],
+      otherPids: () => [redis.pid!, database.pid, ...listChildPids(database.pid)],
       probe: new ProcessProbe(server),
       close,
     };
@@ -149,16 +149,6 @@ async function startPostgres(folder: string) {
       await stopChildProcess(child);
     },
   };
-}
-
-/** Returns the ids of a process and of its child processes. */
-function findProcessTree(pid: number): number[] {
-  try {
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
-    return [pid, ...(children === '' ? [] : children.split(' ').map(Number))];
-  } catch {
-    return [pid];
-  }
 }
 
 async function waitFor(name: string, isReady: () => boolean): Promise<void> {

@@ -27,6 +27,15 @@ function readThreadSeconds(pid: number, thread: string): number {
   return Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]) / 1e9;
 }
 
+/** Returns the ids of the running child processes of a process; empty if the process has ended or the system has no `/proc`. */
+export function listChildPids(pid: number): number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+  } catch {
+    return [];
+  }
+}
+
 /** Server that runs in its own process and receives the loads of the benchmarks. */
 export interface LoadTarget {
   readonly port: number;

@@ -10,9 +10,9 @@ import {
 } from '../../../bench/report/publish-check.ts';
 
 test('refuses to publish from a machine whose load average is above half of its cores', () => {
-  assert.equal(findProblemBeforeRun(1, 2), null);
+  assert.equal(findProblemBeforeRun({ loadAverage: 1, cores: 2 }), null);
   assert.match(
-    findProblemBeforeRun(1.1, 2)!,
+    findProblemBeforeRun({ loadAverage: 1.1, cores: 2 })!,
     /load average is 1\.1, above 1 for 2 cores.*Wait until the machine is idle/,
   );
 });
