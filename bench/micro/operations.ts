@@ -49,7 +49,7 @@ function createSessionCreator() {
     clock,
     sessionsMax: 1_000_000,
     sessionTtlMs,
-    fieldsMax: personalLoans.fields.length,
+    verticals: [personalLoans],
   });
   const deps: CreateSessionDeps = {
     clock,

@@ -1,6 +1,5 @@
 import { bounds } from '../../src/bounds.ts';
 import { validatePocketFields } from '../../src/domain/pocket-fields.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
 import { SessionStore } from '../../src/sessions/session-store.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { subIdsAt } from '../../test/support/identities.ts';
@@ -9,8 +8,6 @@ import { seededRandom } from '../population/random.ts';
 import { fixedCurrentDate } from './fixtures.ts';
 import type { MicroBenchmark, PreparedBenchmark } from './micro-benchmark.ts';
 
-const tenant: Tenant = { account: 1, vertical: personalLoans, mode: 'live' };
-const fieldsMax = personalLoans.fields.length;
 const mergeCalls = 1_000;
 
 export const fieldMergeBenchmark: MicroBenchmark = {
@@ -89,7 +86,7 @@ function prepareAdd(filled: FilledStore): PreparedBenchmark {
       ids = filled.nextSessionIds(storeCalls);
     },
     run: () => {
-      for (const id of ids) store.add(id, tenant);
+      for (const id of ids) store.add(id);
       if (store.size !== size) throw new Error('the store has the wrong size');
       return size;
     },
@@ -110,10 +107,10 @@ class FilledStore {
       clock: { wallMs: () => this.#wallMs, monotonicMs: () => this.#wallMs },
       sessionsMax: bounds.sessionLimitMax,
       sessionTtlMs: bounds.sessionTtlMs,
-      fieldsMax,
+      verticals: [personalLoans],
     });
     while (this.ids.length < size) this.ids.push(...this.nextSessionIds(storeCalls));
-    for (const id of this.ids) this.store.add(id, tenant);
+    for (const id of this.ids) this.store.add(id);
     this.#wallMs += bounds.sessionTtlMs - 1;
   }
 

@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -67,7 +68,7 @@ function launcherOf(checkout: string): string {
 
 const catalogSeed = 200;
 const readyTimeoutMs = 60_000;
-const readyPollMs = 50;
+const readyPollMs = 20;
 const logTailCharactersMax = 4_096;
 
 /** Service process that `bin/marketplace serve` started with default settings and a new data folder. */
@@ -107,17 +108,48 @@ export async function startServiceTarget(options: ServiceTargetOptions): Promise
   const catalogFile = join(options.folder, 'catalog.json');
   const catalog = options.catalog ?? generateCatalog(options);
   if (catalog !== null) await writeFile(catalogFile, JSON.stringify(catalog));
+  const settings = { ...options.settings, ...(catalog === null ? {} : { SVC_CATALOG: catalogFile }) };
+  try {
+    const service = await serveDataDir(dataDir, { checkout, settings });
+    const close = async () => {
+      await stopChildProcess(service.child);
+      await folder.remove();
+    };
+    const postToOperations = (path: string, body: object) =>
+      postAsOperator(dataDir, service.operationsPort, path, body);
+    const { child, port, lastLogLines } = service;
+    return { port, pid: child.pid!, probe: new ProcessProbe(child), keys, postToOperations, lastLogLines, close };
+  } catch (error) {
+    await folder.remove();
+    throw error;
+  }
+}
+
+interface ServedDataDir {
+  readonly child: ChildProcess;
+  readonly port: number;
+  readonly operationsPort: number;
+  /** Time from the start of the process until `GET /readyz` succeeded. */
+  readonly startSeconds: number;
+  readonly lastLogLines: () => string;
+}
+
+/** Starts a service process with an existing data folder, and waits until it is ready. */
+export async function serveDataDir(
+  dataDir: string,
+  { checkout = currentCheckout, settings = {} }: Pick<ServiceTargetOptions, 'checkout' | 'settings'> = {},
+): Promise<ServedDataDir> {
   const port = await findFreePort();
   const operationsPort = await findFreePort();
+  const started = performance.now();
   const child = spawnChildProcess(launcherOf(checkout), ['serve'], {
     env: addProbeToEnv({
       ...process.env,
-      ...options.settings,
+      ...settings,
       SVC_PORT: String(port),
       SVC_OPS_PORT: String(operationsPort),
       SVC_DATA_DIR: dataDir,
       SVC_LOG_LEVEL: 'warn',
-      ...(catalog === null ? {} : { SVC_CATALOG: catalogFile }),
       // NODE_OPTIONS sets the heap size, because otherwise the launcher would restart Node.js and close the IPC channel of the probe.
       NODE_OPTIONS: `--max-old-space-size=${defaultHeapMegabytes()}`,
     }),
@@ -133,10 +165,6 @@ export async function startServiceTarget(options: ServiceTargetOptions): Promise
   child.once('close', () => {
     ended = true;
   });
-  const close = async () => {
-    await stopChildProcess(child);
-    await folder.remove();
-  };
   try {
     for (let waited = 0; !(await isServiceReady(operationsPort)); waited += readyPollMs) {
       if (ended) throw new Error(`the service exited before it was ready: ${log.trim()}`);
@@ -144,12 +172,11 @@ export async function startServiceTarget(options: ServiceTargetOptions): Promise
       await sleep(readyPollMs);
     }
   } catch (error) {
-    await close();
+    await stopChildProcess(child);
     throw error;
   }
-  const postToOperations = (path: string, body: object) => postAsOperator(dataDir, operationsPort, path, body);
-  const probe = new ProcessProbe(child);
-  return { port, pid: child.pid!, probe, keys, postToOperations, lastLogLines: () => log, close };
+  const startSeconds = (performance.now() - started) / 1_000;
+  return { child, port, operationsPort, startSeconds, lastLogLines: () => log };
 }
 
 function generateCatalog({

@@ -1,5 +1,6 @@
 import type { ApiKeyMode } from '../domain/mode.ts';
 import type { Tenant } from '../domain/tenant.ts';
+import type { Vertical } from '../domain/vertical.ts';
 import type { RandomBytesPool } from '../secrets/random-pool.ts';
 import type { SecretSet } from '../secrets/secret-set.ts';
 import { TokenSigner } from './signed-token.ts';
@@ -166,4 +167,19 @@ export function parseSubIdHex(text: string, words: Int32Array): boolean {
 /** Returns the creation time of a sub_id in Unix milliseconds, computed from the first two 32-bit words of the sub_id. */
 export function subIdCreatedMs(firstWord: number, secondWord: number): number {
   return (firstWord >>> 0) * 0x1_0000 + (secondWord >>> 16);
+}
+
+/**
+ * Returns the tenant of a session, computed from the third and the fourth 32-bit word of its sub_id; null if the vertical is not served.
+ *
+ * @param verticals served verticals by number
+ */
+export function subIdTenant(
+  thirdWord: number,
+  fourthWord: number,
+  verticals: readonly (Vertical | undefined)[],
+): Tenant | null {
+  const vertical = verticals[fourthWord >>> 25];
+  if (vertical === undefined) return null;
+  return { account: thirdWord >>> 0, vertical, mode: ((fourthWord >>> 24) & 1) === 1 ? 'test' : 'live' };
 }

@@ -277,6 +277,6 @@ function addSession(
   }
   const appended = ledger.append(complete);
   if (appended === null) return null;
-  sessions.add(subId, caller);
+  sessions.add(subId);
   return { view: toSessionView(subId, caller, createdMs, referrerTag, sessionTtlMs), record: appended };
 }

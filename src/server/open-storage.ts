@@ -82,12 +82,7 @@ export async function openStorage(options: ServiceOptions, deps: StorageDeps) {
   const { dataDir, clock, logger } = options;
   const { sessionTtlMs, maxSessions: sessionsMax, maxReferrerTags: tagsMax } = options;
   const verticals = servedVerticals(options);
-  const sessions = new SessionStore({
-    clock,
-    sessionsMax,
-    sessionTtlMs,
-    fieldsMax: Math.max(...verticals.map(({ fields }) => fields.length)),
-  });
+  const sessions = new SessionStore({ clock, sessionsMax, sessionTtlMs, verticals });
   cleanup.addCleanupCallback(() => sessions.close());
   const idempotencyKeys = new IdempotencyKeys({
     clock,

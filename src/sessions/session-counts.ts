@@ -14,38 +14,31 @@ import {
 import type { LedgerSubscriber } from '../ledger/ledger.ts';
 import { type LedgerRecord, ledgerRecordKind } from '../ledger/ledger-record.ts';
 
-/** Number of sessions by API key, in arrays that can be copied quickly. */
+/** Number of sessions by API key, in an array with an item for each key number, because all numbers up to the newest key are in use. */
 class KeyCounts {
-  readonly #indexes = new Map<number, number>();
-  #keys = new Float64Array(16);
-  #counts = new Float64Array(16);
+  #counts = new Uint32Array(64);
 
   add(keyNumber: number, count: number): void {
-    let index = this.#indexes.get(keyNumber);
-    if (index === undefined) {
-      index = this.#indexes.size;
-      if (index === this.#keys.length) {
-        [this.#keys, this.#counts] = [growArray(this.#keys), growArray(this.#counts)];
-      }
-      this.#indexes.set(keyNumber, index);
-      this.#keys[index] = keyNumber;
+    if (keyNumber >= this.#counts.length) {
+      const grown = new Uint32Array(2 * Math.max(keyNumber, this.#counts.length));
+      grown.set(this.#counts);
+      this.#counts = grown;
     }
-    this.#counts[index]! += count;
+    this.#counts[keyNumber]! += count;
   }
 
-  get keys(): Float64Array {
-    return this.#keys.subarray(0, this.#indexes.size);
+  /** Returns the keys with sessions, and their numbers of sessions in the same order. */
+  list(): { readonly keys: readonly number[]; readonly counts: readonly number[] } {
+    const keys: number[] = [];
+    const counts: number[] = [];
+    for (let keyNumber = 0; keyNumber < this.#counts.length; keyNumber++) {
+      const count = this.#counts[keyNumber]!;
+      if (count === 0) continue;
+      keys.push(keyNumber);
+      counts.push(count);
+    }
+    return { keys, counts };
   }
-
-  get counts(): Float64Array {
-    return this.#counts.subarray(0, this.#indexes.size);
-  }
-}
-
-function growArray(array: Float64Array): Float64Array<ArrayBuffer> {
-  const grown = new Float64Array(array.length * 2);
-  grown.set(array);
-  return grown;
 }
 
 /**
@@ -95,7 +88,8 @@ export class SessionCounts implements LedgerSubscriber, SnapshotPart {
    */
   *listCounts(): Generator<{ readonly keyNumber: number; readonly day: number; readonly count: number }> {
     const days = [...this.#days].filter(([day]) => day >= this.#today).sort(([one], [other]) => other - one);
-    for (const [day, { keys, counts }] of days) {
+    for (const [day, keyCounts] of days) {
+      const { keys, counts } = keyCounts.list();
       for (const [index, keyNumber] of keys.entries()) yield { keyNumber, day, count: counts[index]! };
     }
   }
@@ -123,16 +117,14 @@ export class SessionCounts implements LedgerSubscriber, SnapshotPart {
   }
 
   #encode(position: number): Float64Array {
-    const head = [position, this.#completeSinceDay, this.#days.size];
-    const parts: ArrayLike<number>[] = [head];
-    for (const [day, { keys, counts }] of this.#days) parts.push([day, keys.length], keys, counts);
-    const encoded = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0));
-    let at = 0;
-    for (const part of parts) {
-      encoded.set(part, at);
-      at += part.length;
+    const numbers = [position, this.#completeSinceDay, this.#days.size];
+    for (const [day, keyCounts] of this.#days) {
+      const { keys, counts } = keyCounts.list();
+      numbers.push(day, keys.length);
+      for (const keyNumber of keys) numbers.push(keyNumber);
+      for (const count of counts) numbers.push(count);
     }
-    return encoded;
+    return Float64Array.from(numbers);
   }
 
   #findOrAddDay(day: number): KeyCounts {

@@ -1,8 +1,5 @@
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
-import { getOrAdd } from '../domain/get-or-add.ts';
-import type { ApiKeyMode } from '../domain/mode.ts';
-import type { Tenant } from '../domain/tenant.ts';
 import type { Vertical } from '../domain/vertical.ts';
 import { decodeSubId, formatSubId } from '../ids/sub-id.ts';
 import type { LedgerSubscriber } from '../ledger/ledger.ts';
@@ -33,7 +30,6 @@ export class SessionRecovery implements LedgerSubscriber {
   isRestored = false;
   readonly #options: SessionRecoveryOptions;
   readonly #nowMs: number;
-  readonly #tenants = new Map<string, Tenant>();
 
   constructor(options: SessionRecoveryOptions) {
     this.#options = options;
@@ -71,20 +67,20 @@ export class SessionRecovery implements LedgerSubscriber {
 
   /** Restores sessions from a snapshot. */
   restoreSessions(encoded: Int32Array): void {
-    this.#options.sessions.restoreSessions(encoded, (account, verticalAndMode) =>
-      this.#reuseTenant(account, verticalAndMode >> 1, (verticalAndMode & 1) === 1 ? 'test' : 'live'),
-    );
+    this.#options.sessions.restoreSessions(encoded);
   }
 
   #applySessionCreated([, createdMs, sub, , , , , key, payload]: SessionCreatedRecord): void {
     if (this.#nowMs >= createdMs + this.#options.sessionTtlMs) return;
-    const { account, vertical, mode } = decodeSubId(sub);
-    const tenant = this.#reuseTenant(account, vertical, mode);
-    if (tenant === null) return;
-    const { sessions, onIdempotentSession } = this.#options;
-    // If the maximum number of sessions was reduced since the last start, the store may be full, and the newest sessions are not restored.
-    if (sessions.tryMakeRoom()) sessions.add(formatSubId(sub), tenant);
-    else sessions.noteMissingSession(createdMs);
+    const { sessions, verticals, onIdempotentSession } = this.#options;
+    const { vertical } = decodeSubId(sub);
+    if (!verticals.some(({ number }) => number === vertical)) return;
+    const subId = formatSubId(sub);
+    if (sessions.get(subId) === undefined) {
+      // If the maximum number of sessions was reduced since the last start, the store may be full, and the newest sessions are not restored.
+      if (sessions.tryMakeRoom()) sessions.add(subId);
+      else sessions.noteMissingSession(createdMs);
+    }
     const digests = parseIdempotencyDigests(key, payload);
     if (digests !== null) onIdempotentSession(digests, sub);
   }
@@ -99,12 +95,5 @@ export class SessionRecovery implements LedgerSubscriber {
 
   #findSession(sub: Uint8Array) {
     return this.#options.sessions.get(formatSubId(sub));
-  }
-
-  /** Returns the `Tenant` object that all restored sessions of a tenant share, or null if the vertical is no longer served. */
-  #reuseTenant(account: number, verticalNumber: number, mode: ApiKeyMode): Tenant | null {
-    const vertical = this.#options.verticals.find(({ number }) => number === verticalNumber);
-    if (vertical === undefined) return null;
-    return getOrAdd(this.#tenants, `${account} ${verticalNumber} ${mode}`, () => ({ account, vertical, mode }));
   }
 }

@@ -1,9 +1,8 @@
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import { absentValue } from '../domain/field-vector.ts';
-import type { Tenant } from '../domain/tenant.ts';
-import { int32sPerSubId, parseSubIdHex, subIdCreatedMs } from '../ids/sub-id.ts';
-import { InternTable } from './intern-table.ts';
+import type { Vertical } from '../domain/vertical.ts';
+import { int32sPerSubId, parseSubIdHex, subIdCreatedMs, subIdTenant } from '../ids/sub-id.ts';
 import { RankingArena } from './ranking-arena.ts';
 import { RecordRing } from './record-ring.ts';
 import {
@@ -15,7 +14,6 @@ import {
   rankingWord,
   Session,
   type SessionMemory,
-  tenantWord,
 } from './session.ts';
 
 /** Sessions at adjacent positions that were created in the same quarter of an hour, for a snapshot. */
@@ -32,8 +30,8 @@ interface SessionStoreOptions {
   readonly clock: Clock;
   readonly sessionsMax: number;
   readonly sessionTtlMs: number;
-  /** Maximum number of pocket fields in a vertical. */
-  readonly fieldsMax: number;
+  /** Verticals whose sessions are stored. */
+  readonly verticals: readonly Vertical[];
 }
 
 /** Position of the 32-bit word that is used as the hash of a sub_id. All four bytes of the hash word are random in every sub_id. */
@@ -54,7 +52,8 @@ export class SessionStore {
   /** Creation time of the newest session that may be missing because it expired or was not restored, in Unix milliseconds. */
   #missingUpToMs: number;
 
-  constructor({ clock, sessionsMax, sessionTtlMs, fieldsMax }: SessionStoreOptions) {
+  constructor({ clock, sessionsMax, sessionTtlMs, verticals }: SessionStoreOptions) {
+    const fieldsMax = Math.max(...verticals.map(({ fields }) => fields.length));
     this.#clock = clock;
     this.#sessionsMax = sessionsMax;
     this.#sessionTtlMs = sessionTtlMs;
@@ -65,7 +64,7 @@ export class SessionStore {
         hashWord,
         recordsMax: sessionsMax,
       }),
-      tenants: new InternTable(),
+      verticals: indexByNumber(verticals),
       rankings: new RankingArena(),
       widgetUsages: new Map(),
       fieldsMax,
@@ -95,24 +94,25 @@ export class SessionStore {
   }
 
   /**
-   * Adds a session without pocket fields, unless the store already contains the session. The creation time is part of the sub_id. Call
-   * `tryMakeRoom` before. Throws a TypeError for an invalid sub_id, and a RangeError if the store is full.
+   * Adds a session without pocket fields, which the store must not contain. The creation time and the tenant are part of the sub_id. Call
+   * `tryMakeRoom` before. Throws a TypeError for a sub_id that is invalid or of another vertical, and a RangeError if the store is full.
    */
-  add(subId: string, tenant: Tenant): void {
-    if (!parseSubIdHex(subId, this.#lookupId)) throw new TypeError('invalid sub_id');
-    const { records, tenants, fieldsMax } = this.#memory;
-    if (records.find(this.#lookupId) >= 0) return;
-    const position = records.add(this.#lookupId);
+  add(subId: string): void {
+    const { records, verticals, fieldsMax } = this.#memory;
+    const id = this.#lookupId;
+    if (!parseSubIdHex(subId, id) || subIdTenant(id[2]!, id[3]!, verticals) === null) {
+      throw new TypeError('invalid sub_id');
+    }
+    const position = records.add(id);
     const words = records.getChunk(position);
     const offset = records.getOffset(position);
-    words[offset + tenantWord] = tenants.internValue(tenant);
     words[offset + rankingWord] = noRanking;
     words.fill(absentValue, offset + fieldsWord, offset + fieldsWord + fieldsMax);
   }
 
   /** Deletes the oldest sessions that have expired, at most `sessionsMax` sessions. */
   deleteExpiredSessions(sessionsMax: number = bounds.expiredSessionsPerSweep): void {
-    const { records, tenants, widgetUsages, lastChanges } = this.#memory;
+    const { records, widgetUsages, lastChanges } = this.#memory;
     const expiredMs = this.#clock.wallMs() - this.#sessionTtlMs;
     for (let i = 0; i < sessionsMax && records.size > 0; i++) {
       const position = records.oldestPosition;
@@ -120,7 +120,6 @@ export class SessionStore {
       const offset = records.getOffset(position);
       if (subIdCreatedMs(words[offset]!, words[offset + 1]!) > expiredMs) return;
       deleteRanking(this.#memory, words, offset);
-      tenants.releaseValue(words[offset + tenantWord]!);
       if (widgetUsages.size > 0) widgetUsages.delete(position);
       records.removeOldest();
       this.#missingUpToMs = Math.max(this.#missingUpToMs, expiredMs);
@@ -191,13 +190,9 @@ export class SessionStore {
     return encoded;
   }
 
-  /**
-   * Adds the live sessions that `encodeSessions` encoded, with the same number of fields. The store must not contain them.
-   *
-   * @param findTenant returns the tenant of an account and the result of `encodeVerticalAndMode`
-   */
-  restoreSessions(encoded: Int32Array, findTenant: (account: number, verticalAndMode: number) => Tenant | null): void {
-    const { records, tenants, fieldsMax } = this.#memory;
+  /** Adds the live sessions that `encodeSessions` encoded, with the same number of fields. The store must not contain them. */
+  restoreSessions(encoded: Int32Array): void {
+    const { records, verticals, fieldsMax } = this.#memory;
     const expiredMs = this.#clock.wallMs() - this.#sessionTtlMs;
     const [count, usageCount] = encoded as unknown as [number, number];
     const positions = new Float64Array(count).fill(-1);
@@ -209,13 +204,11 @@ export class SessionStore {
         this.noteMissingSession(createdMs);
         continue;
       }
-      const tenant = findTenant(encoded[at + 2]! >>> 0, encoded[at + 3]! >>> 24);
-      if (tenant === null) continue;
+      if (subIdTenant(encoded[at + 2]!, encoded[at + 3]!, verticals) === null) continue;
       for (let word = 0; word < int32sPerSubId; word++) this.#lookupId[word] = encoded[at + word]!;
       const position = records.add(this.#lookupId);
       const words = records.getChunk(position);
       const offset = records.getOffset(position);
-      words[offset + tenantWord] = tenants.internValue(tenant);
       words[offset + rankingWord] = noRanking;
       const fields = at + int32sPerSubId;
       for (let field = 0; field < fieldsMax; field++) words[offset + fieldsWord + field] = encoded[fields + field]!;
@@ -235,12 +228,9 @@ export class SessionStore {
 
   /** Removes all sessions. */
   clear(): void {
-    const { records, tenants, widgetUsages } = this.#memory;
+    const { records, widgetUsages } = this.#memory;
     for (let position = records.oldestPosition; position < records.endPosition; position++) {
-      const words = records.getChunk(position);
-      const offset = records.getOffset(position);
-      deleteRanking(this.#memory, words, offset);
-      tenants.releaseValue(words[offset + tenantWord]!);
+      deleteRanking(this.#memory, records.getChunk(position), records.getOffset(position));
     }
     widgetUsages.clear();
     records.clear();
@@ -250,4 +240,10 @@ export class SessionStore {
   close(): void {
     clearInterval(this.#sweepTimer);
   }
+}
+
+function indexByNumber(verticals: readonly Vertical[]): (Vertical | undefined)[] {
+  const indexed: (Vertical | undefined)[] = [];
+  for (const vertical of verticals) indexed[vertical.number] = vertical;
+  return indexed;
 }

@@ -2,24 +2,24 @@ import { bounds } from '../bounds.ts';
 import { emptyFieldVector, type FieldVector } from '../domain/field-vector.ts';
 import { getOrAdd } from '../domain/get-or-add.ts';
 import type { Tenant } from '../domain/tenant.ts';
-import { int32sPerSubId, subIdCreatedMs } from '../ids/sub-id.ts';
-import type { InternTable } from './intern-table.ts';
+import type { Vertical } from '../domain/vertical.ts';
+import { int32sPerSubId, subIdCreatedMs, subIdTenant } from '../ids/sub-id.ts';
 import type { CachedRanking, RankingArena } from './ranking-arena.ts';
 import type { RecordRing } from './record-ring.ts';
 import { WidgetUsage } from './widget-usage.ts';
 
-// Layout of a session record in 32-bit words: the sub_id, three numbers, and the pocket fields.
-export const tenantWord = int32sPerSubId;
-const revisionWord = int32sPerSubId + 1;
-export const rankingWord = int32sPerSubId + 2;
-export const fieldsWord = int32sPerSubId + 3;
+// Layout of a session record in 32-bit words: the sub_id, two numbers, and the pocket fields.
+const revisionWord = int32sPerSubId;
+export const rankingWord = int32sPerSubId + 1;
+export const fieldsWord = int32sPerSubId + 2;
 
 export const noRanking = -1;
 
 /** Memory of the stored sessions, to which `Session` gives access. */
 export interface SessionMemory {
   readonly records: RecordRing;
-  readonly tenants: InternTable<Tenant>;
+  /** Verticals by number. */
+  readonly verticals: readonly (Vertical | undefined)[];
   readonly rankings: RankingArena;
   /** Widget usage by position of the session's record. The usage is stored in a map, because few sessions have widgets. */
   readonly widgetUsages: Map<number, WidgetUsage>;
@@ -59,7 +59,6 @@ export function deleteRanking({ rankings }: SessionMemory, words: Int32Array, of
  * ignores changes.
  */
 export class Session {
-  /** Tenant of the session, an object that many sessions share. */
   readonly tenant: Tenant;
   readonly createdMs: number;
   readonly #memory: SessionMemory;
@@ -70,7 +69,7 @@ export class Session {
   constructor(memory: SessionMemory, position: number) {
     const words = memory.records.getChunk(position);
     const offset = memory.records.getOffset(position);
-    this.tenant = memory.tenants.get(words[offset + tenantWord]!);
+    this.tenant = subIdTenant(words[offset + 2]!, words[offset + 3]!, memory.verticals)!;
     this.createdMs = subIdCreatedMs(words[offset]!, words[offset + 1]!);
     this.#memory = memory;
     this.#position = position;

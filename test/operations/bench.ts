@@ -5,18 +5,18 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import { type ApiOperation, type ApiRequest, runOperation } from '../../src/operations/api-operation.ts';
 import type { ParameterTexts } from '../../src/operations/request-members.ts';
 import { SessionStore } from '../../src/sessions/session-store.ts';
-import { liveTenant } from '../support/identities.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
+import { equipmentLeases } from '../support/equipment-leases.ts';
 import type { ManualClock } from '../support/manual-clock.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import type { TemporaryLedger } from '../support/temporary-logs.ts';
 
+const verticals = [...builtInVerticals.verticals, equipmentLeases];
 export const sessionTtlMs = 4 * 60 * 60 * 1000;
 
-/** Opens a session store for personal loans until the end of the test. */
+/** Opens a session store until the end of the test. */
 export function openSessionStore(t: TestContext, clock: ManualClock, { sessionsMax = 1_000 } = {}): SessionStore {
-  const fieldsMax = liveTenant.vertical.fields.length;
-  const options = { clock, sessionTtlMs, fieldsMax, sessionsMax };
-  const sessions = new SessionStore(options);
+  const sessions = new SessionStore({ clock, sessionTtlMs, verticals, sessionsMax });
   runAfterTest(t, () => sessions.close());
   return sessions;
 }

@@ -111,7 +111,7 @@ describe('createSession', () => {
     assert.deepEqual({ account, vertical, mode }, { account: 42, vertical: 1, mode: 'live' });
     assert.equal(createdMs, bench.clock.wallMs());
     const session = bench.sessions.get(sub_id)!;
-    assert.deepEqual(session.tenant, { ...liveTenant, keyNumber });
+    assert.deepEqual(session.tenant, liveTenant);
     assert.equal(session.createdMs, createdMs);
     assert.deepEqual(
       session.pocketFields,

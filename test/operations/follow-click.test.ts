@@ -121,7 +121,7 @@ async function openBench(t: TestContext, isLive = true, flatPayout = false) {
       const catalogVersion = catalogs.currentCatalog(vertical.number, mode).version;
       const v = clickTokens.encrypt(subIds.toBytes(sub), { catalogVersion, creditBand });
       if (isLive) {
-        sessions.add(sub, { account, vertical, mode });
+        sessions.add(sub);
         // A click does not use the offers of the ranking.
         const ranking = { catalogVersion, total: 0, availableOnly: false, orders: '' };
         const ranked = { ranking, rankedOn: 20260101, unavailableSet: 0, creditBand };

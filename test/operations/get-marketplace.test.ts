@@ -113,7 +113,7 @@ async function setUp(
     onSessionMissing: () => assert.fail('unexpected missing session'),
   };
   const subId = subIds.createSubId(clock.wallMs(), testTenant.account, vertical.number, testTenant.mode);
-  sessions.add(subId, testTenant);
+  sessions.add(subId);
   const session = sessions.get(subId)!;
   session.mergeFields(validatePocketFields(vertical, personalLoansFixture.complete, 2026_05_20).changes);
   type OffersOutcome = Outcome<OffersResult>;

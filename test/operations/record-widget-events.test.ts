@@ -7,7 +7,7 @@ import type { LedgerRecord, WidgetEventsReportedRecord } from '../../src/ledger/
 import { recordWidgetEvents } from '../../src/operations/record-widget-events.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { widgetLoadId } from '../support/api-caller.ts';
-import { liveTenant, secretSetOf } from '../support/identities.ts';
+import { secretSetOf } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { openSessionStore } from './bench.ts';
 
@@ -38,7 +38,7 @@ function setUp(t: TestContext) {
   const subIds = new SubIds(secretSetOf('reports'), new RandomBytesPool());
   const subId = subIds.createSubId(clock.wallMs(), 1, 1, 'live');
   const sessions = openSessionStore(t, clock);
-  sessions.add(subId, liveTenant);
+  sessions.add(subId);
   const session = sessions.get(subId)!;
   const counted: string[] = [];
   const ports = {

@@ -70,7 +70,7 @@ class Bench {
 
   newSession(tenant: Tenant = liveTenant): string {
     const id = this.subIds.createSubId(this.clock.wallMs(), tenant.account, tenant.vertical.number, tenant.mode);
-    this.sessions.add(id, tenant);
+    this.sessions.add(id);
     return id;
   }
 

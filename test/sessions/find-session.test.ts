@@ -20,7 +20,7 @@ function setUp(t: TestContext) {
   /** Adds a session with unique fields. */
   const create = () => {
     const id = issue();
-    sessions.add(id, liveTenant);
+    sessions.add(id);
     const session = sessions.get(id)!;
     session.mergeFields([0, sessions.size]);
     return { id, session };
@@ -36,7 +36,7 @@ function setUp(t: TestContext) {
 /** Compares two handles of the same session. */
 function assertFound(found: Session | string, session: Session): void {
   assert(typeof found !== 'string', String(found));
-  assert.equal(found.tenant, session.tenant);
+  assert.deepEqual(found.tenant, session.tenant);
   assert.equal(found.createdMs, session.createdMs);
   assert(found.pocketFields[0]! > 0);
   assert.deepEqual(found.pocketFields, session.pocketFields);

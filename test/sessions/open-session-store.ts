@@ -6,12 +6,9 @@ import { ManualClock } from '../support/manual-clock.ts';
 export const sessionTtlMs = 4 * 60 * 60 * 1000;
 
 /** Opens a session store, which is closed after the test. */
-export function openSessionStore(
-  t: TestContext,
-  { sessionsMax = 1_000, fieldsMax = liveTenant.vertical.fields.length } = {},
-) {
+export function openSessionStore(t: TestContext, { sessionsMax = 1_000, verticals = [liveTenant.vertical] } = {}) {
   const clock = new ManualClock();
-  const sessions = new SessionStore({ clock, sessionsMax, sessionTtlMs, fieldsMax });
+  const sessions = new SessionStore({ clock, sessionsMax, sessionTtlMs, verticals });
   t.after(() => sessions.close());
   return { clock, sessions };
 }

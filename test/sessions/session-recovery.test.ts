@@ -96,16 +96,6 @@ describe('SessionRecovery', () => {
     assert.equal(newRecovery().replayStartTimeMs, nowMs - sessionTtlMs - 60 * 60 * 1000);
   });
 
-  it('sessions with the same account, vertical and mode share one tenant object', (t) => {
-    const { sessions, recovery, nowMs } = setUp(t);
-    const [one, other] = [1, 2].map((serial) => subIdBytes({ createdMs: nowMs, serial })) as [Buffer, Buffer];
-    const test = subIdBytes({ createdMs: nowMs, serial: 3, mode: 'test' });
-    for (const sub of [one, other, test]) recovery.applyLedgerRecord(sessionCreatedRecord(sub));
-    const tenantOf = (sub: Buffer) => sessions.get(formatSubId(sub))!.tenant;
-    assert.equal(tenantOf(one), tenantOf(other));
-    assert.notEqual(tenantOf(one), tenantOf(test));
-  });
-
   it('creates no session from records of views and clicks, or from a session record of an unknown vertical', (t) => {
     const { sessions, recovery, nowMs } = setUp(t);
     const sub = subIdBytes({ createdMs: nowMs, serial: 1 });

@@ -17,10 +17,11 @@ import { rankedOf } from './ranked-of.ts';
 
 const leaseTenant: Tenant = { account: 7, vertical: equipmentLeases, mode: 'live' };
 const tenants = [liveTenant, testTenant, leaseTenant];
-const fieldsMax = Math.max(...tenants.map(({ vertical }) => vertical.fields.length));
+const verticals = [liveTenant.vertical, equipmentLeases];
+const fieldsMax = Math.max(...verticals.map(({ fields }) => fields.length));
 
 function openStore(t: TestContext, options: Parameters<typeof openSessionStore>[1] = {}) {
-  const { clock, sessions: store } = openSessionStore(t, { fieldsMax, ...options });
+  const { clock, sessions: store } = openSessionStore(t, { verticals, ...options });
   return { clock, store, newId: () => subIdAt(clock.wallMs()) };
 }
 
@@ -29,7 +30,7 @@ function fill(store: SessionStore, newId: () => string): string[] {
   const ids: string[] = [];
   while (store.tryMakeRoom()) {
     ids.push(newId());
-    store.add(ids.at(-1)!, liveTenant);
+    store.add(ids.at(-1)!);
   }
   return ids;
 }
@@ -51,7 +52,7 @@ interface Expected {
 }
 
 function assertIs(session: Session, expected: Expected): void {
-  assert.equal(session.tenant, expected.tenant);
+  assert.deepEqual(session.tenant, expected.tenant);
   assert.equal(session.createdMs, expected.createdMs);
   assert.deepEqual(session.pocketFields, expected.fields);
   assert.equal(session.fieldsRevision, expected.revision);
@@ -65,7 +66,7 @@ function assertDeleted({ handle, tenant, createdMs }: Expected): void {
   for (const revision of [0, 1, handle.fieldsRevision]) handle.cacheRanking(rankedOf(), revision);
   handle.widgetUsage.markViewCounted(load);
   assert(handle.widgetUsage.shouldCountView(load));
-  assert.equal(handle.tenant, tenant);
+  assert.deepEqual(handle.tenant, tenant);
   assert.equal(handle.createdMs, createdMs);
   assert.deepEqual(handle.pocketFields, emptyFields(tenant));
   assert.equal(handle.cachedRanking, null);
@@ -113,7 +114,7 @@ type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 /** Applies random steps to a session store and to a simple model, which is a list of objects, and compares both. */
 class ModelComparison {
   readonly #clock = new ManualClock();
-  readonly #store = new SessionStore({ clock: this.#clock, sessionsMax: 10_000, sessionTtlMs, fieldsMax });
+  readonly #store = new SessionStore({ clock: this.#clock, sessionsMax: 10_000, sessionTtlMs, verticals });
   /** Expected sessions in the order of their addition. */
   #sessions: Expected[] = [];
   readonly #deleted: Expected[] = [];
@@ -166,7 +167,7 @@ class ModelComparison {
   #add(id: string, createdMs: number, tenant: Tenant): void {
     assert.equal(this.#store.get(id), undefined);
     assert(this.#store.tryMakeRoom());
-    this.#store.add(id, tenant);
+    this.#store.add(id);
     const handle = this.#store.get(id)!;
     this.#sessions.push({
       id,
@@ -185,17 +186,20 @@ class ModelComparison {
       this.#clock.advance(3);
       const createdMs = this.#clock.wallMs() - backMs;
       const serial = this.#serial++;
-      this.#add(formatSubId(subIdBytes({ createdMs, serial })), createdMs, tenants[serial % 3]!);
+      const tenant = tenants[serial % 3]!;
+      const { account, mode, vertical } = tenant;
+      this.#add(
+        formatSubId(subIdBytes({ createdMs, serial, account, vertical: vertical.number, mode })),
+        createdMs,
+        tenant,
+      );
     }
   }
 
   #addAgain(pick: number): void {
-    const all = [...this.#sessions, ...this.#deleted];
-    const again = all[pick % all.length];
-    if (again === undefined) return;
-    const { id, createdMs, tenant } = again;
-    if (this.#sessions.some((each) => each.id === id)) this.#store.add(id, tenants[(pick + 1) % 3]!);
-    else this.#add(id, createdMs, tenant);
+    const again = this.#deleted[pick % this.#deleted.length];
+    if (again === undefined || this.#sessions.some(({ id }) => id === again.id)) return;
+    this.#add(again.id, again.createdMs, again.tenant);
   }
 
   /** Selects a session, and deletes all sessions that are expired when the session expires, up to the first live session. */
@@ -246,7 +250,7 @@ describe('SessionStore', () => {
       clock.advance(sessionTtlMs - 1);
       store.deleteExpiredSessions();
       assert.equal(store.tryMakeRoom(), false);
-      assert.throws(() => store.add(newId(), liveTenant), RangeError);
+      assert.throws(() => store.add(newId()), RangeError);
       for (const id of ids) assert(store.get(id) !== undefined);
     });
   }
@@ -270,7 +274,7 @@ describe('SessionStore', () => {
     const { store } = openStore(t, { sessionsMax: 1 });
     const refuses = (text: string) => {
       assert.equal(store.get(text), undefined);
-      assert.throws(() => store.add(text, liveTenant), TypeError);
+      assert.throws(() => store.add(text), TypeError);
       assert.equal(store.size, 0);
     };
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 100 }), refuses));
@@ -279,24 +283,23 @@ describe('SessionStore', () => {
     }
   });
 
-  it('when a session expires, its tenant object and its WidgetUsage object are freed', async (t) => {
+  it('when a session expires, its WidgetUsage object is freed', async (t) => {
     const { clock, store, newId } = openStore(t);
-    const refs = [0, 1].flatMap(() => {
-      const tenant = { ...liveTenant };
+    const refs = [0, 1].map(() => {
       const id = newId();
-      store.add(id, tenant);
+      store.add(id);
       clock.advance(1);
-      return [new WeakRef<object>(tenant), new WeakRef<object>(store.get(id)!.widgetUsage)];
+      return new WeakRef(store.get(id)!.widgetUsage);
     });
     const gone = () => refs.map((ref) => ref.deref() === undefined);
     clock.advance(sessionTtlMs - 2);
     store.deleteExpiredSessions();
     await collectGarbage();
-    assert.deepEqual(gone(), [true, true, false, false]);
+    assert.deepEqual(gone(), [true, false]);
     clock.advance(1);
     store.deleteExpiredSessions();
     await collectGarbage();
-    assert.deepEqual(gone(), [true, true, true, true]);
+    assert.deepEqual(gone(), [true, true]);
   });
 
   it('reuses the memory of replaced rankings, dropped rankings and rankings of expired sessions', async (t) => {
@@ -322,7 +325,7 @@ describe('SessionStore', () => {
   it('deletes the cached ranking if the next ranking is too large', (t) => {
     const { store, newId } = openStore(t);
     const id = newId();
-    store.add(id, liveTenant);
+    store.add(id);
     const session = store.get(id)!;
     session.cacheRanking(rankedOf(), 0);
     const tooLarge = rankedOf({ clickToken: 'v'.repeat(bounds.clickTokenCharactersMax + 1) });
@@ -334,7 +337,7 @@ describe('SessionStore', () => {
   it('mergeFields throws for an invalid field index, and changes no field', (t) => {
     const { store, newId } = openStore(t);
     const [first, second] = [newId(), newId()].map((id) => {
-      store.add(id, liveTenant);
+      store.add(id);
       return store.get(id)!;
     });
     for (const field of [-1, fieldsMax, fieldsMax + 1, Number.NaN, 0.5]) {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Tenant } from '../../src/domain/tenant.ts';
-import { formatSubId, subIdByteLength } from '../../src/ids/sub-id.ts';
+import { encodeVerticalAndMode, formatSubId, subIdByteLength } from '../../src/ids/sub-id.ts';
 import { SecretSet } from '../../src/secrets/secret-set.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 
@@ -16,12 +16,14 @@ function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** Returns new random ids of sessions with this creation time, without a valid MAC. The session stores do not verify the MAC. */
+/** Returns new random ids of live sessions with this creation time, without a valid MAC. The session stores do not verify the MAC. */
 export function subIdsAt(createdMs: number, count: number): string[] {
   const random = randomBytes(count * subIdByteLength);
   return Array.from({ length: count }, (_, at) => {
     const bytes = random.subarray(at * subIdByteLength, (at + 1) * subIdByteLength);
     bytes.writeUIntBE(createdMs, 0, 6);
+    bytes.writeUInt32BE(liveTenant.account, 8);
+    bytes[12] = encodeVerticalAndMode(personalLoans.number, 'live');
     return formatSubId(bytes);
   });
 }
