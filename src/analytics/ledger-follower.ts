@@ -9,7 +9,13 @@ import { deleteAnalyticsDatabase, isCorruptDatabaseError, replaceAnalyticsDataba
 import { AnalyticsStore } from './analytics-store.ts';
 import { CounterArchive } from './counter-archive.ts';
 import type { RecordCounts } from './projection-state.ts';
+import type { RetentionResult } from './store-retention.ts';
 import { StoreVersionMismatchError } from './store-upgrades.ts';
+
+const refusedRetention: RetentionResult = {
+  archived: false,
+  reason: 'the figures of the analytics store are outdated until its replacement is built',
+};
 
 /**
  * Reads the ledger records that the analytics store does not contain yet, and applies these records to the analytics store in batches. Each
@@ -22,7 +28,6 @@ import { StoreVersionMismatchError } from './store-upgrades.ts';
  */
 export class LedgerFollower {
   readonly #files: DataPaths;
-  readonly #onRebuild: (reason: string) => void;
   readonly #archive: CounterArchive;
   #store: AnalyticsStore;
   #reader: LogReader;
@@ -36,7 +41,6 @@ export class LedgerFollower {
    */
   constructor(files: DataPaths, onRebuild: (reason: string) => void) {
     this.#files = files;
-    this.#onRebuild = onRebuild;
     this.#archive = new CounterArchive(files.archiveFolder);
     try {
       [this.#store, this.#reader] = this.#open();
@@ -55,7 +59,7 @@ export class LedgerFollower {
     deleteAnalyticsDatabase(replacementPath(files));
     if (this.#store.isOutdated) {
       onRebuild('the figures of the analytics store are outdated; it remains in use meanwhile');
-      this.#startReplacement();
+      this.#replacement = new LedgerFollower({ ...files, analyticsStoreFile: replacementPath(files) }, onRebuild);
     }
   }
 
@@ -103,15 +107,11 @@ export class LedgerFollower {
     this.#closeOnError(() => this.#store.fill.countSlice());
   }
 
+  /** Executes a query. Refuses to archive days while a replacement is built, because the figures of the store are outdated. */
   execute<Name extends QueryName>({ name, parameter }: AggregatorQuery<Name>): QueryResult<Name> {
+    if (this.#replacement !== null && name === 'applyRetention') return refusedRetention as QueryResult<Name>;
     const store: QueryExecutors = this.#store;
-    const archivedPosition = this.#archive.end.position;
-    return this.#closeOnError(() => {
-      const result = store[name](parameter);
-      // The replacement must start with the archived days, because their ledger segments may now be deleted.
-      if (this.#replacement !== null && this.#archive.end.position > archivedPosition) this.#startReplacement();
-      return result;
-    });
+    return this.#closeOnError(() => store[name](parameter));
   }
 
   /** Whether a replacement of the store is being built. */
@@ -130,13 +130,6 @@ export class LedgerFollower {
       this.close();
       throw error;
     }
-  }
-
-  #startReplacement(): void {
-    this.#replacement?.close();
-    const analyticsStoreFile = replacementPath(this.#files);
-    deleteAnalyticsDatabase(analyticsStoreFile);
-    this.#replacement = new LedgerFollower({ ...this.#files, analyticsStoreFile }, this.#onRebuild);
   }
 
   #useReplacement(): void {
