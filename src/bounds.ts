@@ -684,9 +684,9 @@ export const bounds = {
   /** Maximum number of session IDs in one database row, so that the row needs no SQLite overflow pages. */
   cohortRowSessionsMax: 30,
   /** Maximum number of sessions beyond the retention period that the aggregator thread deletes in one transaction. */
-  sessionsPrunedPerTransaction: 500,
+  sessionsPrunedPerTransaction: 100,
   /** Maximum number of records that the aggregator thread writes to the archive of daily counters, or reads back, at once. */
-  recordsArchivedPerCall: 100,
+  recordsArchivedPerCall: 10,
   /** If records change a day while it is archived, its archive segment is started again, at most this number of times in small parts. */
   archiveRestartsMax: 3,
   /** Maximum number of earlier sessions of a new experiment that the aggregator thread counts in one transaction. */
