@@ -13,7 +13,7 @@ import { PartnerApi } from '../../src/embedded/partner-api.ts';
 import { dataPaths } from '../../src/files/data-paths.ts';
 import { sessionPieceFolder } from '../../src/journal/session-pieces.ts';
 import { parseClickUrl } from '../../src/operations/click-url.ts';
-import type { Service } from '../../src/server/service.ts';
+import type { Service, ServiceOptions } from '../../src/server/service.ts';
 import { startService } from '../../src/server/start-service.ts';
 import { snapshotContentPath } from '../../src/snapshots/snapshot-files.ts';
 import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
@@ -73,7 +73,7 @@ class RandomHistory {
     return warnings;
   }
 
-  async start(t: TestContext, dataDir: string) {
+  async start(t: TestContext, dataDir: string, settings: Partial<ServiceOptions> = {}) {
     const warnings: string[] = [];
     const logger = pino({ level: 'warn' }, { write: (line: string) => warnings.push(JSON.parse(line).msg) });
     const service = await startService({
@@ -82,6 +82,7 @@ class RandomHistory {
       catalogs: this.catalogs.sources,
       clock: this.clock,
       logger,
+      ...settings,
     });
     runAfterTest(t, () => service.close());
     return { service, warnings };
@@ -136,10 +137,21 @@ class RandomHistory {
     }
   }
 
+  /** Creates a session with all fields, and returns its sub_id. */
+  async createSessionWithFields(): Promise<string> {
+    const { sub_id } = ok(await this.#partner.createSession({ referrer_tag: 'tag-1' }, {}));
+    this.history.subs.push(Buffer.from(sub_id.slice(4), 'hex'));
+    ok(await this.#partner.submitInputs({ sub_id, fields: fixture.complete }));
+    return sub_id;
+  }
+
+  async setIncome(sub_id: string, annual_income: number): Promise<void> {
+    ok(await this.#partner.submitInputs({ sub_id, fields: { annual_income } }));
+  }
+
   /** Creates a session with all fields, and returns the click URLs of its offers. */
   async showOffers(): Promise<string[]> {
-    const { sub_id } = ok(await this.#partner.createSession({ referrer_tag: 'tag-1' }, {}));
-    ok(await this.#partner.submitInputs({ sub_id, fields: fixture.complete }));
+    const sub_id = await this.createSessionWithFields();
     const { offers } = ok(await this.#partner.getMarketplace({ sub_id }));
     return offers.map(({ click_url: url }) => url);
   }
@@ -228,14 +240,19 @@ function listFigures(bookings: LedgerBookings): unknown {
 }
 
 /** Starts two services on copies of a folder, one of them without the snapshot, and compares their states. */
-async function compareStarts(t: TestContext, histories: RandomHistory, folder: string): Promise<void> {
+async function compareStarts(
+  t: TestContext,
+  histories: RandomHistory,
+  folder: string,
+  settings: Partial<ServiceOptions> = {},
+): Promise<void> {
   const other = join(temporaryFolder(t), 'data');
   cpSync(folder, other, { recursive: true });
   const { snapshotFolder, journalFolder } = dataPaths(other);
   const hasSnapshot = existsSync(snapshotContentPath(dataPaths(folder).snapshotFolder));
   for (const each of [snapshotFolder, sessionPieceFolder(journalFolder)]) rmSync(each, { recursive: true });
-  const fromSnapshot = await histories.start(t, folder);
-  const fromLogs = await histories.start(t, other);
+  const fromSnapshot = await histories.start(t, folder, settings);
+  const fromLogs = await histories.start(t, other, settings);
   if (hasSnapshot)
     assert.deepEqual(
       fromSnapshot.warnings.filter((text) => text.includes('snapshot')),
@@ -293,3 +310,55 @@ test('counts the recorded clicks of a session from the ledger if their part of t
   assert.ok(warnings.includes('part of the snapshot cannot be used; reading the logs'));
   assert.equal(await histories.countRecordedClicks(urls), bounds.clicksRecordedPerSessionMax - recorded);
 });
+
+const quarterMs = 15 * 60_000;
+
+test('a start from a snapshot applies the inputs that came while the snapshot was written', async (t) => {
+  const histories = new RandomHistory(seededRandom(6));
+  const dataDir = join(temporaryFolder(t), 'data');
+  await histories.open(t, dataDir);
+  const first = await histories.createSessionWithFields();
+  // The sessions of each quarter of an hour are a piece, and the piece of the first session is written first.
+  for (let quarter = 0; quarter < 12; quarter++) {
+    histories.clock.advance(quarterMs);
+    await histories.createSessionWithFields();
+  }
+  const { journalFolder, snapshotFolder } = dataPaths(dataDir);
+  const saving = histories.service.saveSnapshot();
+  // The piece of the first session is complete when the next one exists.
+  while (readdirSync(sessionPieceFolder(journalFolder)).length < 3) await nextTurn();
+  await histories.setIncome(first, 34_567);
+  assert.ok(!existsSync(snapshotContentPath(snapshotFolder)));
+  await saving;
+  const image = join(temporaryFolder(t), 'data');
+  cpSync(dataDir, image, { recursive: true });
+  await compareStarts(t, histories, image);
+});
+
+for (const [reason, change] of [
+  ['the lifetime is longer', () => ({ sessionTtlMs: 2 * bounds.sessionTtlMs })],
+  [
+    'the clock was set back',
+    ({ clock }: RandomHistory) => {
+      clock.setWall(clock.wallMs() - 2 * quarterMs);
+      return {};
+    },
+  ],
+] as const) {
+  test(`a start from a snapshot finds deleted sessions that are live again, because ${reason}`, async (t) => {
+    const histories = new RandomHistory(seededRandom(7));
+    const dataDir = join(temporaryFolder(t), 'data');
+    await histories.open(t, dataDir);
+    const sub = await histories.createSessionWithFields();
+    histories.clock.advance(bounds.sessionTtlMs + quarterMs);
+    const { sessions } = histories.service.operationDeps;
+    sessions.deleteExpiredSessions();
+    assert.equal(sessions.get(sub), undefined);
+    await histories.createSessionWithFields();
+    await histories.service.close();
+    const settings = change(histories);
+    await compareStarts(t, histories, dataDir, settings);
+    const { service } = await histories.start(t, dataDir, settings);
+    assert.equal(service.operationDeps.sessions.get(sub)?.createdMs, new ManualClock().wallMs());
+  });
+}

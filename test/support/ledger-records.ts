@@ -45,9 +45,16 @@ export function subIdBytes({
 
 export function sessionCreatedRecord(
   sub: Buffer,
-  { tag = 'tag-one', device = 0, metadata = null as string | null, unit, isMisassigned }: SessionOptions = {},
+  {
+    tag = 'tag-one',
+    keyNumber = 1,
+    device = 0,
+    metadata = null as string | null,
+    unit,
+    isMisassigned,
+  }: SessionOptions = {},
 ): SessionCreatedRecord {
-  const record = [1, sub.readUIntBE(0, 6), sub, tag, 1, device, metadata] as const;
+  const record = [1, sub.readUIntBE(0, 6), sub, tag, keyNumber, device, metadata] as const;
   if (!unit) return record;
   const withUnit = [...record, undefined, undefined, unitHash(unit)] as const;
   return isMisassigned ? [...withUnit, true] : withUnit;
@@ -55,6 +62,7 @@ export function sessionCreatedRecord(
 
 interface SessionOptions {
   readonly tag?: string;
+  readonly keyNumber?: number;
   readonly device?: DeviceClass;
   readonly metadata?: string | null;
   readonly unit?: string | null;
