@@ -5,10 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { LedgerFollower } from '../../src/analytics/ledger-follower.ts';
 import { dataPaths } from '../../src/files/data-paths.ts';
 import { createMarketplace } from '../../src/index.ts';
-import type { BenchPart } from '../bench-part.ts';
+import type { BenchContext, BenchPart } from '../bench-part.ts';
 import { runChildProcess, stopChildProcess } from '../target/owned-resources.ts';
 import { serveDataDir } from '../target/service-target.ts';
 import { writeLiveSessions } from '../target/write-live-sessions.ts';
+import { measurePauses, pausesLoad } from './measure-pauses.ts';
 import { measureArchivedDay, tagsOfFirstDay } from './measure-retention.ts';
 import { oneMonthLedger, writeSampleLedger } from './sample-ledger.ts';
 
@@ -179,6 +180,33 @@ async function measureRetention(folder: string, sessions: number): Promise<Ledge
   ];
 }
 
+/** Measures how long requests wait while the service writes its first snapshot, and while it reads the ledger for a reload. */
+async function measureRequests(
+  folder: string,
+  sessions: number,
+  _rounds: number,
+  context: BenchContext,
+): Promise<LedgerMeasurement[]> {
+  const { idle, snapshot, reload, reloadSeconds } = await measurePauses(context, folder, sessions);
+  const format = ({ p99Ms, loopDelayP99Ms }: typeof idle) => `${p99Ms.toFixed(1)} and ${loopDelayP99Ms.toFixed(1)} ms`;
+  return [
+    {
+      name: `${pausesLoad} with ${formatCount(sessions)} live sessions, p99 of latency and event loop delay`,
+      value: format(idle),
+    },
+    {
+      name: 'the same while the first snapshot is written',
+      value: format(snapshot),
+      target: 'delay at most 5 ms',
+    },
+    {
+      name: `the same while a reload reads the ledger for the first daily caps, which takes ${reloadSeconds.toFixed(0)} s`,
+      value: format(reload),
+      target: `latency at most ${(1.5 * idle.p99Ms).toFixed(1)} ms`,
+    },
+  ];
+}
+
 /** Returns the total size of the files of a folder in bytes, without those that other folders share if `linked` is false. */
 async function folderBytes(folder: string, { linked = true } = {}): Promise<number> {
   const names = await readdir(folder, { recursive: true });
@@ -189,13 +217,14 @@ async function folderBytes(folder: string, { linked = true } = {}): Promise<numb
 export const ledgerBenchPart: BenchPart = {
   name: 'history',
   description: 'restart with live sessions, projection into the analytics store, and retention',
-  measure: async ({ scale: { rounds, sessionsMax: sessions }, folder: parent, progress }) => {
+  measure: async (context) => {
+    const { scale, folder: parent, progress } = context;
     const history: LedgerMeasurement[] = [];
-    for (const measure of [measureRestart, measureProjection, measureRetention]) {
+    for (const measure of [measureRestart, measureRequests, measureProjection, measureRetention]) {
       progress.printProgress(`history: ${measure.name}`);
       const folder = await mkdtemp(join(parent, 'history-'));
       try {
-        history.push(...(await measure(folder, sessions, rounds)));
+        history.push(...(await measure(folder, scale.sessionsMax, scale.rounds, context)));
       } finally {
         await rm(folder, { recursive: true });
       }

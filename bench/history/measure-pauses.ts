@@ -1,0 +1,114 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { dataPaths } from '../../src/files/data-paths.ts';
+import type { CatalogView } from '../../src/http/routes/operator/catalog-routes.ts';
+import { sessionPieceFolder } from '../../src/journal/session-pieces.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { withDailyCap } from '../../test/support/changeable-catalogs.ts';
+import type { BenchContext } from '../bench-part.ts';
+import { generateCatalog } from '../catalogs/generate-catalog.ts';
+import { steadyLoadRequests } from '../curves/curve-requests.ts';
+import { prepareLoadPoint } from '../curves/load-point.ts';
+import { stopChildProcess } from '../target/owned-resources.ts';
+import { ProcessProbe } from '../target/process-probe.ts';
+import { createApiKeys, serveDataDir } from '../target/service-target.ts';
+import { writeLiveSessions } from '../target/write-live-sessions.ts';
+
+const keyCount = 200;
+const offers = 200;
+const loadedSessions = 2_000;
+const requestsPerSecond = 500;
+const loadSeconds = 8;
+export const pausesLoad = `${requestsPerSecond} requests per second`;
+const waitMsMax = 180_000;
+const pollMs = 10;
+/** Time after the start until the analytics store contains the sessions, and the service is idle. */
+const settleMs = 25_000;
+const dailyCap = 1_000;
+const stopTimeoutMs = 60_000;
+
+/** Requests during a period, in milliseconds: the 99th percentile of the latency, and of the delay of the event loop. */
+interface Pauses {
+  readonly p99Ms: number;
+  readonly loopDelayP99Ms: number;
+}
+
+interface MeasuredPauses {
+  readonly idle: Pauses;
+  /** While the first snapshot after a start is written, which contains all sessions. */
+  readonly snapshot: Pauses;
+  /** While a reload reads the ledger, because an offer got its first daily cap. */
+  readonly reload: Pauses;
+  readonly reloadSeconds: number;
+}
+
+/** Measures the latency of requests on a service with live sessions, while the service does work that takes longer with more sessions. */
+export async function measurePauses(
+  { sendOpenLoop }: Pick<BenchContext, 'sendOpenLoop'>,
+  folder: string,
+  count: number,
+): Promise<MeasuredPauses> {
+  const dataDir = join(folder, 'data');
+  await mkdir(dataDir);
+  const keys = await createApiKeys(dataDir, keyCount);
+  const written = await writeLiveSessions(dataDir, {
+    count,
+    keys: keyCount,
+    fields: 'all',
+    sampleSize: Math.min(count, loadedSessions),
+  });
+  const requests = steadyLoadRequests(written.map((each, at) => ({ ...each, key: keys[at % keys.length]! })));
+  const catalogFile = join(folder, 'catalog.json');
+  const catalog = generateCatalog({ seed: 1, offers, vertical: personalLoans });
+  const withoutLimits = JSON.stringify(catalog, (name, value) =>
+    name === 'daily_cap' || name === 'budget' ? undefined : value,
+  );
+  await writeFile(catalogFile, withoutLimits);
+  const settings = { SVC_CATALOG: catalogFile, SVC_MAX_SESSIONS: String(count) };
+  const service = await serveDataDir(dataDir, { settings });
+  const { child, port } = service;
+  try {
+    const probe = new ProcessProbe(child);
+    const measure = async (warmUpSeconds: number): Promise<Pauses> => {
+      const load = { requests, singleUse: false, warmUpSeconds, seconds: loadSeconds };
+      const plan = await prepareLoadPoint({ folder }, { port }, requestsPerSecond, load);
+      await probe.start();
+      const { latencyMs, failed } = await sendOpenLoop(plan);
+      const usage = await probe.stop();
+      if (failed > 0) throw new Error(`${failed} requests failed`);
+      return { p99Ms: latencyMs.p99, loopDelayP99Ms: usage?.eventLoopDelayMs.p99 ?? Number.NaN };
+    };
+    await wait(settleMs);
+    const idle = await measure(1);
+    const { journalFolder, snapshotFolder } = dataPaths(dataDir);
+    const pieces = sessionPieceFolder(journalFolder);
+    await waitUntil(() => existsSync(pieces) && readdirSync(pieces).length > 0);
+    const snapshot = await measure(0);
+    await waitUntil(() => existsSync(join(snapshotFolder, 'content.json')));
+    const version = await readCatalogVersion(service.operationsPort, dataDir);
+    await writeFile(catalogFile, JSON.stringify(withDailyCap(JSON.parse(withoutLimits), dailyCap)));
+    const started = performance.now();
+    child.kill('SIGHUP');
+    const reload = await measure(1);
+    await waitUntil(async () => (await readCatalogVersion(service.operationsPort, dataDir)) !== version);
+    return { idle, snapshot, reload, reloadSeconds: (performance.now() - started) / 1_000 };
+  } finally {
+    await stopChildProcess(child, stopTimeoutMs);
+  }
+}
+
+async function waitUntil(condition: () => boolean | Promise<boolean>): Promise<void> {
+  for (let waited = 0; !(await condition()); waited += pollMs) {
+    if (waited > waitMsMax) throw new Error('the service did not finish in time');
+    await wait(pollMs);
+  }
+}
+
+async function readCatalogVersion(port: number, dataDir: string): Promise<string> {
+  const token = (await readFile(join(dataDir, 'operator-token'), 'utf8')).trim();
+  const response = await fetch(`http://127.0.0.1:${port}/catalogs`, { headers: { authorization: `Bearer ${token}` } });
+  const catalogs = (await response.json()) as readonly CatalogView[];
+  return catalogs.find(({ vertical, mode }) => vertical === personalLoans.segment && mode === 'live')!.version;
+}
