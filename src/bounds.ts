@@ -339,7 +339,7 @@ export const bounds = {
   sessionsPerPieceMax: 16_384,
   idempotencyKeysPerPieceMax: 65_536,
   /** Number of sessions or Idempotency-Keys that a snapshot copies in one slice. */
-  snapshotRecordsPerChunk: 2_048,
+  snapshotRecordsPerChunk: 1_024,
   /** Number of offers whose bookings a snapshot copies in one slice. */
   bookingsPerChunk: 1_000,
 

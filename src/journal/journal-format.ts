@@ -43,10 +43,15 @@ export class JournalCipher {
 
   /** Encrypts a batch. Returns the ciphertext followed by the authentication tag. */
   encryptBatch(batchNumber: number, plaintext: Uint8Array): Buffer {
+    return Buffer.concat(this.encryptBatchInParts(batchNumber, plaintext));
+  }
+
+  /** Returns the result of `encryptBatch` in parts, without copying a large batch. */
+  encryptBatchInParts(batchNumber: number, plaintext: Uint8Array): readonly Buffer[] {
     const cipher = createCipheriv('aes-256-gcm', this.#key, batchNonce(batchNumber), { authTagLength: tagBytes });
     const ciphertext = cipher.update(plaintext);
     cipher.final();
-    return Buffer.concat([ciphertext, cipher.getAuthTag()]);
+    return [ciphertext, cipher.getAuthTag()];
   }
 
   /** Decrypts a batch. Returns null if the ciphertext was not encrypted with this key and batch number. */

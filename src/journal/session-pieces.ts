@@ -17,9 +17,10 @@ export function* encryptChunks(secrets: SecretSet, chunks: Iterable<Uint8Array>)
   yield Buffer.concat([encodeNumber(number), salt]);
   let count = 0;
   for (const chunk of chunks) {
-    const ciphertext = cipher.encryptBatch(count++, chunk);
-    yield encodeNumber(ciphertext.length);
+    const [ciphertext, tag] = cipher.encryptBatchInParts(count++, chunk) as [Buffer, Buffer];
+    yield encodeNumber(ciphertext.length + tag.length);
     yield ciphertext;
+    yield tag;
   }
 }
 

@@ -49,6 +49,7 @@ export class SessionStore {
   readonly #clock: Clock;
   readonly #sweepTimer: NodeJS.Timeout;
   readonly #lookupId = new Int32Array(int32sPerSubId);
+  #encodingBuffer = new Int32Array(0);
   /** Creation time of the newest session that may be missing because it expired or was not restored, in Unix milliseconds. */
   #missingUpToMs: number;
 
@@ -164,15 +165,17 @@ export class SessionStore {
 
   /**
    * Encodes the sessions at these positions, without those that were deleted: the numbers of sessions and widget usages, sub_id and pocket
-   * fields of each session, and for each widget usage the index of its session, the numbers of digests, and the digests.
+   * fields of each session, and for each widget usage the index of its session, the numbers of digests, and the digests. The next call may
+   * overwrite the result.
    */
   encodeSessions(from: number, to: number): Int32Array {
     const { records, widgetUsages, fieldsMax } = this.#memory;
     const first = Math.max(from, records.oldestPosition);
     const usages: number[] = [];
     let usageCount = 0;
-    const sessions = new Int32Array(Math.max(0, to - first) * (int32sPerSubId + fieldsMax));
-    for (let position = first, at = 0; position < to; position++) {
+    const count = Math.max(0, to - first);
+    const sessions = this.#reuseEncodingBuffer(2 + count * (int32sPerSubId + fieldsMax));
+    for (let position = first, at = 2; position < to; position++) {
       const words = records.getChunk(position);
       const offset = records.getOffset(position);
       for (let word = 0; word < int32sPerSubId; word++) sessions[at++] = words[offset + word]!;
@@ -183,11 +186,18 @@ export class SessionStore {
       usages.push(position - first, loads.length, events.length, ...loads, ...events);
       usageCount++;
     }
-    const encoded = new Int32Array(2 + sessions.length + usages.length);
-    encoded.set([Math.max(0, to - first), usageCount]);
-    encoded.set(sessions, 2);
-    encoded.set(usages, 2 + sessions.length);
+    sessions.set([count, usageCount]);
+    if (usageCount === 0) return sessions;
+    const encoded = new Int32Array(sessions.length + usages.length);
+    encoded.set(sessions);
+    encoded.set(usages, sessions.length);
     return encoded;
+  }
+
+  /** A new buffer for each chunk of a snapshot would cause garbage collections, which delay requests. */
+  #reuseEncodingBuffer(length: number): Int32Array {
+    if (this.#encodingBuffer.length < length) this.#encodingBuffer = new Int32Array(length);
+    return this.#encodingBuffer.subarray(0, length);
   }
 
   /** Adds the live sessions that `encodeSessions` encoded, with the same number of fields. The store must not contain them. */
