@@ -335,6 +335,8 @@ export const bounds = {
   snapshotSyncBytes: 2 * 1024 * 1024,
   /** Pause of a snapshot after each slice of work in the main thread. A slice takes at most a few milliseconds. */
   snapshotPauseMs: 2,
+  /** A slice that makes fewer bytes takes too little time for a pause. */
+  snapshotPauseBytesMin: 4_096,
   /** Maximum number of sessions in one file of a snapshot, which is written again when one of its sessions changes. */
   sessionsPerPieceMax: 16_384,
   idempotencyKeysPerPieceMax: 65_536,

@@ -6,11 +6,10 @@ import { LedgerFollower } from '../../src/analytics/ledger-follower.ts';
 import { dataPaths } from '../../src/files/data-paths.ts';
 import { createMarketplace } from '../../src/index.ts';
 import type { BenchContext, BenchPart } from '../bench-part.ts';
-import { basePath } from '../scenarios/requests.ts';
 import { runChildProcess, stopChildProcess } from '../target/owned-resources.ts';
 import { createApiKeys, serveDataDir } from '../target/service-target.ts';
 import { writeLiveSessions } from '../target/write-live-sessions.ts';
-import { measurePauses, pausesLoad } from './measure-pauses.ts';
+import { measurePauses, pausesLoad, waitForAnalytics } from './measure-pauses.ts';
 import { measureArchivedDay, tagsOfFirstDay } from './measure-retention.ts';
 import { oneMonthLedger, writeSampleLedger } from './sample-ledger.ts';
 
@@ -63,7 +62,7 @@ async function measureRestart(folder: string, sessions: number, rounds: number):
     const later = Math.ceil(count * shareSinceSnapshot);
     await writeLiveSessions(dataDir, { count: later, keys: keysFor(count), fields: 'all', sampleSize: 0 });
     measurements.push({
-      name: `the same after kill -9, with ${formatCount(later)} sessions since the last snapshot`,
+      name: `the same, with ${formatCount(later)} of them since the last snapshot, as after kill -9`,
       value: `${(await measureStart(dataDir, sessions + later, key)).toFixed(1)} s`,
       target,
     });
@@ -95,8 +94,7 @@ function keysFor(sessions: number): number {
 async function measureStart(dataDir: string, maxSessions: number, key: string): Promise<number> {
   const settings = { SVC_MAX_SESSIONS: String(maxSessions) };
   const { child, startSeconds, port } = await serveDataDir(dataDir, { settings });
-  const analytics = `http://127.0.0.1:${port}${basePath}/analytics?referrer_tag=a-tag`;
-  while (!(await fetch(analytics, { headers: { authorization: `Bearer ${key}` } })).ok);
+  await waitForAnalytics(port, key);
   await stopChildProcess(child, stopTimeoutMs);
   return startSeconds;
 }

@@ -55,7 +55,7 @@ function curveRows({ curves }: BenchResult): SummaryRow[] {
       'client on the same cores',
     ],
     [
-      'Latency at half of that load, p50 / p99 / p99.9',
+      `Latency at ${formatNumber(half.offeredPerSecond)} requests per second, p50 / p99 / p99.9`,
       `${[p50, p99, p999].map((ms) => formatNumber(ms, 2)).join(' / ')} ms`,
       half.bare === undefined
         ? '-'

@@ -12,11 +12,6 @@ import type { RecordCounts } from './projection-state.ts';
 import type { RetentionResult } from './store-retention.ts';
 import { StoreVersionMismatchError } from './store-upgrades.ts';
 
-const refusedRetention: RetentionResult = {
-  archived: false,
-  reason: 'the figures of the analytics store are outdated until its replacement is built',
-};
-
 /**
  * Reads the ledger records that the analytics store does not contain yet, and applies these records to the analytics store in batches. Each
  * ledger record is applied exactly once. If the store does not match the ledger or cannot be read, the store is rebuilt from the archive
@@ -28,6 +23,7 @@ const refusedRetention: RetentionResult = {
  */
 export class LedgerFollower {
   readonly #files: DataPaths;
+  readonly #onRebuild: (reason: string) => void;
   readonly #archive: CounterArchive;
   #store: AnalyticsStore;
   #reader: LogReader;
@@ -41,6 +37,7 @@ export class LedgerFollower {
    */
   constructor(files: DataPaths, onRebuild: (reason: string) => void) {
     this.#files = files;
+    this.#onRebuild = onRebuild;
     this.#archive = new CounterArchive(files.archiveFolder);
     try {
       [this.#store, this.#reader] = this.#open();
@@ -57,10 +54,7 @@ export class LedgerFollower {
     }
     // A replacement that was not finished is deleted.
     deleteAnalyticsDatabase(replacementPath(files));
-    if (this.#store.isOutdated) {
-      onRebuild('the figures of the analytics store are outdated; it remains in use meanwhile');
-      this.#replacement = new LedgerFollower({ ...files, analyticsStoreFile: replacementPath(files) }, onRebuild);
-    }
+    if (this.#store.isOutdated) this.#startReplacement();
   }
 
   #open(): [AnalyticsStore, LogReader] {
@@ -107,11 +101,23 @@ export class LedgerFollower {
     this.#closeOnError(() => this.#store.fill.countSlice());
   }
 
-  /** Executes a query. Refuses to archive days while a replacement is built, because the figures of the store are outdated. */
+  /** Executes a query. Archives no day while a replacement is built, because the archive would keep outdated figures. */
   execute<Name extends QueryName>({ name, parameter }: AggregatorQuery<Name>): QueryResult<Name> {
-    if (this.#replacement !== null && name === 'applyRetention') return refusedRetention as QueryResult<Name>;
+    const isRetention = name === 'applyRetention';
+    if (isRetention && this.#replacement !== null) return this.#postponeRetention() as QueryResult<Name>;
     const store: QueryExecutors = this.#store;
-    return this.#closeOnError(() => store[name](parameter));
+    return this.#closeOnError(() => {
+      const result = store[name](parameter);
+      // The retention may have written a lost archive again.
+      if (isRetention && this.#store.isOutdated) this.#startReplacement();
+      return result;
+    });
+  }
+
+  /** Returns a result after which nothing is deleted, and the retention tries again later. */
+  #postponeRetention(): RetentionResult {
+    const { firstRetainedDay: retainedFromDay, end: archiveEnd } = this.#archive;
+    return { archived: true, retainedFromDay, isNew: false, ledgerStartPosition: 0, archiveEnd };
   }
 
   /** Whether a replacement of the store is being built. */
@@ -130,6 +136,14 @@ export class LedgerFollower {
       this.close();
       throw error;
     }
+  }
+
+  /** Starts to build a replacement, unless the archive lacks days that only the store has. */
+  #startReplacement(): void {
+    if (this.#archive.firstRetainedDay < this.#store.retention.firstRetainedDay) return;
+    this.#onRebuild('the figures of the analytics store are outdated; it remains in use meanwhile');
+    const files = { ...this.#files, analyticsStoreFile: replacementPath(this.#files) };
+    this.#replacement = new LedgerFollower(files, this.#onRebuild);
   }
 
   #useReplacement(): void {

@@ -90,6 +90,11 @@ export class StoreRetention {
     });
   }
 
+  /** First day whose sessions are retained. */
+  get firstRetainedDay(): number {
+    return this.#firstRetainedDay;
+  }
+
   /**
    * Archives some of the counters of days beyond the retention period. Sets the first retained day when all counters of a day are archived. A
    * failed archive write leaves the store unchanged.

@@ -47,7 +47,7 @@ export class JournalCipher {
   }
 
   /** Returns the result of `encryptBatch` in parts, without copying a large batch. */
-  encryptBatchInParts(batchNumber: number, plaintext: Uint8Array): readonly Buffer[] {
+  encryptBatchInParts(batchNumber: number, plaintext: Uint8Array): [ciphertext: Buffer, tag: Buffer] {
     const cipher = createCipheriv('aes-256-gcm', this.#key, batchNonce(batchNumber), { authTagLength: tagBytes });
     const ciphertext = cipher.update(plaintext);
     cipher.final();

@@ -17,7 +17,7 @@ export function* encryptChunks(secrets: SecretSet, chunks: Iterable<Uint8Array>)
   yield Buffer.concat([encodeNumber(number), salt]);
   let count = 0;
   for (const chunk of chunks) {
-    const [ciphertext, tag] = cipher.encryptBatchInParts(count++, chunk) as [Buffer, Buffer];
+    const [ciphertext, tag] = cipher.encryptBatchInParts(count++, chunk);
     yield encodeNumber(ciphertext.length + tag.length);
     yield ciphertext;
     yield tag;

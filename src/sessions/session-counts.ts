@@ -27,17 +27,18 @@ class KeyCounts {
     this.#counts[keyNumber]! += count;
   }
 
-  /** Returns the keys with sessions, and their numbers of sessions in the same order. */
-  list(): { readonly keys: readonly number[]; readonly counts: readonly number[] } {
-    const keys: number[] = [];
-    const counts: number[] = [];
-    for (let keyNumber = 0; keyNumber < this.#counts.length; keyNumber++) {
+  /** Returns the numbers of the keys with sessions, and then their numbers of sessions in the same order. */
+  encode(): Float64Array {
+    let keys = 0;
+    for (const count of this.#counts) if (count > 0) keys++;
+    const encoded = new Float64Array(2 * keys);
+    for (let keyNumber = 0, at = 0; at < keys; keyNumber++) {
       const count = this.#counts[keyNumber]!;
       if (count === 0) continue;
-      keys.push(keyNumber);
-      counts.push(count);
+      encoded[at] = keyNumber;
+      encoded[keys + at++] = count;
     }
-    return { keys, counts };
+    return encoded;
   }
 }
 
@@ -89,8 +90,9 @@ export class SessionCounts implements LedgerSubscriber, SnapshotPart {
   *listCounts(): Generator<{ readonly keyNumber: number; readonly day: number; readonly count: number }> {
     const days = [...this.#days].filter(([day]) => day >= this.#today).sort(([one], [other]) => other - one);
     for (const [day, keyCounts] of days) {
-      const { keys, counts } = keyCounts.list();
-      for (const [index, keyNumber] of keys.entries()) yield { keyNumber, day, count: counts[index]! };
+      const encoded = keyCounts.encode();
+      const keys = encoded.length / 2;
+      for (let key = 0; key < keys; key++) yield { keyNumber: encoded[key]!, day, count: encoded[keys + key]! };
     }
   }
 
@@ -117,14 +119,18 @@ export class SessionCounts implements LedgerSubscriber, SnapshotPart {
   }
 
   #encode(position: number): Float64Array {
-    const numbers = [position, this.#completeSinceDay, this.#days.size];
-    for (const [day, keyCounts] of this.#days) {
-      const { keys, counts } = keyCounts.list();
-      numbers.push(day, keys.length);
-      for (const keyNumber of keys) numbers.push(keyNumber);
-      for (const count of counts) numbers.push(count);
+    const parts: ArrayLike<number>[] = [[position, this.#completeSinceDay, this.#days.size]];
+    for (const [day, counts] of this.#days) {
+      const encoded = counts.encode();
+      parts.push([day, encoded.length / 2], encoded);
     }
-    return Float64Array.from(numbers);
+    const numbers = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0));
+    let at = 0;
+    for (const part of parts) {
+      numbers.set(part, at);
+      at += part.length;
+    }
+    return numbers;
   }
 
   #findOrAddDay(day: number): KeyCounts {

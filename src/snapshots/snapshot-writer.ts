@@ -128,7 +128,7 @@ export class SnapshotWriter {
         await handle.datasync();
         unsyncedBytes = 0;
       }
-      await this.#pause();
+      if (chunk.byteLength >= bounds.snapshotPauseBytesMin) await this.#pause();
     }
     await handle.sync();
     return written;

@@ -57,7 +57,7 @@ describe('archive of experiments', () => {
   };
   /** Searches few of the 31 visitors at once. Calls `between` after each search that has to be continued. */
   const retainFrom = (day: number, between = (_search: number) => {}) => {
-    const request = { today, retentionDays: today - day, wallMs: noon, visitorsMax: 5 };
+    const request = { today, retentionDays: today - day, wallMs: noon, visitorsMax: 5, recordsMax: 100 };
     let searches = 0;
     for (;;) {
       const result = projected.store.applyRetention(request);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { beforeEach, describe, it, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +10,8 @@ import { LedgerFollower } from '../../src/analytics/ledger-follower.ts';
 import { ThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
 import { msPerDay } from '../../src/domain/calendar.ts';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
+import { nodeFileSystem } from '../../src/event-log/log-files.ts';
+import { deleteSegmentsBefore } from '../../src/event-log/segment-files.ts';
 import { type DataPaths, dataPaths } from '../../src/files/data-paths.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import { sessionCreatedRecord, subIdBytes } from '../support/ledger-records.ts';
@@ -77,11 +79,39 @@ describe('a store with outdated figures', () => {
     runAfterTest(t, () => opened.close());
     opened.buildReplacement();
     const parameter = { today, retentionDays: 140, wallMs: noon };
-    const refused = opened.execute({ name: 'applyRetention', parameter });
-    const reason = 'the figures of the analytics store are outdated until its replacement is built';
-    assert.deepEqual(refused, { archived: false, reason });
+    const archivedDay = () => {
+      const outcome = opened.execute({ name: 'applyRetention', parameter });
+      assert(outcome.archived);
+      return [outcome.retainedFromDay, outcome.ledgerStartPosition > 0];
+    };
+    assert.deepEqual(archivedDay(), [0, false]);
     while (opened.isReplacing) opened.buildReplacement();
+    assert.deepEqual(archivedDay(), [today - 140, true]);
+    assert.equal(opened.execute({ name: 'getSummary', parameter: query }).sessions, sessions);
+  });
+
+  it('is not replaced before the retention has written a lost archive again', async (t) => {
+    const markOutdated = () => {
+      const database = new Database(files.analyticsStoreFile);
+      const version = Math.abs(database.pragma('user_version', { simple: true }) as number);
+      database.pragma(`user_version = ${-version}`);
+      database.close();
+    };
+    let opened = new LedgerFollower(files, () => {});
+    runAfterTest(t, () => opened.close());
+    while (opened.isReplacing) opened.buildReplacement();
+    const parameter = { today, retentionDays: 140, wallMs: noon };
+    const outcome = opened.execute({ name: 'applyRetention', parameter });
+    assert(outcome.archived);
+    assert(0 < (await deleteSegmentsBefore(nodeFileSystem, files.ledgerFolder, outcome.ledgerStartPosition)));
+    opened.close();
+    rmSync(files.archiveFolder, { recursive: true });
+    markOutdated();
+    opened = new LedgerFollower(files, () => {});
+    assert.equal(opened.isReplacing, false);
     assert(opened.execute({ name: 'applyRetention', parameter }).archived);
+    assert.equal(opened.isReplacing, true);
+    while (opened.isReplacing) opened.buildReplacement();
     assert.equal(opened.execute({ name: 'getSummary', parameter: query }).sessions, sessions);
   });
 
