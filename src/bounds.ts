@@ -689,6 +689,8 @@ export const bounds = {
   sessionsPrunedPerTransaction: 100,
   /** Maximum number of records that the aggregator thread writes to the archive of daily counters, or reads back, at once. */
   recordsArchivedPerCall: 10,
+  /** Pause after such a call. */
+  retentionPauseMs: 1,
   /** If records change a day while it is archived, its archive segment is started again, at most this number of times in small parts. */
   archiveRestartsMax: 3,
   /** Maximum number of earlier sessions of a new experiment that the aggregator thread counts in one transaction. */

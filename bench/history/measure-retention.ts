@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { ThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
+import { bounds } from '../../src/bounds.ts';
 import { daysSinceEpoch, msPerDay } from '../../src/domain/calendar.ts';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
 import { dataPaths } from '../../src/files/data-paths.ts';
@@ -63,6 +64,7 @@ async function archiveFirstDay(analytics: ThreadAnalytics): Promise<void> {
     const result = await analytics.applyRetention({ today: firstDay + 1, retentionDays: 0, wallMs: 0 });
     if (result.archived) return;
     if (result.reason !== null) throw new Error(result.reason);
+    await wait(bounds.retentionPauseMs);
   }
 }
 

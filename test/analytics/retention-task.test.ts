@@ -109,6 +109,7 @@ describe('RetentionTask', () => {
     outcome = async () => (++calls < 4 ? { archived: false, reason: null } : unchanged);
     const retention = start();
     await turn();
+    for (let call = 1; call < 4; call++) await advance(bounds.retentionPauseMs);
     await retention.close();
     assert.deepEqual([calls, deletedBefore, errors], [4, [7], []]);
   });
