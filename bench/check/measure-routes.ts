@@ -101,7 +101,7 @@ async function withScenarioLoad<Result>(
   const context = createScenarioContext(caller, service.keys, scale.roundRequests);
   const requestsFile = join(folder, `requests-${service.port}`);
   let loads = 0;
-  // A load ends when each request was sent once. Therefore, the loads on both versions have the same number of requests.
+  // A load sends each request once, so both versions get the same number of requests.
   const load = async () => {
     await writeRequestFile(requestsFile, await scenario.prepareRequests(context, loads++));
     // Background work of the preparation must not affect the measured load.

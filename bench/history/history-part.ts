@@ -9,7 +9,7 @@ import type { BenchContext, BenchPart } from '../bench-part.ts';
 import { runChildProcess, stopChildProcess } from '../target/owned-resources.ts';
 import { createApiKeys, serveDataDir } from '../target/service-target.ts';
 import { writeLiveSessions } from '../target/write-live-sessions.ts';
-import { measurePauses, pausesLoad, waitForAnalytics } from './measure-pauses.ts';
+import { measurePauses, pausesLoad, stopTimeoutMs, waitForAnalytics } from './measure-pauses.ts';
 import { measureArchivedDay, tagsOfFirstDay } from './measure-retention.ts';
 import { oneMonthLedger, writeSampleLedger } from './sample-ledger.ts';
 
@@ -29,7 +29,6 @@ function formatCount(count: number): string {
 
 const marketplaceCommand = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
 const backupTimeoutMs = 600_000;
-const stopTimeoutMs = 60_000;
 const sessionsPerKey = 10_000;
 const restartRoundsMax = 3;
 const targetSecondsPerMillion = 2;

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { dataPaths } from '../../src/files/data-paths.ts';
@@ -28,7 +28,8 @@ const pollMs = 20;
 /** Less than the time for which the first snapshot of a million sessions is written. */
 const snapshotSeconds = 3;
 const dailyCap = 1_000;
-const stopTimeoutMs = 60_000;
+/** Maximum time for a service to stop, which writes a snapshot of all sessions. */
+export const stopTimeoutMs = 60_000;
 
 /** Requests during a period, in milliseconds: the 99th percentile of the latency, and of the delay of the event loop. */
 interface Pauses {
@@ -52,7 +53,6 @@ export async function measurePauses(
   count: number,
 ): Promise<MeasuredPauses> {
   const dataDir = join(folder, 'data');
-  await mkdir(dataDir);
   const keys = await createApiKeys(dataDir, keyCount);
   const written = await writeLiveSessions(dataDir, {
     count,

@@ -95,8 +95,10 @@ function openAtCursor(folder: string, cursor: LogCursor, toleratesDamage: boolea
 
 /**
  * Whether the record at `cursor.position` ends at `cursor.offset`. Compares the CRCs of all records up to the cursor, because a segment of
- * another log may have the same name and size. If a record before the cursor is damaged, the result is false, or with `toleratesDamage`,
- * whether a later frame has a sync mark (see log-format.ts).
+ * another log may have the same name and size.
+ *
+ * If a record before the cursor is damaged, the CRCs cannot be compared. Then the result is false. With `toleratesDamage`, it is true if a
+ * later frame has a sync mark (see log-format.ts).
  */
 function isCursorInSegment(segment: SegmentReader, cursor: LogCursor, toleratesDamage: boolean): boolean {
   if (segment.size() < cursor.offset) return false;

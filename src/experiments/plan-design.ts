@@ -44,8 +44,10 @@ export interface DesignPlan {
 
 /**
  * Estimates when an experiment that has no figures yet gets its first comparison, and which differences it finds with a probability of
- * 80 %. The estimate assumes that all arms together have the traffic of the page, and that each arm earns as much per session as the page.
- * Each session counts as a unit.
+ * 80 %. The estimate assumes:
+ * - all arms together get as many sessions as the page
+ * - each arm earns as much per session as the page
+ * - each session is a unit
  *
  * Returns null if the page has too few sessions with revenue, or no sessions per day.
  */

@@ -15,7 +15,6 @@ import type { JournalLogEnd } from '../files/data-inventory.ts';
 import { formatPocketFieldEncodings } from '../journal/journal-log-reader.ts';
 import { decryptChunks, encryptChunks } from '../journal/session-pieces.ts';
 import type { SecretSet } from '../secrets/secret-set.ts';
-import type { SessionRecovery } from '../sessions/session-recovery.ts';
 import type { SessionRange, SessionStore } from '../sessions/session-store.ts';
 
 interface LiveSessionsPartOptions {
@@ -24,7 +23,6 @@ interface LiveSessionsPartOptions {
   readonly verticals: readonly Vertical[];
   readonly sessionTtlMs: number;
   readonly sessions: SessionStore;
-  readonly recovery: SessionRecovery;
 }
 
 interface Head {
@@ -65,7 +63,7 @@ export class LiveSessionsPart implements SnapshotPart {
   }
 
   restore(pieces: Iterable<StoredPiece>): void {
-    const { sessions, recovery, secrets, clock, sessionTtlMs } = this.#options;
+    const { sessions, secrets, clock, sessionTtlMs } = this.#options;
     try {
       for (const { id, bytes } of pieces) {
         if (id.startsWith('head')) {
@@ -74,7 +72,7 @@ export class LiveSessionsPart implements SnapshotPart {
           if (clock.wallMs() - sessionTtlMs < completeSinceMs) throw new OutdatedPartError('sessions are missing');
           this.restoredLogs = new Map(journal.map((log) => [log.name, log]));
         } else {
-          for (const chunk of decryptChunks(secrets, bytes)) recovery.restoreSessions(toInt32Array(chunk));
+          for (const chunk of decryptChunks(secrets, bytes)) sessions.restoreSessions(toInt32Array(chunk));
         }
       }
     } catch (error) {

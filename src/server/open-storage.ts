@@ -104,10 +104,7 @@ export async function openStorage(options: ServiceOptions, deps: StorageDeps) {
   let snapshotWriter: SnapshotWriter | null = null;
   cleanup.addCleanupCallback(() => snapshotWriter?.close());
   const hashAssignments = new HashAssignments();
-  const liveSessions = new LiveSessionsPart({
-    ...{ clock, secrets, verticals, sessionTtlMs, sessions },
-    recovery: sessionRecovery,
-  });
+  const liveSessions = new LiveSessionsPart({ clock, secrets, verticals, sessionTtlMs, sessions });
   const state = { sessionRecovery, hashAssignments, liveSessions, idempotencyKeys };
   const { ledger, bookings, unitHasher, parts } = await openRecoveredLedger(options, deps, state);
 

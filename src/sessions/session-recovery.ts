@@ -65,11 +65,6 @@ export class SessionRecovery implements LedgerSubscriber {
     this.#findSession(sub)?.mergeFields(changes);
   }
 
-  /** Restores sessions from a snapshot. */
-  restoreSessions(encoded: Int32Array): void {
-    this.#options.sessions.restoreSessions(encoded);
-  }
-
   #applySessionCreated([, createdMs, sub, , , , , key, payload]: SessionCreatedRecord): void {
     if (this.#nowMs >= createdMs + this.#options.sessionTtlMs) return;
     const { sessions, verticals, onIdempotentSession } = this.#options;

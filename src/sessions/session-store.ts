@@ -39,8 +39,8 @@ const hashWord = 4;
 
 /**
  * Store of live sessions outside the JavaScript heap, because objects on the heap would slow garbage collection
- * (docs/contributing/decisions/sessions.md). All sessions have the same lifetime, so a timer deletes the oldest sessions first. A full store
- * rejects new sessions. It never deletes a live session to make room.
+ * (docs/contributing/decisions/sessions.md). A timer deletes expired sessions, oldest first, because all have the same lifetime. A full
+ * store rejects new sessions, and never deletes a live one.
  */
 export class SessionStore {
   readonly #memory: SessionMemory;

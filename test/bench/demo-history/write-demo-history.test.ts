@@ -21,7 +21,7 @@ let history: DemoHistory;
 let shares = 0;
 
 /**
- * Verticals in which clicks confirm their own revenue. Their histories have the fewest sessions, so this test is short.
+ * The verticals in which a click confirms its revenue. They are tested here because their histories have the fewest sessions.
  * `test/console/answers.test.ts` checks a vertical in which lenders confirm revenue, and `make bench-test` checks all verticals.
  */
 const verticals = builtInVerticals.verticals.filter(({ clicksConfirmRevenue }) => clicksConfirmRevenue);

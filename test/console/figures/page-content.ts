@@ -121,7 +121,7 @@ export async function openDetails(page: Page): Promise<void> {
   for (const plot of await page.locator('main .plot-table').all()) await plot.locator('table').waitFor();
 }
 
-/** Copies each table and plot of a page as CSV. Returns the copies by caption. A plot and its table have the same caption, so a caption has several copies. */
+/** Copies each table and plot of a page as CSV. Returns the copies by caption. A caption can have several copies, because a plot and its table share it. */
 export function copyAllCsv(page: Page): Promise<Record<string, string[]>> {
   return page.locator('main').evaluate(async (main: DomElement) => {
     const { MutationObserver, navigator } = main.ownerDocument.defaultView;
