@@ -124,6 +124,8 @@ describe('a failure of the operations API leaves a log line', () => {
   test('about a disk whose space cannot be read', async (t) => {
     const headers = { Authorization: `Bearer ${market.operatorToken}` };
     const moved = `${market.folder}-moved`;
+    // A query waits until the aggregator has applied the ledger, which it could not read from the moved folder.
+    assertOk(await market.caller(fixture).get('tags', ''));
     // The token is read again only after an interval of the clock, so the next requests need no token file.
     assertOk(await market.operations.send({ path: '/status', headers }));
     renameSync(market.folder, moved);
