@@ -221,6 +221,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
   const catalogs = options.catalogs ?? builtInVerticals.listExampleCatalogs();
   const service = await startService({
     ...resolveSettings(options),
+    shard: null,
     registry: builtInVerticals,
     catalogs,
     clock: options.clock ?? systemClock,

@@ -55,6 +55,16 @@ export class FolderMissingError extends DataMissingError {
   }
 }
 
+/** Folder of the shards after shard 0, whose folder is the data folder itself, and of the sockets of all shards. */
+function shardsFolder(rootDir: string): string {
+  return join(rootDir, 'shards');
+}
+
+/** Returns the folder of the files that only one shard uses. */
+export function shardDataDir(rootDir: string, shard: number): string {
+  return shard === 0 ? rootDir : join(shardsFolder(rootDir), String(shard));
+}
+
 /** Path of the file that marks a backup until it is complete. */
 export function unfinishedBackupPath(dataDir: string): string {
   return join(dataDir, 'unfinished-backup');

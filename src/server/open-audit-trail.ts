@@ -7,7 +7,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { AuditLogEnd } from '../files/data-inventory.ts';
 import { describeError } from '../logging/describe-error.ts';
 import type { CleanupStack } from './lifecycle.ts';
-import type { ServiceOptions } from './service.ts';
+import { type ServiceOptions, sharedDir } from './service.ts';
 
 export interface OpenedAudit {
   readonly log: SqliteAuditLog;
@@ -21,11 +21,12 @@ export interface OpenedAudit {
  * `DataMissingError` if entries are lost, and `AuditLogUnavailableError`.
  */
 export function openAuditTrail(
-  { dataDir, logger }: Pick<ServiceOptions, 'dataDir' | 'logger'>,
+  options: Pick<ServiceOptions, 'shard' | 'dataDir' | 'logger'>,
   clock: Clock,
   cleanup: CleanupStack,
 ): OpenedAudit {
-  const log = openAuditLog(dataDir, bounds.auditServerLockTimeoutMs);
+  const { logger } = options;
+  const log = openAuditLog(sharedDir(options), bounds.auditServerLockTimeoutMs);
   cleanup.addCleanupCallback(() => log.close());
   const trail = new AuditTrail({
     log,

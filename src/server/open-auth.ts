@@ -17,7 +17,7 @@ import { describeError } from '../logging/describe-error.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { assertKeyFileIsCurrent, type FolderEvidence, findKnownKeyNumbers } from './check-data-folder.ts';
 import type { CleanupStack } from './lifecycle.ts';
-import type { ServiceOptions } from './service.ts';
+import { type ServiceOptions, sharedDir } from './service.ts';
 
 /**
  * Opens the key file, which only the key registry and the origin registry write. Requests are authenticated with keys in memory. Throws
@@ -29,8 +29,8 @@ export async function createAuthenticator(
   metrics: Metrics,
   evidence: FolderEvidence,
 ) {
-  const { dataDir, clock, logger, limits } = options;
-  const path = keyFilePath(dataDir);
+  const { clock, logger, limits } = options;
+  const path = keyFilePath(sharedDir(options));
   assertKeyFileIsCurrent(path, await findKnownKeyNumbers(evidence, { ledger: 'none' }));
   const keyDirectory = new SqliteKeyDirectory({
     path,
@@ -77,9 +77,10 @@ function restoreAndSaveKeyUses(
 }
 
 /** Reads the operator token, or creates it. Throws `SecretFileError` if its file cannot be used. */
-export function openOperatorToken({ dataDir, clock, logger }: ServiceOptions, onCreate: () => unknown): OperatorToken {
+export function openOperatorToken(options: ServiceOptions, onCreate: () => unknown): OperatorToken {
+  const { clock, logger } = options;
   return new OperatorToken({
-    path: operatorTokenPath(dataDir),
+    path: operatorTokenPath(sharedDir(options)),
     clock,
     onCreate,
     onUnusable: (problem) =>

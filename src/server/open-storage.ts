@@ -51,7 +51,7 @@ import type { OpenedAudit } from './open-audit-trail.ts';
 import { activateLimits, prepareBookings } from './open-ledger-bookings.ts';
 import { restoreSnapshot } from './open-snapshot.ts';
 import { restoreFromAnalytics } from './restore-from-analytics.ts';
-import { type ServiceOptions, servedVerticals } from './service.ts';
+import { type ServiceOptions, servedVerticals, sharedDir } from './service.ts';
 
 /** Logs an incident at the log level of its kind. */
 function logIncident(logger: Logger, name: EventLogName, incident: EventLogProblem | JournalProblem): void {
@@ -247,7 +247,7 @@ async function openRecoveredLedger(
   const recordUnitKey = () => audit.trail.recorderOf(serviceActor)('unit_key.create', 'unit key');
   const unitHasher = new UnitHasher(readOrAddUnitKey(secrets, options.secretFile, evidence, witness, recordUnitKey));
   assertLedgerEnd(evidence, ledger, options.durability);
-  assertKeyFileIsCurrent(keyFilePath(options.dataDir), {
+  assertKeyFileIsCurrent(keyFilePath(sharedDir(options)), {
     account: witness.highestAccount,
     key: witness.highestKey,
     change: 0,

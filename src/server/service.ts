@@ -19,8 +19,19 @@ import type { ConfirmationsResponse } from '../operations/confirm-revenue.ts';
 import type { ClickRequest, ClickResult } from '../operations/follow-click.ts';
 import type { CertificateReload } from '../tls/certificate.ts';
 
-/** Settings of a service, and the parts that are not plain values. */
+/** One of several services that divide the accounts of a data folder among them. */
+export interface ShardOptions {
+  /** Number of this shard, from 0 to `count - 1`. */
+  readonly number: number;
+  readonly count: number;
+  /** Data folder of shard 0, which also has the files that all shards share: keys, secrets, operator token and audit log. */
+  readonly rootDir: string;
+}
+
+/** Settings of a service, and the parts that are not plain values. `dataDir` is the folder of the shard if there are several. */
 export interface ServiceOptions extends ResolvedSettings {
+  /** Null for a service without other shards. */
+  readonly shard: ShardOptions | null;
   /** Verticals of this release, with the products of all catalogs. */
   readonly registry: VerticalRegistry;
   /** Catalog sources: one live and one test catalog for each vertical. */
@@ -85,6 +96,11 @@ export interface Service extends AsyncDisposable {
   close(): Promise<void>;
   /** Closes all components of the service without waiting for pending requests, for example after an uncaught exception. */
   closeImmediately(): Promise<void>;
+}
+
+/** Returns the folder of the files that all shards share, which is the data folder of a service without other shards. */
+export function sharedDir({ shard, dataDir }: Pick<ServiceOptions, 'shard' | 'dataDir'>): string {
+  return shard?.rootDir ?? dataDir;
 }
 
 export function servedVerticals({ catalogs }: ServiceOptions): Vertical[] {

@@ -50,7 +50,7 @@ import { openCertificateStore, openListeners } from './open-listeners.ts';
 import { openStorage } from './open-storage.ts';
 import { readConsoleFiles, readWidgetScript } from './read-web-files.ts';
 import type { Service, ServiceOptions } from './service.ts';
-import { servedVerticals } from './service.ts';
+import { servedVerticals, sharedDir } from './service.ts';
 import { packageVersion } from './version.ts';
 
 /**
@@ -347,7 +347,7 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
     confirmRevenue: confirm,
     findLogo: (file, hash) => logos.cache.findFile(file, hash),
     renderLandingPage: (path, query) => renderLandingPage(clickDeps, path, query),
-    operatorToken: operatorToken && { path: operatorTokenPath(options.dataDir), created: operatorToken.isNew },
+    operatorToken: operatorToken && { path: operatorTokenPath(sharedDir(options)), created: operatorToken.isNew },
     reloadCatalogs: () => reloadCatalogs(options, catalogs, logos),
     reloadCertificate: () => certificate?.reloadCertificate() ?? null,
     saveSnapshot: () => storage.saveSnapshot(),

@@ -78,6 +78,7 @@ class RandomHistory {
     const logger = pino({ level: 'warn' }, { write: (line: string) => warnings.push(JSON.parse(line).msg) });
     const service = await startService({
       ...resolveSettings({ dataDir, durability: 'write', matcherThreads: 0, urls: { click: 'https://go.example' } }),
+      shard: null,
       registry: builtInVerticals,
       catalogs: this.catalogs.sources,
       clock: this.clock,

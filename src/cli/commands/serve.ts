@@ -170,6 +170,7 @@ export async function startServer(
   try {
     const service = await startService({
       ...config,
+      shard: null,
       registry,
       catalogs:
         config.catalogPath === null
