@@ -51,7 +51,7 @@ const lowLimits = { ...defaultKeyLimits, requestsPerMinute: 20 };
 
 /** Creates API keys and an authenticator for these keys. The clock of the authenticator advances only when `forward` is called. */
 function createAuthenticator(defaultLimits: KeyLimits) {
-  const texts = Array.from({ length: limitedKeyCount }, () => generateApiKey(personalLoans.keyPrefix, 'live'));
+  const texts = Array.from({ length: limitedKeyCount }, () => generateApiKey(personalLoans, 'live', 1));
   const keys = new Map<string, ApiKey>(
     texts.map((text, index) => [
       hashApiKey(text),

@@ -48,10 +48,11 @@ export async function createApiKeys(
       `INSERT INTO keys (id, hash, ${copied}) SELECT ?, ?, ${copied} FROM keys WHERE hash = ?`,
     );
     const keys = [key];
+    const account = database.prepare<[], number>('SELECT account FROM keys').pluck().get()!;
     const storedHash = (text: string) => Buffer.from(hashApiKey(text), 'latin1');
     database.transaction(() => {
       while (keys.length < count) {
-        const another = generateApiKey(vertical.keyPrefix, 'live');
+        const another = generateApiKey(vertical, 'live', account);
         copy.run(`key_${randomBytes(6).toString('hex')}`, storedHash(another), storedHash(key));
         keys.push(another);
       }

@@ -4,6 +4,7 @@ import { dayStartMs, parseIsoDate, parseIsoTimestamp } from '../domain/calendar.
 import type { RequestParamName } from '../domain/errors.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
 import { isPrintable } from '../domain/text.ts';
+import { encodeVerticalAndMode } from '../ids/sub-id.ts';
 import { isValidLimitOverride, type KeyLimitOverrides } from './rate-limits.ts';
 
 /**
@@ -16,7 +17,7 @@ export type ApiKeyScope = (typeof apiKeyScopes)[number];
 export interface NewKey {
   /** Name of the account that owns the key. A new account name creates a new account. */
   readonly accountName: string;
-  readonly vertical: { readonly segment: string; readonly keyPrefix: string };
+  readonly vertical: { readonly segment: string; readonly number: number; readonly keyPrefix: string };
   readonly mode: ApiKeyMode;
   readonly scope: ApiKeyScope;
   /** Expiry time of the key in Unix milliseconds; null if the key never expires. */
@@ -86,21 +87,28 @@ export function parseKeyExpiry(text: string): number | null {
 }
 
 /**
- * Format of an API key (docs/contract.md#api-keys): the key prefix of the vertical, `live_` or `test_`, and 192 random bits as 48
- * lower-case hex digits. The key file stores only the hash of a key.
+ * Format of an API key (docs/contract.md#api-keys): the key prefix of the vertical, `live_` or `test_`, and 48 lower-case hex digits: the
+ * account number (8), the vertical and mode as in a sub_id (2), and 152 random bits (38). The digits of earlier keys are all random, so
+ * only the hash of a key identifies its account. The key file stores only the hash of a key.
  */
-const secretBytes = 24;
-const secretHexDigits = secretBytes * 2;
+const tenantHexDigits = 10;
+const randomByteCount = 19;
 const modePrefixes: Record<ApiKeyMode, string> = { live: 'live_', test: 'test_' };
-const modeAndSecretCharacters = modePrefixes.live.length + secretHexDigits;
+const modeAndHexCharacters = modePrefixes.live.length + tenantHexDigits + 2 * randomByteCount;
 
 const bearerScheme = 'bearer';
 const spaceCode = 0x20;
 /** Setting this bit makes an ASCII letter lower-case, and turns no other character into an ASCII letter. */
 const lowerCaseBit = 0x20;
 
-export function generateApiKey(keyPrefix: string, mode: ApiKeyMode): string {
-  return `${keyPrefix}${modePrefixes[mode]}${randomBytes(secretBytes).toString('hex')}`;
+export function generateApiKey(
+  { keyPrefix, number }: Pick<NewKey['vertical'], 'keyPrefix' | 'number'>,
+  mode: ApiKeyMode,
+  account: number,
+): string {
+  const tenant = account * 0x100 + encodeVerticalAndMode(number, mode);
+  const tenantCode = tenant.toString(16).padStart(tenantHexDigits, '0');
+  return `${keyPrefix}${modePrefixes[mode]}${tenantCode}${randomBytes(randomByteCount).toString('hex')}`;
 }
 
 /** Returns the SHA-256 hash of an API key as 32 Latin-1 characters, because a short string is the cheapest key of a `Map`. */
@@ -123,7 +131,7 @@ export function parseBearerKey(authorization: string): string | null {
   }
   let start = bearerScheme.length;
   while (authorization.charCodeAt(start) === spaceCode) start++;
-  const modeStart = length - modeAndSecretCharacters;
+  const modeStart = length - modeAndHexCharacters;
   if (start === bearerScheme.length || modeStart <= start) return null;
   if (
     !authorization.startsWith(modePrefixes.live, modeStart) &&

@@ -2,14 +2,16 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
+import { firstAccountNumber } from '../domain/home-shard.ts';
 import { OperatorError } from '../domain/operator-error.ts';
 import type { KeyFileNumbers } from '../files/data-inventory.ts';
 import { copySqliteFile, openSqliteFile, type SqliteFileFormat } from '../files/shared-database.ts';
 import type { KeyLimitOverrides } from './rate-limits.ts';
 
 /**
- * Schema of the key file (docs/contract.md#api-keys), a SQLite database that the command line writes and a running server polls. Because of
- * AUTOINCREMENT, numbers of accounts and keys are never reused, so a number in the ledger always identifies the same account or key.
+ * Schema of the key file (docs/contract.md#api-keys), a SQLite database that the command line writes and a running server polls. Numbers of
+ * accounts and keys are never reused, so a number in the ledger always identifies the same account or key. AUTOINCREMENT ensures this for
+ * keys, and the table `shards` for accounts.
  */
 const migrations = [
   `
@@ -88,6 +90,43 @@ const migrations = [
   `
   -- Finds the keys of one account in the order of their numbers.
   CREATE INDEX keys_by_account ON keys (account);
+`,
+  `
+  -- Highest account number that each shard has assigned. The upper 16 bits of an account number are the shard, and the lower 16 bits count
+  -- from 1. Earlier releases counted without shards.
+  CREATE TABLE shards (
+    number INTEGER PRIMARY KEY CHECK (number BETWEEN 0 AND 65535),
+    last_account INTEGER NOT NULL CHECK (last_account >> 16 = number)
+  ) STRICT;
+  INSERT INTO shards (number, last_account)
+    WITH RECURSIVE shard (number, last_number) AS (
+      SELECT 0, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'accounts'), 0)
+      UNION ALL SELECT number + 1, last_number FROM shard WHERE last_number >= (number + 1) << 16
+    )
+    SELECT number, min(last_number, (number << 16) + 65535) FROM shard;
+  CREATE TRIGGER account_added AFTER INSERT ON accounts BEGIN
+    UPDATE shards SET last_account = max(last_account, new.number) WHERE number = new.number >> 16;
+  END;
+
+  -- Shard of an account, or of one vertical and mode of an account, if it is not the upper 16 bits of the account number. The vertical and
+  -- mode are encoded as in a sub_id; NULL stands for all. The row of a vertical and mode takes precedence.
+  CREATE TABLE placements (
+    account INTEGER NOT NULL REFERENCES accounts (number),
+    vertical_and_mode INTEGER CHECK (vertical_and_mode BETWEEN 0 AND 255),
+    shard INTEGER NOT NULL REFERENCES shards (number)
+  ) STRICT;
+  CREATE UNIQUE INDEX placement ON placements (account, coalesce(vertical_and_mode, -1));
+
+  -- A change of an account stands for its origins and its placements.
+  CREATE TRIGGER placement_added AFTER INSERT ON placements BEGIN
+    INSERT INTO changes (account) VALUES (new.account);
+  END;
+  CREATE TRIGGER placement_changed AFTER UPDATE ON placements BEGIN
+    INSERT INTO changes (account) SELECT old.account UNION SELECT new.account;
+  END;
+  CREATE TRIGGER placement_deleted AFTER DELETE ON placements BEGIN
+    INSERT INTO changes (account) VALUES (old.account);
+  END;
 `,
 ] as const;
 
@@ -175,6 +214,25 @@ export function readKeyFileNumbers(path: string): KeyFileNumbers {
   return withKeyFile(path, (database) => selectKeyFileNumbers(database));
 }
 
+/** Returns the number of shards that the key file knows: 1 unless `registerShards` added others. Throws `KeyFileError`. */
+export function readShardCount(path: string): number {
+  return withKeyFile(
+    path,
+    (database) => database.prepare<[], number>('SELECT max(number) + 1 FROM shards').pluck().get()!,
+  );
+}
+
+/**
+ * Adds the shards 0 to `count - 1` to the key file, so that new accounts are assigned to all of them. Never removes a shard. Creates the key
+ * file if it does not exist. Throws `KeyFileError`.
+ */
+export function registerShards(path: string, count: number): void {
+  changeKeyFile(path, (database) => {
+    const insert = database.prepare<[number, number]>('INSERT INTO shards VALUES (?, ?) ON CONFLICT DO NOTHING');
+    for (let shard = 0; shard < count; shard++) insert.run(shard, firstAccountNumber(shard) - 1);
+  });
+}
+
 /**
  * Whether an existing key file is a copy of the key file with these keys: it contains none of the numbers with another ID. Throws
  * `KeyFileError` if the file cannot be read.
@@ -190,7 +248,7 @@ export function hasKnownKeys(path: string, knownKeys: KeyFileNumbers['knownKeys'
 function selectKeyFileNumbers(database: Database.Database): KeyFileNumbers {
   const selectNumber = (sql: string): number => database.prepare<[], number | null>(sql).pluck().get() ?? 0;
   return {
-    account: selectNumber("SELECT seq FROM sqlite_sequence WHERE name = 'accounts'"),
+    account: selectNumber('SELECT last_account FROM shards WHERE number = 0'),
     key: selectNumber("SELECT seq FROM sqlite_sequence WHERE name = 'keys'"),
     change: selectNumber('SELECT max(number) FROM changes'),
     knownKeys: database
@@ -202,16 +260,26 @@ function selectKeyFileNumbers(database: Database.Database): KeyFileNumbers {
   };
 }
 
-function withKeyFile<Result>(path: string, read: (database: Database.Database) => Result): Result {
-  const database = openKeyFile(path, bounds.apiKeyCommandLockTimeoutMs, true);
+/** Opens an existing key file for the call of `use`. Throws `KeyFileError` instead of SQLite errors. */
+function withKeyFile<Result>(path: string, use: (database: Database.Database) => Result, access = 'read'): Result {
+  const database = openKeyFile(path, bounds.apiKeyCommandLockTimeoutMs, access === 'read');
   try {
-    return read(database);
+    return use(database);
   } catch (error) {
     if (!(error instanceof Database.SqliteError)) throw error;
-    throw new KeyFileError(`cannot read the key file ${path}: ${error.message}`, { cause: error });
+    throw new KeyFileError(`cannot ${access} the key file ${path}: ${error.message}`, { cause: error });
   } finally {
     database.close();
   }
+}
+
+/** Changes the key file in one durable transaction. Creates the key file if it does not exist. Throws `KeyFileError`. */
+function changeKeyFile(path: string, change: (database: Database.Database) => void): void {
+  const changeDurably = (database: Database.Database) => {
+    database.pragma('synchronous = FULL');
+    database.transaction(() => change(database)).immediate();
+  };
+  withKeyFile(path, changeDurably, 'change');
 }
 
 /**
@@ -219,27 +287,16 @@ function withKeyFile<Result>(path: string, read: (database: Database.Database) =
  * exist. Throws `KeyFileError`.
  */
 export function raiseKeyFileNumbers(path: string, { account, key, change }: Omit<KeyFileNumbers, 'knownKeys'>): void {
-  const database = openKeyFile(path, bounds.apiKeyCommandLockTimeoutMs);
-  try {
-    database.pragma('synchronous = FULL');
-    database
-      .transaction(() => {
-        const stored = selectKeyFileNumbers(database);
-        for (const [table, number, storedNumber] of [
-          ['accounts', account, stored.account],
-          ['keys', key, stored.key],
-        ] as const) {
-          if (number <= storedNumber) continue;
-          database.prepare('DELETE FROM sqlite_sequence WHERE name = ?').run(table);
-          database.prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)').run(table, number);
-        }
-        // A change without a key and an account changes nothing.
-        if (change > stored.change) database.prepare('INSERT INTO changes (number) VALUES (?)').run(change);
-      })
-      .immediate();
-  } finally {
-    database.close();
-  }
+  changeKeyFile(path, (database) => {
+    const stored = selectKeyFileNumbers(database);
+    database.prepare('UPDATE shards SET last_account = max(last_account, ?) WHERE number = 0').run(account);
+    if (key > stored.key) {
+      database.prepare("DELETE FROM sqlite_sequence WHERE name = 'keys'").run();
+      database.prepare("INSERT INTO sqlite_sequence (name, seq) VALUES ('keys', ?)").run(key);
+    }
+    // A change without a key and an account changes nothing.
+    if (change > stored.change) database.prepare('INSERT INTO changes (number) VALUES (?)').run(change);
+  });
 }
 
 /**

@@ -15,26 +15,29 @@ import {
   type RevokeKeyResult,
   validateNewKey,
 } from './api-key.ts';
-import { extractLimits, KeyFileWriter, keyLimitColumnsSql } from './key-file.ts';
+import { extractLimits, KeyFileError, KeyFileWriter, keyLimitColumnsSql } from './key-file.ts';
 import { type KeyLimitOverrides, toLimitsJson } from './rate-limits.ts';
 
 /** Issues, lists and revokes API keys in the key file (docs/contract.md#api-keys). */
 export class KeyRegistry extends KeyFileWriter {
   /**
-   * Issues a key and returns the text of the key, which cannot be read again later. Throws a RangeError if a member of `newKey` is invalid.
+   * Issues a key and returns the text of the key, which cannot be read again later. Throws a RangeError if a member of `newKey` is invalid,
+   * and `KeyFileError` if no shard has an account number left.
    *
    * @param record called before the key is committed. If it throws an error, no key is issued
    */
   create(newKey: NewKey, nowMs: number, record: RecordChange): { readonly key: string; readonly issued: IssuedKey } {
     const invalid = validateNewKey(newKey, nowMs);
     if (invalid !== null) throw new RangeError(`${invalid} ${paramErrorTexts[invalid]}`);
-    const key = generateApiKey(newKey.vertical.keyPrefix, newKey.mode);
     const id = `key_${randomBytes(6).toString('hex')}`;
-    runRecorded(record, (recordChange) =>
+    const key = runRecorded(record, (recordChange) =>
       this.database
         .transaction(() => {
-          this.#insertKey(id, newKey, hashApiKey(key), nowMs);
+          const account = this.#findOrCreateAccount(newKey.accountName);
+          const text = generateApiKey(newKey.vertical, newKey.mode, account);
+          this.#insertKey(id, account, newKey, hashApiKey(text), nowMs);
           recordChange('key.create', id, describeNewKey(newKey));
+          return text;
         })
         .immediate(),
     );
@@ -107,7 +110,7 @@ export class KeyRegistry extends KeyFileWriter {
     return this.find(id) === undefined ? 'unknown' : 'already_revoked';
   }
 
-  #insertKey(id: string, newKey: NewKey, keyHash: string, nowMs: number): void {
+  #insertKey(id: string, account: number, newKey: NewKey, keyHash: string, nowMs: number): void {
     this.database
       .prepare(
         `INSERT INTO keys (id, account, vertical, mode, scope, hash, created, expires,
@@ -116,7 +119,7 @@ export class KeyRegistry extends KeyFileWriter {
       )
       .run(
         id,
-        this.#findOrCreateAccount(newKey.accountName),
+        account,
         newKey.vertical.segment,
         newKey.mode,
         newKey.scope,
@@ -130,12 +133,27 @@ export class KeyRegistry extends KeyFileWriter {
   }
 
   #findOrCreateAccount(name: string): number {
-    return (
-      this.findAccountNumberByName(name) ??
-      Number(this.database.prepare('INSERT INTO accounts (name) VALUES (?)').run(name).lastInsertRowid)
-    );
+    const existing = this.findAccountNumberByName(name);
+    if (existing !== undefined) return existing;
+    const number = this.database.prepare<[], number>(selectNewAccountSql).pluck().get();
+    if (number === undefined) {
+      throw new KeyFileError('no account number is left; add a shard with SVC_SHARDS, or use an existing account');
+    }
+    this.database.prepare('INSERT INTO accounts (number, name) VALUES (?, ?)').run(number, name);
+    return number;
   }
 }
+
+/** Selects the number of a new account: the next number of the shard with the fewest accounts. No row if all numbers are assigned. */
+const selectNewAccountSql = `
+  WITH used (shard, accounts) AS (
+    SELECT coalesce(placements.shard, accounts.number >> 16), count(*)
+    FROM accounts LEFT JOIN placements ON placements.account = accounts.number AND vertical_and_mode IS NULL
+    GROUP BY 1
+  )
+  SELECT last_account + 1 FROM shards LEFT JOIN used ON used.shard = shards.number
+  WHERE last_account & 65535 < 65535
+  ORDER BY coalesce(accounts, 0), number LIMIT 1`;
 
 /** Returns the details of a new key in the audit log. */
 function describeNewKey({ accountName, vertical, mode, scope, expiresAtMs, limits }: NewKey): AuditDetails {

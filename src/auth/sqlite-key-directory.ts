@@ -2,6 +2,7 @@ import type Database from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
+import { homeShard } from '../domain/home-shard.ts';
 import type { ApiKey } from './api-key.ts';
 import { extractLimits, keyLimitColumnsSql, openKeyFile } from './key-file.ts';
 import type { KeyLimitOverrides } from './rate-limits.ts';
@@ -17,7 +18,7 @@ interface SqliteKeyDirectoryOptions {
 }
 
 /**
- * Stores all keys and embed origins of the key file in memory, and polls the key file for changes by other processes. A poll reads SQLite's
+ * Stores all keys, embed origins and placements of the key file in memory, and polls the key file for changes by other processes. A poll reads SQLite's
  * `data_version` first, which changes with every commit of another connection. The key directory polls the key file every second, and also
  * when a request has an unknown key, so that a new key is valid immediately.
  *
@@ -30,11 +31,13 @@ export class SqliteKeyDirectory {
   readonly #selectDataVersion: Database.Statement<[], number>;
   readonly #selectChanges: Database.Statement<[number], ChangeRow>;
   readonly #selectOrigins: Database.Statement<[number], string>;
+  readonly #selectPlacements: Database.Statement<[number], [verticalAndMode: number | null, shard: number]>;
   readonly #selectKeyId: Database.Statement<[number], string>;
   readonly #selectAccountName: Database.Statement<[number], string>;
   readonly #timer: NodeJS.Timeout;
   readonly #keysByHash = new Map<string, ApiKey>();
   readonly #originsByAccount = new Map<number, readonly string[]>();
+  readonly #placementsByAccount = new Map<number, ReadonlyMap<number | null, number>>();
   readonly #keyIdCache = new LRUCache<number, string>({ max: bounds.callerNameCacheEntriesMax });
   readonly #accountNameCache = new LRUCache<number, string>({ max: bounds.callerNameCacheEntriesMax });
   /** Number of the last row that was read from the table `changes`. */
@@ -53,13 +56,16 @@ export class SqliteKeyDirectory {
     try {
       this.#selectDataVersion = this.#database.prepare<[], number>('PRAGMA data_version').pluck();
       this.#selectChanges = this.#database.prepare<[number], ChangeRow>(
-        `SELECT changes.number AS change, coalesce(changes.hash, scoped_hash) AS hash, changes.account AS originsAccount,
+        `SELECT changes.number AS change, coalesce(changes.hash, scoped_hash) AS hash, changes.account AS changedAccount,
            keys.number, keys.account, vertical, mode, scope, expires, ${keyLimitColumnsSql}
          FROM changes LEFT JOIN keys ON keys.hash = coalesce(changes.hash, scoped_hash) AND revoked IS NULL
          WHERE changes.number > ? ORDER BY changes.number LIMIT ${bounds.apiKeyChangesPerTurn}`,
       );
       const selectText = (sql: string) => this.#database.prepare<[number], string>(sql).pluck();
       this.#selectOrigins = selectText('SELECT origin FROM embed_origins WHERE account = ? ORDER BY origin');
+      this.#selectPlacements = this.#database
+        .prepare<[number], [number | null, number]>('SELECT vertical_and_mode, shard FROM placements WHERE account = ?')
+        .raw();
       this.#selectKeyId = selectText('SELECT id FROM keys WHERE number = ?');
       this.#selectAccountName = selectText('SELECT name FROM accounts WHERE number = ?');
       this.#loadChangedKeys();
@@ -107,7 +113,19 @@ export class SqliteKeyDirectory {
     return this.#originsByAccount.get(account) ?? noOrigins;
   }
 
-  /** Sets the listener that is called after changes of keys or origins were read. */
+  /**
+   * Returns the shard that serves an account in one vertical and mode: the home shard of the account, unless the key file places the account
+   * or this vertical and mode of the account on another shard.
+   *
+   * @param verticalAndMode result of `encodeVerticalAndMode`
+   */
+  findShard(account: number, verticalAndMode: number): number {
+    if (this.#placementsByAccount.size === 0) return homeShard(account);
+    const placements = this.#placementsByAccount.get(account);
+    return placements?.get(verticalAndMode) ?? placements?.get(null) ?? homeShard(account);
+  }
+
+  /** Sets the listener that is called after changes of keys or accounts were read. */
   setChangeListener(listener: () => void): void {
     this.#changeListener = listener;
   }
@@ -160,9 +178,9 @@ export class SqliteKeyDirectory {
     const version = this.#selectDataVersion.get();
     if (version === undefined || version === this.#loadedVersion) return true;
     const changes = this.#selectChanges.all(this.#lastChange);
-    for (const { change, hash, originsAccount, ...key } of changes) {
+    for (const { change, hash, changedAccount, ...key } of changes) {
       if (hash !== null) this.#setKey(hash.toString('latin1'), key);
-      if (originsAccount !== null) this.#setEmbedOrigins(originsAccount, this.#selectOrigins.all(originsAccount));
+      if (changedAccount !== null) this.#loadAccount(changedAccount);
       this.#lastChange = change;
     }
     if (changes.length > 0) this.#changeListener();
@@ -181,9 +199,14 @@ export class SqliteKeyDirectory {
     this.#options.onKeyLoaded?.(loaded);
   }
 
-  #setEmbedOrigins(account: number, origins: readonly string[]): void {
+  /** Reads the embed origins and the placements of an account. */
+  #loadAccount(account: number): void {
+    const origins = this.#selectOrigins.all(account);
     if (origins.length === 0) this.#originsByAccount.delete(account);
     else this.#originsByAccount.set(account, origins);
+    const placements = this.#selectPlacements.all(account);
+    if (placements.length === 0) this.#placementsByAccount.delete(account);
+    else this.#placementsByAccount.set(account, new Map(placements));
   }
 }
 
@@ -218,13 +241,13 @@ interface KeyRow extends KeyLimitOverrides, Omit<ApiKey, 'expiresAtMs' | 'limits
   readonly expires: number | null;
 }
 
-/** Row for a revoked or deleted key, or for changed embed origins. Without a matching key, all columns of the table `keys` are null. */
+/** Row for a revoked or deleted key, or for a changed account. Without a matching key, all columns of the table `keys` are null. */
 type RemovedKey = { readonly number: null };
 
 type ChangeRow = (KeyRow | RemovedKey) & {
   readonly change: number;
-  /** Hash of the changed key; null for a change of embed origins. */
+  /** Hash of the changed key; null for a change of an account. */
   readonly hash: Buffer | null;
-  /** Number of the account whose embed origins changed; null for a change of a key. */
-  readonly originsAccount: number | null;
+  /** Number of the account whose embed origins or placements changed; null for a change of a key. */
+  readonly changedAccount: number | null;
 };

@@ -12,7 +12,7 @@ import { findCircular, type SourceFile, sourceFiles } from './source-tree.ts';
 const mayImport = parseTable(`
 analytics: bounds clicks confirmations domain event-log experiments files ids ledger
 audit: bounds domain files
-auth: audit bounds domain files secrets
+auth: audit bounds domain files ids secrets
 bench/capacity: bounds domain files
 bounds:
 budgets: bounds catalogs clicks domain files ids ledger matching

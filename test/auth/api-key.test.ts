@@ -10,23 +10,25 @@ import {
   parseKeyExpiry,
 } from '../../src/auth/api-key.ts';
 import { bounds } from '../../src/bounds.ts';
+import { creditCards } from '../../src/verticals/credit-cards/credit-cards.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 
-test('an API key starts with its vertical and mode and ends in 48 hexadecimal digits', () => {
-  assert.match(generateApiKey('svc_pl_', 'live'), /^svc_pl_live_[0-9a-f]{48}$/);
-  assert.match(generateApiKey('svc_cc_', 'test'), /^svc_cc_test_[0-9a-f]{48}$/);
+test('an API key has the prefix of its vertical, its mode, account, vertical and mode as digits, and 38 random digits', () => {
+  assert.match(generateApiKey(personalLoans, 'live', 1), /^svc_pl_live_0000000102[0-9a-f]{38}$/);
+  assert.match(generateApiKey(creditCards, 'test', 0xffff_fffe), /^svc_cc_test_fffffffe05[0-9a-f]{38}$/);
 });
 
 test('generated API keys are unique', () => {
-  const keys = new Set(Array.from({ length: 1000 }, () => generateApiKey('svc_pl_', 'live')));
+  const keys = new Set(Array.from({ length: 1000 }, () => generateApiKey(personalLoans, 'live', 1)));
   assert.equal(keys.size, 1000);
 });
 
 test('the hash of an API key is the SHA-256 of its text', () => {
-  const key = generateApiKey('svc_pl_', 'live');
+  const key = generateApiKey(personalLoans, 'live', 1);
   assert.deepEqual(Buffer.from(hashApiKey(key), 'latin1'), createHash('sha256').update(key).digest());
 });
 
-const key = generateApiKey('svc_pl_', 'live');
+const key = generateApiKey(personalLoans, 'live', 1);
 
 test('parses an API key after the word Bearer in upper or lower case and one or more spaces', () => {
   for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR ', 'Bearer  ']) {

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import Database from 'better-sqlite3';
 import fc from 'fast-check';
-import { generateApiKey } from '../../src/auth/api-key.ts';
+import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import {
   type AdmittedCaller,
   Authenticator,
   type AuthRejection,
   type OperationAccess,
 } from '../../src/auth/authenticator.ts';
+import { keyFilePath } from '../../src/auth/key-file.ts';
 import type { RateLimitGroup } from '../../src/auth/rate-limits.ts';
 import { defaultKeyLimits } from '../../src/auth/rate-limits.ts';
 import { bounds } from '../../src/bounds.ts';
@@ -53,14 +55,25 @@ test('returns the account, vertical, mode and key number of the caller', (t) => 
   });
 });
 
+test('a key belongs to the account for which it was issued, also if its digits name another account, vertical and mode', (t) => {
+  const { authenticator, folder } = openAuth(t);
+  const [acme, other] = ['acme', 'other'].map((account) => issueKey(folder, { account }).issued);
+  const text = generateApiKey({ ...personalLoans, number: 2 }, 'test', other!.account).replace('_test_', '_live_');
+  const database = new Database(keyFilePath(folder));
+  database.prepare('UPDATE keys SET hash = ? WHERE id = ?').run(Buffer.from(hashApiKey(text), 'latin1'), acme!.id);
+  database.close();
+  const { caller } = assertAdmitted(authenticator.admitRequest(`Bearer ${text}`, personalLoans, { limit: 'requests' }));
+  assert.deepEqual([caller.account, caller.vertical, caller.mode], [acme!.account, personalLoans, 'live']);
+});
+
 test('rejects a missing, malformed or unknown API key, and returns no rate limit status', (t) => {
   const { authenticator } = openAuth(t);
   for (const header of [
     '',
     'Bearer',
     'Bearer nonsense',
-    `Basic ${generateApiKey('svc_pl_', 'live')}`,
-    `Bearer ${generateApiKey('svc_pl_', 'live')}`,
+    `Basic ${generateApiKey(personalLoans, 'live', 1)}`,
+    `Bearer ${generateApiKey(personalLoans, 'live', 1)}`,
   ]) {
     const answer = assertRejected(authenticator.admitRequest(header, personalLoans, { limit: 'requests' }));
     assert.deepEqual(answer, { ok: false, error: { code: 'UNAUTHORIZED' }, limitStatus: null, caller: null }, header);
@@ -80,7 +93,7 @@ test('rejects an unknown, revoked or expired key of another vertical with UNAUTH
   const revoked = issueKey(folder, { vertical: otherVertical });
   revokeKey(folder, revoked.issued.id);
   const expired = issueKey(folder, { vertical: otherVertical, expiresAtMs: noonMs }, noonMs - 1);
-  for (const key of [generateApiKey('svc_bt_', 'live'), revoked.key, expired.key]) {
+  for (const key of [generateApiKey(otherVertical, 'live', 1), revoked.key, expired.key]) {
     assert.equal(
       errorCode(authenticator.admitRequest(`Bearer ${key}`, personalLoans, { limit: 'requests' })),
       'UNAUTHORIZED',

@@ -8,9 +8,10 @@ import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { EmbedOriginRegistry } from '../../src/auth/embed-origin-registry.ts';
-import { KeyFileError, keyFilePath, openKeyFile } from '../../src/auth/key-file.ts';
+import { KeyFileError, keyFilePath, openKeyFile, readShardCount, registerShards } from '../../src/auth/key-file.ts';
 import { KeyRegistry } from '../../src/auth/key-registry.ts';
 import { bounds } from '../../src/bounds.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { issueKey, noonMs, openDirectory, unrecorded } from './support.ts';
 
@@ -146,7 +147,7 @@ test('opening the key file fails if the file stays locked', (t) => {
 /** Creates a key file of version 1 with one key of the account `acme`. */
 function createVersion1(t: TestContext) {
   const folder = temporaryFolder(t);
-  const key = generateApiKey('svc_pl_', 'live');
+  const key = generateApiKey(personalLoans, 'live', 1);
   const database = new Database(keyFilePath(folder));
   database.pragma('journal_mode = WAL');
   database.exec(version1);
@@ -197,6 +198,37 @@ test('migrates a key file of version 1 to the current schema and retains the key
   const fresh = temporaryFolder(t);
   openKeyFile(keyFilePath(fresh), 100).close();
   assert.deepEqual(schemaOf(folder), schemaOf(fresh));
+});
+
+test('accounts of a version 1 key file belong to the shards that their numbers name, and new numbers follow', (t) => {
+  for (const [last, shards, expected] of [
+    [1, 1, 2],
+    [65_534, 1, 65_535],
+    [65_535, 1, null],
+    [65_535, 2, 65_537],
+    [65_600, 2, 65_601],
+  ] as const) {
+    const { folder, database } = createVersion1(t);
+    database.exec(`UPDATE sqlite_sequence SET seq = ${last} WHERE name = 'accounts'`);
+    database.close();
+    const path = keyFilePath(folder);
+    openKeyFile(path, 100).close();
+    if (shards > readShardCount(path)) registerShards(path, shards);
+    const issue = () => issueKey(folder, { account: 'new' }).issued.account;
+    if (expected === null) assert.throws(issue, KeyFileError);
+    else assert.equal(issue(), expected, `after ${last}`);
+  }
+});
+
+test('registers shards once, and never removes a shard', (t) => {
+  const path = keyFilePath(temporaryFolder(t));
+  openKeyFile(path, 100).close();
+  const counts = [readShardCount(path)];
+  for (const count of [3, 3, 2]) {
+    registerShards(path, count);
+    counts.push(readShardCount(path));
+  }
+  assert.deepEqual(counts, [1, 3, 3, 3]);
 });
 
 test('migrates a version 2 key file with its keys and origins, and applies later changes by a process that opened the old file', (t) => {
@@ -287,5 +319,5 @@ test('several processes can migrate the same key file concurrently', async (t) =
     await Promise.all(ends),
     children.map(() => [0, null]),
   );
-  assert.equal(schemaOf(folder)[0], 5);
+  assert.equal(schemaOf(folder)[0], 6);
 });

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import { keyFilePath } from '../../src/auth/key-file.ts';
+import { KeyFileError, keyFilePath, registerShards } from '../../src/auth/key-file.ts';
 import { KeyRegistry } from '../../src/auth/key-registry.ts';
 import { defaultLimitOverrides } from '../../src/auth/rate-limits.ts';
 import { bounds } from '../../src/bounds.ts';
@@ -56,6 +56,32 @@ test('two API keys with the same account name get the same account number', (t) 
   const folder = temporaryFolder(t);
   const accounts = ['acme', 'other', 'acme'].map((account) => issueKey(folder, { account }).issued.account);
   assert.deepEqual(accounts, [1, 2, 1]);
+});
+
+test('a new account gets a number of the shard with the fewest accounts, and of the lowest of these', (t) => {
+  const folder = temporaryFolder(t);
+  const create = (name: string) => issueKey(folder, { account: name }).issued.account;
+  assert.deepEqual([create('a'), create('b')], [1, 2]);
+  registerShards(keyFilePath(folder), 3);
+  assert.deepEqual(['c', 'd', 'e', 'f', 'g'].map(create), [0x1_0001, 0x2_0001, 0x1_0002, 0x2_0002, 3]);
+  const database = new Database(keyFilePath(folder));
+  t.after(() => database.close());
+  // Shard 2 has one account, because another one moved to shard 1. The placement of a single vertical and mode does not count.
+  database.exec(`INSERT INTO placements VALUES (${0x2_0001}, NULL, 1), (${0x2_0002}, 2, 1)`);
+  assert.deepEqual(['h', 'i', 'j'].map(create), [0x2_0003, 0x2_0004, 4]);
+});
+
+test('a new account gets no number of a shard whose numbers are used up, and fails if there is no other shard', (t) => {
+  const folder = temporaryFolder(t);
+  registerShards(keyFilePath(folder), 2);
+  const database = new Database(keyFilePath(folder));
+  t.after(() => database.close());
+  database.exec(`UPDATE shards SET last_account = ${0xfffe} WHERE number = 0`);
+  const create = (name: string) => issueKey(folder, { account: name }).issued.account;
+  assert.deepEqual(['a', 'b', 'c'].map(create), [0xffff, 0x1_0001, 0x1_0002]);
+  database.exec(`UPDATE shards SET last_account = ${0x1_ffff} WHERE number = 1`);
+  assert.throws(() => create('d'), KeyFileError);
+  assert.equal(create('a'), 0xffff);
 });
 
 test('does not reuse the key number of a deleted key', (t) => {

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
-import { keyFilePath } from '../../src/auth/key-file.ts';
+import { keyFilePath, registerShards } from '../../src/auth/key-file.ts';
 import { bounds } from '../../src/bounds.ts';
+import { encodeVerticalAndMode } from '../../src/ids/sub-id.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { changeOrigins, issueKey, noonMs, openDirectory, revokeKey, unrecorded } from './support.ts';
@@ -25,7 +27,7 @@ test('finds a key by its hash, and returns nothing for an unknown or revoked key
     limits: { requestsPerMinute: 9, analyticsPerMinute: null, sessionsPerDay: null },
   });
   assert.equal(directory.findKeyByHash(hashApiKey(forever.key))?.expiresAtMs, Number.POSITIVE_INFINITY);
-  for (const other of [revoked.key, generateApiKey('svc_pl_', 'live')]) {
+  for (const other of [revoked.key, generateApiKey(personalLoans, 'live', 1)]) {
     assert.equal(directory.findKeyByHash(hashApiKey(other)), undefined);
   }
   directory.close();
@@ -38,7 +40,7 @@ test('finds a new key immediately, and rejects a revoked, deleted or replaced ke
   const [revoked, deleted, replaced] = [issueKey(folder), issueKey(folder), issueKey(folder)];
   const find = ({ key }: { readonly key: string }) => directory.findKeyByHash(hashApiKey(key));
   for (const each of [revoked, deleted, replaced]) assert.equal(find(each)?.number, each.issued.number);
-  const another = hashApiKey(generateApiKey('svc_pl_', 'live'));
+  const another = hashApiKey(generateApiKey(personalLoans, 'live', 1));
   revokeKey(folder, revoked.issued.id);
   const operator = new Database(keyFilePath(folder));
   operator.prepare('DELETE FROM keys WHERE id = ?').run(deleted.issued.id);
@@ -99,6 +101,35 @@ test('returns sorted origins, and returns the same array until a poll finds a ch
   change((registry) => registry.removeOrigins('acme', ['https://a.example'], unrecorded));
   assert.deepEqual(directory.findOrigins(acme!), ['https://b.example']);
   assert.equal(directory.findOrigins(other!), ofOther);
+});
+
+test('finds the shard of an account by its number, unless a placement names another shard', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const folder = temporaryFolder(t);
+  registerShards(keyFilePath(folder), 0x8001);
+  const [acme] = ['acme', 'other'].map((account) => issueKey(folder, { account }).issued.account);
+  const directory = openDirectory(t, folder);
+  const operator = new Database(keyFilePath(folder));
+  t.after(() => operator.close());
+  const live = encodeVerticalAndMode(personalLoans.number, 'live');
+  const found = () => [
+    directory.findShard(acme!, live),
+    directory.findShard(acme!, live + 1),
+    directory.findShard(0x8000_0001, live),
+  ];
+  const foundAfter = (sql: string) => {
+    operator.exec(sql);
+    t.mock.timers.tick(bounds.apiKeyPollIntervalMs);
+    return found();
+  };
+  assert.deepEqual(found(), [0, 0, 0x8000]);
+  assert.deepEqual(foundAfter(`INSERT INTO placements VALUES (${acme}, ${live}, 2)`), [2, 0, 0x8000]);
+  assert.deepEqual(foundAfter(`INSERT INTO placements VALUES (${acme}, NULL, 1)`), [2, 1, 0x8000]);
+  assert.throws(() => operator.exec(`INSERT INTO placements VALUES (${acme}, NULL, 2)`), /UNIQUE/);
+  assert.deepEqual(foundAfter('UPDATE placements SET shard = 0 WHERE vertical_and_mode IS NOT NULL'), [0, 1, 0x8000]);
+  const restarted = openDirectory(t, folder);
+  assert.deepEqual([restarted.findShard(acme!, live), restarted.findShard(acme!, live + 1)], [0, 1]);
+  assert.deepEqual(foundAfter('DELETE FROM placements'), [0, 0, 0x8000]);
 });
 
 test('limits how often an unknown key causes a poll of the key file', (t) => {

@@ -21,7 +21,7 @@ export const unrecorded: RecordChange = () => 0;
 
 export interface KeyOptions {
   readonly account?: string;
-  readonly vertical?: Pick<Vertical, 'segment' | 'keyPrefix'>;
+  readonly vertical?: Pick<Vertical, 'segment' | 'number' | 'keyPrefix'>;
   readonly mode?: ApiKeyMode;
   readonly scope?: ApiKeyScope;
   readonly expiresAtMs?: number | null;
