@@ -54,6 +54,8 @@ export type MessageFromAggregator =
   | { readonly kind: 'rebuild'; readonly reason: string }
   /** The rebuilt store includes every durable record of the ledger. */
   | { readonly kind: 'rebuilt' }
+  /** The figures of the store are outdated, and the store cannot be rebuilt (`LedgerFollower`). */
+  | { readonly kind: 'outdated' }
   | { readonly kind: 'result'; readonly id: number; readonly result: QueryResult<QueryName> };
 
 /**

@@ -32,10 +32,14 @@ export class Aggregator {
   constructor({ files, progress }: AggregatorWorkerData, port: MessagePort) {
     this.#port = port;
     this.#progress = new AggregatorProgress(progress);
-    this.#follower = new LedgerFollower(files, (reason) => {
-      this.#isRebuilding = true;
-      this.#postToMainThread({ kind: 'rebuild', reason });
-    });
+    this.#follower = new LedgerFollower(
+      files,
+      (reason) => {
+        this.#isRebuilding = true;
+        this.#postToMainThread({ kind: 'rebuild', reason });
+      },
+      () => this.#postToMainThread({ kind: 'outdated' }),
+    );
     this.#progress.appliedPosition = this.#follower.appliedPosition;
     this.#progress.markAggregatorAwake();
     port.on('message', (message: MessageToAggregator) => this.#onMessage(message));

@@ -24,6 +24,7 @@ import { StoreVersionMismatchError } from './store-upgrades.ts';
 export class LedgerFollower {
   readonly #files: DataPaths;
   readonly #onRebuild: (reason: string) => void;
+  readonly #onOutdated: () => void;
   readonly #archive: CounterArchive;
   #store: AnalyticsStore;
   #reader: LogReader;
@@ -34,10 +35,12 @@ export class LedgerFollower {
    * Opens the analytics store. A store that cannot be used is deleted and rebuilt. Throws `LogDamagedError` or an SQLite error.
    *
    * @param onRebuild called with a message when a rebuild starts, and when a rebuild cannot restore some records
+   * @param onOutdated called if a store with outdated figures remains in use, because the archive lacks days that only this store has
    */
-  constructor(files: DataPaths, onRebuild: (reason: string) => void) {
+  constructor(files: DataPaths, onRebuild: (reason: string) => void, onOutdated: () => void = () => {}) {
     this.#files = files;
     this.#onRebuild = onRebuild;
+    this.#onOutdated = onOutdated;
     this.#archive = new CounterArchive(files.archiveFolder);
     try {
       [this.#store, this.#reader] = this.#open();
@@ -140,7 +143,10 @@ export class LedgerFollower {
 
   /** Starts to build a replacement, unless the archive lacks days that only the store has. */
   #startReplacement(): void {
-    if (this.#archive.firstRetainedDay < this.#store.retention.firstRetainedDay) return;
+    if (this.#archive.firstRetainedDay < this.#store.retention.firstRetainedDay) {
+      this.#onOutdated();
+      return;
+    }
     this.#onRebuild('the figures of the analytics store are outdated; it remains in use meanwhile');
     const files = { ...this.#files, analyticsStoreFile: replacementPath(this.#files) };
     this.#replacement = new LedgerFollower(files, this.#onRebuild);

@@ -29,6 +29,8 @@ export interface AnalyticsThreadOptions {
   readonly onRebuild?: (reason: string) => void;
   /** Called when the rebuilt store includes the whole ledger. */
   readonly onRebuilt?: () => void;
+  /** Called if a store with outdated figures remains in use, because the archive lacks days that only this store has. */
+  readonly onOutdated?: () => void;
 }
 
 interface PendingQuery {
@@ -245,7 +247,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
 
   /** @param failed called if the thread exits before it sends the message `ready`; if omitted, the thread is restarted instead */
   #startWorker(ready?: () => void, failed?: (error: Error) => void): void {
-    const { files, onCrash, onRecovered, onRebuild, onRebuilt } = this.#options;
+    const { files, onCrash, onRecovered, onRebuild, onRebuilt, onOutdated } = this.#options;
     const workerData: AggregatorWorkerData = { files, progress: this.#progress.buffer };
     const startPosition = this.#progress.appliedPosition;
     let cause: Error | null = null;
@@ -268,6 +270,9 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
           break;
         case 'rebuilt':
           onRebuilt?.();
+          break;
+        case 'outdated':
+          onOutdated?.();
           break;
         case 'result': {
           const pending = this.#sentQueries.get(message.id);

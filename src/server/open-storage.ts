@@ -278,6 +278,10 @@ async function startAnalytics(
       logger.warn({ reason }, 'rebuilding the analytics store from the ledger');
     },
     onRebuilt: () => logger.info('analytics store rebuilt'),
+    onOutdated: () =>
+      logger.warn(
+        'analytics are outdated, and their archive lacks days; restore the folder sealed from a backup, or set SVC_RETENTION_DAYS',
+      ),
   });
   cleanup.addCleanupCallback(() => analytics.close());
   ledger.setDurabilityListener((position) => analytics.onLedgerDurable(position));

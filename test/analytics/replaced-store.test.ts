@@ -107,8 +107,9 @@ describe('a store with outdated figures', () => {
     opened.close();
     rmSync(files.archiveFolder, { recursive: true });
     markOutdated();
-    opened = new LedgerFollower(files, () => {});
-    assert.equal(opened.isReplacing, false);
+    let outdatedCount = 0;
+    opened = new LedgerFollower(files, () => {}, () => outdatedCount++);
+    assert.deepEqual([opened.isReplacing, outdatedCount], [false, 1]);
     assert(opened.execute({ name: 'applyRetention', parameter }).archived);
     assert.equal(opened.isReplacing, true);
     while (opened.isReplacing) opened.buildReplacement();
