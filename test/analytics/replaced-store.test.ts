@@ -108,7 +108,11 @@ describe('a store with outdated figures', () => {
     rmSync(files.archiveFolder, { recursive: true });
     markOutdated();
     let outdatedCount = 0;
-    opened = new LedgerFollower(files, () => {}, () => outdatedCount++);
+    opened = new LedgerFollower(
+      files,
+      () => {},
+      () => outdatedCount++,
+    );
     assert.deepEqual([opened.isReplacing, outdatedCount], [false, 1]);
     assert(opened.execute({ name: 'applyRetention', parameter }).archived);
     assert.equal(opened.isReplacing, true);
