@@ -44,8 +44,8 @@ export class LogReader {
 
   /**
    * Visits the next records in order: at most `maxRecords` records, and no record after `upToPosition`. The record at `upToPosition` must
-   * be durable. Returns the number of visited records. Byte arrays in a record share the memory of a file chunk, so the caller must copy
-   * bytes that it retains.
+   * be durable. Returns the number of visited records. The next record overwrites the memory of the byte arrays in a record, so the caller
+   * must copy bytes that it retains.
    *
    * @throws LogDamagedError if a record up to `upToPosition` cannot be read; the error contains the file and the byte offset
    */

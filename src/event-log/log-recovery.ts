@@ -16,7 +16,7 @@ import { copySegmentRange } from './segment-files.ts';
 import { type SegmentReader, withSegmentReader } from './segment-reader.ts';
 import { logSizeBytes } from './verify-log.ts';
 
-/** Called for each record in order. Retain only copies of byte arrays, which share memory with a larger file buffer. */
+/** Called for each record in order. Retain only copies of byte arrays, because later records overwrite their memory. */
 export type RecordCallback = (position: number, record: unknown) => void;
 
 /** Called at intervals with the number of bytes that are already read and the total number of bytes to read. */

@@ -47,7 +47,7 @@ export class LogScanner {
   /** Position of the current record; before the first record is read, position of the preceding record, or 0 if no segment is open. */
   position = 0;
   crc = 0;
-  /** Current record, if it was decoded. Byte arrays in the record share memory with the reader's file buffer. */
+  /** Current record, if it was decoded. The next record overwrites the memory of its byte arrays. */
   record: readonly unknown[] = [];
   /** Segment of the current record, with the record as msgpack bytes in `payload`; null before the first record. */
   segment: SegmentReader | null = null;
