@@ -307,12 +307,26 @@ export function isCorruptDatabaseError(error: unknown): error is Error {
 export interface StoreEvidence {
   /** Position of the last ledger record that was applied to the store. */
   readonly position: number;
-  /** Highest number of an account with sessions, including sessions that the retention has deleted. */
-  readonly highestAccount: number;
+  /** Highest number of an account with sessions of each home shard, including sessions that the retention has deleted. */
+  readonly highestAccounts: readonly number[];
   /** First day whose sessions the store retains. The store has the daily figures of all days before. */
   readonly firstRetainedDay: number;
   /** First position of the oldest ledger segment that contains sessions of retained days; 0 if this position is unknown. */
   readonly firstNeededSegment: number;
+}
+
+/** Selects the highest account of each home shard, by one lookup in the index of the table for each shard. */
+function selectHighestAccounts(database: SqlDatabase, table: string): number[] {
+  const rows = database.rows<[number]>(
+    `WITH RECURSIVE highest (account) AS (
+       SELECT max(account) FROM ${table}
+       UNION ALL
+       SELECT (SELECT max(account) FROM ${table} WHERE account < (highest.account >> 16) << 16)
+       FROM highest WHERE account IS NOT NULL
+     )
+     SELECT account FROM highest WHERE account IS NOT NULL`,
+  );
+  return rows.map(([account]) => account);
 }
 
 /**
@@ -330,7 +344,7 @@ export function readStoreEvidence(file: string, { readonly }: { readonly readonl
     const isRenamed = query("SELECT count(*) FROM sqlite_schema WHERE name = 'referrer_tag'") > 0;
     const evidence = {
       position: query('SELECT position FROM progress'),
-      highestAccount: query(`SELECT max(account) FROM ${isRenamed ? 'referrer_tag' : 'experiment'}`),
+      highestAccounts: selectHighestAccounts(opened, isRenamed ? 'referrer_tag' : 'experiment'),
     };
     if (readStoreVersion(opened).version !== schemaVersion)
       return { ...evidence, firstRetainedDay: 0, firstNeededSegment: 0 };

@@ -87,13 +87,11 @@ export class CounterArchive {
     }
   }
 
-  /** Returns the highest account number in the archive; 0 if the archive is empty. Throws `LogDamagedError`. */
-  findHighestAccount(): number {
-    let highest = 0;
+  /** Yields the account number of each referrer tag in the archive. Throws `LogDamagedError`. */
+  *readAccounts(): Generator<number, void> {
     for (const record of this.readAll()) {
-      if (record[0] === archiveRecordKind.tag) highest = Math.max(highest, record[1][0]);
+      if (record[0] === archiveRecordKind.tag) yield record[1][0];
     }
-    return highest;
   }
 
   /**

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
-import { firstAccountNumber } from '../domain/home-shard.ts';
+import { firstAccountNumber, homeShard } from '../domain/home-shard.ts';
 import { OperatorError } from '../domain/operator-error.ts';
 import type { KeyFileNumbers } from '../files/data-inventory.ts';
 import { copySqliteFile, openSqliteFile, type SqliteFileFormat } from '../files/shared-database.ts';
@@ -248,7 +248,10 @@ export function hasKnownKeys(path: string, knownKeys: KeyFileNumbers['knownKeys'
 function selectKeyFileNumbers(database: Database.Database): KeyFileNumbers {
   const selectNumber = (sql: string): number => database.prepare<[], number | null>(sql).pluck().get() ?? 0;
   return {
-    account: selectNumber('SELECT last_account FROM shards WHERE number = 0'),
+    accounts: database
+      .prepare<[], number>('SELECT last_account FROM shards WHERE last_account & 65535 > 0 ORDER BY number')
+      .pluck()
+      .all(),
     key: selectNumber("SELECT seq FROM sqlite_sequence WHERE name = 'keys'"),
     change: selectNumber('SELECT max(number) FROM changes'),
     knownKeys: database
@@ -286,10 +289,14 @@ function changeKeyFile(path: string, change: (database: Database.Database) => vo
  * Raises the highest assigned numbers of the key file, so that new accounts and keys get higher numbers. Creates the key file if it does not
  * exist. Throws `KeyFileError`.
  */
-export function raiseKeyFileNumbers(path: string, { account, key, change }: Omit<KeyFileNumbers, 'knownKeys'>): void {
+export function raiseKeyFileNumbers(path: string, { accounts, key, change }: Omit<KeyFileNumbers, 'knownKeys'>): void {
   changeKeyFile(path, (database) => {
     const stored = selectKeyFileNumbers(database);
-    database.prepare('UPDATE shards SET last_account = max(last_account, ?) WHERE number = 0').run(account);
+    const raise = database.prepare<[number, number]>(
+      `INSERT INTO shards (number, last_account) VALUES (?, ?)
+       ON CONFLICT DO UPDATE SET last_account = max(last_account, excluded.last_account)`,
+    );
+    for (const account of accounts) raise.run(homeShard(account), account);
     if (key > stored.key) {
       database.prepare("DELETE FROM sqlite_sequence WHERE name = 'keys'").run();
       database.prepare("INSERT INTO sqlite_sequence (name, seq) VALUES ('keys', ?)").run(key);

@@ -8,7 +8,8 @@ import { writeFileDurably, writeFileDurablyInBackground } from './durable-files.
 const count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 
 const KeyFileNumbersSchema = Type.Object({
-  account: count,
+  /** Highest account number of each shard that has accounts. */
+  accounts: Type.Array(count),
   key: count,
   /** Number of the last change of a key or of the allowed origins. */
   change: count,
@@ -64,6 +65,12 @@ export type DataInventory = Readonly<Static<typeof DataInventorySchema>>;
 
 const inventoryValidator = Compile(DataInventorySchema);
 
+/** Replaces the highest account number in an inventory of an earlier release, which had no shards, by the list of this release. */
+function readAccountOfEarlierRelease(inventory: unknown): void {
+  const { keys } = (inventory ?? {}) as { keys?: { account?: unknown; accounts?: unknown } };
+  if (typeof keys?.account === 'number' && keys.accounts === undefined) keys.accounts = [keys.account];
+}
+
 function dataInventoryPath(dataDir: string): string {
   return join(dataDir, 'inventory.json');
 }
@@ -83,6 +90,7 @@ export function readDataInventory(dataDir: string): {
   try {
     text = readFileSync(dataInventoryPath(dataDir), 'utf8');
     inventory = JSON.parse(text);
+    readAccountOfEarlierRelease(inventory);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     problem = code === 'ENOENT' ? null : (code ?? 'not JSON');

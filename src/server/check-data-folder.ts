@@ -4,6 +4,7 @@ import { readStoreEvidence, type StoreEvidence } from '../analytics/analytics-da
 import { CounterArchive } from '../analytics/counter-archive.ts';
 import { hasKnownKeys, readKeyFileNumbers } from '../auth/key-file.ts';
 import type { DurabilityMode } from '../config/service-settings.ts';
+import { HighestAccounts } from '../domain/home-shard.ts';
 import { type CapturedPiece, OutdatedPartError, type SnapshotPart, type StoredPiece } from '../domain/snapshot-part.ts';
 import type { FileEventLog } from '../event-log/file-event-log.ts';
 import { nodeFileSystem } from '../event-log/log-files.ts';
@@ -153,7 +154,9 @@ export function assertLedgerOfJournal(
 
 /** What a `LedgerWitness` remembers, in a snapshot. */
 interface StoredWitness {
-  readonly highestAccount: number;
+  /** Highest account number of each home shard. Snapshots of earlier releases have `highestAccount`, the number of shard 0. */
+  readonly highestAccounts?: readonly number[];
+  readonly highestAccount?: number;
   readonly highestKey: number;
   readonly hasUnits: boolean;
   /** Position of the first record that the numbers include. */
@@ -162,14 +165,14 @@ interface StoredWitness {
   readonly sub: string | null;
 }
 
-/** Remembers the highest account and key number in the replayed and new ledger records, the last sub_id, and whether a session has a unit. */
+/** Remembers the highest account numbers and key number in the replayed and new ledger records, the last sub_id, and whether a session has a unit. */
 export class LedgerWitness implements LedgerSubscriber, SnapshotPart {
   readonly name = 'witness';
   /** Requests no replay of records by their time; other subscribers do. */
   readonly replayStartTimeMs = Number.POSITIVE_INFINITY;
   replayStartPosition: number;
   #startPosition: number;
-  highestAccount = 0;
+  readonly accounts = new HighestAccounts();
   highestKey = 0;
   /** Whether a replayed session has the hash of a `unit_id`. */
   hasUnits = false;
@@ -183,7 +186,7 @@ export class LedgerWitness implements LedgerSubscriber, SnapshotPart {
 
   applyLedgerRecord(record: LedgerRecord): void {
     if (record[0] !== ledgerRecordKind.sessionCreated) return;
-    this.highestAccount = Math.max(this.highestAccount, readAccount(record[2]));
+    this.accounts.add(readAccount(record[2]));
     this.highestKey = Math.max(this.highestKey, record[4]);
     this.#lastSub ??= Buffer.alloc(record[2].length);
     this.#lastSub.set(record[2]);
@@ -191,19 +194,22 @@ export class LedgerWitness implements LedgerSubscriber, SnapshotPart {
   }
 
   *capture(): Generator<CapturedPiece> {
-    const { highestAccount, highestKey, hasUnits } = this;
+    const { highestKey, hasUnits } = this;
+    const highestAccounts = this.accounts.list();
     const startPosition = this.#startPosition;
     const sub = this.#lastSub?.toString('hex') ?? null;
-    const text = JSON.stringify({ highestAccount, highestKey, hasUnits, startPosition, sub } satisfies StoredWitness);
+    const text = JSON.stringify({ highestAccounts, highestKey, hasUnits, startPosition, sub } satisfies StoredWitness);
     yield { id: `${crc32(text)}`, chunks: () => [Buffer.from(text)] };
   }
 
   restore(pieces: Iterable<StoredPiece>): void {
     const [{ bytes }] = [...pieces] as [StoredPiece];
-    const { highestAccount, highestKey, hasUnits, startPosition, sub }: StoredWitness = JSON.parse(bytes.toString());
+    const stored: StoredWitness = JSON.parse(bytes.toString());
+    const { highestKey, hasUnits, startPosition, sub } = stored;
     if (startPosition > this.#startPosition) throw new OutdatedPartError('the inventory is older than the snapshot');
     this.#startPosition = startPosition;
-    Object.assign(this, { highestAccount, highestKey, hasUnits, replayStartPosition: Number.POSITIVE_INFINITY });
+    for (const account of stored.highestAccounts ?? [stored.highestAccount ?? 0]) this.accounts.add(account);
+    Object.assign(this, { highestKey, hasUnits, replayStartPosition: Number.POSITIVE_INFINITY });
     this.#lastSub = sub === null ? null : Buffer.from(sub, 'hex');
   }
 
@@ -303,7 +309,7 @@ export async function findKnownKeyNumbers(
 ): Promise<KeyFileNumbers> {
   const { files, inventory, store, archive } = evidence;
   const { keys } = inventory;
-  let account = Math.max(keys?.account ?? 0, store?.highestAccount ?? 0);
+  const accounts = new HighestAccounts([...(keys?.accounts ?? []), ...(store?.highestAccounts ?? [])]);
   let key = keys?.key ?? 0;
   const knownPosition = ledger === 'all' ? 0 : findKnownNumbersPosition(evidence);
   if (existsSync(files.ledgerFolder) && (ledger !== 'none' || (keys === undefined && store === null))) {
@@ -314,13 +320,13 @@ export async function findKnownKeyNumbers(
     };
     const fromSegment = listLedgerSegments(files).findLast((first) => first <= knownPosition + 1) ?? 1;
     await verifyLog(nodeFileSystem, files.ledgerFolder, { onRecord, fromSegment, ...options });
-    account = Math.max(account, witness.highestAccount);
+    for (const account of witness.accounts.list()) accounts.add(account);
     key = Math.max(key, witness.highestKey);
   }
   if (ledger === 'all' || store === null || !coversArchive(store, archive)) {
-    account = Math.max(account, archive.findHighestAccount());
+    for (const account of archive.readAccounts()) accounts.add(account);
   }
-  return { account, key, change: keys?.change ?? 0, knownKeys: keys?.knownKeys ?? [] };
+  return { accounts: accounts.list(), key, change: keys?.change ?? 0, knownKeys: keys?.knownKeys ?? [] };
 }
 
 /**
@@ -331,15 +337,15 @@ export async function findKnownKeyNumbers(
  */
 export function assertKeyFileIsCurrent(
   path: string,
-  known: Omit<KeyFileNumbers, 'knownKeys'> & Partial<KeyFileNumbers>,
+  known: AssignedNumbers & Partial<Pick<KeyFileNumbers, 'knownKeys'>>,
 ): void {
   const remedy = `put the current file back; to continue without the lost keys, run ${acceptKeysCommand}`;
-  const isNew = known.account === 0 && known.key === 0 && known.change === 0;
+  const isNew = known.accounts.length === 0 && known.key === 0 && known.change === 0;
   if (!existsSync(path)) {
     if (isNew) return;
     throw new DataMissingError(
       path,
-      `is missing, but the ledger has accounts up to number ${known.account}: ${remedy}`,
+      `is missing, but the ledger has accounts up to number ${formatAccounts(known)}: ${remedy}`,
     );
   }
   if (isNew) return;
@@ -350,11 +356,28 @@ export function assertKeyFileIsCurrent(
         `continue without keys, move this file away and run ${acceptKeysCommand}`,
     );
   }
-  const { account, key, change } = readKeyFileNumbers(path);
-  if (account >= known.account && key >= known.key && change >= known.change) return;
+  const stored = readKeyFileNumbers(path);
+  if (!isOlderKeyFile(stored, known)) return;
   throw new DataMissingError(
     path,
-    `is older than the data folder (accounts up to ${account}, keys up to ${key}, ${change} changes; the data folder has ` +
-      `accounts up to ${known.account}, keys up to ${known.key}, ${known.change} changes): ${remedy}`,
+    `is older than the data folder (accounts up to ${formatAccounts(stored)}, keys up to ${stored.key}, ${stored.change} changes; ` +
+      `the data folder has accounts up to ${formatAccounts(known)}, keys up to ${known.key}, ${known.change} changes): ${remedy}`,
   );
+}
+
+type AssignedNumbers = Omit<KeyFileNumbers, 'knownKeys'>;
+
+/** Whether a key file has not assigned all known numbers. */
+export function isOlderKeyFile(stored: AssignedNumbers, known: AssignedNumbers): boolean {
+  const accounts = new HighestAccounts(stored.accounts);
+  return (
+    !known.accounts.every((account) => accounts.includes(account)) ||
+    stored.key < known.key ||
+    stored.change < known.change
+  );
+}
+
+/** Formats the highest account number of each shard for messages. */
+export function formatAccounts({ accounts }: Pick<KeyFileNumbers, 'accounts'>): string {
+  return accounts.length === 0 ? '0' : accounts.join(', ');
 }

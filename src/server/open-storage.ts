@@ -248,7 +248,7 @@ async function openRecoveredLedger(
   const unitHasher = new UnitHasher(readOrAddUnitKey(secrets, options.secretFile, evidence, witness, recordUnitKey));
   assertLedgerEnd(evidence, ledger, options.durability);
   assertKeyFileIsCurrent(keyFilePath(sharedDir(options)), {
-    account: witness.highestAccount,
+    accounts: witness.accounts.list(),
     key: witness.highestKey,
     change: 0,
   });

@@ -263,8 +263,8 @@ async function checkCase(t: TestContext, file: string, column: Column, outcome: 
       assert.deepEqual(await describeService(marketplace, { ...base, endMs: nowMs }), expected);
     });
   }
-  const { account } = readKeyFileNumbers(join(folder, 'keys.sqlite'));
-  assert.ok(account > (base === older ? 1 : 3), `the new account has number ${account}`);
+  const [account] = readKeyFileNumbers(join(folder, 'keys.sqlite')).accounts;
+  assert.ok(account! > (base === older ? 1 : 3), `the new account has number ${account}`);
 }
 
 const guide = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
@@ -328,7 +328,7 @@ for (const [state, from, removed] of states) {
         }
         marketplace.keys.create({ account: 'new', vertical: 'personal-loans', mode: 'live' });
       });
-      assert.ok(readKeyFileNumbers(join(folder, 'keys.sqlite')).account > 2);
+      assert.ok(readKeyFileNumbers(join(folder, 'keys.sqlite')).accounts[0]! > 2);
     });
   }
 }
@@ -486,7 +486,7 @@ test('keys create does not assign the number of an account that the ledger knows
       assert.deepEqual([refused.code, refused.stdout], [1, '']);
       await acceptLoss(folder, refused.stderr, 'keys');
       assert.equal((await create()).code, 0);
-      assert.ok(readKeyFileNumbers(join(folder, 'keys.sqlite')).account > 2);
+      assert.ok(readKeyFileNumbers(join(folder, 'keys.sqlite')).accounts[0]! > 2);
     }
   }
 });

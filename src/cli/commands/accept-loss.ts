@@ -164,8 +164,8 @@ function replaceLedgerInInventory(
   const [first = 1] = listLedgerSegments(files);
   const { sealed: _, ledger: __, ...others } = inventory;
   const repaired: DataInventory = {
-    // The analytics store, which is moved, may be the only file that knows the highest account number.
-    keys: { account: store?.highestAccount ?? 0, key: 0, change: 0, knownKeys: [] },
+    // The analytics store, which is moved, may be the only file that knows the highest account numbers.
+    keys: { accounts: [...(store?.highestAccounts ?? [])], key: 0, change: 0, knownKeys: [] },
     ...others,
     ledger: { position, crc, acceptedStart: first },
     ...(archive.end.position > 0 && { sealed: archive.end }),

@@ -4,11 +4,18 @@ import { hasKnownKeys, keyFilePath, raiseKeyFileNumbers, readKeyFileNumbers } fr
 import { getKeyState, KeyRegistry } from '../../auth/key-registry.ts';
 import { readDataDir } from '../../config/config.ts';
 import type { Clock } from '../../domain/clock.ts';
+import { HighestAccounts } from '../../domain/home-shard.ts';
 import { nodeFileSystem } from '../../event-log/log-files.ts';
 import { logSizeBytes } from '../../event-log/verify-log.ts';
 import { readDataInventory, writeDataInventory } from '../../files/data-inventory.ts';
 import { readTestClockDays } from '../../files/test-clock-file.ts';
-import { findKnownKeyNumbers, listLedgerSegments, readFolderEvidence } from '../../server/check-data-folder.ts';
+import {
+  findKnownKeyNumbers,
+  formatAccounts,
+  isOlderKeyFile,
+  listLedgerSegments,
+  readFolderEvidence,
+} from '../../server/check-data-folder.ts';
 import { CommandLineError, defineCommand } from '../command.ts';
 import { createCommandRecorder } from '../command-recorder.ts';
 import { readFolderClock } from '../folder-clock.ts';
@@ -46,13 +53,14 @@ async function repairKeyFile(dataDir: string, options: RepairOptions): Promise<v
       `${path} is not the key file of this data folder; move it away, then run the command again to begin without keys`,
     );
   }
-  const stored = isMissing ? { account: 0, key: 0, change: 0 } : readKeyFileNumbers(path);
-  const isCurrent =
-    !isMissing && stored.account >= known.account && stored.key >= known.key && stored.change >= known.change;
+  const stored = isMissing ? { accounts: [], key: 0, change: 0 } : readKeyFileNumbers(path);
+  const isCurrent = !isMissing && !isOlderKeyFile(stored, known);
+  const accounts = new HighestAccounts([...known.accounts, ...stored.accounts]).list();
+  const accountsUpTo = Math.max(0, ...accounts);
   if (yes && !isCurrent) {
     createCommandRecorder(dataDir, readFolderClock(dataDir))('keys.repair', 'key file', {
       ...{ was_missing: isMissing, lost_changes: Math.max(0, known.change - stored.change) },
-      ...{ accounts_up_to: Math.max(known.account, stored.account), keys_up_to: Math.max(known.key, stored.key) },
+      ...{ accounts_up_to: accountsUpTo, keys_up_to: Math.max(known.key, stored.key) },
     });
     const { inventory } = readDataInventory(dataDir);
     const testClockDays = readTestClockDays(dataDir);
@@ -64,7 +72,7 @@ async function repairKeyFile(dataDir: string, options: RepairOptions): Promise<v
   const report = {
     outcome: isCurrent ? 'nothing_to_do' : yes ? 'repaired' : 'would_repair',
     key_file: path,
-    accounts_up_to: Math.max(known.account, stored.account),
+    accounts_up_to: accountsUpTo,
     keys_up_to: Math.max(known.key, stored.key),
     lost_changes: Math.max(0, known.change - stored.change),
     active_keys: existsSync(path) ? countActiveKeys(path, readFolderClock(dataDir)) : 0,
@@ -79,7 +87,7 @@ async function repairKeyFile(dataDir: string, options: RepairOptions): Promise<v
   }
   const action = isMissing ? (yes ? 'Created' : 'Would create') : yes ? 'Accepted' : 'Would accept';
   printResult(
-    `${action} ${path}. New accounts get numbers above ${report.accounts_up_to}, and new keys get numbers above ${report.keys_up_to}.`,
+    `${action} ${path}. New accounts get numbers above ${formatAccounts({ accounts })}, and new keys get numbers above ${report.keys_up_to}.`,
   );
   if (report.active_keys > 0) {
     printNotice(
