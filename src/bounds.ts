@@ -74,6 +74,26 @@ export const bounds = {
   /** Value of the `Retry-After` header in a 503 response. */
   retryAfterSeconds: 1,
 
+  // Forwarding between the shards of one data folder (docs/contributing/decisions/forwarding.md)
+  /** Maximum number of requests that one shard has forwarded to another one and that are not answered; further requests get 503. */
+  forwardedRequestsMax: 4_096,
+  /** Maximum size of the frames that another shard has not read yet; at this size, further requests get 503. */
+  forwardedBytesUnsentMax: 8 * 1024 * 1024,
+  /** Maximum size of a frame with a request or its body. */
+  requestFrameBytesMax: 512 * 1024,
+  /** Maximum size of a frame with a response. */
+  replyFrameBytesMax: 16 * 1024 * 1024,
+  /** Maximum number of items in a frame. */
+  frameItemsMax: 32,
+  /** Maximum length of a text that a frame contains as text; longer bodies are bytes, which are encoded in less time. */
+  frameTextCharactersMax: 256,
+  /** Frames up to this size are collected in a buffer that is used again. */
+  frameBatchBytesKept: 16 * 1024,
+  /** Delay after a lost or refused connection between two shards. */
+  shardReconnectDelayMs: 100,
+  /** Maximum length of the path of a Unix socket on Linux. */
+  socketPathBytesMax: 107,
+
   // Process log
   /** Maximum number of log lines per second for each kind of rejected request. */
   refusalLogLinesPerSecond: 5,
@@ -744,6 +764,9 @@ assert(
 // In a URL, each sub_id takes 68 characters, and the separator `%2C` takes 3. A request head without sub_ids is only a few hundred bytes
 // long.
 assert(bounds.subIdListMax * (68 + 3) + 4_096 <= bounds.requestHeadBytesMax);
+// A character of a request head has up to three bytes in UTF-8. A frame contains a head or a body.
+assert(3 * bounds.requestHeadBytesMax + 1_024 <= bounds.requestFrameBytesMax);
+assert(bounds.requestBodyBytesMax + 1_024 <= bounds.requestFrameBytesMax);
 assert(bounds.offersShownDefault <= bounds.offersShownMax);
 assert(bounds.offersShownMax <= bounds.offerPositionsMax);
 // An archive record contains the day, the id and the first position of an offer, and its counts.

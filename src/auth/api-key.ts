@@ -5,6 +5,7 @@ import type { RequestParamName } from '../domain/errors.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
 import { isPrintable } from '../domain/text.ts';
 import { encodeVerticalAndMode } from '../ids/sub-id.ts';
+import { formatTenantCode, tenantHexDigits } from '../ids/tenant-code.ts';
 import { isValidLimitOverride, type KeyLimitOverrides } from './rate-limits.ts';
 
 /**
@@ -91,7 +92,6 @@ export function parseKeyExpiry(text: string): number | null {
  * account number (8), the vertical and mode as in a sub_id (2), and 152 random bits (38). The digits of earlier keys are all random, so
  * only the hash of a key identifies its account. The key file stores only the hash of a key.
  */
-const tenantHexDigits = 10;
 const randomByteCount = 19;
 const modePrefixes: Record<ApiKeyMode, string> = { live: 'live_', test: 'test_' };
 const modeAndHexCharacters = modePrefixes.live.length + tenantHexDigits + 2 * randomByteCount;
@@ -106,14 +106,21 @@ export function generateApiKey(
   mode: ApiKeyMode,
   account: number,
 ): string {
-  const tenant = account * 0x100 + encodeVerticalAndMode(number, mode);
-  const tenantCode = tenant.toString(16).padStart(tenantHexDigits, '0');
+  const tenantCode = formatTenantCode({ account, verticalAndMode: encodeVerticalAndMode(number, mode) });
   return `${keyPrefix}${modePrefixes[mode]}${tenantCode}${randomBytes(randomByteCount).toString('hex')}`;
 }
 
+// The key that was hashed last. With several shards, each request with a key needs the hash twice: to find the shard, and for the checks.
+let lastHashedKey = '';
+let lastHash = '';
+
 /** Returns the SHA-256 hash of an API key as 32 Latin-1 characters, because a short string is the cheapest key of a `Map`. */
 export function hashApiKey(key: string): string {
-  return hash('sha256', key, 'binary');
+  if (key !== lastHashedKey || lastHash === '') {
+    lastHash = hash('sha256', key, 'binary');
+    lastHashedKey = key;
+  }
+  return lastHash;
 }
 
 /**

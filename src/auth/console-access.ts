@@ -2,6 +2,8 @@ import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import { type ApiError, failureOutcomeWithCode, type Outcome } from '../domain/outcome.ts';
 import type { Vertical } from '../domain/vertical.ts';
+import { encodeVerticalAndMode } from '../ids/sub-id.ts';
+import { formatTenantCode } from '../ids/tenant-code.ts';
 import { type ApiKey, hashApiKey, parseBearerKey } from './api-key.ts';
 import {
   type AdmittedCaller,
@@ -87,21 +89,29 @@ export class PartnerConsole implements ConsoleAccess {
   readonly #keyDirectory: Pick<SqliteKeyDirectory, 'findAccountAndKeyName' | 'findKeyByHash'>;
   readonly #logins: ConsoleLogins;
   readonly #clock: Clock;
+  readonly #verticals: readonly Pick<Vertical, 'segment' | 'number'>[];
 
   constructor(
     keyDirectory: Pick<SqliteKeyDirectory, 'findAccountAndKeyName' | 'findKeyByHash'>,
     logins: ConsoleLogins,
     clock: Clock,
+    verticals: readonly Pick<Vertical, 'segment' | 'number'>[],
   ) {
+    this.#verticals = verticals;
     this.#keyDirectory = keyDirectory;
     this.#logins = logins;
     this.#clock = clock;
   }
 
+  /** The token of a login starts with the tenant of its API key, so that any shard finds the shard that stores the login. */
   logIn(secret: string): Outcome<NewLogin> {
     const secretHash = hashApiKey(secret);
-    const isKey = parseBearerKey(`Bearer ${secret}`) === secret && this.#findValidKey(secretHash) !== null;
-    return isKey ? this.#logins.create(this.console, secretHash) : failureOutcomeWithCode('LOGIN_FAILED');
+    const key = parseBearerKey(`Bearer ${secret}`) === secret ? this.#findValidKey(secretHash) : null;
+    if (key === null) return failureOutcomeWithCode('LOGIN_FAILED');
+    const { account, mode } = key;
+    const vertical = this.#verticals.find(({ segment }) => segment === key.vertical)?.number ?? 0;
+    const tenantCode = formatTenantCode({ account, verticalAndMode: encodeVerticalAndMode(vertical, mode) });
+    return this.#logins.create(this.console, secretHash, tenantCode);
   }
 
   logOut(token: string | null): void {

@@ -42,14 +42,22 @@ export class ConsoleLogins {
     }
   }
 
-  /** Creates a login. Returns TOO_MANY_LOGINS after too many logins with the same API key or operator token. */
-  create(console: ConsoleName, secretHash: string): Outcome<{ readonly token: string; readonly login: ConsoleLogin }> {
+  /**
+   * Creates a login. Returns TOO_MANY_LOGINS after too many logins with the same API key or operator token.
+   *
+   * @param tokenPrefix public text at the start of the token
+   */
+  create(
+    console: ConsoleName,
+    secretHash: string,
+    tokenPrefix = '',
+  ): Outcome<{ readonly token: string; readonly login: ConsoleLogin }> {
     const waitMs = this.#recentLogins.countRequest(secretHash, this.#clock.monotonicMs());
     if (waitMs > 0) {
       return failureOutcome({ code: 'TOO_MANY_LOGINS', retryAfterSeconds: Math.ceil(waitMs / 1000) });
     }
     this.#makeRoom(console, secretHash);
-    const token = randomBytes(bounds.consoleTokenBytes).toString('base64url');
+    const token = tokenPrefix + randomBytes(bounds.consoleTokenBytes).toString('base64url');
     const login: ConsoleLogin = {
       console,
       secretHash,

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { bounds } from '../bounds.ts';
 import { OperatorError } from '../domain/operator-error.ts';
 
 export interface DataPaths {
@@ -63,6 +64,21 @@ function shardsFolder(rootDir: string): string {
 /** Returns the folder of the files that only one shard uses. */
 export function shardDataDir(rootDir: string, shard: number): string {
   return shard === 0 ? rootDir : join(shardsFolder(rootDir), String(shard));
+}
+
+/**
+ * Returns the path of the Unix socket on which a shard receives requests from other shards. Throws OperatorError if the path is longer than
+ * the operating system allows.
+ */
+export function forwardSocketPath(rootDir: string, shard: number): string {
+  const path = join(shardsFolder(rootDir), `${shard}.sock`);
+  const bytesMax = bounds.socketPathBytesMax - join(shardsFolder(''), `${shard}.sock`).length;
+  if (Buffer.byteLength(path) > bounds.socketPathBytesMax) {
+    throw new OperatorError(
+      `the path of the data folder ${rootDir} is too long for shards; use one of at most ${bytesMax} bytes`,
+    );
+  }
+  return path;
 }
 
 /** Path of the file that marks a backup until it is complete. */

@@ -49,6 +49,7 @@ type ConfirmationOutcome = (typeof confirmationOutcomes)[number];
 
 const rateLimitKinds = ['minute', 'analytics', 'day', 'changes'] as const;
 const uncountedClickKinds = ['bot', 'not_get', 'not_navigation', 'prefetch'] as const;
+const forwardFailureReasons = ['unreachable', 'full', 'lost'] as const;
 const unauthorizedKinds = ['unauthorized', 'vertical_mismatch', 'insufficient_scope'] as const;
 
 type AuthRefusal = (typeof rateLimitKinds)[number] | (typeof unauthorizedKinds)[number];
@@ -111,6 +112,12 @@ export class Metrics {
   readonly countRequestError = this.#createCounter(
     'marketplace_request_errors_total',
     'Exceptions while handling requests, on both listeners. Unanswered requests get 500.',
+  );
+  readonly countForwardFailure = this.#createLabeledCounter(
+    'marketplace_forward_failures_total',
+    'Requests for another shard that got 503 on this shard, by reason.',
+    'reason',
+    forwardFailureReasons,
   );
   readonly countMatchWorkerFailure = this.#createCounter(
     'marketplace_match_worker_failures_total',

@@ -91,7 +91,7 @@ export function openOperatorToken(options: ServiceOptions, onCreate: () => unkno
 
 /** Opens the logins at both consoles. */
 export function openConsoleAccess(
-  { dataDir, clock, logger }: ServiceOptions,
+  { dataDir, clock, logger, registry }: ServiceOptions,
   cleanup: CleanupStack,
   keyDirectory: SqliteKeyDirectory,
   token: OperatorToken,
@@ -105,7 +105,7 @@ export function openConsoleAccess(
   cleanup.addCleanupCallback(() => file.close());
   const logins = new ConsoleLogins(clock, file);
   return {
-    partner: new PartnerConsole(keyDirectory, logins, clock),
+    partner: new PartnerConsole(keyDirectory, logins, clock, registry.verticals),
     operator: new OperatorConsole(token, logins),
     failedLogins: new FailedLogins(clock),
   };

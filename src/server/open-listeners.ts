@@ -1,7 +1,7 @@
 import { bounds } from '../bounds.ts';
 import type { ListenSettings } from '../config/service-settings.ts';
 import { serviceUnavailable } from '../domain/outcome.ts';
-import type { Listener, ListenerOptions, RequestHandler } from '../http/engines/listener.ts';
+import type { HandlingOptions, Listener, ListenerOptions, RequestHandler } from '../http/engines/listener.ts';
 import { startListener } from '../http/engines/start-listener.ts';
 import { errorReply } from '../http/routes/replies.ts';
 import { allRouteNames } from '../http/routes/routing.ts';
@@ -9,6 +9,7 @@ import { RequestLogger, type RequestLoggerOptions } from '../logging/request-log
 import type { Metrics } from '../metrics/metrics.ts';
 import { CertificateStore } from '../tls/certificate.ts';
 import type { CleanupStack, ServiceLifecycle } from './lifecycle.ts';
+import { type Forwarding, openForwarding } from './open-forwarding.ts';
 import type { ServiceOptions } from './service.ts';
 
 /** Loads the TLS certificate of the public listener. Returns null without TLS. */
@@ -37,40 +38,31 @@ interface ListenerDeps {
   readonly certificate: CertificateStore | null;
   readonly lifecycle: Pick<ServiceLifecycle, 'drainDelayMs' | 'remainingDrainMs'>;
   readonly callerNames: RequestLoggerOptions['callerNames'];
+  /** Returns the shard of a tenant. */
+  readonly findShard: (account: number, verticalAndMode: number) => number;
 }
 
-type Handlers = Readonly<Record<'public' | 'operations', RequestHandler>>;
+/** Handlers of the two listeners, and of the requests that other shards forward. */
+type Handlers = Readonly<Record<'public' | 'operations' | 'forwarded', RequestHandler>>;
 
 /**
- * Binds the operations listener and then the public listener. Call this function after all other `open` functions. The listeners are closed
+ * Binds the operations listener, then the socket of other shards, and then the public listener. Call this function after all other `open` functions. The listeners are closed
  * before all other components, so that pending requests can still use the other components. The listeners reply 503 to every request until
  * `setHandlers` is called.
  */
 export async function openListeners(
-  { logger, clock }: ServiceOptions,
+  serviceOptions: ServiceOptions,
   { engine, host, port, operationsHost, operationsPort, tls }: ListenSettings,
-  { cleanup, metrics, certificate, lifecycle, callerNames }: ListenerDeps,
+  { cleanup, metrics, certificate, lifecycle, callerNames, findShard }: ListenerDeps,
 ) {
-  const requestLog = new RequestLogger({ logger, clock, routeNames: allRouteNames, callerNames });
-  cleanup.addCleanupCallback(() => requestLog.close());
+  const { logger, shard } = serviceOptions;
+  const reports = openRequestReports(serviceOptions, { cleanup, metrics, callerNames });
 
   const open = async (
     delaysDrain: boolean,
     options: Pick<ListenerOptions, 'host' | 'port' | 'handler' | 'bodyBytesMax' | 'onReply' | 'tls'>,
   ): Promise<Listener> => {
-    const listener = await startListener(engine, {
-      ...options,
-      errorReply,
-      onHandlerError: (error, request) => {
-        metrics.countRequestError();
-        requestLog.logError(error, request);
-      },
-      onErrorReply: requestLog.logErrorReply,
-      onSuccessReply: requestLog.logSuccess,
-      onIncompleteAnswer: requestLog.logIncompleteAnswer,
-      onDeadline: metrics.countRequestTimeout,
-      deadlineMs: bounds.requestDeadlineMs,
-    });
+    const listener = await startListener(engine, { ...options, ...reports });
     cleanup.addCleanupCallback(async () => {
       const requestsInFlight = await listener.close(
         lifecycle.remainingDrainMs,
@@ -89,19 +81,26 @@ export async function openListeners(
     const { error } = serviceUnavailable(bounds.retryAfterSeconds, { text: 'the service is starting' });
     context.reply(errorReply(error, context.requestId));
   };
-  let handlers: Handlers = { public: unready, operations: unready };
+  let handlers: Handlers = { public: unready, operations: unready, forwarded: unready };
   const operationsListener = await open(false, {
     host: operationsHost,
     port: operationsPort,
     handler: (context) => handlers.operations(context),
     bodyBytesMax: bounds.confirmationBodyBytesMax,
   });
+  const publicLimits = { bodyBytesMax: bounds.requestBodyBytesMax, onReply: metrics.requests.record };
+  const handling: HandlingOptions = {
+    ...reports,
+    ...publicLimits,
+    handler: (context) => handlers.forwarded(context),
+  };
+  const forwarding: Forwarding | null =
+    shard && (await openForwarding(serviceOptions, shard, { cleanup, metrics, lifecycle, findShard, handling }));
   const publicListener = await open(true, {
+    ...publicLimits,
     host,
     port,
     handler: (context) => handlers.public(context),
-    bodyBytesMax: bounds.requestBodyBytesMax,
-    onReply: metrics.requests.record,
     tls: certificate && tls ? { certificate: certificate.currentCertificate, minVersion: tls.minVersion } : undefined,
   });
   if (engine === 'auto' && publicListener.engine === 'node') {
@@ -111,8 +110,30 @@ export async function openListeners(
   return {
     public: publicListener,
     operations: operationsListener,
+    forwarding,
     setHandlers: (served: Handlers) => {
       handlers = served;
     },
   };
+}
+
+/** Returns the callbacks of all listeners, which log the outcomes of requests, and the deadline of requests. */
+function openRequestReports(
+  { logger, clock }: ServiceOptions,
+  { cleanup, metrics, callerNames }: Pick<ListenerDeps, 'cleanup' | 'metrics' | 'callerNames'>,
+) {
+  const requestLog = new RequestLogger({ logger, clock, routeNames: allRouteNames, callerNames });
+  cleanup.addCleanupCallback(() => requestLog.close());
+  return {
+    errorReply,
+    onHandlerError: (error, request) => {
+      metrics.countRequestError();
+      requestLog.logError(error, request);
+    },
+    onErrorReply: requestLog.logErrorReply,
+    onSuccessReply: requestLog.logSuccess,
+    onIncompleteAnswer: requestLog.logIncompleteAnswer,
+    onDeadline: metrics.countRequestTimeout,
+    deadlineMs: bounds.requestDeadlineMs,
+  } satisfies Partial<HandlingOptions>;
 }

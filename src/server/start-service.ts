@@ -8,11 +8,12 @@ import { resolveUrls } from '../config/resolve-urls.ts';
 import { SerialQueue, SharedTimeout } from '../domain/async.ts';
 import { daysSinceEpoch } from '../domain/calendar.ts';
 import { adminRoutes } from '../http/routes/admin-routes.ts';
-import { admitByKey, apiRoutes } from '../http/routes/api-routes.ts';
+import { admitByKey, apiPathCheck, apiRoutes } from '../http/routes/api-routes.ts';
 import { clickRoutes, renderLandingPage, sandboxLandingPath } from '../http/routes/click-routes.ts';
 import { partnerConsoleRoutes } from '../http/routes/console/partner-console.ts';
 import { CorsPolicy } from '../http/routes/cors.ts';
 import { publicRoutes } from '../http/routes/public-routes.ts';
+import { RequestOwners } from '../http/routes/request-owner.ts';
 import { publicRouteNames } from '../http/routes/routing.ts';
 import { docsRoutes, logoRoute } from '../http/routes/static-routes.ts';
 import { widgetRoutes } from '../http/routes/widget-routes.ts';
@@ -132,6 +133,7 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
       certificate,
       lifecycle,
       callerNames: (caller) => keyDirectory.findAccountAndKeyName(caller),
+      findShard: (account, verticalAndMode) => keyDirectory.findShard(account, verticalAndMode),
     }));
   const { urls } = resolveUrls(options, listeners?.public.port ?? 0);
 
@@ -262,45 +264,52 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
     });
     const consoles = openConsoleAccess(options, cleanup, keyDirectory, operatorToken);
     const loginDeps = { logger, failedLogins: consoles.failedLogins };
-    listeners.setHandlers({
-      public: publicRoutes({
-        api: apiRoutes({
-          basePath: '/v1',
-          verticals,
-          admitRequest: admitByKey(authenticator),
-          actorKind: 'partner_key',
-          operations: apiOperations,
-          operationDeps,
-          cors: new CorsPolicy(options.corsOrigins),
-          otherHandlers: docsRoutes(
-            await prepareDocsFiles(
-              verticals.map((vertical) => options.registry.withProduct(vertical)),
-              urls,
-            ),
+    const apiPaths = { basePath: '/v1', verticals, operations: apiOperations };
+    const routes = publicRoutes({
+      api: apiRoutes({
+        ...apiPaths,
+        admitRequest: admitByKey(authenticator),
+        actorKind: 'partner_key',
+        operationDeps,
+        cors: new CorsPolicy(options.corsOrigins),
+        otherHandlers: docsRoutes(
+          await prepareDocsFiles(
+            verticals.map((vertical) => options.registry.withProduct(vertical)),
+            urls,
           ),
-        }),
-        click: clickRoutes({ ...clickDeps, onPrefetch: () => metrics.countUncountedClick('prefetch') }),
-        widget: widgetRoutes({
-          ...offerDeps,
-          originsOf: (account) => keyDirectory.findOrigins(account),
-          ownOrigin: new URL(urls.widget).origin,
-          cdnOrigin: new URL(urls.cdn).origin,
-          script: widgetScript,
-          onWidgetEvents: metrics.countWidgetEvents,
-        }),
-        logo: logoRoute(logos.cache),
-        console: partnerConsoleRoutes({
-          ...loginDeps,
-          clock,
-          verticals,
-          operations: consoleOperations,
-          operationDeps,
-          isTls: certificate !== null,
-          isTestClock: clockAdvance !== null,
-          access: consoles.partner,
-          files: readConsoleFiles('partner'),
-        }),
+        ),
       }),
+      click: clickRoutes({ ...clickDeps, onPrefetch: () => metrics.countUncountedClick('prefetch') }),
+      widget: widgetRoutes({
+        ...offerDeps,
+        originsOf: (account) => keyDirectory.findOrigins(account),
+        ownOrigin: new URL(urls.widget).origin,
+        cdnOrigin: new URL(urls.cdn).origin,
+        script: widgetScript,
+        onWidgetEvents: metrics.countWidgetEvents,
+      }),
+      logo: logoRoute(logos.cache),
+      console: partnerConsoleRoutes({
+        ...loginDeps,
+        clock,
+        verticals,
+        operations: consoleOperations,
+        operationDeps,
+        isTls: certificate !== null,
+        isTestClock: clockAdvance !== null,
+        access: consoles.partner,
+        files: readConsoleFiles('partner'),
+      }),
+    });
+    const owners = new RequestOwners({
+      ...commonDeps,
+      findKeyByHash: (hash) => keyDirectory.findKeyByHash(hash),
+      verticals,
+      isApiPath: apiPathCheck(apiPaths),
+    });
+    listeners.setHandlers({
+      public: listeners.forwarding?.forwardRequests(owners, routes) ?? routes,
+      forwarded: routes,
       operations: adminRoutes({
         ...loginDeps,
         clock,

@@ -28,8 +28,8 @@ event-log: bounds domain files
 experiments: bounds domain statistics
 files: bounds domain
 http/engines: bounds config domain tls
-http/routes: analytics audit auth bounds budgets catalogs domain files http/engines metrics operations secrets sessions
-  widgets
+http/routes: analytics audit auth bounds budgets catalogs domain files http/engines ids metrics operations secrets sessions
+  shards widgets
 ids: bounds domain secrets
 journal: bounds domain event-log files ids secrets
 ledger: bounds domain event-log ids
@@ -41,6 +41,7 @@ operations: analytics audit auth bounds budgets catalogs clicks confirmations do
   matching secrets sessions statistics user-agents widgets
 secrets: bounds domain files
 sessions: bounds domain experiments ids ledger matching secrets
+shards: bounds domain http/engines ids
 snapshots: bounds domain event-log files ledger
 statistics: bounds domain
 tls: bounds domain files

@@ -33,7 +33,7 @@ for (const engine of ['uws', 'node'] as const) {
       const { key } = market.issueKey(personalLoansFixture);
       const chosen = `svc_console=${'a'.repeat(43)}`;
       const first = cookieOf(await sendLogin(market.http, { key }, { Cookie: chosen }));
-      assert.match(first, /^svc_console=[\w-]{43}$/);
+      assert.match(first, /^svc_console=[0-9a-f]{10}[\w-]{43}$/);
       assert.notEqual(first, chosen);
       assertError(await get(loginPath, chosen), 'LOGIN_REQUIRED');
       const second = cookieOf(await sendLogin(market.http, { key }, { Cookie: first }));
@@ -124,7 +124,11 @@ for (const engine of ['uws', 'node'] as const) {
         ['HTTPS://console.example', attributes],
       ] as const) {
         const answer = await sendLogin(market.http, { key }, { Origin: origin });
-        assert.equal(answer.headers.get('set-cookie')?.replace(/^svc_console=[\w-]{43}; /, ''), expected, origin);
+        assert.equal(
+          answer.headers.get('set-cookie')?.replace(/^svc_console=[0-9a-f]{10}[\w-]{43}; /, ''),
+          expected,
+          origin,
+        );
       }
       const logout = await sendAsPage(market.http, { method: 'DELETE', path: loginPath });
       assert.equal(logout.headers.get('set-cookie'), 'svc_console=; Max-Age=0; HttpOnly; SameSite=Strict');

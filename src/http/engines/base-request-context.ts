@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { bounds } from '../../bounds.ts';
 import type { RequestParamName } from '../../domain/errors.ts';
 import { type ApiError, invalidRequest, type ServiceProblem, serviceUnavailable } from '../../domain/outcome.ts';
-import type { BaseListener, DeadlineQueueEntry, UnsentReply } from './base-listener.ts';
-import type { CallerIdentity, LoggedRequest, RequestContext } from './listener.ts';
+import type { DeadlineQueue, DeadlineQueueEntry, InFlightRequests, UnsentReply } from './base-listener.ts';
+import type { CallerIdentity, HandlingOptions, LoggedRequest, RequestContext } from './listener.ts';
 import type { Reply } from './response-head.ts';
 
 // Prefix of all request IDs of this thread. The prefix contains 72 random bits, so that no other thread or process issues the same request
@@ -53,8 +53,15 @@ const deadlineProblem = {
   text: 'no answer before the deadline; check the load of the machine and of its disk',
 } as const;
 
+/** The parts of a listener that its request contexts use. */
+export interface RequestReceiver {
+  readonly options: HandlingOptions;
+  readonly inFlightRequests: InFlightRequests;
+  readonly deadlines: DeadlineQueue;
+}
+
 /**
- * Base class of the request contexts of both engines: states, body callbacks, deadline and error replies.
+ * Base class of all request contexts: states, body callbacks, deadline and error replies.
  *
  *     handling ──reply──> ended ────────────────────────────────> released
  *        │                  ├─(body refused)─────────> lingering ─┤
@@ -66,13 +73,13 @@ const deadlineProblem = {
  * `releaseResources` at the end. A context is lingering if its reply was sent, but the client is still sending a request body that was
  * refused. A context is in the state `unsent` if a part of its reply is still in memory, because the client reads too slowly.
  */
-export abstract class BaseRequestContext<L extends BaseListener>
+export abstract class BaseRequestContext<L extends RequestReceiver>
   implements RequestContext, DeadlineQueueEntry, LoggedRequest, UnsentReply
 {
   readonly method: string;
   readonly path: string;
   readonly query: string;
-  readonly requestId = nextRequestId();
+  readonly requestId: string;
   ended = false;
   errorHeaders = '';
   routeIndex = 0;
@@ -82,7 +89,7 @@ export abstract class BaseRequestContext<L extends BaseListener>
   next: DeadlineQueueEntry | null = null;
   protected readonly listener: L;
   /** Time when the request head was received, in milliseconds of the monotonic clock. */
-  protected readonly receivedMs = performance.now();
+  protected readonly receivedMs: number;
   /** Whether the Content-Length of the request exceeds the body size limit. */
   protected isBodyTooLarge = false;
   /** Whether a reply must close the connection, because the rest of the request body is too large or has an unknown size. */
@@ -90,13 +97,30 @@ export abstract class BaseRequestContext<L extends BaseListener>
   private isBodyRequested = false;
   /** Called if the body cannot be read; undefined while no handler waits for the body. */
   private onBodyUnavailable: (() => void) | undefined;
+  /** Called instead of the reply 413 if the body is too large. */
+  private onBodyTooLarge: (() => void) | undefined;
+  /** Whether `onBodyTooLarge` was called. The rest of the body is then discarded. */
+  private isBodyRefused = false;
   private isCounted = false;
 
-  constructor(listener: L, method: string, path: string, query: string) {
+  /**
+   * @param requestId ID of a request that another process has received; by default, a new ID
+   * @param elapsedMs time since the request head was received
+   */
+  constructor(
+    listener: L,
+    method: string,
+    path: string,
+    query: string,
+    requestId: string = nextRequestId(),
+    elapsedMs = 0,
+  ) {
     this.listener = listener;
     this.method = method;
     this.path = path;
     this.query = query;
+    this.requestId = requestId;
+    this.receivedMs = performance.now() - elapsedMs;
   }
 
   abstract getRequestHeader(lowerCaseName: string): string;
@@ -125,7 +149,11 @@ export abstract class BaseRequestContext<L extends BaseListener>
 
   abstract readonly isStalled: boolean;
 
-  readBody(onBody: (body: Buffer) => void | Promise<void>, onBodyUnavailable?: () => void): void {
+  readBody(
+    onBody: (body: Buffer) => void | Promise<void>,
+    onBodyUnavailable?: () => void,
+    onBodyTooLarge?: () => void,
+  ): void {
     if (!this.isHandling || this.isBodyRequested)
       throw new Error('readBody must be called at most once, before the handler returns');
     this.isBodyRequested = true;
@@ -134,6 +162,7 @@ export abstract class BaseRequestContext<L extends BaseListener>
       return;
     }
     this.onBodyUnavailable = onBodyUnavailable;
+    this.onBodyTooLarge = onBodyTooLarge;
     if (this.isBodyTooLarge) this.rejectLargeBody();
     else this.collectBody(onBody);
   }
@@ -205,6 +234,7 @@ export abstract class BaseRequestContext<L extends BaseListener>
   }
 
   protected passBodyToHandler(onBody: (body: Buffer) => void | Promise<void>, body: Buffer): void {
+    if (this.isBodyRefused) return;
     this.onBodyUnavailable = undefined;
     try {
       onBody(body)?.catch((error: unknown) => this.failRequest(error));
@@ -236,9 +266,16 @@ export abstract class BaseRequestContext<L extends BaseListener>
     if (!this.ended) this.sendError({ code: 'INTERNAL_ERROR' });
   }
 
-  /** Replies 413 unless the request was already answered or aborted. */
+  /** Replies 413, or calls `onBodyTooLarge`, unless the request was already answered or aborted. */
   protected rejectLargeBody(): void {
-    if (!this.ended) this.sendError({ code: 'PAYLOAD_TOO_LARGE' });
+    if (this.ended || this.isBodyRefused) return;
+    if (this.onBodyTooLarge === undefined) {
+      this.sendError({ code: 'PAYLOAD_TOO_LARGE' });
+      return;
+    }
+    this.isBodyRefused = true;
+    this.onBodyUnavailable = undefined;
+    this.onBodyTooLarge();
   }
 
   protected sendError(error: ApiError): void {

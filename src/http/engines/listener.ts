@@ -32,8 +32,14 @@ export interface RequestContext extends CancelSignal {
    * Reads the request body. A handler may call `readBody` only once, and only before the handler returns. `readBody` calls either `onBody`
    * or `onBodyUnavailable`, but never both. `onBodyUnavailable` is called if the body is too large (the listener replies 413), the client
    * disconnects, or the deadline passes (the listener replies 503). The buffer is valid only during the call of `onBody`.
+   *
+   * @param onBodyTooLarge called instead of `onBodyUnavailable` if the body is too large; the caller then replies
    */
-  readBody(onBody: (body: Buffer) => void | Promise<void>, onBodyUnavailable?: () => void): void;
+  readBody(
+    onBody: (body: Buffer) => void | Promise<void>,
+    onBodyUnavailable?: () => void,
+    onBodyTooLarge?: () => void,
+  ): void;
   /** Headers that the route adds to error replies of the listener itself, such as 413 for a body that is too large. */
   errorHeaders: HeaderText;
   /** Index of the route in `allRouteNames`, for metrics and logs; 0 (`other`) until the route sets the index. */
@@ -46,6 +52,8 @@ export interface RequestContext extends CancelSignal {
   logIncompleteAnswer(problem: ServiceProblem): void;
   /** True if the request was answered, the client has disconnected, or the deadline has passed. */
   readonly ended: boolean;
+  /** Time since the request head was received, in milliseconds. */
+  readonly elapsedMs: number;
 }
 
 /** Numbers of an account and an API key. `SqliteKeyDirectory.findAccountAndKeyName` returns the account name and key ID. */
@@ -71,10 +79,8 @@ export interface LoggedRequest {
  */
 export type RequestHandler = (context: RequestContext) => void | Promise<void>;
 
-export interface ListenerOptions {
-  readonly host: string;
-  /** TCP port; 0 selects a free port. */
-  readonly port: number;
+/** Handler of requests, and callbacks for their outcomes. */
+export interface HandlingOptions {
   readonly handler: RequestHandler;
   /** Creates the error replies that the listener itself sends, such as 400 for a malformed request. */
   readonly errorReply: (error: ApiError, requestId: string, headers: HeaderText) => Reply;
@@ -94,6 +100,12 @@ export interface ListenerOptions {
   readonly onReply?: (route: number, status: number, elapsedUs: number) => void;
   readonly bodyBytesMax: number;
   readonly deadlineMs: number;
+}
+
+export interface ListenerOptions extends HandlingOptions {
+  readonly host: string;
+  /** TCP port; 0 selects a free port. */
+  readonly port: number;
   /** TLS settings for https; undefined for http. */
   readonly tls?: { readonly certificate: Certificate; readonly minVersion: TlsVersion } | undefined;
 }

@@ -90,7 +90,15 @@ interface AdmittedRequest extends ApiRequest {
   readonly headers: HeaderText;
 }
 
-function createRoutes({ basePath, verticals, operations }: ApiRoutesDeps): PathTable<ApiRoute> {
+type ApiPaths = Pick<ApiRoutesDeps, 'basePath' | 'verticals' | 'operations'>;
+
+/** Returns a function that tells whether a path belongs to an API operation. */
+export function apiPathCheck(paths: ApiPaths): (path: string) => boolean {
+  const routes = createRoutes(paths);
+  return (path) => routes.find(path) !== undefined;
+}
+
+function createRoutes({ basePath, verticals, operations }: ApiPaths): PathTable<ApiRoute> {
   const routes = new PathTable<ApiRoute>();
   for (const [path, ofPath] of Map.groupBy(operations, (operation) => operation.path)) {
     const methods = allowedMethods(...ofPath.map(({ method }) => method));

@@ -14,6 +14,7 @@ const otherPublicRouteNames = [
   'logo',
   'reference',
   'console',
+  'forwarded',
 ] as const;
 const operationsRouteNames = [
   'audit',
@@ -35,6 +36,9 @@ export const publicRouteNames: readonly string[] = [
 
 /** Route names of the public and the operations listener, for logs. `RequestContext.routeIndex` is an index in `allRouteNames`. */
 export const allRouteNames: readonly string[] = [...publicRouteNames, ...operationsRouteNames];
+
+/** Index of the route of requests that this shard forwards to another one. The other shard counts them under their own routes. */
+export const forwardedRouteIndex = allRouteNames.indexOf('forwarded');
 
 export type OperationsRouteName = (typeof operationsRouteNames)[number];
 

@@ -21,7 +21,8 @@ export function readConsoleCookie(context: RequestContext, console: ConsoleName)
     .map((pair) => pair.trim())
     .filter((pair) => pair.startsWith(start));
   const [token = ''] = values.map((pair) => pair.slice(start.length));
-  return values.length === 1 && /^[\w-]{43}$/.test(token) ? token : null;
+  // The token of a partner starts with a tenant code, unless an earlier release issued it.
+  return values.length === 1 && /^(?:[0-9a-f]{10})?[\w-]{43}$/.test(token) ? token : null;
 }
 
 /**

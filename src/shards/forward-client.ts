@@ -1,0 +1,213 @@
+import { connect, type Socket } from 'node:net';
+import { bounds } from '../bounds.ts';
+import type { RequestContext } from '../http/engines/listener.ts';
+import type { TenantNumbers } from '../ids/tenant-code.ts';
+import { type ForwardedRoute, forwardedHeaders } from './forwarded-headers.ts';
+import { FrameError, FrameReader, FrameWriter, frameKind, frameVersion } from './frames.ts';
+
+/**
+ * Why a request was not forwarded or not answered: the other shard cannot be reached, has too many unanswered requests, or closed the
+ * connection before its answer.
+ */
+export type ForwardFailure = 'unreachable' | 'full' | 'lost';
+
+/** Tenant of a request, and the group of routes of the request. */
+export interface OwnedRequest extends TenantNumbers {
+  readonly route: ForwardedRoute;
+}
+
+interface ForwardClientOptions {
+  /** Path of the Unix socket of the other shard. */
+  readonly path: string;
+  readonly ownShard: number;
+  readonly shard: number;
+  /** Replies to a request that the other shard will not answer. */
+  readonly onFailure: (context: RequestContext, reason: ForwardFailure) => void;
+  /** Called when a connection is established, and when an established connection is lost. */
+  readonly onConnectionChange: (connected: boolean) => void;
+}
+
+interface Connection {
+  readonly socket: Socket;
+  readonly writer: FrameWriter;
+}
+
+/** Whether the handlers of a method read a body. */
+function hasBody({ method }: RequestContext): boolean {
+  return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
+}
+
+/** Returns the headers of a request that the handlers of its route read. */
+export function readForwardedHeaders(context: RequestContext, route: ForwardedRoute): string[] {
+  return forwardedHeaders[route].map((name) => context.getRequestHeader(name));
+}
+
+/**
+ * Connection to another shard, over which requests are forwarded. Reconnects after a lost connection. Requests are never sent twice: a
+ * request whose connection is lost gets an error.
+ */
+export class ForwardClient {
+  readonly #options: ForwardClientOptions;
+  readonly #pending = new Map<number, RequestContext>();
+  readonly #cancelTimer: NodeJS.Timeout;
+  #reconnectTimer: NodeJS.Timeout | undefined;
+  /** Null while there is no established connection. */
+  #connection: Connection | null = null;
+  #socket: Socket;
+  #lastId = 0;
+  #isClosed = false;
+
+  constructor(options: ForwardClientOptions) {
+    this.#options = options;
+    this.#socket = this.#connect();
+    this.#cancelTimer = setInterval(() => this.#cancelEnded(), bounds.deadlineCheckIntervalMs);
+  }
+
+  /** Forwards a request whose body is not read yet. Must be called before the handler returns or awaits. */
+  forward(context: RequestContext, owned: OwnedRequest): void {
+    const bodyFollows = hasBody(context);
+    const peerAddress = owned.route === 'console' ? context.getPeerAddress() : '';
+    const id = this.#sendHead(context, owned, readForwardedHeaders(context, owned.route), peerAddress, bodyFollows);
+    if (id === null || !bodyFollows) return;
+    context.readBody(
+      (body) => this.#sendBody(id, context, body),
+      undefined,
+      () => this.#send([frameKind.bodyTooLarge, id]),
+    );
+  }
+
+  /** Forwards a request whose headers, peer address and body were already read. */
+  forwardWithBody(
+    context: RequestContext,
+    owned: OwnedRequest,
+    headers: readonly string[],
+    peerAddress: string,
+    body: Uint8Array,
+  ): void {
+    const id = this.#sendHead(context, owned, headers, peerAddress, true);
+    if (id !== null) this.#sendBody(id, context, body);
+  }
+
+  /** Closes the connection. Pending requests get an error. */
+  close(): void {
+    this.#isClosed = true;
+    clearInterval(this.#cancelTimer);
+    clearTimeout(this.#reconnectTimer);
+    this.#socket.destroy();
+    this.#connection = null;
+    this.#failPending();
+  }
+
+  /** Sends the head of a request, and returns its id. If the request cannot be sent, calls `onFailure` and returns null. */
+  #sendHead(
+    context: RequestContext,
+    { route, account, verticalAndMode }: OwnedRequest,
+    headers: readonly string[],
+    peerAddress: string,
+    bodyFollows: boolean,
+  ): number | null {
+    const { onFailure } = this.#options;
+    const connection = this.#connection;
+    if (connection === null) {
+      onFailure(context, 'unreachable');
+      return null;
+    }
+    const { writer } = connection;
+    if (this.#pending.size >= bounds.forwardedRequestsMax || writer.unsentBytes >= bounds.forwardedBytesUnsentMax) {
+      onFailure(context, 'full');
+      return null;
+    }
+    this.#lastId = (this.#lastId + 1) >>> 0;
+    const id = this.#lastId;
+    this.#pending.set(id, context);
+    const { requestId, method, path, query, hasIdempotencyKey } = context;
+    this.#send([
+      frameKind.request,
+      id,
+      route,
+      account,
+      verticalAndMode,
+      requestId,
+      method,
+      path,
+      query,
+      Math.ceil(context.elapsedMs),
+      hasIdempotencyKey,
+      bodyFollows,
+      peerAddress,
+      ...headers,
+    ]);
+    return id;
+  }
+
+  #sendBody(id: number, context: RequestContext, body: Uint8Array): void {
+    if (this.#pending.get(id) === context) this.#send([frameKind.body, id, body]);
+  }
+
+  #send(frame: readonly unknown[]): void {
+    this.#connection?.writer.write(frame, bounds.requestFrameBytesMax);
+  }
+
+  /** Cancels forwarded requests whose client has disconnected, or whose deadline has passed. */
+  #cancelEnded(): void {
+    for (const [id, context] of this.#pending) {
+      if (!context.ended) continue;
+      this.#pending.delete(id);
+      this.#send([frameKind.cancel, id]);
+    }
+  }
+
+  #connect(): Socket {
+    const { path, ownShard, shard, onConnectionChange } = this.#options;
+    const socket = connect({ path });
+    const reader = new FrameReader(bounds.replyFrameBytesMax, (frame) => this.#onFrame(frame));
+    socket.on('connect', () => {
+      this.#connection = { socket, writer: new FrameWriter(socket) };
+      this.#send([frameKind.hello, frameVersion, ownShard, shard]);
+      onConnectionChange(true);
+    });
+    socket.on('data', (chunk) => {
+      try {
+        reader.read(chunk);
+      } catch (error) {
+        if (!(error instanceof FrameError)) throw error;
+        socket.destroy();
+      }
+    });
+    // The event `close` follows.
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      if (this.#isClosed) return;
+      this.#reconnectTimer = setTimeout(() => {
+        this.#socket = this.#connect();
+      }, bounds.shardReconnectDelayMs);
+      if (this.#connection?.socket !== socket) return;
+      this.#connection = null;
+      onConnectionChange(false);
+      this.#failPending();
+    });
+    return socket;
+  }
+
+  #onFrame([kind, id, status, headers, body]: readonly unknown[]): void {
+    if (
+      kind !== frameKind.reply ||
+      typeof id !== 'number' ||
+      !(typeof status === 'number' && Number.isInteger(status) && status >= 200 && status <= 599) ||
+      typeof headers !== 'string' ||
+      !(typeof body === 'string' || body instanceof Uint8Array)
+    ) {
+      throw new FrameError('a frame is no reply');
+    }
+    const context = this.#pending.get(id);
+    if (context === undefined) return;
+    this.#pending.delete(id);
+    context.reply({ status, headers, body });
+  }
+
+  #failPending(): void {
+    const failed = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const context of failed) this.#options.onFailure(context, 'lost');
+  }
+}

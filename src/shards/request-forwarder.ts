@@ -1,0 +1,147 @@
+import type { RequestContext, RequestHandler } from '../http/engines/listener.ts';
+import type { Reply } from '../http/engines/response-head.ts';
+import { type ForwardClient, type ForwardFailure, type OwnedRequest, readForwardedHeaders } from './forward-client.ts';
+import { forwardedHeaders } from './forwarded-headers.ts';
+
+/** Finds the tenant of a request of the public listener. */
+export interface RequestOwnerFinder {
+  /** Whether a request is a login, whose tenant is in the body. */
+  isLogin(context: RequestContext): boolean;
+  /** Returns the tenant of a request; null if every shard gives the same answer. */
+  findOwner(context: RequestContext): OwnedRequest | null;
+  /** Returns the tenant in the body of a login request; null if every shard gives the same answer. */
+  findOwnerOfNewLogin(body: Buffer): OwnedRequest | null;
+}
+
+interface RequestForwarderOptions {
+  readonly owners: RequestOwnerFinder;
+  readonly ownShard: number;
+  readonly findShard: (account: number, verticalAndMode: number) => number;
+  /** Connections to the other shards, by shard. */
+  readonly clients: ReadonlyMap<number, ForwardClient>;
+  /** Route index of forwarded requests, for metrics and logs. */
+  readonly routeIndex: number;
+  /** Replies to a request that is not forwarded. */
+  readonly onFailure: (context: RequestContext, reason: ForwardFailure) => void;
+  /** Handles the requests that this shard answers itself. */
+  readonly handler: RequestHandler;
+}
+
+/** Returns a handler that forwards the requests of other shards, and passes all other requests to the handler of this shard. */
+export function forwardRequests(options: RequestForwarderOptions): RequestHandler {
+  const { owners, handler } = options;
+  return (context) => {
+    if (owners.isLogin(context)) {
+      handleLogin(options, context);
+      return;
+    }
+    const owned = owners.findOwner(context);
+    const client = owned && findClient(options, owned);
+    if (owned === null || client === null) return handler(context);
+    context.routeIndex = options.routeIndex;
+    if (client === undefined) options.onFailure(context, 'unreachable');
+    else client.forward(context, owned);
+  };
+}
+
+/** Returns the connection to the shard of a tenant; null if it is this shard, and undefined if there is no such shard. */
+function findClient(
+  { findShard, ownShard, clients }: RequestForwarderOptions,
+  { account, verticalAndMode }: OwnedRequest,
+): ForwardClient | null | undefined {
+  const shard = findShard(account, verticalAndMode);
+  return shard === ownShard ? null : clients.get(shard);
+}
+
+/** Reads the body of a login request, whose API key determines the shard that stores the login. */
+function handleLogin(options: RequestForwarderOptions, context: RequestContext): void {
+  const headers = readForwardedHeaders(context, 'console');
+  const peerAddress = context.getPeerAddress();
+  context.readBody((body) => {
+    const owned = options.owners.findOwnerOfNewLogin(body);
+    const client = owned && findClient(options, owned);
+    if (owned === null || client === null) {
+      return options.handler(new ReadLoginRequest(context, headers, peerAddress, body));
+    }
+    context.routeIndex = options.routeIndex;
+    if (client === undefined) options.onFailure(context, 'unreachable');
+    else client.forwardWithBody(context, owned, headers, peerAddress, body);
+  });
+}
+
+/** A login request whose headers and body were already read. */
+class ReadLoginRequest implements RequestContext {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly requestId: string;
+  readonly hasIdempotencyKey: boolean;
+  readonly #context: RequestContext;
+  readonly #headers: readonly string[];
+  readonly #peerAddress: string;
+  readonly #body: Buffer;
+
+  constructor(context: RequestContext, headers: readonly string[], peerAddress: string, body: Buffer) {
+    this.method = context.method;
+    this.path = context.path;
+    this.query = context.query;
+    this.requestId = context.requestId;
+    this.hasIdempotencyKey = context.hasIdempotencyKey;
+    this.#context = context;
+    this.#headers = headers;
+    this.#peerAddress = peerAddress;
+    this.#body = body;
+  }
+
+  getRequestHeader(lowerCaseName: string): string {
+    return this.#headers[(forwardedHeaders.console as readonly string[]).indexOf(lowerCaseName)] ?? '';
+  }
+
+  getPeerAddress(): string {
+    return this.#peerAddress;
+  }
+
+  readBody(onBody: (body: Buffer) => void | Promise<void>): void {
+    void onBody(this.#body);
+  }
+
+  get errorHeaders(): string {
+    return this.#context.errorHeaders;
+  }
+
+  set errorHeaders(headers) {
+    this.#context.errorHeaders = headers;
+  }
+
+  get routeIndex(): number {
+    return this.#context.routeIndex;
+  }
+
+  set routeIndex(index) {
+    this.#context.routeIndex = index;
+  }
+
+  get caller(): RequestContext['caller'] {
+    return this.#context.caller;
+  }
+
+  set caller(caller) {
+    this.#context.caller = caller;
+  }
+
+  reply(reply: Reply): void {
+    this.#context.reply(reply);
+  }
+
+  logIncompleteAnswer(...problem: Parameters<RequestContext['logIncompleteAnswer']>): void {
+    this.#context.logIncompleteAnswer(...problem);
+  }
+
+  get ended(): boolean {
+    return this.#context.ended;
+  }
+
+  get elapsedMs(): number {
+    return this.#context.elapsedMs;
+  }
+}
