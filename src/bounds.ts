@@ -332,6 +332,25 @@ export const bounds = {
   clickDistributionSlotMs: 10 * 60 * 1000,
   /** Minimum time between two checks whether offers with even pacing become available again. */
   pacingCheckIntervalMs: 1_000,
+  /** Maximum time that a click waits until its shard gets a part of a daily cap or a budget; afterwards, the click books no revenue. */
+  grantWaitMsMax: 100,
+  /** Pause between two attempts of a shard to get a part of a daily cap or a budget. */
+  grantRetryIntervalMs: 10,
+  /** Interval at which a shard checks whether other shards need its unused rest of a daily cap or a budget. */
+  contendedGrantPollIntervalMs: 20,
+  /** Time without a booking after which a shard returns its unused rest. */
+  grantIdleMs: 5_000,
+  /** Interval at which a shard reports its use of daily caps and budgets, and reads the use of the other shards. */
+  quotaUseReportIntervalMs: 1_000,
+  /** Maximum number of grants that a shard changes in one transaction. */
+  grantRequestsPerCallMax: 500,
+  /** Number of days, and of months, whose grants are stored. A wrong clock can add periods in the future. */
+  quotaPeriodsStoredMax: 16,
+  /** Maximum number of kinds and periods of an offer for which a process stores the use by other shards. */
+  usesElsewhereMax: 64,
+  /** Maximum time that one change of the grants blocks a shard while another shard writes. */
+  quotaStoreLockTimeoutMs: 20,
+  quotaStoreOpenTimeoutMs: 5_000,
   /** Delay between attempts to switch a new SQLite file to WAL mode. */
   sqliteWalRetryDelayMs: 5,
   /** Attempts to start a transaction while the write-ahead log of a database is empty, and the delay between them. */
@@ -785,6 +804,13 @@ assert(bounds.catalogVersionCharacters <= bounds.ledgerNameCharactersMax);
 assert(bounds.payoutUsdMax * 1_000_000 <= bounds.clickValueMicrosMax);
 // The sum of the largest budget and the amount of one more click is a safe integer, so the booked revenue of an offer in a month is exact.
 assert((bounds.budgetUsdMax + bounds.payoutUsdMax) * 1_000_000 <= Number.MAX_SAFE_INTEGER);
+// A click can ask for a grant several times, also after another shard has returned its unused rest.
+assert(bounds.contendedGrantPollIntervalMs + 2 * bounds.grantRetryIntervalMs < bounds.grantWaitMsMax);
+// The figures of a day are deleted from memory before its grants are deleted.
+assert(
+  bounds.bookedDaysStoredMax < bounds.quotaPeriodsStoredMax &&
+    bounds.bookedMonthsStoredMax < bounds.quotaPeriodsStoredMax,
+);
 // Every day has the same whole number of slots.
 assert((24 * 60 * 60 * 1000) % bounds.clickDistributionSlotMs === 0);
 // A sort key combines an amount and two interest rates in one safe integer. Rates are in hundredths of a percent.

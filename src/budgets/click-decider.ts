@@ -2,11 +2,12 @@ import { bounds } from '../bounds.ts';
 import { type ClickDecision, defaultClickDecision } from '../clicks/click-decision.ts';
 import { isWithinAttributionWindow } from '../clicks/click-rules.ts';
 import { daysSinceEpoch } from '../domain/calendar.ts';
-import { decodeSubId } from '../ids/sub-id.ts';
+import { decodeSubId, readVerticalAndModeKey } from '../ids/sub-id.ts';
 import { isCountedClick } from './apply-click-record.ts';
 import type { LedgerBookings } from './ledger-bookings.ts';
 import type { OfferBookings } from './offer-bookings.ts';
 import type { SessionOfferPairs } from './session-offer-pairs.ts';
+import type { SharedLimits } from './shared-limits.ts';
 
 /**
  * Decides whether a click books revenue (docs/contract.md#daily-caps, docs/contract.md#budgets-and-pacing,
@@ -14,12 +15,47 @@ import type { SessionOfferPairs } from './session-offer-pairs.ts';
  *
  * A click is checked, recorded and counted in one turn of the event loop, so that concurrent clicks cannot exceed a limit. The click's
  * record contains the decision, so analytics do not check the limits again.
+ *
+ * If several shards share the limits, a click can use only what its shard was granted. The caller then waits while `needsGrant` is true.
  */
 export class ClickDecider {
   readonly #bookings: LedgerBookings;
+  readonly #sharedLimits: Pick<SharedLimits, 'findReachedLimit' | 'needsGrant' | 'waitForRetry'> | null;
 
-  constructor(bookings: LedgerBookings) {
+  /** @param sharedLimits null if this process is the only one that books clicks */
+  constructor(
+    bookings: LedgerBookings,
+    sharedLimits: Pick<SharedLimits, 'findReachedLimit' | 'needsGrant' | 'waitForRetry'> | null = null,
+  ) {
     this.#bookings = bookings;
+    this.#sharedLimits = sharedLimits;
+  }
+
+  /**
+   * Whether the shard must get a part of a limit before `decideClick` can book the click. Asks for it, at most once per retry interval.
+   * Always false without other shards.
+   */
+  needsGrant(sub: Uint8Array, offerId: string, clickedMs: number, valueMicros: number): boolean {
+    if (this.#sharedLimits === null) return false;
+    const offerBookings = this.#bookings.findBySession(sub)?.findBookings(offerId);
+    if (offerBookings?.hasLimits !== true) return false;
+    if (!isCountedClick(sub, clickedMs, offerBookings, this.#bookings.pairs)) return false;
+    const offer = { scope: readVerticalAndModeKey(sub), offerId, offerBookings };
+    return this.#sharedLimits.needsGrant(offer, daysSinceEpoch(clickedMs), valueMicros, 1);
+  }
+
+  /** As `needsGrant`, for the revenue of a click that a confirmation restores. */
+  needsGrantForRestoredClick(sub: Uint8Array, offerId: string, clickedMs: number, valueMicros: number): boolean {
+    if (this.#sharedLimits === null) return false;
+    const offerBookings = this.#bookings.findBySession(sub)?.findBookings(offerId);
+    if (offerBookings === undefined || offerBookings.budget === null) return false;
+    const offer = { scope: readVerticalAndModeKey(sub), offerId, offerBookings };
+    return this.#sharedLimits.needsGrant(offer, daysSinceEpoch(clickedMs), valueMicros, 0);
+  }
+
+  /** Waits until `needsGrant` can ask again. */
+  async waitForGrant(): Promise<void> {
+    await this.#sharedLimits?.waitForRetry();
   }
 
   /**
@@ -34,15 +70,12 @@ export class ClickDecider {
     const { clicksConfirmRevenue } = verticalBookings;
     if (!offerBookings.hasLimits && !clicksConfirmRevenue) return defaultClickDecision;
     const day = daysSinceEpoch(clickedMs);
-    const limit = offerBookings.hasReachedCap(day)
-      ? 'cap'
-      : offerBookings.fitsBudget(day, valueMicros)
-        ? null
-        : 'budget';
     const pairs = this.#bookings.pairs;
     if (!isCountedClick(sub, clickedMs, offerBookings, pairs)) {
-      return { hasValue: limit === null && !clicksConfirmRevenue, isBooked: null, unbookedReason: null };
+      const hasValue = !clicksConfirmRevenue && offerBookings.findReachedLimit(day, valueMicros) === null;
+      return { hasValue, isBooked: null, unbookedReason: null };
     }
+    const limit = this.#findReachedLimit(sub, offerId, offerBookings, day, valueMicros);
     if (!clicksConfirmRevenue) {
       return { hasValue: limit === null, isBooked: limit === null, unbookedReason: limit };
     }
@@ -74,7 +107,25 @@ export class ClickDecider {
     if (offerBookings === undefined || offerBookings.budget === null) return valueMicros;
     // After the attribution window, the service no longer knows whether the click has a record, or whether a confirmation restored it.
     if (!isWithinAttributionWindow(nowMs, decodeSubId(sub).createdMs)) return 0;
-    return offerBookings.fitsBudget(daysSinceEpoch(clickedMs), valueMicros) ? valueMicros : 0;
+    const day = daysSinceEpoch(clickedMs);
+    const fits =
+      this.#sharedLimits === null
+        ? offerBookings.fitsBudget(day, valueMicros)
+        : this.#findReachedLimit(sub, offerId, offerBookings, day, valueMicros, 0) === null;
+    return fits ? valueMicros : 0;
+  }
+
+  #findReachedLimit(
+    sub: Uint8Array,
+    offerId: string,
+    offerBookings: OfferBookings,
+    day: number,
+    valueMicros: number,
+    clicks = 1,
+  ): 'cap' | 'budget' | null {
+    if (this.#sharedLimits === null) return offerBookings.findReachedLimit(day, valueMicros);
+    const offer = { scope: readVerticalAndModeKey(sub), offerId, offerBookings };
+    return this.#sharedLimits.findReachedLimit(offer, day, valueMicros, clicks);
   }
 }
 

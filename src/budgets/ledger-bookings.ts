@@ -40,6 +40,9 @@ export type StoredFigures = readonly [
   clickCounts?: readonly DailyClickCounts[],
 ];
 
+/** Called after the figures of an offer changed. `scope` is the vertical and mode, see `encodeVerticalAndMode`. */
+type OfferChangeListener = (scope: number, offerId: string, day: number) => void;
+
 /** Part of a catalog from which `loadPastClicks` reads the limits of the offers. */
 interface CatalogLimits extends Pick<CompiledCatalog, 'vertical' | 'mode'> {
   readonly offers: readonly Pick<OfferSummary, 'id' | 'dailyCap' | 'budget'>[];
@@ -59,7 +62,6 @@ export type LedgerReader = (sinceMs: number, visit: (record: LedgerRecord, posit
  */
 export class LedgerBookings implements LedgerSubscriber, SnapshotPart {
   readonly name = 'bookings';
-  /** Bookings by vertical and mode, see `encodeVerticalAndMode`. */
   readonly #verticals = new Map<number, VerticalBookings>();
   readonly #pairsMax: number;
   readonly #startMs: number;
@@ -73,6 +75,7 @@ export class LedgerBookings implements LedgerSubscriber, SnapshotPart {
   readonly #newlyTracked = new Set<string>();
   /** New ledger records, buffered until `loadPastClicks` has read the older records; null if `loadPastClicks` is not running. */
   #bufferedRecords: LedgerRecord[] | null = null;
+  #onOfferChanged: OfferChangeListener | null = null;
 
   /** @param nowMs current time, which determines the first ledger record that must be replayed */
   constructor(nowMs: number, { pairsMax = bounds.sessionOfferPairsMax }: { readonly pairsMax?: number } = {}) {
@@ -95,6 +98,16 @@ export class LedgerBookings implements LedgerSubscriber, SnapshotPart {
   /** Session-offer pairs of all verticals. */
   get pairs(): SessionOfferPairs {
     return this.#pairs;
+  }
+
+  /** Sets the listener that is called after each record that changes the figures of an offer. */
+  setOfferChangeListener(listener: OfferChangeListener): void {
+    this.#onOfferChanged = listener;
+  }
+
+  /** Bookings by vertical and mode, see `encodeVerticalAndMode`. */
+  get verticals(): ReadonlyMap<number, VerticalBookings> {
+    return this.#verticals;
   }
 
   /** Finds the bookings of the vertical and the mode of a session. */
@@ -305,7 +318,18 @@ export class LedgerBookings implements LedgerSubscriber, SnapshotPart {
     if (this.#pairs.hasRestoredRecord(record[2], position)) return;
     const changed = applyRecordToBookings(record, position, verticalBookings, this.#pairs);
     verticalBookings.revenueTotals.addRecord(record, changed !== null);
-    if (changed !== null) verticalBookings.availability?.markBookingsChanged(changed.catalogIndex);
+    if (changed === null) return;
+    verticalBookings.availability?.markBookingsChanged(changed.catalogIndex);
+    this.#notifyOfferChange(record);
+  }
+
+  #notifyOfferChange(record: LedgerRecord): void {
+    if (this.#onOfferChanged === null) return;
+    const scope = readVerticalAndModeKey(record[2]);
+    if (record[0] === ledgerRecordKind.offerClicked) this.#onOfferChanged(scope, record[4], daysSinceEpoch(record[1]));
+    // The figures change on the day of the click that the confirmation restored.
+    if (record[0] === ledgerRecordKind.revenueConfirmed)
+      this.#onOfferChanged(scope, record[3], daysSinceEpoch(record[8]!));
   }
 
   #findOrAddVertical(key: number): VerticalBookings {

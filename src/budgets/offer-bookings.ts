@@ -2,17 +2,18 @@ import { randomFillSync } from 'node:crypto';
 import { bounds } from '../bounds.ts';
 import type { OfferBudget } from '../catalogs/offer-view.ts';
 import { dayStartMs, daysSinceEpoch, monthOfDay } from '../domain/calendar.ts';
+import type { Quota, QuotaKind } from '../quotas/quota-store.ts';
 import type { ClickDistribution } from './click-distribution.ts';
 import { HourlyRevenue, hoursPerDay, msPerHour, type StoredHourlyRevenue } from './hourly-revenue.ts';
 import { RecentFigures } from './recent-figures.ts';
 import type { OfferKeyBits } from './session-offer-pairs.ts';
 
-/** Spending of an offer with a budget, as `GET /catalogs/{vertical}/{mode}/offers` shows it. Amounts are in micro-dollars. */
+/** Spending of an offer with a budget on all shards, as `GET /catalogs/{vertical}/{mode}/offers` shows it. Amounts are in micro-dollars. */
 export interface BudgetState {
   readonly budget: OfferBudget;
   /** Booked revenue of the current UTC day and month; null if it is unknown, so that the offer books no revenue. */
   readonly spent: { readonly day: number; readonly month: number } | null;
-  /** Booked revenue of each hour of the current UTC day; null if an earlier release has booked a part of it. */
+  /** Booked revenue of each hour of the current UTC day; null if an earlier release or another shard has booked a part of it. */
   readonly spentByHour: readonly number[] | null;
   /** State of even pacing; null without even pacing. */
   readonly pacing: {
@@ -35,6 +36,12 @@ export type StoredOfferBookings = readonly [
   hourly: StoredHourlyRevenue | null,
   randomId: OfferKeyBits,
 ];
+
+/** Limit of an offer for a day or month, and how much of it the offer has used, in clicks or micro-dollars. */
+export interface LimitUse extends Pick<Quota, 'kind' | 'period'> {
+  readonly limit: number;
+  readonly used: number;
+}
 
 const randomBits = new Uint32Array(bounds.offerRandomBitsBuffered);
 let usedRandomBits = randomBits.length;
@@ -71,6 +78,8 @@ export class OfferBookings {
   readonly #days: RecentFigures;
   readonly #months: RecentFigures;
   #hourly = new HourlyRevenue();
+  /** Use of the limits by other shards, by kind and period; null if there are none. Latest change last. */
+  #useElsewhere: Map<string, number> | null = null;
 
   /** @param knownSinceDay first UTC day of the period in which all clicks are applied to the bookings */
   constructor(knownSinceDay: number) {
@@ -109,7 +118,61 @@ export class OfferBookings {
 
   hasReachedCap(day: number): boolean {
     if (this.dailyCap === null) return false;
-    return this.#days.isPeriodUnknown(day) || (this.#days.find(day)?.clicks ?? 0) >= this.dailyCap;
+    return this.#days.isPeriodUnknown(day) || this.#countClicks(day) >= this.dailyCap;
+  }
+
+  /** Returns the limit that a click of this amount would exceed, or null. */
+  findReachedLimit(day: number, micros: number): 'cap' | 'budget' | null {
+    if (this.hasReachedCap(day)) return 'cap';
+    return this.fitsBudget(day, micros) ? null : 'budget';
+  }
+
+  /** Lists the limits that apply to a click on a day, with the use by this process. Returns null if a use is unknown. */
+  listLimitUses(day: number): readonly LimitUse[] | null {
+    const month = monthOfDay(day).number;
+    const limits = [
+      { kind: 'day_clicks', period: day, limit: this.dailyCap },
+      { kind: 'day_micros', period: day, limit: this.budget?.perDayMicros ?? null },
+      { kind: 'month_micros', period: month, limit: this.budget?.perMonthMicros ?? null },
+    ] as const;
+    const uses: LimitUse[] = [];
+    if (this.#days.isPeriodUnknown(day) || (this.budget !== null && this.#months.isPeriodUnknown(month))) return null;
+    for (const { kind, period, limit } of limits) {
+      if (limit !== null) uses.push({ kind, period, limit, used: this.findUse(kind, period) ?? 0 });
+    }
+    return uses;
+  }
+
+  /** Lists the kinds of use that other shards must know. */
+  get sharedKinds(): readonly QuotaKind[] {
+    const ofCap: readonly QuotaKind[] = this.dailyCap === null ? [] : ['day_clicks'];
+    return this.budget === null ? ofCap : [...ofCap, 'day_micros', 'month_micros', 'day_refusal'];
+  }
+
+  /** Returns the clicks or the revenue that this process has booked in a period; null if they are unknown. */
+  findUse(kind: QuotaKind, period: number): number | null {
+    const figures = kind === 'month_micros' ? this.#months : this.#days;
+    if (figures.isPeriodUnknown(period)) return null;
+    const found = figures.find(period);
+    if (kind === 'day_refusal') return Number(found?.hasRefusedClick === true);
+    return (kind === 'day_clicks' ? found?.clicks : found?.micros) ?? 0;
+  }
+
+  /** Lists the periods with bookings of a kind. */
+  listPeriods(kind: QuotaKind): number[] {
+    const { figuresByPeriod } = kind === 'month_micros' ? this.#months : this.#days;
+    return figuresByPeriod.map(([period]) => period);
+  }
+
+  /** Sets how much other shards have booked in a period. */
+  setUseElsewhere(kind: QuotaKind, period: number, amount: number): void {
+    this.#useElsewhere ??= new Map();
+    const key = `${kind} ${period}`;
+    this.#useElsewhere.delete(key);
+    this.#useElsewhere.set(key, amount);
+    if (this.#useElsewhere.size <= bounds.usesElsewhereMax) return;
+    const [oldest] = this.#useElsewhere.keys();
+    this.#useElsewhere.delete(oldest!);
   }
 
   /** Whether a click of this amount fits into the budgets of the day and of its month. */
@@ -125,7 +188,9 @@ export class OfferBookings {
    */
   hasUsedUpBudget(day: number): boolean {
     const { minMicros, maxMicros } = this.clickMicros;
-    return !this.fitsBudget(day, this.#days.find(day)?.hasRefusedClick === true ? maxMicros : minMicros);
+    const hasRefusedClick =
+      this.#days.find(day)?.hasRefusedClick === true || this.#findUseElsewhere('day_refusal', day) > 0;
+    return !this.fitsBudget(day, hasRefusedClick ? maxMicros : minMicros);
   }
 
   /**
@@ -136,22 +201,23 @@ export class OfferBookings {
   computeHiddenUntilMs(nowMs: number, clickDistribution: ClickDistribution): number {
     const day = daysSinceEpoch(nowMs);
     if (this.budget?.pacing !== 'even') return nowMs;
-    const aheadMicros = (this.#days.find(day)?.micros ?? 0) - this.clickMicros.minMicros;
+    const aheadMicros = this.#sumDayMicros(day) - this.clickMicros.minMicros;
     const budgetMicros = this.#computeDayBudgetMicros(day, this.budget);
     if (aheadMicros <= budgetMicros * clickDistribution.computeClickShareBefore(nowMs)) return nowMs;
     if (budgetMicros <= 0) return dayStartMs(day + 1);
     return Math.max(nowMs + 1, clickDistribution.findTimeWhenShareIsReached(day, aheadMicros / budgetMicros));
   }
 
-  /** Returns the revenue that the offer has booked on a UTC day, and in the month of the day. */
+  /** Returns the revenue that this process has booked on a UTC day, and in the month of the day. */
   getBookedMicros(day: number): { readonly day: number; readonly month: number } {
-    return { day: this.#days.find(day)?.micros ?? 0, month: this.#getBookedMonthMicros(monthOfDay(day).number) };
+    const month = monthOfDay(day).number;
+    return { day: this.#days.find(day)?.micros ?? 0, month: this.#months.find(month)?.micros ?? 0 };
   }
 
-  /** Returns the number of clicks of the current UTC day that booked revenue; null if the number is unknown. */
+  /** Returns the number of clicks of the current UTC day that booked revenue on all shards; null if the number is unknown. */
   countClicksOfDay(nowMs: number): number | null {
     const day = daysSinceEpoch(nowMs);
-    return this.#days.isPeriodUnknown(day) ? null : (this.#days.find(day)?.clicks ?? 0);
+    return this.#days.isPeriodUnknown(day) ? null : this.#countClicks(day);
   }
 
   /** Returns how much of the budget is spent; null for an offer without a budget. */
@@ -159,7 +225,7 @@ export class OfferBookings {
     const { budget } = this;
     if (budget === null) return null;
     const day = daysSinceEpoch(nowMs);
-    const spent = this.getBookedMicros(day);
+    const spent = { day: this.#sumDayMicros(day), month: this.#sumMonthMicros(monthOfDay(day).number) };
     const isUnknown = this.#days.isPeriodUnknown(day) || this.#months.isPeriodUnknown(monthOfDay(day).number);
     return {
       budget,
@@ -237,12 +303,11 @@ export class OfferBookings {
   }
 
   #computeRemainingBudgetMicros(day: number, { perDayMicros, perMonthMicros }: OfferBudget): number {
-    const dayRemaining =
-      perDayMicros === null ? Number.POSITIVE_INFINITY : perDayMicros - (this.#days.find(day)?.micros ?? 0);
+    const dayRemaining = perDayMicros === null ? Number.POSITIVE_INFINITY : perDayMicros - this.#sumDayMicros(day);
     const monthRemaining =
       perMonthMicros === null
         ? Number.POSITIVE_INFINITY
-        : perMonthMicros - this.#getBookedMonthMicros(monthOfDay(day).number);
+        : perMonthMicros - this.#sumMonthMicros(monthOfDay(day).number);
     return Math.min(dayRemaining, monthRemaining);
   }
 
@@ -253,12 +318,24 @@ export class OfferBookings {
   #computeDayBudgetMicros(day: number, { perDayMicros, perMonthMicros }: OfferBudget): number {
     if (perMonthMicros === null) return perDayMicros!;
     const month = monthOfDay(day);
-    const bookedBefore = this.#getBookedMonthMicros(month.number) - (this.#days.find(day)?.micros ?? 0);
+    const bookedBefore = this.#sumMonthMicros(month.number) - this.#sumDayMicros(day);
     const monthShare = Math.max(0, Math.floor((perMonthMicros - bookedBefore) / (month.endDay - day)));
     return perDayMicros === null ? monthShare : Math.min(perDayMicros, monthShare);
   }
 
-  #getBookedMonthMicros(month: number): number {
-    return this.#months.find(month)?.micros ?? 0;
+  #countClicks(day: number): number {
+    return (this.#days.find(day)?.clicks ?? 0) + this.#findUseElsewhere('day_clicks', day);
+  }
+
+  #sumDayMicros(day: number): number {
+    return (this.#days.find(day)?.micros ?? 0) + this.#findUseElsewhere('day_micros', day);
+  }
+
+  #sumMonthMicros(month: number): number {
+    return (this.#months.find(month)?.micros ?? 0) + this.#findUseElsewhere('month_micros', month);
+  }
+
+  #findUseElsewhere(kind: QuotaKind, period: number): number {
+    return this.#useElsewhere?.get(`${kind} ${period}`) ?? 0;
   }
 }

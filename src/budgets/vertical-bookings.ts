@@ -50,6 +50,11 @@ export class VerticalBookings {
     return this.#addBookings(offerId);
   }
 
+  /** Returns the bookings of all offers, by the ids of the offers. */
+  get bookings(): ReadonlyMap<string, OfferBookings> {
+    return this.#bookings;
+  }
+
   /** Replaces the bookings of an offer with bookings that track sessions. */
   replaceBookings(offerId: string, offerBookings: OfferBookings): void {
     const old = this.#bookings.get(offerId);

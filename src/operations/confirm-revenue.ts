@@ -33,13 +33,17 @@ import {
   reversalReasons,
 } from '../ledger/ledger-record.ts';
 import { awaitDurableRecord } from './await-durable.ts';
+import { grantAttemptsMax } from './grant-attempts.ts';
 
 export interface ConfirmRevenueDeps {
   readonly clock: Clock;
   readonly subIds: SubIds;
   readonly clickIds: ClickIds;
   readonly catalogs: Pick<CatalogStore, 'findLenderName'>;
-  readonly clickDecider: Pick<ClickDecider, 'computeRestoredClickRevenueMicros'>;
+  readonly clickDecider: Pick<
+    ClickDecider,
+    'computeRestoredClickRevenueMicros' | 'needsGrantForRestoredClick' | 'waitForGrant'
+  >;
   readonly ledger: Ledger;
   readonly analytics: PayoutStateReader;
   readonly queue: SerialQueue;
@@ -185,6 +189,10 @@ async function processBatch(
 
   let lastRecord: AppendedRecord | null = null;
   for (const index of listPayoutsFirst(rows)) {
+    for (let attempt = 0; attempt < grantAttemptsMax; attempt++) {
+      if (!needsGrant(deps, rows[index] as Confirmation, payoutStates)) break;
+      await deps.clickDecider.waitForGrant();
+    }
     const { result, appended } = processRow(deps, rows[index] as Confirmation, payoutStates, nowMs);
     // If the ledger refuses a row, the later rows are skipped, because one of them may reverse the payout of the refused row.
     if (result === null) break;
@@ -208,6 +216,17 @@ function listPayoutsFirst(rows: readonly ParsedRow[]): readonly number[] {
   const indexesOf = (status: ConfirmationStatus) =>
     rows.flatMap((row, index) => (typeof row !== 'string' && row.status === status ? [index] : []));
   return [...indexesOf('funded'), ...indexesOf('reversed')];
+}
+
+/** Whether the row restores a click whose revenue the shard can book only after it gets a part of the budget. */
+function needsGrant(
+  { clickDecider }: ConfirmRevenueDeps,
+  row: Confirmation,
+  payoutStates: PendingPayoutStates,
+): boolean {
+  const { sub, offerId, click } = row;
+  if (click === null || payoutStates.get(row).clickedMs !== null) return false;
+  return clickDecider.needsGrantForRestoredClick(sub, offerId, click.clickedMs, click.valueMicros);
 }
 
 /** Validates one row, and appends an accepted row to the ledger. `result` is null if the ledger refuses the row. */

@@ -14,6 +14,7 @@ import { ledgerRecordKind, type OfferClickedRecord, type UnbookedReason } from '
 import { parseSubIdAndFindSession } from '../sessions/find-session.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import type { DeviceClassifier } from '../user-agents/device-classifier.ts';
+import { grantAttemptsMax } from './grant-attempts.ts';
 
 export interface FollowClickDeps {
   readonly clock: Clock;
@@ -22,7 +23,7 @@ export interface FollowClickDeps {
   readonly clickTokens: ClickTokenCipher;
   readonly clickIds: ClickIds;
   readonly catalogs: CatalogStore;
-  readonly clickDecider: Pick<ClickDecider, 'decideClick'>;
+  readonly clickDecider: Pick<ClickDecider, 'decideClick' | 'needsGrant' | 'waitForGrant'>;
   readonly ledger: Ledger;
   readonly devices: DeviceClassifier;
   readonly clickLimiter: ClickRecordLimiter;
@@ -65,14 +66,17 @@ export type ClickResult =
  * the click's `click_id` recreates the record.
  *
  * The check of the daily cap and the budget (docs/contract.md#budgets-and-pacing) and the append to the ledger run in the same turn of the
- * event loop, so that two simultaneous clicks cannot both count as the last click of a cap.
+ * event loop, so that two simultaneous clicks cannot both count as the last click of a cap. If shards share the limit, the click first waits
+ * until its shard was granted enough for the click.
  */
 export async function followClick(deps: FollowClickDeps, request: ClickRequest): Promise<ClickResult> {
   const link = verifyClickLink(deps, request);
   if (link === null) return { kind: 'unknown' };
-  const { subBytes, payload } = link;
+  const { payload } = link;
   const found = deps.catalogs.loadCatalogByVersion(payload.catalogVersion);
   const catalog = found instanceof Promise ? await found : found;
+  // Another click may have overwritten the bytes in the meantime.
+  let { subBytes } = found instanceof Promise ? { subBytes: deps.subIds.toBytes(request.sub) } : link;
   if (catalog === 'busy') return { kind: 'retry_later', retryAfterSeconds: bounds.retryAfterSeconds };
   const offerIndex = catalog?.findOfferIndex(request.offer) ?? -1;
   if (catalog === null || offerIndex < 0) return { kind: 'unknown' };
@@ -83,6 +87,11 @@ export async function followClick(deps: FollowClickDeps, request: ClickRequest):
   const countable = uncounted === null;
   if (uncounted !== null) deps.onUncounted(uncounted);
   const fullValueMicros = catalog.clickValueMicros(offerIndex, payload.creditBand);
+  for (let attempt = 0; attempt < grantAttemptsMax; attempt++) {
+    if (!deps.clickDecider.needsGrant(subBytes, request.offer, clickedMs, fullValueMicros)) break;
+    await deps.clickDecider.waitForGrant();
+    subBytes = deps.subIds.toBytes(request.sub);
+  }
   const decision = deps.clickDecider.decideClick(subBytes, request.offer, clickedMs, fullValueMicros);
   const shouldRecord =
     countable &&

@@ -48,6 +48,7 @@ import { createClockAdvance } from './open-clock-advance.ts';
 import { openDataFolder } from './open-data-folder.ts';
 import { activateLimitsOfNewCatalogs } from './open-ledger-bookings.ts';
 import { openCertificateStore, openListeners } from './open-listeners.ts';
+import { openSharedLimits } from './open-shared-limits.ts';
 import { openStorage } from './open-storage.ts';
 import { readConsoleFiles, readWidgetScript } from './read-web-files.ts';
 import type { Service, ServiceOptions } from './service.ts';
@@ -108,6 +109,7 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
 
   // Offers
   activateLimitsOfNewCatalogs(options, bookings, catalogs, ledger);
+  const sharedLimits = await openSharedLimits(options, cleanup, bookings, catalogs);
   const logos = await openLogoService(options, cleanup, catalogs);
   recordCatalogChanges(catalogs, audit);
   // The activation of a catalog reads the ledger, so the catalog store must close before the ledger closes.
@@ -147,7 +149,7 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
     devices: new DeviceClassifier(bounds.userAgentCacheEntriesMax),
     catalogs,
     availability: bookings,
-    clickDecider: new ClickDecider(bookings),
+    clickDecider: new ClickDecider(bookings, sharedLimits),
     clickTokens: new ClickTokenCipher(secrets, random),
   };
   const offerDeps = {

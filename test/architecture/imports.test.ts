@@ -15,7 +15,7 @@ audit: bounds domain files
 auth: audit bounds domain files ids secrets
 bench/capacity: bounds domain files
 bounds:
-budgets: bounds catalogs clicks domain files ids ledger matching
+budgets: bounds catalogs clicks domain files ids ledger matching quotas
 catalogs: bounds domain files matching
 cli: analytics audit auth bench/capacity bounds catalogs config confirmations domain event-log experiments files ids ledger
   logging operations secrets server sessions snapshots tls verticals
@@ -39,6 +39,7 @@ metrics: bounds domain ledger
 openapi: bounds catalogs config domain http/routes ids ledger matching operations widgets
 operations: analytics audit auth bounds budgets catalogs clicks confirmations domain event-log experiments ids journal ledger
   matching secrets sessions statistics user-agents widgets
+quotas: bounds domain files
 secrets: bounds domain files
 sessions: bounds domain experiments ids ledger matching secrets
 shards: bounds domain http/engines ids
@@ -79,6 +80,7 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
     'src/audit/',
     'src/auth/',
     'src/analytics/',
+    'src/quotas/',
     'src/files/copy-database.ts',
     'src/files/folder-lock.ts',
     'src/files/shared-database.ts',

@@ -55,6 +55,8 @@ class Bench {
       clickIds: this.clickIds,
       catalogs: { findLenderName: (_vertical, _mode, offerId) => (offerId === 'shown' ? 'Lender of today' : null) },
       clickDecider: {
+        needsGrantForRestoredClick: () => false,
+        waitForGrant: async () => {},
         computeRestoredClickRevenueMicros: (_sub, offerId, _clickedMs, _nowMs, micros) =>
           offerId === 'shown' ? micros : 0,
       },

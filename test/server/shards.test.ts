@@ -27,7 +27,7 @@ test('shards of a data folder share keys, secrets and audit log, and have all ot
   }
   const filesOf = (shard: number) =>
     readdirSync(shardDataDir(rootDir, shard)).filter((name) => !/-(wal|shm|journal)$|\.new$/.test(name));
-  const shared = ['audit.sqlite', 'keys.sqlite', 'secrets.json', 'shards'];
+  const shared = ['audit.sqlite', 'keys.sqlite', 'secrets.json', 'shards', 'shared.sqlite'];
   assert.deepEqual(
     filesOf(1).filter((name) => shared.includes(name)),
     [],

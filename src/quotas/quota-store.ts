@@ -1,0 +1,100 @@
+/** A value, or a promise of the value from a store on another machine. */
+export type Answer<Value> = Value | Promise<Value>;
+
+/**
+ * Kinds of quotas: booked clicks of a day, booked revenue of a day and of a month, and whether a click of a day did not fit into the budget
+ * (1 or 0, without a limit). Stores contain indexes of this list, so its order must never change.
+ */
+export const quotaKinds = ['day_clicks', 'day_micros', 'month_micros', 'day_refusal'] as const;
+export type QuotaKind = (typeof quotaKinds)[number];
+
+/** An amount that the shards share: a daily cap or a budget of an offer in one period. */
+export interface Quota {
+  /** Vertical and mode of the offer, see `encodeVerticalAndMode`. */
+  readonly scope: number;
+  readonly offerId: string;
+  readonly kind: QuotaKind;
+  /** Number of the UTC day or month. */
+  readonly period: number;
+}
+
+/** Amounts in clicks or micro-dollars. `granted` is at least `used`. */
+export interface GrantAmounts {
+  /** Amount that the shard may book in the period. */
+  readonly granted: number;
+  /** Amount that the shard has booked, as of its last request. */
+  readonly used: number;
+}
+
+export interface StoredGrant extends GrantAmounts {
+  readonly quota: Quota;
+}
+
+/** Use of a quota by a shard. */
+export interface ReportedUse {
+  readonly quota: Quota;
+  readonly shard: number;
+  readonly used: number;
+}
+
+/**
+ * Replaces the grant of a shard: sets `granted` and `used`, and then adds at least `need` to `granted` if the limit has room. So one request
+ * reports use, returns a part of a grant, or takes more.
+ */
+export interface GrantRequest extends GrantAmounts {
+  readonly quota: Quota;
+  /** Number of the request, higher than the numbers of all earlier requests of the shard in this epoch. */
+  readonly number: number;
+  /** Amount that is needed in addition to `granted`; 0 if the request takes nothing. */
+  readonly need: number;
+  /** Limit of the quota in the catalog that the shard has activated. Ignored if `need` is 0. */
+  readonly limit: number;
+}
+
+/**
+ * Result of a request. `exhausted`: the use of all shards and the needed amount exceed the limit, so the quota has no room for this amount.
+ * `contended`: other shards may have an unused rest, and were asked to return it; or a shard has not yet declared its use. `outdated`: a
+ * later request of the shard was applied first, or the shard has a later epoch; the request had no effect.
+ */
+export type GrantOutcome = 'settled' | 'granted' | 'exhausted' | 'contended' | 'outdated';
+
+export interface GrantReply {
+  readonly request: GrantRequest;
+  readonly outcome: GrantOutcome;
+  /** Amount granted to the shard after the request. */
+  readonly granted: number;
+}
+
+/** Error for a store that cannot be read or written at the moment. A call that throws it may have had its effect. */
+export class QuotaStoreUnavailableError extends Error {
+  override readonly name = 'QuotaStoreUnavailableError';
+}
+
+/**
+ * Port of the store through which the shards share daily caps and budgets (docs/contributing/decisions/shared-limits.md). Each method is one
+ * atomic operation on the whole store. All methods throw `QuotaStoreUnavailableError`, or reject with it.
+ */
+export interface QuotaStore {
+  /**
+   * Starts a new epoch of a shard, and returns the epoch and the grants of the shard. Requests of earlier epochs have no effect after this
+   * call, even if they arrive late. Also withdraws the requests to return an unused rest.
+   */
+  startEpoch(shard: number): Answer<{ readonly epoch: number; readonly grants: readonly StoredGrant[] }>;
+  /**
+   * Applies the requests of a shard in order, by the rule `settleGrant`, and returns one reply for each request. The sum of the grants of a
+   * quota must be read and changed atomically. When the call returns, the grants survive a power failure.
+   */
+  settle(shard: number, epoch: number, requests: readonly GrantRequest[]): Answer<readonly GrantReply[]>;
+  /**
+   * Stores that a shard has activated a catalog, and has declared its use of the limits in the catalog. Has no effect in a later epoch.
+   *
+   * @param scope vertical and mode of the catalog
+   */
+  markCatalogActive(shard: number, epoch: number, scope: number, version: string): Answer<void>;
+  /** Lists the quotas whose unused rest other shards need. A quota leaves the list when
+   * the shard has no unused rest. */
+  listContended(shard: number): Answer<readonly Quota[]>;
+  /** Returns the use of all shards that changed after the change `since`, and the number of the last change. 0 returns everything. */
+  readUse(since: number): Answer<{ readonly lastChange: number; readonly uses: readonly ReportedUse[] }>;
+  close(): Answer<void>;
+}

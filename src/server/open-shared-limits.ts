@@ -1,0 +1,40 @@
+import type { LedgerBookings } from '../budgets/ledger-bookings.ts';
+import { SharedLimits } from '../budgets/shared-limits.ts';
+import type { CatalogStore } from '../catalogs/catalog-store.ts';
+import { describeError } from '../logging/describe-error.ts';
+import { SqliteQuotaStore, sharedLimitsPath } from '../quotas/sqlite-quota-store.ts';
+import type { CleanupStack } from './lifecycle.ts';
+import { type ServiceOptions, sharedDir } from './service.ts';
+
+/**
+ * Connects the daily caps and budgets of a shard with those of the other shards. Returns null for a service without other shards. Call this
+ * function after the bookings have registered their hooks for new catalogs. Throws `QuotaStoreUnavailableError`.
+ */
+export async function openSharedLimits(
+  options: ServiceOptions,
+  cleanup: CleanupStack,
+  bookings: LedgerBookings,
+  catalogs: CatalogStore,
+): Promise<SharedLimits | null> {
+  const { shard, clock, logger } = options;
+  if (shard === null) return null;
+  const store = new SqliteQuotaStore(sharedLimitsPath(sharedDir(options)), shard.count);
+  const limits = await SharedLimits.start(
+    {
+      shard: shard.number,
+      store,
+      bookings,
+      clock,
+      onUnavailable: (error) =>
+        logger.error({ err: describeError(error) }, 'shared limits cannot be read or written; retrying'),
+      onRecovered: () => logger.info('shared limits can be used again'),
+    },
+    catalogs.currentCatalogs,
+  ).catch((error: unknown) => {
+    store.close();
+    throw error;
+  });
+  cleanup.addCleanupCallback(() => limits.close());
+  catalogs.onCatalogActivated((catalog) => limits.activateCatalog(catalog));
+  return limits;
+}

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { describe, it, type TestContext } from 'node:test';
+import { pino } from 'pino';
+import { resolveSettings } from '../../src/config/service-settings.ts';
+import { dataPaths, shardDataDir } from '../../src/files/data-paths.ts';
+import { readLedgerSince } from '../../src/ledger/ledger.ts';
+import { ledgerRecordKind } from '../../src/ledger/ledger-record.ts';
+import { sharedLimitsPath } from '../../src/quotas/sqlite-quota-store.ts';
+import type { Service } from '../../src/server/service.ts';
+import { startService } from '../../src/server/start-service.ts';
+import { builtInVerticals } from '../../src/verticals/built-in-verticals.ts';
+import type { LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { catalogOf, plainBand, plainOffer } from '../matching/loan-fixtures.ts';
+import { browsers } from '../support/browsers.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { runAfterTest } from '../support/run-after-test.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const vertical = personalLoans;
+const creditBand = 4;
+const offerId = 'an-offer';
+
+/** Four shards of one data folder. A click on the offer earns 0.75 USD. */
+class Shards {
+  readonly rootDir: string;
+  readonly clock = new ManualClock();
+  readonly services: Service[] = [];
+  readonly count: number;
+  #accounts = 0;
+
+  constructor(t: TestContext, count = 4) {
+    this.rootDir = temporaryFolder(t);
+    this.count = count;
+    runAfterTest(t, () => this.close());
+  }
+
+  async startAll(limits: Partial<LoanOffer>): Promise<this> {
+    for (let number = 0; number < this.count; number++) await this.startShard(number, limits);
+    return this;
+  }
+
+  async startShard(number: number, limits: Partial<LoanOffer>): Promise<void> {
+    const { rootDir, count, clock } = this;
+    const bands = { '700-749': plainBand({ confirm_rate: 0.0075 }) };
+    const catalog = JSON.stringify(catalogOf([plainOffer({ id: offerId, payout_usd: 100, bands, ...limits })]));
+    this.services[number] = await startService({
+      ...resolveSettings({ dataDir: shardDataDir(rootDir, number), urls: { click: 'https://go.example' } }),
+      durability: 'write',
+      matcherThreads: 0,
+      secretFile: `${rootDir}/secrets.json`,
+      shard: { number, count, rootDir },
+      registry: builtInVerticals,
+      catalogs: [
+        { vertical, mode: 'live', text: catalog },
+        { vertical, mode: 'test', text: catalog },
+      ],
+      clock,
+      logger: pino({ level: 'silent' }),
+    });
+  }
+
+  /** Clicks in a new session on a shard that got the offer. Resolves when the click is redirected. */
+  async click(shard: number): Promise<void> {
+    const { operationDeps: deps, followClick } = this.services[shard]!;
+    const subId = deps.subIds.createSubId(this.clock.wallMs(), ++this.#accounts, vertical.number, 'live');
+    const sub = Buffer.from(deps.subIds.toBytes(subId));
+    const catalogVersion = deps.catalogs.currentCatalog(vertical.number, 'live').version;
+    deps.ledger.appendWithoutWaiting([
+      ledgerRecordKind.offersViewed,
+      this.clock.wallMs(),
+      sub,
+      catalogVersion,
+      [offerId],
+    ]);
+    const v = deps.clickTokens.encrypt(sub, { catalogVersion, creditBand });
+    const { userAgent } = browsers[0]!;
+    const result = await followClick({ sub: subId, offer: offerId, v, userAgent, uncounted: null });
+    assert.equal(result.kind, 'redirect');
+  }
+
+  /** Closes the shards, and counts the clicks in their ledgers by decision. */
+  async closeAndCount(): Promise<{ readonly booked: number; readonly cap: number; readonly budget: number }> {
+    await this.close();
+    const counts = { booked: 0, cap: 0, budget: 0 };
+    for (let number = 0; number < this.count; number++) {
+      const { ledgerFolder } = dataPaths(shardDataDir(this.rootDir, number));
+      const { ledger } = this.services[number]!.operationDeps;
+      await readLedgerSince(ledgerFolder, ledger, 0, (record) => {
+        if (record[0] !== ledgerRecordKind.offerClicked) return;
+        if (record[7] === true) counts.booked++;
+        else counts[record[8] === 0 ? 'cap' : 'budget']++;
+      });
+    }
+    return counts;
+  }
+
+  async close(): Promise<void> {
+    for (const service of this.services) await service.close();
+  }
+}
+
+/** Clicks 500 times at once, distributed over the shards. */
+async function clickAtOnce(shards: Shards): Promise<void> {
+  await Promise.all(Array.from({ length: 500 }, (_, click) => shards.click(click % shards.count)));
+}
+
+describe('daily caps and budgets over four shards', () => {
+  it('500 simultaneous clicks use up a daily cap exactly', async (t) => {
+    const shards = await new Shards(t).startAll({ daily_cap: 203 });
+    await clickAtOnce(shards);
+    assert.deepEqual(await shards.closeAndCount(), { booked: 203, cap: 297, budget: 0 });
+  });
+
+  it('500 simultaneous clicks use up a budget exactly', async (t) => {
+    // 307 clicks of 0.75 USD, and 0.5 USD.
+    const shards = await new Shards(t).startAll({
+      budget: { per_day_usd: 230.75, per_month_usd: 231, pacing: 'asap' },
+    });
+    await clickAtOnce(shards);
+    assert.deepEqual(await shards.closeAndCount(), { booked: 307, cap: 0, budget: 193 });
+  });
+
+  it('a shard continues after a restart, also without the file of the shared limits', async (t) => {
+    const limits = { daily_cap: 40 };
+    const shards = await new Shards(t).startAll(limits);
+    for (let click = 0; click < 10; click++) await shards.click(0);
+    await shards.services[0]!.close();
+    await shards.startShard(0, limits);
+    for (let click = 0; click < 25; click++) await shards.click(1);
+    await shards.close();
+    rmSync(sharedLimitsPath(shards.rootDir));
+    await shards.startAll(limits);
+    for (let click = 0; click < 10; click++) await shards.click(2);
+    assert.deepEqual(await shards.closeAndCount(), { booked: 40, cap: 5, budget: 0 });
+  });
+
+  it('books nothing with a limit until every shard has declared its use', async (t) => {
+    const shards = new Shards(t, 2);
+    await shards.startShard(0, { daily_cap: 10 });
+    await shards.click(0);
+    await shards.startShard(1, { daily_cap: 10 });
+    await shards.click(0);
+    assert.deepEqual(await shards.closeAndCount(), { booked: 1, cap: 1, budget: 0 });
+  });
+});
