@@ -305,6 +305,7 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
     });
     const owners = new RequestOwners({
       ...commonDeps,
+      clickIds,
       findKeyByHash: (hash) => keyDirectory.findKeyByHash(hash),
       verticals,
       isApiPath: apiPathCheck(apiPaths),

@@ -37,7 +37,9 @@ export function forwardRequests(options: RequestForwarderOptions): RequestHandle
     }
     const owned = owners.findOwner(context);
     const client = owned && findClient(options, owned);
-    if (owned === null || client === null) return handler(context);
+    // A cookie can name an account that does not exist. Every shard refuses such a cookie.
+    const isLocal = owned === null || client === null || (client === undefined && owned.route === 'console');
+    if (isLocal) return handler(context);
     context.routeIndex = options.routeIndex;
     if (client === undefined) options.onFailure(context, 'unreachable');
     else client.forward(context, owned);

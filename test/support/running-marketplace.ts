@@ -13,6 +13,7 @@ import { HttpClient } from './http-client.ts';
 import { ManualClock } from './manual-clock.ts';
 import './patient-deadlines.ts';
 import { temporaryFolder } from './temporary-folder.ts';
+import { startTwoShards } from './two-shards.ts';
 import type { VerticalFixture } from './vertical-fixture.ts';
 import { allFixtures } from './vertical-fixtures.ts';
 
@@ -31,6 +32,13 @@ export interface ApiKeyOptions {
 type KeyVertical = Pick<VerticalFixture, 'vertical'>;
 
 export type StartOptions = Partial<Omit<MarketplaceOptions, 'dataDir' | 'clock' | 'listen'>>;
+
+let isForwarding = false;
+
+/** Makes each following service two shards. The shard of all accounts gets its public requests from the other shard, where they arrive. */
+export function forwardAllRequests(): void {
+  isForwarding = true;
+}
 
 /**
  * A complete service with real sockets, with files in its own folder, with every vertical that has a fixture, and with a
@@ -59,8 +67,8 @@ export class RunningMarketplace {
   static async start(engine: Engine, options: StartOptions = {}): Promise<RunningMarketplace> {
     const folder = temporaryFolder();
     const clock = new ManualClock();
-    const startService = () =>
-      createMarketplace({
+    const startService = () => {
+      const settings: MarketplaceOptions = {
         durability: 'write',
         maxSessions: 10_000,
         // Only tests with a large catalog need a matching thread.
@@ -70,7 +78,9 @@ export class RunningMarketplace {
         dataDir: folder,
         clock,
         listen: { engine, operationsAllowedHosts: ['ops.test'] },
-      });
+      };
+      return isForwarding ? startTwoShards(settings) : createMarketplace(settings);
+    };
     return new RunningMarketplace(clock, folder, startService, await startService());
   }
 

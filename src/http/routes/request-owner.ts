@@ -2,12 +2,14 @@ import { type ApiKey, hashApiKey, parseBearerKey } from '../../auth/api-key.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { parseQueryParameters } from '../../domain/query-string.ts';
 import type { Vertical } from '../../domain/vertical.ts';
-import { encodeVerticalAndMode } from '../../ids/sub-id.ts';
+import type { ClickIds } from '../../ids/click-tokens.ts';
+import { encodeVerticalAndMode, readAccount, readVerticalAndModeKey } from '../../ids/sub-id.ts';
 import { parseTenantCode } from '../../ids/tenant-code.ts';
 import { clickPath } from '../../operations/click-url.ts';
 import { type FindSessionDeps, parseSubIdAndFindSession } from '../../sessions/find-session.ts';
 import type { OwnedRequest } from '../../shards/forward-client.ts';
 import type { RequestContext } from '../engines/listener.ts';
+import { sandboxLandingPath } from './click-routes.ts';
 import { readConsoleCookie } from './console/console-cookie.ts';
 import { consolePath } from './console/console-page.ts';
 import { parseJsonBody } from './request-parsing.ts';
@@ -18,6 +20,7 @@ interface RequestOwnersDeps extends Pick<FindSessionDeps, 'sessions' | 'subIds'>
   /** Finds a key by the result of `hashApiKey`. */
   readonly findKeyByHash: (hash: string) => ApiKey | undefined;
   readonly verticals: readonly Vertical[];
+  readonly clickIds: Pick<ClickIds, 'verify'>;
   /** Whether a path belongs to an API operation. */
   readonly isApiPath: (path: string) => boolean;
 }
@@ -55,6 +58,7 @@ export class RequestOwners {
     const { path } = context;
     const route = sessionRoutes.get(path);
     if (route !== undefined) return this.#findOwnerOfSession(context.query, route);
+    if (path === sandboxLandingPath) return this.#findOwnerOfClick(context.query);
     if (path.startsWith(`${consolePath}/api/`)) return findOwnerOfLogin(context);
     if (!this.#deps.isApiPath(path)) return null;
     const keyText = parseBearerKey(context.getRequestHeader('authorization'));
@@ -87,6 +91,19 @@ export class RequestOwners {
     }
     const { account, vertical, mode } = found.session.tenant;
     return { route, account, verticalAndMode: encodeVerticalAndMode(vertical.number, mode) };
+  }
+
+  /** The landing page of sandbox clicks shows a value that depends on the session. */
+  #findOwnerOfClick(query: string): OwnedRequest | null {
+    const parsed = parseQueryParameters(query, ['click_id']);
+    const click = parsed.ok ? this.#deps.clickIds.verify(parsed.values.click_id ?? '') : null;
+    return (
+      click && {
+        route: 'click',
+        account: readAccount(click.sub),
+        verticalAndMode: readVerticalAndModeKey(click.sub),
+      }
+    );
   }
 
   /** Keys of a vertical that this service does not serve are refused by every shard. */
