@@ -643,6 +643,23 @@ export const bounds = {
 
   // Configuration
   portMax: 65_535,
+  shardsMax: 64,
+  /** `PIPE_BUF` of Linux. */
+  atomicPipeWriteBytes: 4_096,
+  /** Minimum heap size of a shard. */
+  shardHeapMegabytesMin: 64,
+  /** Delay before a shard that ended is started again. The delay doubles each time. */
+  shardRestartDelayMinMs: 250,
+  shardRestartDelayMaxMs: 30_000,
+  /** Time of service after which the delay before the next start is the minimum again. */
+  shardStableMs: 60_000,
+  /** Maximum time that a supervisor waits for the shards of an earlier supervisor, which are still draining. */
+  earlierShardsWaitMs: 15_000,
+  earlierShardsPollMs: 100,
+  /** Maximum time that a supervisor waits for the health or the metrics of a shard. */
+  shardAnswerTimeoutMs: 1_000,
+  /** Maximum size of an answer of a shard to an operator. */
+  shardAnswerBytesMax: 64 * 1024 * 1024,
   matcherThreadsMax: 256,
   sessionLimitMax: 1_000_000_000,
   corsOriginsMax: 64,
@@ -842,6 +859,9 @@ assert(bounds.clicksRecordedPerSessionMax <= 255 && bounds.clickAttributionMs <=
 assert(Number.isInteger(Math.log2(bounds.sessionClickCells)) && bounds.sessionClickCells <= 2 ** 24);
 // A metrics scrape completes before the request deadline even if four metrics time out.
 assert(bounds.scrapeReadTimeoutMs * 4 <= bounds.requestDeadlineMs);
+// A supervisor answers before the request deadline even if a shard is silent.
+assert(bounds.shardAnswerTimeoutMs < bounds.requestDeadlineMs);
+assert(bounds.earlierShardsWaitMs > bounds.drainDeadlineDefaultMs);
 // A matching thread is terminated only if the requests of its batch can no longer be answered.
 assert(bounds.requestDeadlineMs < bounds.matchBatchTimeoutMs);
 assert(bounds.matchThreadRestartDelayMs < bounds.requestDeadlineMs);

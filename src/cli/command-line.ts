@@ -1,12 +1,10 @@
 import process from 'node:process';
 import { CommanderError } from 'commander';
-import { ConfigError } from '../config/env.ts';
-import { OperatorError } from '../domain/operator-error.ts';
 import { packageVersion } from '../server/version.ts';
 import { CommandLineError, exitCodes } from './command.ts';
+import { findExitCode, formatErrorMessage } from './command-errors.ts';
 import { printNotice } from './output.ts';
 import { createProgram, formatUsageError, normalizeArguments } from './program.ts';
-import { InterruptedError } from './signals.ts';
 
 // EPIPE is not a failure: the reader may close the pipe early (`marketplace keys list | head -1`). Any error except EPIPE is a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -35,9 +33,8 @@ try {
 }
 
 function exitCodeOf(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.success : exitCodes.usage;
-  if (error instanceof CommandLineError || error instanceof InterruptedError) return error.exitCode;
-  return error instanceof OperatorError && error.isDamage ? exitCodes.damage : exitCodes.failure;
+  if (!(error instanceof CommanderError)) return findExitCode(error);
+  return error.exitCode === 0 ? exitCodes.success : exitCodes.usage;
 }
 
 /** Prints an error on standard error: with --json as one line of JSON, otherwise as text. Commander has already printed its own errors. */
@@ -46,19 +43,7 @@ function reportError(error: unknown, exitCode: number): void {
   else if (!(error instanceof CommanderError)) printNotice(`marketplace: ${messageOf(error)}`);
 }
 
-/** Returns the message of an expected error or a failed system call, and the stack trace of an unexpected error (a bug). */
 function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error instanceof CommanderError) {
-    return error.code === 'commander.help' ? 'a command is missing' : formatUsageError(error.message);
-  }
-  const isExpected =
-    error instanceof OperatorError || error instanceof ConfigError || error instanceof InterruptedError;
-  return isExpected || isSystemError(error) ? error.message : (error.stack ?? error.message);
-}
-
-/** Whether an error comes from a failed system call (in Node.js or SQLite), or from a SQLite file that another process has locked. */
-function isSystemError(error: Error): boolean {
-  const { syscall, code } = error as NodeJS.ErrnoException;
-  return syscall !== undefined || /^SQLITE_(BUSY|CANTOPEN|FULL|IOERR|PERM|READONLY)/.test(code ?? '');
+  if (!(error instanceof CommanderError)) return formatErrorMessage(error);
+  return error.code === 'commander.help' ? 'a command is missing' : formatUsageError(error.message);
 }

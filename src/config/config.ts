@@ -42,6 +42,8 @@ export interface Config extends ResolvedSettings {
   /** Catalog file, or folder with one catalog file for each vertical; null for the example catalogs of all verticals. */
   readonly catalogPath: string | null;
   readonly logLevel: LogLevel;
+  /** Number of processes that divide the accounts among them. */
+  readonly shards: number;
 }
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -92,7 +94,12 @@ export function loadConfig(
       'a port that the other listener does not use on this host',
     );
   }
-  if (config.testClock) assertLoopbackListeners(config.listen);
+  if (config.testClock) {
+    assertLoopbackListeners(config.listen);
+    if (config.shards > 1) {
+      throw ConfigError.invalidSettingError('SVC_SHARDS', String(config.shards), '1 while SVC_TEST_CLOCK is on');
+    }
+  }
   const warnings = env.unknown.map(
     (name) =>
       `${truncateText(escapeInvisibleCharacters(name), bounds.settingCharactersShown)} is set, but no setting has this name.`,
@@ -159,6 +166,7 @@ function parseConfig(env: Env, machine: MachineResources, sessionsMaxByHeap: num
     drain,
     catalogPath: catalog === undefined ? null : resolve(workingFolder, catalog),
     logLevel: parseChoiceSetting(env, 'SVC_LOG_LEVEL', logLevels) ?? 'info',
+    shards: integer('SVC_SHARDS', 1, bounds.shardsMax) ?? 1,
   };
 }
 

@@ -53,6 +53,7 @@ export const settingNames = [
   'SVC_LISTENER',
   'SVC_DRAIN_DELAY_SECONDS',
   'SVC_DRAIN_DEADLINE_SECONDS',
+  'SVC_SHARDS',
   'SVC_MATCHER_THREADS',
   'SVC_DURABILITY',
   'SVC_RETENTION_DAYS',
@@ -111,6 +112,11 @@ export function readEnv(environment: Readonly<Record<string, string | undefined>
   });
   const unknown = others.filter((name) => nearestSetting(name) === null && !kubernetesServiceName.test(name));
   return { values, misspelled, unknown };
+}
+
+/** Returns the environment of this process with other values of some settings, for a child process. */
+export function environmentWith(values: Env['values']): NodeJS.ProcessEnv {
+  return { ...process.env, ...values };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { bounds } from '../bounds.ts';
 import { OperatorError } from '../domain/operator-error.ts';
@@ -57,7 +57,7 @@ export class FolderMissingError extends DataMissingError {
 }
 
 /** Folder of the shards after shard 0, whose folder is the data folder itself, and of the sockets of all shards. */
-function shardsFolder(rootDir: string): string {
+export function shardsFolder(rootDir: string): string {
   return join(rootDir, 'shards');
 }
 
@@ -71,14 +71,39 @@ export function shardDataDir(rootDir: string, shard: number): string {
  * the operating system allows.
  */
 export function forwardSocketPath(rootDir: string, shard: number): string {
-  const path = join(shardsFolder(rootDir), `${shard}.sock`);
-  const bytesMax = bounds.socketPathBytesMax - join(shardsFolder(''), `${shard}.sock`).length;
+  return socketPath(rootDir, `${shard}.sock`);
+}
+
+/** Returns the path of the Unix socket on which a shard answers operators. Throws as `forwardSocketPath`. */
+export function shardOperationsSocketPath(rootDir: string, shard: number): string {
+  return socketPath(rootDir, `${shard}-operations.sock`);
+}
+
+function socketPath(rootDir: string, name: string): string {
+  const path = join(shardsFolder(rootDir), name);
+  const bytesMax = bounds.socketPathBytesMax - join(shardsFolder(''), name).length - 1;
   if (Buffer.byteLength(path) > bounds.socketPathBytesMax) {
     throw new OperatorError(
       `the path of the data folder ${rootDir} is too long for shards; use one of at most ${bytesMax} bytes`,
     );
   }
   return path;
+}
+
+/** Error for a data folder that has more shards than a start asks for. */
+export class ShardCountError extends OperatorError {
+  override readonly name = 'ShardCountError';
+}
+
+/** Throws `ShardCountError` if a data folder has more than `count` shards, because accounts would be missing. */
+export function assertShardCount(rootDir: string, count: number): void {
+  const folder = shardsFolder(rootDir);
+  const numbers = existsSync(folder) ? readdirSync(folder).filter((name) => /^[1-9]\d*$/.test(name)) : [];
+  const found = Math.max(0, ...numbers.map(Number)) + 1;
+  if (found <= count) return;
+  throw new ShardCountError(
+    `${rootDir} has ${found} shards; start at least as many: marketplace serve --shards ${found} (see SVC_SHARDS)`,
+  );
 }
 
 /** Path of the file that marks a backup until it is complete. */

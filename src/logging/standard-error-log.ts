@@ -5,7 +5,7 @@ import sonicBoom from 'sonic-boom';
 import { bounds } from '../bounds.ts';
 import { errorSerializers } from './describe-error.ts';
 
-interface ProcessLog {
+export interface ProcessLog {
   readonly logger: Logger;
   /** Waits until all lines are written. Returns false if writing takes longer than `bounds.loggerFlushTimeoutMs`. */
   flush(): Promise<boolean>;
@@ -17,8 +17,10 @@ interface ProcessLog {
  * A process that reads standard error slowly cannot block the service. If standard error is a pipe or a socket, lines are buffered up to a
  * limit, and lines above the limit are dropped and counted. If standard error is a file, lines are written synchronously. Lines that cannot
  * be written, for example because the disk is full, stay in the buffer, and are written with a later line.
+ *
+ * @param shard number that every line carries; absent for a process that is no shard
  */
-export function createStandardErrorLog(level: Level | 'silent'): ProcessLog {
+export function createStandardErrorLog(level: Level | 'silent', shard?: number): ProcessLog {
   const timestamp = process.stderr.isTTY ? pino.stdTimeFunctions.isoTime : pino.stdTimeFunctions.epochTime;
   // The access to `process.stderr` above makes a pipe or socket non-blocking, so that no thread waits for its reader.
   const stats = fstatSync(2);
@@ -28,7 +30,10 @@ export function createStandardErrorLog(level: Level | 'silent'): ProcessLog {
     maxLength: bounds.loggerBufferBytesMax,
     // With the default 0, `flush` would not wait.
     minLength: 1,
+    // Several shards write to one pipe. Writes of up to `PIPE_BUF` bytes, which are whole lines, are not mixed.
+    ...(shard !== undefined && { maxWrite: bounds.atomicPipeWriteBytes }),
   });
+  const base = shard === undefined ? null : { shard };
   let droppedLines = 0;
   destination.on('drop', () => {
     droppedLines += 1;
@@ -41,12 +46,12 @@ export function createStandardErrorLog(level: Level | 'silent'): ProcessLog {
     destination.flush();
     const droppedBefore = droppedLines;
     droppedLines = 0;
-    destination.write(formatDroppedLines(droppedBefore, timestamp()) + line);
+    destination.write(formatDroppedLines(droppedBefore, timestamp(), base) + line);
     // The report is dropped together with the line.
     if (droppedLines > 0) droppedLines += droppedBefore;
   };
   return {
-    logger: pino({ level, base: null, timestamp, serializers: errorSerializers }, { write }),
+    logger: pino({ level, base, timestamp, serializers: errorSerializers }, { write }),
     flush() {
       const { promise, resolve } = Promise.withResolvers<boolean>();
       const timer = setTimeout(() => resolve(false), bounds.loggerFlushTimeoutMs);
@@ -58,7 +63,7 @@ export function createStandardErrorLog(level: Level | 'silent'): ProcessLog {
 }
 
 /** @param time text `,"time":...` for a log line */
-function formatDroppedLines(lines: number, time: string): string {
-  const members = JSON.stringify({ lines, msg: 'log lines dropped: standard error was not writable' });
+function formatDroppedLines(lines: number, time: string, base: object | null): string {
+  const members = JSON.stringify({ ...base, lines, msg: 'log lines dropped: standard error was not writable' });
   return `{"level":${pino.levels.values.warn}${time},${members.slice(1)}\n`;
 }

@@ -1,7 +1,7 @@
 import { serviceActor } from '../audit/audit-log.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { TestClock } from '../domain/test-clock.ts';
-import { assertFinishedBackup } from '../files/data-paths.ts';
+import { assertFinishedBackup, assertShardCount } from '../files/data-paths.ts';
 import { createPrivateFolder, restrictFolderToOwner } from '../files/durable-files.ts';
 import { lockFolder } from '../files/folder-lock.ts';
 import { openOrCreateSecretFile } from '../secrets/secret-file.ts';
@@ -10,16 +10,17 @@ import { assertLedgerStart, type FolderEvidence, listLedgerSegments, readFolderE
 import { openTestClock } from './folder-clock.ts';
 import type { CleanupStack } from './lifecycle.ts';
 import { type OpenedAudit, openAuditTrail } from './open-audit-trail.ts';
-import type { ServiceOptions } from './service.ts';
+import { type ServiceOptions, sharedDir } from './service.ts';
 
 /**
  * Creates and locks the data folder, makes it accessible only to its owner, opens the audit log, and loads the secrets. Throws `FolderInUseError` if
- * another process has locked the folder, `TestClockMismatchError` if the folder has a test clock and the options do not ask for one, or the other
+ * another process has locked the folder, `ShardCountError` if the folder has more shards than the options, `TestClockMismatchError` if the folder has a test clock and the options do not ask for one, or the other
  * way round, and `DataMissingError` if the ledger, its first segments or entries of the audit log are missing, or if the folder is an
  * incomplete backup.
  */
 export function openDataFolder(options: ServiceOptions, cleanup: CleanupStack): OpenedDataFolder {
   const { dataDir, secretFile, logger } = options;
+  assertShardCount(sharedDir(options), options.shard?.count ?? 1);
   createPrivateFolder(dataDir);
   const lock = lockFolder(dataDir);
   cleanup.addCleanupCallback(() => lock.release());

@@ -47,7 +47,7 @@ export async function openForwarding(
   { number: ownShard, count, rootDir }: ShardOptions,
   { cleanup, metrics, lifecycle, findShard, handling }: ForwardingDeps,
 ): Promise<Forwarding> {
-  const path = openSocketFolder(rootDir, ownShard);
+  const path = prepareSocket(forwardSocketPath(rootDir, ownShard));
   const listener = await ForwardListener.listen({
     ...handling,
     path,
@@ -86,11 +86,10 @@ export async function openForwarding(
 }
 
 /**
- * Returns the path of the socket of a shard in a folder that only the owner can enter. Deletes the socket of an earlier process: the lock of
- * the data folder makes sure that no other process uses it.
+ * Creates the folder of the sockets of all shards, which only the owner can enter, and deletes the socket of an earlier process: the lock of
+ * the data folder makes sure that no other process uses it. Returns the path of the socket.
  */
-function openSocketFolder(rootDir: string, shard: number): string {
-  const path = forwardSocketPath(rootDir, shard);
+export function prepareSocket(path: string): string {
   createPrivateFolder(dirname(path));
   restrictFolderToOwner(dirname(path));
   rmSync(path, { force: true });

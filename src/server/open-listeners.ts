@@ -1,6 +1,7 @@
 import { bounds } from '../bounds.ts';
 import type { ListenSettings } from '../config/service-settings.ts';
 import { serviceUnavailable } from '../domain/outcome.ts';
+import { shardOperationsSocketPath } from '../files/data-paths.ts';
 import type { HandlingOptions, Listener, ListenerOptions, RequestHandler } from '../http/engines/listener.ts';
 import { startListener } from '../http/engines/start-listener.ts';
 import { errorReply } from '../http/routes/replies.ts';
@@ -9,7 +10,7 @@ import { RequestLogger, type RequestLoggerOptions } from '../logging/request-log
 import type { Metrics } from '../metrics/metrics.ts';
 import { CertificateStore } from '../tls/certificate.ts';
 import type { CleanupStack, ServiceLifecycle } from './lifecycle.ts';
-import { type Forwarding, openForwarding } from './open-forwarding.ts';
+import { type Forwarding, openForwarding, prepareSocket } from './open-forwarding.ts';
 import type { ServiceOptions } from './service.ts';
 
 /** Loads the TLS certificate of the public listener. Returns null without TLS. */
@@ -46,7 +47,7 @@ interface ListenerDeps {
 type Handlers = Readonly<Record<'public' | 'operations' | 'forwarded', RequestHandler>>;
 
 /**
- * Binds the operations listener, then the socket of other shards, and then the public listener. Call this function after all other `open` functions. The listeners are closed
+ * Binds the operations listener, which is a Unix socket in a shard, then the socket of other shards, and then the public listener. Call this function after all other `open` functions. The listeners are closed
  * before all other components, so that pending requests can still use the other components. The listeners reply 503 to every request until
  * `setHandlers` is called.
  */
@@ -60,9 +61,15 @@ export async function openListeners(
 
   const open = async (
     delaysDrain: boolean,
-    options: Pick<ListenerOptions, 'host' | 'port' | 'handler' | 'bodyBytesMax' | 'onReply' | 'tls'>,
+    options: Pick<
+      ListenerOptions,
+      'host' | 'port' | 'sharesPort' | 'socketPath' | 'handler' | 'bodyBytesMax' | 'onReply' | 'tls'
+    >,
   ): Promise<Listener> => {
-    const listener = await startListener(engine, { ...options, ...reports });
+    const listener = await startListener(options.socketPath === undefined ? engine : 'node', {
+      ...options,
+      ...reports,
+    });
     cleanup.addCleanupCallback(async () => {
       const requestsInFlight = await listener.close(
         lifecycle.remainingDrainMs,
@@ -82,7 +89,9 @@ export async function openListeners(
     context.reply(errorReply(error, context.requestId));
   };
   let handlers: Handlers = { public: unready, operations: unready, forwarded: unready };
+  const socketPath = shard === null ? undefined : prepareSocket(shardOperationsSocketPath(shard.rootDir, shard.number));
   const operationsListener = await open(false, {
+    socketPath,
     host: operationsHost,
     port: operationsPort,
     handler: (context) => handlers.operations(context),
@@ -100,6 +109,7 @@ export async function openListeners(
     ...publicLimits,
     host,
     port,
+    sharesPort: shard !== null,
     handler: (context) => handlers.public(context),
     tls: certificate && tls ? { certificate: certificate.currentCertificate, minVersion: tls.minVersion } : undefined,
   });

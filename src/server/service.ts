@@ -19,7 +19,7 @@ import type { ConfirmationsResponse } from '../operations/confirm-revenue.ts';
 import type { ClickRequest, ClickResult } from '../operations/follow-click.ts';
 import type { CertificateReload } from '../tls/certificate.ts';
 
-/** One of several services that divide the accounts of a data folder among them. */
+/** One of several services that divide the accounts of a data folder among them (docs/scaling.md). */
 export interface ShardOptions {
   /** Number of this shard, from 0 to `count - 1`. */
   readonly number: number;

@@ -18,7 +18,7 @@ bounds:
 budgets: bounds catalogs clicks domain files ids ledger matching quotas
 catalogs: bounds domain files matching
 cli: analytics audit auth bench/capacity bounds catalogs config confirmations domain event-log experiments files ids ledger
-  logging operations secrets server sessions snapshots tls verticals
+  logging operations secrets server sessions snapshots supervisor tls verticals
 clicks: bounds domain ids ledger
 config: auth bounds domain tls
 confirmations: bounds clicks domain ids ledger
@@ -45,6 +45,7 @@ sessions: bounds domain experiments ids ledger matching secrets
 shards: bounds domain http/engines ids
 snapshots: bounds domain event-log files ledger
 statistics: bounds domain
+supervisor: auth bounds config domain files http/engines http/routes logging metrics
 tls: bounds domain files
 user-agents: ledger
 verticals: catalogs verticals/*

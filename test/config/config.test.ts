@@ -52,6 +52,7 @@ test('returns the default settings for an empty environment', () => {
       corsOrigins: [],
       testClock: false,
       logLevel: 'info',
+      shards: 1,
     },
     warnings: [],
   });
@@ -77,6 +78,7 @@ test('reads every setting from its environment variable', () => {
     SVC_TLS_MIN_VERSION: '1.3',
     SVC_DRAIN_DELAY_SECONDS: '15',
     SVC_DRAIN_DEADLINE_SECONDS: '30',
+    SVC_SHARDS: '4',
     SVC_MATCHER_THREADS: '0',
     SVC_DURABILITY: 'write',
     SVC_RETENTION_DAYS: '140',
@@ -122,6 +124,7 @@ test('reads every setting from its environment variable', () => {
     corsOrigins: ['https://www.example.com', 'http://localhost:3000'],
     testClock: false,
     logLevel: 'silent',
+    shards: 4,
   });
   assert.deepEqual(warnings, []);
 });
@@ -151,6 +154,7 @@ for (const [name, values] of [
   ['SVC_TLS_MIN_VERSION', ['1.1', '1.2']],
   ['SVC_DRAIN_DELAY_SECONDS', ['601']],
   ['SVC_DRAIN_DEADLINE_SECONDS', ['0']],
+  ['SVC_SHARDS', ['0', '65', 'all']],
   ['SVC_MATCHER_THREADS', ['257']],
   ['SVC_DURABILITY', ['none']],
   ['SVC_RETENTION_DAYS', ['139', '0', '36501']],

@@ -80,6 +80,7 @@ function settingValues(
     SVC_LISTENER: listen.engine,
     SVC_DRAIN_DELAY_SECONDS: config.drain.delayMs / 1000,
     SVC_DRAIN_DEADLINE_SECONDS: config.drain.deadlineMs / 1000,
+    SVC_SHARDS: config.shards,
     SVC_MATCHER_THREADS: config.matcherThreads,
     SVC_DURABILITY: config.durability,
     SVC_RETENTION_DAYS: config.retentionDays,

@@ -2,7 +2,7 @@ import { unwatchFile, watchFile } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Logger } from 'pino';
 import { AuditLogUnavailableError, serviceActor } from '../../audit/audit-log.ts';
 import { defaultLimitOverrides } from '../../auth/rate-limits.ts';
@@ -10,22 +10,27 @@ import { bounds } from '../../bounds.ts';
 import { findCatalogFiles } from '../../catalogs/find-catalog-files.ts';
 import type { VerticalRegistry } from '../../catalogs/vertical-registry.ts';
 import { type Config, loadConfig } from '../../config/config.ts';
+import { readEnv } from '../../config/env.ts';
 import { resolveUrls } from '../../config/resolve-urls.ts';
 import { SerialQueue } from '../../domain/async.ts';
 import { systemClock } from '../../domain/clock.ts';
 import type { ApiKeyMode } from '../../domain/mode.ts';
 import type { Vertical } from '../../domain/vertical.ts';
+import { shardDataDir } from '../../files/data-paths.ts';
 import { diskFullMessage, isDiskFullError, writeFileDurably } from '../../files/durable-files.ts';
 import { isSqliteFileBusy } from '../../files/shared-database.ts';
-import { describeError } from '../../logging/describe-error.ts';
-import { createStandardErrorLog } from '../../logging/standard-error-log.ts';
+import { createStandardErrorLog, type ProcessLog } from '../../logging/standard-error-log.ts';
 import type { Service } from '../../server/service.ts';
 import { startService } from '../../server/start-service.ts';
 import { packageVersion } from '../../server/version.ts';
-import { defineCommand } from '../command.ts';
+import { connectToSupervisor, type SupervisorChannel } from '../../supervisor/shard-messages.ts';
+import { CommandLineError, createIntegerParser, defineCommand, exitCodes } from '../command.ts';
+import { findExitCode, formatErrorMessage } from '../command-errors.ts';
 import { printResult } from '../output.ts';
 import { createRecoveryProgress } from '../progress-bar.ts';
 import { installSignalHandlers } from '../signals.ts';
+import { exitOnUncaughtException } from '../uncaught-exceptions.ts';
+import { serveShards } from './serve-shards.ts';
 import { toStartupError } from './start-error.ts';
 
 export function createCommand(registry: VerticalRegistry): Command {
@@ -35,7 +40,67 @@ export function createCommand(registry: VerticalRegistry): Command {
       'The settings are environment variables; marketplace check-config prints them. The addresses go to standard output, the log to standard error as one JSON object per line.',
     examples: ['marketplace serve', 'SVC_PORT=9000 SVC_DATA_DIR=/var/lib/marketplace marketplace serve'],
     exitCodes: { 0: 'stopped by a signal', 1: 'the start failed, or a second signal ended the drain' },
-  }).action(() => runServer(registry));
+  })
+    .option(
+      '--shards <count>',
+      `divide the accounts among several processes on one port, 1 to ${bounds.shardsMax} (see SVC_SHARDS)`,
+      createIntegerParser(bounds.shardsMax),
+    )
+    .addOption(new Option('--shard <number>', 'run one shard of a supervisor').argParser(Number).hideHelp())
+    .action((options: ServeOptions) => serve(registry, options));
+}
+
+interface ServeOptions {
+  readonly shards?: number;
+  /** Number of the shard that a supervisor runs in this process; absent otherwise. */
+  readonly shard?: number;
+}
+
+/** Runs the service in this process, or, with several shards, in child processes. */
+async function serve(registry: VerticalRegistry, { shards, shard }: ServeOptions): Promise<void> {
+  const env = readEnv();
+  const values = { ...env.values, ...(shards !== undefined && { SVC_SHARDS: String(shards) }) };
+  const { config, warnings } = loadConfig({ ...env, values });
+  const log = createStandardErrorLog(config.logLevel, shard);
+  if (shard !== undefined) return runShard(registry, config, log, shard);
+  // The supervisor logs the warnings for all shards.
+  for (const warning of warnings) log.logger.warn(warning);
+  if (config.shards > 1) await serveShards(config, log);
+  else await runServer(registry, config, log);
+}
+
+/** Shard that this process runs. */
+interface RunningShard {
+  readonly number: number;
+  readonly channel: SupervisorChannel;
+  /** Resolves to the port of the operations listener, if this shard must print the lines of a start. */
+  readonly announced: Promise<number>;
+}
+
+/** Runs one shard. A supervisor has started this process, and reports an error of the start. */
+async function runShard(registry: VerticalRegistry, config: Config, log: ProcessLog, number: number): Promise<void> {
+  const signals = installSignalHandlers();
+  // The supervisor decides about the end of the process. A second signal may come from the process group or the service manager.
+  const ignoreSignal = () => signals.onSecondStopSignal(ignoreSignal);
+  ignoreSignal();
+  const announced = Promise.withResolvers<number>();
+  const channel = connectToSupervisor((message) => {
+    if (message.kind === 'stop') process.emit('SIGTERM', 'SIGTERM');
+    else if (message.kind === 'reload') process.emit('SIGHUP', 'SIGHUP');
+    else if (message.kind === 'exit') process.exit(exitCodes.failure);
+    else if (message.kind === 'announce') announced.resolve(message.operationsPort);
+  });
+  if (channel === null) throw new CommandLineError('--shard is an internal option; use --shards');
+  try {
+    await runServer(registry, config, log, { number, channel, announced: announced.promise });
+  } catch (error) {
+    // The supervisor prints the error.
+    process.exitCode = findExitCode(error);
+    const { exitCode } = process;
+    await channel.send({ kind: 'failed', message: formatErrorMessage(error), exitCode: Number(exitCode) });
+  } finally {
+    channel.close();
+  }
 }
 
 /**
@@ -60,38 +125,22 @@ function watchFiles(
 }
 
 /**
- * Exits with code 1 after an uncaught exception, because the state of the process may be inconsistent. Before the process exits, the
- * exception is logged and `close` is called with a short timeout. `close` writes events that are still buffered, such as views;
- * acknowledged events are already on disk.
- */
-function exitOnUncaughtException(logger: Logger, close: () => Promise<void>): void {
-  let exiting = false;
-  const exit = (): never => process.exit(1);
-  process.on('uncaughtException', (error: unknown, origin) => {
-    // Exits at once after a second exception, which the logger throws if the reader of the log has closed the pipe.
-    if (exiting) exit();
-    exiting = true;
-    setTimeout(exit, bounds.crashCloseTimeoutMs);
-    logger.fatal({ origin, err: describeError(error) }, 'uncaught exception; shutting down');
-    close().then(exit, exit);
-  });
-}
-
-/**
  * Runs the service until a signal stops the process. After SIGINT or SIGTERM, finishes the requests in progress and exits with code 0;
  * a second SIGINT or SIGTERM exits immediately with code 1. SIGHUP reloads the catalogs and the certificate (docs/operating.md).
  */
-async function runServer(registry: VerticalRegistry): Promise<void> {
-  const { config, warnings } = loadConfig();
-  const { logger, flush } = createStandardErrorLog(config.logLevel);
-  for (const warning of warnings) logger.warn(warning);
+async function runServer(
+  registry: VerticalRegistry,
+  config: Config,
+  { logger, flush }: ProcessLog,
+  shard: RunningShard | null = null,
+): Promise<void> {
   const signals = installSignalHandlers();
   let running: Service | null = null;
   exitOnUncaughtException(logger, async () => {
     await running?.closeImmediately();
     await flush();
   });
-  signals.onSecondStopSignal((signal) => {
+  const endAtOnce = (signal: NodeJS.Signals) => {
     // The exit code is set before the flush, because the process may end before `process.exit` is called.
     process.exitCode = 1;
     logger.warn(
@@ -99,9 +148,10 @@ async function runServer(registry: VerticalRegistry): Promise<void> {
       'second signal received; exiting without draining',
     );
     void flush().finally(() => process.exit());
-  });
+  };
+  if (shard === null) signals.onSecondStopSignal(endAtOnce);
 
-  const service = await startServer(config, registry, logger, signals.stopSignal);
+  const service = await startServer(config, registry, logger, signals.stopSignal, shard?.number ?? null);
   if (service === null) {
     logger.info('start canceled by a signal');
     if (!(await flush())) process.exit();
@@ -119,14 +169,17 @@ async function runServer(registry: VerticalRegistry): Promise<void> {
   });
   // Applies a certificate that changed during the start, because the file watcher does not report this change.
   if (!hasReloaded) reloadCertificate(service, logger);
-  try {
-    printStartMessages(config, service);
-  } catch (error) {
-    for (const stop of stopWatching) stop();
-    await service.closeImmediately();
-    throw error;
-  }
+  const print = async (operationsPort: number) => {
+    try {
+      printStartMessages(config, service, operationsPort);
+    } catch (error) {
+      for (const stop of stopWatching) stop();
+      await service.closeImmediately();
+      throw error;
+    }
+  };
   const { engine, ports } = service;
+  if (shard === null) await print(ports!.operations);
   logger.info(
     {
       version: packageVersion,
@@ -135,7 +188,7 @@ async function runServer(registry: VerticalRegistry): Promise<void> {
       httpEngineReason: engine?.reason,
       url: service.urls.public,
       public: { host: config.listen.host, port: ports?.public },
-      operations: { host: config.listen.operationsHost, port: ports?.operations },
+      operations: shard === null ? { host: config.listen.operationsHost, port: ports?.operations } : undefined,
       dataDir: config.dataDir,
       verticals: service.verticals.map(({ segment }) => segment),
       matcherThreads: config.matcherThreads,
@@ -145,6 +198,11 @@ async function runServer(registry: VerticalRegistry): Promise<void> {
     },
     'service started',
   );
+  if (shard !== null) {
+    await shard.channel.send({ kind: 'started' });
+    const operationsPort = await Promise.race([shard.announced, signals.stopRequested]);
+    if (typeof operationsPort === 'number') await print(operationsPort);
+  }
 
   const signal = await signals.stopRequested;
   logger.info({ signal }, 'service draining');
@@ -155,22 +213,29 @@ async function runServer(registry: VerticalRegistry): Promise<void> {
   if (!(await flush())) process.exit();
 }
 
-/** Starts the service. Returns null if `startAbortSignal` cancelled the start. */
+/**
+ * Starts the service. Returns null if `startAbortSignal` cancelled the start.
+ *
+ * @param shard number of the shard that this process runs; null without other shards
+ */
 export async function startServer(
   config: Config,
   registry: VerticalRegistry,
   logger: Logger,
   startAbortSignal: AbortSignal,
+  shard: number | null = null,
 ): Promise<Service | null> {
   // Waits one turn of the event loop, so that a signal that arrived while modules were loaded is handled first. If a stop signal arrived,
   // the service writes no files.
   await nextTurn();
   if (startAbortSignal.aborted) return null;
-  const progress = createRecoveryProgress(process.stderr, logger);
+  const progress = createRecoveryProgress(shard === null ? process.stderr : { write() {} }, logger);
+  const { dataDir: rootDir, shards: count } = config;
   try {
     const service = await startService({
       ...config,
-      shard: null,
+      ...(shard !== null && { dataDir: shardDataDir(rootDir, shard) }),
+      shard: shard === null ? null : { number: shard, count, rootDir },
       registry,
       catalogs:
         config.catalogPath === null
@@ -183,7 +248,8 @@ export async function startServer(
       clock: systemClock,
       logger,
     });
-    for (const warning of resolveUrls(config, service.ports!.public).warnings) logger.warn(warning);
+    const { warnings } = resolveUrls(config, service.ports!.public);
+    if (shard === null || shard === 0) for (const warning of warnings) logger.warn(warning);
     return service;
   } catch (error) {
     if (startAbortSignal.aborted && error === startAbortSignal.reason) return null;
@@ -212,10 +278,8 @@ function watchReloadableFiles(
   return watches;
 }
 
-function printStartMessages({ listen, dataDir }: Config, service: Service): void {
-  printResult(
-    `serving ${listBaseUrls(service).join(', ')}, operations on ${listen.operationsHost}:${service.ports?.operations}`,
-  );
+function printStartMessages({ listen, dataDir }: Config, service: Service, operationsPort: number): void {
+  printResult(`serving ${listBaseUrls(service).join(', ')}, operations on ${listen.operationsHost}:${operationsPort}`);
   printResult(`API documentation: ${service.urls.public}/docs`);
   const { operatorToken, testClock } = service;
   if (testClock !== null) {

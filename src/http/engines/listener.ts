@@ -79,6 +79,9 @@ export interface LoggedRequest {
  */
 export type RequestHandler = (context: RequestContext) => void | Promise<void>;
 
+/** Header with the address of the client of a program that forwards requests to a Unix socket. */
+export const peerAddressHeader = 'x-peer-address';
+
 /** Handler of requests, and callbacks for their outcomes. */
 export interface HandlingOptions {
   readonly handler: RequestHandler;
@@ -106,6 +109,13 @@ export interface ListenerOptions extends HandlingOptions {
   readonly host: string;
   /** TCP port; 0 selects a free port. */
   readonly port: number;
+  /** Whether the kernel may distribute the connections to the port among several processes. Default: false. */
+  readonly sharesPort?: boolean | undefined;
+  /**
+   * Path of a Unix socket that replaces host and port, for the engine `node`. `peerAddressHeader` is then the address of the client. Only
+   * trusted programs must be able to enter the folder of the socket.
+   */
+  readonly socketPath?: string | undefined;
   /** TLS settings for https; undefined for http. */
   readonly tls?: { readonly certificate: Certificate; readonly minVersion: TlsVersion } | undefined;
 }

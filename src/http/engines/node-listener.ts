@@ -8,7 +8,7 @@ import { type ApiError, invalidRequest } from '../../domain/outcome.ts';
 import type { Certificate, TlsVersion } from '../../tls/certificate.ts';
 import { BaseListener, emptyDeadlineLinks } from './base-listener.ts';
 import { BaseRequestContext, BodyBuffer, headersUnavailableMessage, nextRequestId } from './base-request-context.ts';
-import type { Listener, ListenerOptions } from './listener.ts';
+import { type Listener, type ListenerOptions, peerAddressHeader } from './listener.ts';
 import {
   bodyByteLength,
   isBodylessStatus,
@@ -121,9 +121,12 @@ class NodeListener extends BaseListener {
   }
 
   async listen(): Promise<void> {
-    this.server.listen({ host: this.options.host, port: this.options.port, exclusive: true });
+    const { host, port, socketPath, sharesPort = false } = this.options;
+    if (socketPath === undefined) this.server.listen({ host, port, exclusive: true, reusePort: sharesPort });
+    else this.server.listen({ path: socketPath });
     await once(this.server, 'listening');
-    this.onListening((this.server.address() as AddressInfo).port);
+    const address = this.server.address() as AddressInfo | string;
+    this.onListening(typeof address === 'string' ? 0 : address.port);
   }
 
   protected override applyCertificate(certificate: Certificate, minVersion: TlsVersion): void {
@@ -339,6 +342,7 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
 
   override getPeerAddress(): string {
     if (!this.isHandling) throw new Error(headersUnavailableMessage);
+    if (this.listener.options.socketPath !== undefined) return this.getRequestHeader(peerAddressHeader);
     return this.request.socket.remoteAddress ?? '';
   }
 

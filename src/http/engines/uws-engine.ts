@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { bounds } from '../../bounds.ts';
+import type { ListenerOptions } from './listener.ts';
 
 /** Error if uWebSockets.js has no binary for the platform, C library or Node.js version of this machine. */
 export class NativeEngineUnavailableError extends Error {}
@@ -89,10 +90,14 @@ function loaderMessage(error: unknown): string {
 }
 
 /** Listens on the address with Node.js to find out the system error, because uWebSockets.js does not report why `listen` failed. */
-export async function findListenError(host: string, port: number): Promise<unknown> {
+export async function findListenError({
+  host,
+  port,
+  sharesPort = false,
+}: Pick<ListenerOptions, 'host' | 'port' | 'sharesPort'>): Promise<unknown> {
   const server = createServer();
   try {
-    server.listen({ host, port, exclusive: true });
+    server.listen({ host, port, exclusive: true, reusePort: sharesPort });
     await once(server, 'listening');
   } catch (error) {
     return error;

@@ -21,7 +21,7 @@ import {
  */
 export async function startUwsListener(options: ListenerOptions): Promise<Listener> {
   const listener = new UwsListener(options, loadNativeEngine());
-  if (!listener.listen()) throw await findListenError(options.host, options.port);
+  if (!listener.listen()) throw await findListenError(options);
   return listener;
 }
 
@@ -55,8 +55,9 @@ class UwsListener extends BaseListener {
   /** Binds the listening socket. Returns false if the address cannot be used. */
   listen(): boolean {
     const { native, options } = this;
-    // `LIBUS_LISTEN_EXCLUSIVE_PORT` prevents two servers from sharing a port. `listen` calls its callback synchronously.
-    this.acceptor.listen(options.host, options.port, native.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
+    // By default, uWebSockets.js lets several processes listen on a port. `listen` calls its callback synchronously.
+    const listenFlags = options.sharesPort === true ? 0 : native.LIBUS_LISTEN_EXCLUSIVE_PORT;
+    this.acceptor.listen(options.host, options.port, listenFlags, (socket) => {
       if (socket === false) return;
       this.listenSocket = socket;
       this.onListening(native.us_socket_local_port(socket));

@@ -23,7 +23,7 @@ import { allowOnlyGet, PathTable, replyNotFound, withRoute } from './routing.ts'
  *
  * @param names allowed host names without ports, not case-sensitive
  */
-function createHostHeaderCheck(names: readonly string[]): (host: string) => boolean {
+export function createHostHeaderCheck(names: readonly string[]): (host: string) => boolean {
   const allowedNames = new Set(['localhost', ...names.map((name) => name.toLowerCase())]);
   return (host) => {
     if (host === '') return true;
