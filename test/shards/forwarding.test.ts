@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import Database from 'better-sqlite3';
+import { hashApiKey } from '../../src/auth/api-key.ts';
+import { keyFilePath } from '../../src/auth/key-file.ts';
+import { bounds } from '../../src/bounds.ts';
 import { assertError } from '../support/api-caller.ts';
 import { ShardGroup } from '../support/shard-group.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
@@ -21,4 +25,71 @@ test('answers the requests of a session, its clicks and its analytics on every s
   assert.equal(summary.sessions_total, 1);
   assert.equal(group.shard(0).service.operationDeps.sessions.size, 0);
   assertError(await group.caller(key.replace(/.{4}$/, 'ffff'), 0).get('analytics', {}), 'UNAUTHORIZED');
+});
+
+test('both shards log a forwarded request with its ID, and nothing that a client sends makes a request a forwarded one', async (t) => {
+  const group = await ShardGroup.start(t, 2);
+  const key = group.issueKey(1);
+  const headers = { Authorization: `Bearer ${key}`, Forwarded: 'for=0', 'X-Request-Id': 'forged', 'X-Shard': '0' };
+  const path = `/v1/${personalLoansFixture.vertical.segment}/tags`;
+  const answer = await group.shard(0).http.send({ path, headers });
+  assert.equal(answer.status, 200);
+  const requestId = answer.headers.get('x-request-id');
+  const routes = [0, 1].map((shard) => group.shard(shard).log.filter((line) => line.requestId === requestId));
+  assert.deepEqual(
+    routes.map((lines) => lines.map(({ route }) => route)),
+    [['forwarded'], ['tags']],
+  );
+});
+
+test('a repeated, encoded or forged sub gets the answer of one process', async (t) => {
+  const group = await ShardGroup.start(t, 2);
+  const key = group.issueKey(1);
+  const subId = await group.caller(key, 1).createSessionWithFields('tag-a', personalLoansFixture.complete);
+  const { offers } = await group.caller(key, 1).offers(subId);
+  const { search } = new URL(offers[0]!.click_url);
+  const encoded = search.replace('sub_', '%73ub_');
+  const statuses = async (query: string) =>
+    Promise.all([0, 1].map(async (shard) => (await group.shard(shard).http.send({ path: `/c${query}` })).status));
+  assert.deepEqual(await statuses(encoded), [302, 302]);
+  assert.deepEqual(await statuses(`${search}&sub=${subId}`), [404, 404]);
+  assert.deepEqual(await statuses(search.replace(/sub_\w{4}/, 'sub_0000')), [404, 404]);
+});
+
+test('an old key whose digits name an account of another shard is forwarded by its hash', async (t) => {
+  const group = await ShardGroup.start(t, 2);
+  const key = group.issueKey(1);
+  const old = key.replace(/_[0-9a-f]{10}(?=[0-9a-f]{38}$)/, '_0000000102');
+  const database = new Database(keyFilePath(group.rootDir));
+  const hashes = [old, key].map((text) => Buffer.from(hashApiKey(text), 'latin1'));
+  assert.equal(database.prepare('UPDATE keys SET hash = ? WHERE hash = ?').run(...hashes).changes, 1);
+  database.close();
+  group.clock.advance(bounds.unknownApiKeyPollIntervalMs);
+  await group.caller(old, 0).createSession('tag-a');
+  assert.equal(group.shard(1).service.operationDeps.sessions.size, 1);
+});
+
+test('an account that is placed on another shard is forwarded there', async (t) => {
+  const group = await ShardGroup.start(t, 2);
+  const key = group.issueKey(0);
+  const subId = await group.caller(key, 1).createSession('tag-a');
+  assert.equal(group.shard(0).service.operationDeps.sessions.size, 1);
+  const database = new Database(keyFilePath(group.rootDir));
+  database.prepare('INSERT INTO placements (account, vertical_and_mode, shard) VALUES (1, NULL, 1)').run();
+  database.close();
+  for (const shard of [0, 1]) {
+    const answer = () => group.caller(key, shard).get('marketplace', { sub_id: subId.sub_id });
+    // The session stays on the earlier shard.
+    while ((await answer()).status !== 400) group.clock.advance(1_000);
+  }
+});
+
+test('requests of a shard that does not run get 503, and are answered after its start', async (t) => {
+  const group = await ShardGroup.start(t, 2);
+  const [own, others] = [group.issueKey(0), group.issueKey(1)];
+  await group.kill(1);
+  assertError(await group.caller(others, 0).get('tags', {}), 'SERVICE_UNAVAILABLE');
+  assert.equal((await group.caller(own, 0).get('tags', {})).status, 200);
+  await group.startShard(1);
+  while ((await group.caller(others, 0).get('tags', {})).status !== 200);
 });
