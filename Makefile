@@ -61,6 +61,10 @@ match-test: $(INSTALLED) ## compare the ranking of BORROWERS=100000 random borro
 stats-check: $(INSTALLED) ## check the error rates of experiments and write docs/experiments-proof.md; about 10 minutes; RUNS=200 checks with fewer simulations a setting and writes nothing
 	@$(WITH_NODE) node bench/experiments/main.ts $(if $(RUNS),--runs $(RUNS),--publish)
 
+.PHONY: shard-sim
+shard-sim: $(INSTALLED) ## simulate shards that share daily caps and budgets in SCHEDULES=100000 random schedules, and find every mutant; a minute
+	@SCHEDULES=$(or $(SCHEDULES),100000) $(WITH_NODE) node --test test/quotas/shard-simulation.test.ts
+
 crash-test: $(INSTALLED) $(WEB) ## kill the server under load CYCLES=200 times and check that no data is lost or duplicated
 	@LOG_LIVES=1000 $(WITH_NODE) node --test test/event-log/log-lives.test.ts
 	@$(WITH_NODE) node test/crash/main.ts --cycles $(or $(CYCLES),200) $(if $(SEED),--seed $(SEED))

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import { PeriodicTask } from '../domain/async.ts';
@@ -7,6 +6,7 @@ import type { Clock } from '../domain/clock.ts';
 import { getOrAdd } from '../domain/get-or-add.ts';
 import { encodeVerticalAndMode } from '../ids/sub-id.ts';
 import {
+  type GrantReply,
   type GrantRequest,
   type Quota,
   type QuotaKind,
@@ -15,7 +15,7 @@ import {
   type ReportedUse,
   type StoredGrant,
 } from '../quotas/quota-store.ts';
-import { quotaKey, ShardGrants } from '../quotas/shard-grants.ts';
+import { isForOneClick, quotaKey, ShardGrants } from '../quotas/shard-grants.ts';
 import type { LedgerBookings } from './ledger-bookings.ts';
 import type { LimitUse, OfferBookings } from './offer-bookings.ts';
 
@@ -60,8 +60,12 @@ export class SharedLimits {
   /** Offers for which a request did not succeed since the last retry. */
   readonly #refused = new Set<string>();
   #retry: Promise<void> | null = null;
+  #endRetry = () => {};
+  /** Quotas of which the store granted only what one click needs, in this turn of the event loop. */
+  #forOneClick: Quota[] = [];
   #lastChange = 0;
   #isAvailable = true;
+  #isClosed = false;
   #task: PeriodicTask | null = null;
   #contendedPoll: NodeJS.Timeout | null = null;
 
@@ -146,9 +150,14 @@ export class SharedLimits {
 
   /** Waits for the time of the next attempt. */
   waitForRetry(): Promise<void> {
-    this.#retry ??= pause(bounds.grantRetryIntervalMs).then(() => {
-      this.#retry = null;
-      this.#refused.clear();
+    this.#retry ??= new Promise((resolve) => {
+      this.#endRetry = () => {
+        clearTimeout(timer);
+        this.#retry = null;
+        this.#refused.clear();
+        resolve();
+      };
+      const timer = setTimeout(this.#endRetry, bounds.grantRetryIntervalMs);
     });
     return this.#retry;
   }
@@ -157,6 +166,7 @@ export class SharedLimits {
   async close(): Promise<void> {
     clearInterval(this.#contendedPoll ?? undefined);
     await this.#task?.close();
+    this.#isClosed = true;
     const all = [...this.#lastUseMs.values()].map(({ quota }) => this.#giveBack(quota));
     await this.#tryOrWarn(() => this.#settle(all.filter((request) => request !== null)));
     await this.#options.store.close();
@@ -235,7 +245,7 @@ export class SharedLimits {
       const requests = quotas.map((quota) => this.#giveBack(quota)).filter((request) => request !== null);
       try {
         await this.#settle(requests);
-        await store.markCatalogActive(shard, this.#grants.epoch, scope, version);
+        await store.markCatalogActive(shard, this.#grants.epoch, this.#grants.activateCatalog(scope, version));
       } catch (error) {
         this.#declared.set(scope, before);
         throw error;
@@ -250,8 +260,27 @@ export class SharedLimits {
     for (let at = 0; at < requests.length; at += bounds.grantRequestsPerCallMax) {
       const replies = store.settle(shard, this.#grants.epoch, requests.slice(at, at + bounds.grantRequestsPerCallMax));
       // The replies of a store without promises are applied in this turn of the event loop, so that a click need not wait.
-      for (const reply of replies instanceof Promise ? await replies : replies) this.#grants.applyReply(reply);
+      for (const reply of replies instanceof Promise ? await replies : replies) this.#applyReply(reply);
+      if (replies instanceof Promise) this.#endRetry();
     }
+  }
+
+  #applyReply(reply: GrantReply): void {
+    this.#grants.applyReply(reply);
+    if (!isForOneClick(reply)) return;
+    if (this.#forOneClick.length === 0) setImmediate(() => this.#tryOrWarn(() => this.#returnRestsOfClicks()));
+    this.#forOneClick.push(reply.request.quota);
+  }
+
+  /** Returns what was granted for one click, if the click was not booked, for example because it did not fit into another limit. */
+  async #returnRestsOfClicks(): Promise<void> {
+    const quotas = this.#forOneClick;
+    this.#forOneClick = [];
+    if (this.#isClosed) return;
+    const unused = quotas.filter(
+      (quota) => this.#grants.getGranted(quota) > (this.#findUse(quota) ?? Number.POSITIVE_INFINITY),
+    );
+    await this.#settle(unused.map((quota) => this.#giveBack(quota)!));
   }
 
   /** Reports the use since the last report, returns rests that were not used for some time, and reads the use of the other shards. */

@@ -58,6 +58,14 @@ export interface GrantRequest extends GrantAmounts {
  */
 export type GrantOutcome = 'settled' | 'granted' | 'exhausted' | 'contended' | 'outdated';
 
+export interface CatalogActivation {
+  /** Vertical and mode of the catalog. */
+  readonly scope: number;
+  readonly version: string;
+  /** As in `GrantRequest`. */
+  readonly number: number;
+}
+
 export interface GrantReply {
   readonly request: GrantRequest;
   readonly outcome: GrantOutcome;
@@ -86,11 +94,10 @@ export interface QuotaStore {
    */
   settle(shard: number, epoch: number, requests: readonly GrantRequest[]): Answer<readonly GrantReply[]>;
   /**
-   * Stores that a shard has activated a catalog, and has declared its use of the limits in the catalog. Has no effect in a later epoch.
-   *
-   * @param scope vertical and mode of the catalog
+   * Stores that a shard has activated a catalog, and has declared its use of the limits in the catalog. Has no effect in a later epoch, or
+   * after an activation with a higher number.
    */
-  markCatalogActive(shard: number, epoch: number, scope: number, version: string): Answer<void>;
+  markCatalogActive(shard: number, epoch: number, activation: CatalogActivation): Answer<void>;
   /** Lists the quotas whose unused rest other shards need. A quota leaves the list when
    * the shard has no unused rest. */
   listContended(shard: number): Answer<readonly Quota[]>;

@@ -1,8 +1,20 @@
-import { type GrantReply, type GrantRequest, type Quota, quotaKinds, type StoredGrant } from './quota-store.ts';
+import {
+  type CatalogActivation,
+  type GrantReply,
+  type GrantRequest,
+  type Quota,
+  quotaKinds,
+  type StoredGrant,
+} from './quota-store.ts';
 
 /** Returns a text that identifies a quota. */
 export function quotaKey({ scope, offerId, kind, period }: Quota): string {
   return `${scope} ${quotaKinds.indexOf(kind)} ${period} ${offerId}`;
+}
+
+/** Whether the store granted only what one click needs, so that the shard must return what this click does not use. */
+export function isForOneClick({ request, outcome, granted }: GrantReply): boolean {
+  return outcome === 'granted' && granted === request.granted + request.need;
 }
 
 interface Grant {
@@ -25,6 +37,8 @@ export class ShardGrants {
   readonly epoch: number;
   readonly #grants = new Map<string, Grant>();
   #lastRequest = 0;
+  /** Refusals of requests up to this number are ignored. */
+  #forgottenRequest = 0;
 
   /** @param stored result of `QuotaStore.startEpoch` */
   constructor(epoch: number, stored: readonly StoredGrant[]) {
@@ -62,16 +76,23 @@ export class ShardGrants {
     return this.#createRequest(quota, used, granted, Math.max(0, used + amount - granted), limit);
   }
 
+  /** Creates the message that a catalog is active. */
+  activateCatalog(scope: number, version: string): CatalogActivation {
+    return { scope, version, number: ++this.#lastRequest };
+  }
+
   /** Applies a reply of the store. Ignores the reply if a later request of the quota was created. */
   applyReply({ request, outcome, granted }: GrantReply): void {
     const grant = this.#findOrAdd(request.quota);
     if (request.number !== grant.lastRequest || outcome === 'outdated') return;
     grant.granted = granted;
-    if (outcome === 'exhausted') grant.refusedFrom = request.granted + request.need;
+    if (outcome === 'exhausted' && request.number > this.#forgottenRequest)
+      grant.refusedFrom = request.granted + request.need;
   }
 
-  /** Forgets which amounts the store refused, for example because a limit may be higher. */
+  /** Forgets which amounts the store refused, also in replies that are still on their way, for example because a limit may be higher. */
   forgetRefusals(): void {
+    this.#forgottenRequest = this.#lastRequest;
     for (const grant of this.#grants.values()) grant.refusedFrom = Number.POSITIVE_INFINITY;
   }
 

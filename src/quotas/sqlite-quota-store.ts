@@ -3,6 +3,7 @@ import Database from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import { openSqliteFile, type SqliteFileFormat } from '../files/shared-database.ts';
 import {
+  type CatalogActivation,
   type GrantReply,
   type GrantRequest,
   type Quota,
@@ -28,6 +29,7 @@ const format: SqliteFileFormat = {
     scope INTEGER NOT NULL,
     shard INTEGER NOT NULL,
     version TEXT NOT NULL,
+    request INTEGER NOT NULL,
     PRIMARY KEY (scope, shard)
   ) STRICT, WITHOUT ROWID;
 
@@ -105,9 +107,10 @@ export class SqliteQuotaStore implements QuotaStore {
 
   startEpoch(shard: number): { readonly epoch: number; readonly grants: readonly StoredGrant[] } {
     return this.#transact(() => {
-      const { raiseEpoch, resetGrants, selectGrantsOfShard } = this.#statements;
+      const { raiseEpoch, resetGrants, resetCatalogs, selectGrantsOfShard } = this.#statements;
       const { epoch } = raiseEpoch.get(shard)!;
       resetGrants.run(shard);
+      resetCatalogs.run(shard);
       const rows = selectGrantsOfShard.all(shard);
       return { epoch, grants: rows.map((row) => ({ quota: toQuota(row), granted: row.granted, used: row.used })) };
     });
@@ -124,9 +127,9 @@ export class SqliteQuotaStore implements QuotaStore {
     });
   }
 
-  markCatalogActive(shard: number, epoch: number, scope: number, version: string): void {
+  markCatalogActive(shard: number, epoch: number, { scope, version, number }: CatalogActivation): void {
     this.#transact(() => {
-      if (this.#isCurrent(shard, epoch)) this.#statements.upsertCatalog.run(scope, shard, version);
+      if (this.#isCurrent(shard, epoch)) this.#statements.upsertCatalog.run(scope, shard, version, number);
     });
   }
 
@@ -227,10 +230,12 @@ function prepareStatements(database: Database.Database) {
        ON CONFLICT (shard) DO UPDATE SET epoch = epoch + 1 RETURNING epoch`,
     ),
     resetGrants: database.prepare<[number]>('UPDATE grants SET request = 0, contended = 0 WHERE shard = ?'),
+    resetCatalogs: database.prepare<[number]>('UPDATE active_catalogs SET request = 0 WHERE shard = ?'),
     selectGrantsOfShard: database.prepare<[number], QuotaRow & GrantRow>('SELECT * FROM grants WHERE shard = ?'),
-    upsertCatalog: database.prepare<[number, number, string]>(
-      `INSERT INTO active_catalogs (scope, shard, version) VALUES (?, ?, ?)
-       ON CONFLICT (scope, shard) DO UPDATE SET version = excluded.version`,
+    upsertCatalog: database.prepare<[number, number, string, number]>(
+      `INSERT INTO active_catalogs (scope, shard, version, request) VALUES (?, ?, ?, ?)
+       ON CONFLICT (scope, shard) DO UPDATE SET version = excluded.version, request = excluded.request
+       WHERE excluded.request > request`,
     ),
     countCatalogs: database.prepare<[number], { readonly active: number; readonly versions: number }>(
       'SELECT count(*) AS active, count(DISTINCT version) AS versions FROM active_catalogs WHERE scope = ?',

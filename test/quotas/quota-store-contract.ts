@@ -39,8 +39,8 @@ class Shard {
     return grants.map(({ granted, used }) => [granted, used]);
   }
 
-  async activate(version: string): Promise<void> {
-    await this.store.markCatalogActive(this.number, this.epoch, quota.scope, version);
+  async activate(version: string, number = ++this.#requests): Promise<void> {
+    await this.store.markCatalogActive(this.number, this.epoch, { scope: quota.scope, version, number });
   }
 
   async settle(changes: Partial<GrantRequest>): Promise<readonly [GrantOutcome, number]> {
@@ -108,7 +108,9 @@ export function testQuotaStore(name: string, createPlace: (t: TestContext) => Qu
       assert.deepEqual(await two.settle({ granted: 60, used: 60, limit: 0 }), ['settled', 60]);
       await two.activate('v0');
       assert.deepEqual(await one.settle({ need: 2 }), ['granted', 2]);
-      await two.activate('v1');
+      await two.activate('v1', 50);
+      // Arrives late.
+      await two.activate('v0', 49);
       assert.deepEqual(await one.settle({ granted: 2, used: 2, need: 2 }), ['granted', 11]);
     });
 
@@ -120,7 +122,7 @@ export function testQuotaStore(name: string, createPlace: (t: TestContext) => Qu
       assert.deepEqual(await one.start(), [[60, 0]]);
       const late = { quota, number: 11, granted: 0, used: 0, need: 0, limit: 100 };
       assert.equal((await one.store.settle(0, earlier, [late]))[0]!.outcome, 'outdated');
-      await one.store.markCatalogActive(0, earlier, quota.scope, 'v0');
+      await one.store.markCatalogActive(0, earlier, { scope: quota.scope, version: 'v0', number: 99 });
       assert.deepEqual(await one.settle({ number: 1, granted: 60, used: 10, need: 10 }), ['granted', 80]);
     });
 

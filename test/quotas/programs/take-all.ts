@@ -16,7 +16,7 @@ const quota = { scope: 2, offerId: 'an-offer', kind: 'day_clicks', period: 20_00
 const store = new SqliteQuotaStore(path, shards, 5_000);
 const { epoch } = store.startEpoch(shard);
 const grants = new ShardGrants(epoch, []);
-store.markCatalogActive(shard, epoch, quota.scope, 'v1');
+store.markCatalogActive(shard, epoch, grants.activateCatalog(quota.scope, 'v1'));
 let used = 0;
 while (!grants.isExhausted(quota, used, 1)) {
   if (grants.covers(quota, used, 1)) used++;
