@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { bounds } from '../bounds.ts';
 import { OperatorError } from '../domain/operator-error.ts';
 
@@ -97,9 +97,7 @@ export class ShardCountError extends OperatorError {
 
 /** Throws `ShardCountError` if a data folder has more than `count` shards, because accounts would be missing. */
 export function assertShardCount(rootDir: string, count: number): void {
-  const folder = shardsFolder(rootDir);
-  const numbers = existsSync(folder) ? readdirSync(folder).filter((name) => /^[1-9]\d*$/.test(name)) : [];
-  const found = Math.max(0, ...numbers.map(Number)) + 1;
+  const found = listShards(rootDir).at(-1)! + 1;
   if (found <= count) return;
   throw new ShardCountError(
     `${rootDir} has ${found} shards; start at least as many: marketplace serve --shards ${found} (see SVC_SHARDS)`,
@@ -118,4 +116,25 @@ export function assertFinishedBackup(dataDir: string): void {
     dataDir,
     'is a backup that was interrupted, and is incomplete: use another backup, or delete this folder and run marketplace backup again',
   );
+}
+
+/** Returns the numbers of the shards that have a folder in a data folder, in ascending order. Shard 0 always has one. */
+export function listShards(rootDir: string): number[] {
+  const folder = shardsFolder(rootDir);
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => /^[1-9]\d*$/.test(name)) : [];
+  return [0, ...names.map(Number).sort((one, other) => one - other)];
+}
+
+/** Returns the folders of all shards of a data folder. */
+export function listShardFolders(rootDir: string): string[] {
+  return listShards(rootDir).map((shard) => shardDataDir(rootDir, shard));
+}
+
+/** Returns the data folder of a shard, which has the files that all shards share, from the folder of the shard. */
+export function findRootDir(dataDir: string): string {
+  const rootDir = dirname(dirname(resolve(dataDir)));
+  const isShard = shardDataDir(rootDir, Number(basename(dataDir))) === resolve(dataDir);
+  return isShard && existsSync(join(rootDir, 'keys.sqlite')) && !existsSync(join(dataDir, 'keys.sqlite'))
+    ? rootDir
+    : dataDir;
 }

@@ -16,7 +16,13 @@ import {
   type KeyFileNumbers,
   readDataInventory,
 } from '../files/data-inventory.ts';
-import { DataMissingError, type DataPaths, dataPaths, FolderMissingError } from '../files/data-paths.ts';
+import {
+  DataMissingError,
+  type DataPaths,
+  dataPaths,
+  FolderMissingError,
+  listShardFolders,
+} from '../files/data-paths.ts';
 import { formatSubId, readAccount, readSecretNumber, SubIds } from '../ids/sub-id.ts';
 import type { LedgerSubscriber } from '../ledger/ledger.ts';
 import { type LedgerRecord, ledgerRecordKind, parseLedgerRecord } from '../ledger/ledger-record.ts';
@@ -327,6 +333,28 @@ export async function findKnownKeyNumbers(
     for (const account of archive.readAccounts()) accounts.add(account);
   }
   return { accounts: accounts.list(), key, change: keys?.change ?? 0, knownKeys: keys?.knownKeys ?? [] };
+}
+
+/**
+ * As `findKnownKeyNumbers`, for the folders of all shards of a data folder.
+ *
+ * @param options `readonly` must be true if another process may use the folders
+ */
+export async function findKnownNumbersOfShards(
+  rootDir: string,
+  { readonly, ...options }: KnownNumbersOptions & { readonly readonly: boolean },
+): Promise<KeyFileNumbers> {
+  const found: KeyFileNumbers[] = [];
+  for (const dataDir of listShardFolders(rootDir)) {
+    const evidence = readFolderEvidence(dataDir, { readonly });
+    found.push(await findKnownKeyNumbers(evidence, options));
+  }
+  return {
+    accounts: new HighestAccounts(found.flatMap(({ accounts }) => accounts)).list(),
+    key: Math.max(...found.map(({ key }) => key)),
+    change: Math.max(...found.map(({ change }) => change)),
+    knownKeys: found.flatMap(({ knownKeys }) => knownKeys),
+  };
 }
 
 /**

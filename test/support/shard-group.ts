@@ -41,8 +41,12 @@ export class ShardGroup {
     this.#engine = engine;
   }
 
-  static async start(t: TestContext, count: number, engine: Engine = 'uws'): Promise<ShardGroup> {
-    const rootDir = temporaryFolder(t);
+  static async start(
+    t: TestContext,
+    count: number,
+    engine: Engine = 'uws',
+    rootDir = temporaryFolder(t),
+  ): Promise<ShardGroup> {
     registerShards(keyFilePath(rootDir), count);
     const group = new ShardGroup(rootDir, count, engine);
     runAfterTest(t, () => group.close());

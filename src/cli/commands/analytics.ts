@@ -11,7 +11,7 @@ import type { VerticalRegistry } from '../../catalogs/vertical-registry.ts';
 import { loadConfig, readDataDir } from '../../config/config.ts';
 import { daysSinceEpoch, parseIsoDate } from '../../domain/calendar.ts';
 import { toEscapedJson } from '../../domain/text.ts';
-import { dataPaths } from '../../files/data-paths.ts';
+import { type DataPaths, dataPaths, listShardFolders } from '../../files/data-paths.ts';
 import type { DayRange } from '../../operations/analytics-responses.ts';
 import type { DailyFigures } from '../../operations/analytics-schemas.ts';
 import {
@@ -47,7 +47,7 @@ import {
 } from '../output.ts';
 import { runWithProgress } from '../progress-bar.ts';
 import { formatDailyTable, formatLedgerPosition, formatSummary, sessionColumns } from './analytics-text.ts';
-import { findAccountNumber, listKeys } from './keys.ts';
+import { findTenant, listKeys } from './keys.ts';
 import { checkLogWithProgress, resolveLogFolder, toLedgerEnd, withLockedDataFolder } from './log-folder.ts';
 
 type AnalyticsReportKind = 'summary' | 'daily' | 'sessions';
@@ -169,7 +169,7 @@ function rebuildCommand(): Command {
       'SVC_DATA_DIR=/backup/data marketplace analytics rebuild --json | jq .left_out',
     ],
     exitCodes: { 3: 'the ledger is damaged; the store is unchanged', 130: null },
-    json: 'one object: store, replaced, records, left_out, missing, tail_bytes',
+    json: 'one object for each shard: store, replaced, records, left_out, missing, tail_bytes',
   }).action(rebuildAnalytics);
 }
 
@@ -206,19 +206,13 @@ interface AnalyticsReportOptions extends TenantOptions {
 /** Prints a report from the analytics store of the data folder, with the same figures as `GET /analytics`. */
 async function printAnalyticsReport(kind: AnalyticsReportKind, options: AnalyticsReportOptions): Promise<void> {
   const dataDir = readDataDir();
-  const account = findAccountNumber(dataDir, options.account);
-  const filter: CohortFilter = {
-    account,
-    vertical: options.vertical.number,
-    mode: options.mode,
-    referrerTag: options.tag,
-    subs: null,
-  };
+  const { tenant, tenantDir } = findTenant(dataDir, options);
+  const filter: CohortFilter = { ...tenant, referrerTag: options.tag, subs: null };
   const today = daysSinceEpoch(readFolderClock(dataDir).wallMs());
   const range = resolveDayRange({ from: options.from, to: options.to }, today);
   if (range === null) throw new CommandLineError('--from must not be after --to', { exitCode: exitCodes.usage });
   const json = options.json ?? false;
-  await withStoredAnalytics(dataDir, async (analytics) => {
+  await withStoredAnalytics(tenantDir, async (analytics) => {
     if (kind === 'daily') return printDailyReport(analytics, filter, range, today, json);
     if (kind === 'sessions') {
       const pages = readPages(filter, range, (page) => readSessionRows(analytics, page));
@@ -289,53 +283,70 @@ function toJsonLines(items: readonly object[], position: number): string {
 async function printTagCounts(registry: VerticalRegistry, options: { readonly json?: true }): Promise<void> {
   const dataDir = readDataDir();
   const keys = listKeys(dataDir);
-  await withStoredAnalytics(dataDir, async (analytics) => {
-    const counts = (await analytics.countReferrerTags()).map(([account, vertical, test, tags]) => ({
-      account: keys.find((key) => key.account === account)?.accountName ?? null,
-      vertical: registry.verticals.find(({ number }) => number === vertical)?.segment ?? null,
-      mode: test === 1 ? 'test' : 'live',
-      tags,
-      as_of_position: analytics.appliedPosition,
-    }));
-    if (options.json) {
-      printJson(counts);
-      return;
-    }
-    const rows = counts.map(({ account, vertical, mode, tags }) => [
-      account ?? '-',
-      vertical ?? '-',
-      mode,
-      String(tags),
-    ]);
-    if (rows.length > 0) printResult(formatTable(['ACCOUNT', 'VERTICAL', 'MODE', 'TAGS'], rows));
-    const asOf = formatLedgerPosition(analytics.appliedPosition);
-    printNotice(rows.length === 0 ? `No tags found, ${asOf}.` : `Counts are ${asOf}.`);
+  const counts: TagCountRow[] = [];
+  const positions: string[] = [];
+  for (const folder of listShardFolders(dataDir)) {
+    await withStoredAnalytics(folder, async (analytics) => {
+      const tagCounts = await analytics.countReferrerTags();
+      positions.push(formatLedgerPosition(analytics.appliedPosition));
+      for (const [account, vertical, test, tags] of tagCounts) {
+        counts.push({
+          account: keys.find((key) => key.account === account)?.accountName ?? null,
+          vertical: registry.verticals.find(({ number }) => number === vertical)?.segment ?? null,
+          mode: test === 1 ? 'test' : 'live',
+          tags,
+          as_of_position: analytics.appliedPosition,
+        });
+      }
+    });
+  }
+  counts.sort((one, other) => other.tags - one.tags);
+  if (options.json) {
+    printJson(counts);
+    return;
+  }
+  const rows = counts.map(({ account, vertical, mode, tags }) => [account ?? '-', vertical ?? '-', mode, String(tags)]);
+  if (rows.length > 0) printResult(formatTable(['ACCOUNT', 'VERTICAL', 'MODE', 'TAGS'], rows));
+  const asOf = positions.join('; ');
+  printNotice(rows.length === 0 ? `No tags found, ${asOf}.` : `Counts are ${asOf}.`);
+}
+
+interface TagCountRow {
+  readonly account: string | null;
+  readonly vertical: string | null;
+  readonly mode: 'live' | 'test';
+  readonly tags: number;
+  readonly as_of_position: number;
+}
+
+/** Builds new analytics stores from the ledgers of all shards, and replaces the old stores. Requires that no server uses the data folder. */
+async function rebuildAnalytics(options: { readonly json?: true }): Promise<void> {
+  const dataDir = dirname(resolveLogFolder(undefined));
+  await withLockedDataFolder(dataDir, { yes: true }, async () => {
+    for (const folder of listShardFolders(dataDir)) await rebuildShardAnalytics(dataPaths(folder), options);
   });
 }
 
-/** Builds a new analytics store from the ledger and replaces the old store. Requires that no server uses the data folder. */
-async function rebuildAnalytics(options: { readonly json?: true }): Promise<void> {
-  const ledgerFolder = resolveLogFolder(undefined);
-  const dataDir = dirname(ledgerFolder);
-  const { analyticsStoreFile: store } = dataPaths(dataDir);
-  await withLockedDataFolder(dataDir, { yes: true }, async () => {
-    const replaced = existsSync(store);
-    const missing: string[] = [];
-    const { records, leftOut, tornBytes } = await rebuildFromLedger(ledgerFolder, options, missing);
-    if (options.json) {
-      printJson({ store, replaced, records, left_out: leftOut, missing, tail_bytes: tornBytes });
-      return;
-    }
-    if (tornBytes > 0) {
-      printNotice(
-        `The ledger ends with ${tornBytes} bytes of an incomplete record; the next start of the service moves them to a file.`,
-      );
-    }
-    for (const sentence of missing) printNotice(`marketplace: ${sentence}; the figures leave them out`);
-    printResult(`${replaced ? 'rebuilt' : 'built'} ${store} from ${records} records`);
-    for (const [reason, count] of Object.entries(leftOut))
-      if (count > 0) printNotice(`  ${count} not counted: ${reason}`);
-  });
+async function rebuildShardAnalytics(
+  { ledgerFolder, analyticsStoreFile: store }: DataPaths,
+  options: { readonly json?: true },
+): Promise<void> {
+  const replaced = existsSync(store);
+  const missing: string[] = [];
+  const { records, leftOut, tornBytes } = await rebuildFromLedger(ledgerFolder, options, missing);
+  if (options.json) {
+    printJson({ store, replaced, records, left_out: leftOut, missing, tail_bytes: tornBytes });
+    return;
+  }
+  if (tornBytes > 0) {
+    printNotice(
+      `The ledger ends with ${tornBytes} bytes of an incomplete record; the next start of the service moves them to a file.`,
+    );
+  }
+  for (const sentence of missing) printNotice(`marketplace: ${sentence}; the figures leave them out`);
+  printResult(`${replaced ? 'rebuilt' : 'built'} ${store} from ${records} records`);
+  for (const [reason, count] of Object.entries(leftOut))
+    if (count > 0) printNotice(`  ${count} not counted: ${reason}`);
 }
 
 async function rebuildFromLedger(ledgerFolder: string, output: { readonly json?: true }, missing: string[]) {

@@ -17,7 +17,13 @@ import {
   readDataInventory,
   writeDataInventory,
 } from '../../files/data-inventory.ts';
-import { assertFinishedBackup, dataPaths, unfinishedBackupPath } from '../../files/data-paths.ts';
+import {
+  assertFinishedBackup,
+  dataPaths,
+  listShards,
+  shardDataDir,
+  unfinishedBackupPath,
+} from '../../files/data-paths.ts';
 import { createFolderDurably, fsyncPath, writeFileDurably } from '../../files/durable-files.ts';
 import { folderLockPath, lockFolder } from '../../files/folder-lock.ts';
 import { readTestClockDays, writeTestClockDays } from '../../files/test-clock-file.ts';
@@ -60,7 +66,7 @@ interface BackupFolders {
 }
 
 /**
- * Copies the data folder into another folder. The order of the copies is fixed, because a running server may change files during the copy.
+ * Copies the data folder with the folders of all shards into another folder. The order of the copies is fixed, because a running server may change files during the copy.
  * The analytics store and the snapshot are copied before the ledger, because a start refuses a store that has more records than the
  * ledger, and uses no snapshot of later records. The archive of old figures is copied after the ledger, because the server deletes ledger
  * records only after it has archived their figures. Keys are copied after the ledger, so that the copied keys include the account of every
@@ -90,7 +96,12 @@ async function copyDataFolder(folders: BackupFolders, secretFile: string, option
   writeFileDurably(unfinishedBackupPath(target), 'The backup in this folder is not complete.\n');
   // Marked before the first copy, because an interrupted backup must not become a folder without a test clock.
   if (daysAtStart !== null) writeTestClockDays(target, daysAtStart);
-  const { ledger, sealed } = await copyStoreAndLogs(folders, options);
+  const shards: CopiedShard[] = [];
+  for (const number of listShards(dataDir)) {
+    const shard = foldersOfShard(folders, number);
+    createFolderDurably(shard.target);
+    shards.push({ ...shard, ...(await copyStoreAndLogs(shard, options)) });
+  }
   await copyKeyFile(keyFilePath(dataDir), keyFilePath(target));
   // The test clock is read last, because no copied record may be later than the time of the copied clock.
   const advancedDays = readTestClockDays(dataDir);
@@ -98,29 +109,49 @@ async function copyDataFolder(folders: BackupFolders, secretFile: string, option
   // A secret file outside the data folder is not copied: a copy of the data must be useless without the secrets.
   const hasSecrets = dirname(secretFile) === dataDir;
   for (const [from, to] of [
-    [join(dataDir, 'catalogs'), join(target, 'catalogs')],
+    ...shards.flatMap((shard) => [
+      [join(shard.dataDir, 'catalogs'), join(shard.target, 'catalogs')] as const,
+      [keyUsePath(shard.dataDir), keyUsePath(shard.target)] as const,
+    ]),
     [operatorTokenPath(dataDir), operatorTokenPath(target)],
-    [keyUsePath(dataDir), keyUsePath(target)],
     ...(hasSecrets ? [[secretFile, join(target, 'secrets.json')] as const] : []),
   ] as const) {
     if (existsSync(from)) copyAndSync(from, to);
   }
   // Each entry is written before its change, so the audit log that is copied last has the entries of all copied changes.
   const audit = await copyAuditLog(dataDir, target);
-  const { ledger: { acceptedStart } = {}, hasUnitKey } = readDataInventory(dataDir).inventory;
-  const inventory: DataInventory = {
-    ledger: { position: ledger.position, crc: ledger.crc, ...(acceptedStart !== undefined && { acceptedStart }) },
-    ...(sealed !== null && { sealed: { position: sealed.position, crc: sealed.crc } }),
-    keys: readKeyFileNumbers(keyFilePath(target)),
-    ...(hasUnitKey && { hasUnitKey }),
-    ...(audit !== null && { audit }),
-  };
-  writeDataInventory(target, inventory, advancedDays);
+  const keys = readKeyFileNumbers(keyFilePath(target));
+  for (const shard of shards) {
+    writeDataInventory(shard.target, { ...describeCopy(shard), keys, ...(audit !== null && { audit }) }, advancedDays);
+  }
   rmSync(unfinishedBackupPath(target));
   fsyncPath(target);
   if (!hasSecrets) printNotice(`${secretFile} is outside the data folder and was not copied: back it up separately`);
-  if (options.json) printJson({ folder: target, ledger_records: ledger.records, has_secrets: hasSecrets });
-  else printResult(`copied ${ledger.records} records of the ledger and all other data to ${target}`);
+  const records = shards.reduce((sum, { ledger }) => sum + ledger.records, 0);
+  if (options.json) printJson({ folder: target, ledger_records: records, has_secrets: hasSecrets });
+  else printResult(`copied ${records} records of the ledger and all other data to ${target}`);
+}
+
+/** Folders of a shard, and the ends of its copied logs. */
+type CopiedShard = BackupFolders & Awaited<ReturnType<typeof copyStoreAndLogs>>;
+
+/** Returns the folders of one shard of a data folder. */
+function foldersOfShard({ dataDir, target, base }: BackupFolders, shard: number): BackupFolders {
+  return {
+    dataDir: shardDataDir(dataDir, shard),
+    target: shardDataDir(target, shard),
+    base: base && shardDataDir(base, shard),
+  };
+}
+
+/** Returns what the inventory of a copied shard contains about its own files. */
+function describeCopy({ dataDir, ledger, sealed }: CopiedShard): DataInventory {
+  const { ledger: { acceptedStart } = {}, hasUnitKey } = readDataInventory(dataDir).inventory;
+  return {
+    ledger: { position: ledger.position, crc: ledger.crc, ...(acceptedStart !== undefined && { acceptedStart }) },
+    ...(sealed !== null && { sealed: { position: sealed.position, crc: sealed.crc } }),
+    ...(hasUnitKey && { hasUnitKey }),
+  };
 }
 
 /** Returns the absolute paths of the folders. Throws `CommandLineError` if they are not suitable. */

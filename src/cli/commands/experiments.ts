@@ -24,7 +24,7 @@ import { unknownExperimentError } from './experiment-client.ts';
 import { experimentColumns, experimentJsonMembers, formatExperiment, formatResults } from './experiment-text.ts';
 import { closeExperimentCommand } from './experiments-close.ts';
 import { createExperimentCommand, parseExperimentName } from './experiments-create.ts';
-import { findAccountNumber, listKeys } from './keys.ts';
+import { findTenant, listKeys } from './keys.ts';
 
 const storeText =
   'The command reads the analytics store of the data folder (SVC_DATA_DIR, or ./data), also while a server runs. The newest changes may be missing.';
@@ -103,16 +103,16 @@ interface StoredExperiments {
 
 /** Runs a function that reads experiments of one account from the analytics store. */
 async function withStoredExperiments(
-  { account, vertical, mode }: TenantOptions,
+  options: TenantOptions,
   run: (stored: StoredExperiments) => Promise<void>,
 ): Promise<void> {
   const dataDir = readDataDir();
-  const tenant = { account: findAccountNumber(dataDir, account), vertical: vertical.number, mode };
+  const { tenant, tenantDir } = findTenant(dataDir, options);
   const keys = listKeys(dataDir);
   const nowMs = readFolderClock(dataDir).wallMs();
   const findKeyId = (keyNumber: number) => keys.find(({ number }) => number === keyNumber)?.id ?? null;
   const toView = (experiment: Experiment) => toExperimentView(experiment, nowMs, findKeyId);
-  await withStoredAnalytics(dataDir, (analytics) => run({ analytics, tenant, nowMs, toView }));
+  await withStoredAnalytics(tenantDir, (analytics) => run({ analytics, tenant, nowMs, toView }));
 }
 
 async function printExperiments(options: TenantOptions): Promise<void> {

@@ -7,14 +7,14 @@ import type { Clock } from '../../domain/clock.ts';
 import { HighestAccounts } from '../../domain/home-shard.ts';
 import { nodeFileSystem } from '../../event-log/log-files.ts';
 import { logSizeBytes } from '../../event-log/verify-log.ts';
-import { readDataInventory, writeDataInventory } from '../../files/data-inventory.ts';
+import { type KeyFileNumbers, readDataInventory, writeDataInventory } from '../../files/data-inventory.ts';
+import { dataPaths, listShardFolders } from '../../files/data-paths.ts';
 import { readTestClockDays } from '../../files/test-clock-file.ts';
 import {
-  findKnownKeyNumbers,
+  findKnownNumbersOfShards,
   formatAccounts,
   isOlderKeyFile,
   listLedgerSegments,
-  readFolderEvidence,
 } from '../../server/check-data-folder.ts';
 import { CommandLineError, defineCommand } from '../command.ts';
 import { createCommandRecorder } from '../command-recorder.ts';
@@ -29,7 +29,7 @@ export function createKeysRepairCommand(): Command {
     summary: 'accept a key file that is missing or older than the ledger',
     description:
       'Accepts that the current key file is lost. The service does not start with a key file that is missing or older than the ledger, ' +
-      'because account numbers would be assigned twice. The command reads the whole ledger and raises the numbers of the key file, so that ' +
+      'because account numbers would be assigned twice. The command reads the whole ledger of each shard and raises the numbers of the key file, so that ' +
       'new accounts and keys get numbers that were never used. If the key file is missing, the command creates an empty key file. Keys ' +
       'that were created after an older key file was copied are invalid, and keys that were revoked after that are valid again. The ' +
       'service must be stopped. Without --yes, the command only prints what it would do.',
@@ -62,12 +62,10 @@ async function repairKeyFile(dataDir: string, options: RepairOptions): Promise<v
       ...{ was_missing: isMissing, lost_changes: Math.max(0, known.change - stored.change) },
       ...{ accounts_up_to: accountsUpTo, keys_up_to: Math.max(known.key, stored.key) },
     });
-    const { inventory } = readDataInventory(dataDir);
-    const testClockDays = readTestClockDays(dataDir);
     // Forgets the lost keys first: an interrupted repair can then be repeated with the raised numbers.
-    writeDataInventory(dataDir, { ...inventory, keys: { ...known, knownKeys: [] } }, testClockDays);
+    writeKeyNumbers(dataDir, { ...known, knownKeys: [] });
     raiseKeyFileNumbers(path, known);
-    writeDataInventory(dataDir, { ...inventory, keys: readKeyFileNumbers(path) }, testClockDays);
+    writeKeyNumbers(dataDir, readKeyFileNumbers(path));
   }
   const report = {
     outcome: isCurrent ? 'nothing_to_do' : yes ? 'repaired' : 'would_repair',
@@ -98,12 +96,20 @@ async function repairKeyFile(dataDir: string, options: RepairOptions): Promise<v
   if (!yes) printNotice(dryRunNotice);
 }
 
+/** Writes the numbers of the key file to the inventories of all shards. */
+function writeKeyNumbers(dataDir: string, keys: KeyFileNumbers): void {
+  for (const folder of listShardFolders(dataDir)) {
+    writeDataInventory(folder, { ...readDataInventory(folder).inventory, keys }, readTestClockDays(folder));
+  }
+}
+
 function findAllKeyNumbers(dataDir: string, output: { readonly json?: true }) {
-  const evidence = readFolderEvidence(dataDir, { readonly: false });
-  const { ledgerFolder } = evidence.files;
-  const total = listLedgerSegments(evidence.files).length === 0 ? 0 : logSizeBytes(nodeFileSystem, ledgerFolder);
+  const ledgers = listShardFolders(dataDir)
+    .map(dataPaths)
+    .filter((files) => listLedgerSegments(files).length > 0);
+  const total = ledgers.reduce((bytes, { ledgerFolder }) => bytes + logSizeBytes(nodeFileSystem, ledgerFolder), 0);
   return runWithProgress(output, { total, unit: 'bytes' }, (onBytesRead, signal) =>
-    findKnownKeyNumbers(evidence, { ledger: 'all', onBytesRead, signal }),
+    findKnownNumbersOfShards(dataDir, { readonly: false, ledger: 'all', onBytesRead, signal }),
   );
 }
 

@@ -4,10 +4,14 @@ import { type ApiKeyScope, apiKeyScopes, type IssuedKey, parseKeyExpiry } from '
 import { keyFilePath } from '../../auth/key-file.ts';
 import { getKeyState, KeyRegistry, toIssuedKeyJson } from '../../auth/key-registry.ts';
 import { defaultLimitOverrides } from '../../auth/rate-limits.ts';
+import { SqliteKeyDirectory } from '../../auth/sqlite-key-directory.ts';
 import { bounds } from '../../bounds.ts';
 import type { VerticalRegistry } from '../../catalogs/vertical-registry.ts';
 import { readDataDir } from '../../config/config.ts';
-import { assertKeyFileIsCurrent, findKnownKeyNumbers, readFolderEvidence } from '../../server/check-data-folder.ts';
+import { systemClock } from '../../domain/clock.ts';
+import { shardDataDir } from '../../files/data-paths.ts';
+import { encodeVerticalAndMode } from '../../ids/sub-id.ts';
+import { assertKeyFileIsCurrent, findKnownNumbersOfShards } from '../../server/check-data-folder.ts';
 import {
   CommandLineError,
   createChoiceOption,
@@ -123,11 +127,22 @@ export function listKeys(dataDir: string): readonly IssuedKey[] {
   return withKeyRegistry(new KeyRegistry(keyFilePath(dataDir), { mustExist: true }), (registry) => registry.listKeys());
 }
 
-/** Returns the number of an account. Throws `CommandLineError` if no API key has the account. */
-export function findAccountNumber(dataDir: string, name: string): number {
+/**
+ * Finds the account of a tenant, and the folder of the shard that serves the tenant. Throws `CommandLineError` if no API key has the account.
+ */
+export function findTenant(dataDir: string, { account: name, vertical, mode }: TenantOptions) {
+  const onReadError = (error: unknown): never => {
+    throw error;
+  };
   const { account } = listKeys(dataDir).find(({ accountName }) => accountName === name) ?? {};
-  if (account !== undefined) return account;
-  throw new CommandLineError('unknown account; marketplace keys list shows all accounts');
+  if (account === undefined) throw new CommandLineError('unknown account; marketplace keys list shows all accounts');
+  const directory = new SqliteKeyDirectory({ path: keyFilePath(dataDir), clock: systemClock, onReadError });
+  try {
+    const shard = directory.findShard(account, encodeVerticalAndMode(vertical.number, mode));
+    return { tenant: { account, vertical: vertical.number, mode }, tenantDir: shardDataDir(dataDir, shard) };
+  } finally {
+    directory.close();
+  }
 }
 
 /** Parses the expiry of a key, which must be after the time of the data folder. Returns the expiry in milliseconds since the Unix epoch. */
@@ -159,9 +174,8 @@ async function createAndPrintKey(options: CreateKeyOptions): Promise<void> {
   const clock = createFolderClock(dataDir);
   const nowMs = clock.wallMs();
   const path = keyFilePath(dataDir);
-  // A server may be running, so the analytics store is opened read-only.
-  const evidence = readFolderEvidence(dataDir, { readonly: true });
-  assertKeyFileIsCurrent(path, await findKnownKeyNumbers(evidence, { ledger: 'unknown' }));
+  // A server may be running, so the analytics stores are opened read-only.
+  assertKeyFileIsCurrent(path, await findKnownNumbersOfShards(dataDir, { readonly: true, ledger: 'unknown' }));
   const isNewFile = !existsSync(path);
   const record = createCommandRecorder(dataDir, clock);
   const newKey = { accountName: account, vertical, mode, scope, expiresAtMs: expires };

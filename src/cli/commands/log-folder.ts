@@ -4,8 +4,8 @@ import { readDataDir } from '../../config/config.ts';
 import { nodeFileSystem } from '../../event-log/log-files.ts';
 import { segmentHeaderLength } from '../../event-log/log-format.ts';
 import { type LogVerification, logSizeBytes, type VerifyLogOptions, verifyLog } from '../../event-log/verify-log.ts';
-import { assertFinishedBackup } from '../../files/data-paths.ts';
-import { lockFolder } from '../../files/folder-lock.ts';
+import { assertFinishedBackup, listShardFolders, shardsFolder } from '../../files/data-paths.ts';
+import { type FolderLock, lockFolder } from '../../files/folder-lock.ts';
 import { parseRecordTimeMs } from '../../ledger/ledger-record.ts';
 import { CommandLineError } from '../command.ts';
 import { checkFolderClock, openLockedFolderClock } from '../folder-clock.ts';
@@ -19,7 +19,7 @@ export function resolveLogFolder(named: string | undefined): string {
 }
 
 /**
- * Runs a function that changes the data folder, while no service or other command can use the folder. Throws `CommandLineError` if there
+ * Runs a function that changes the data folder, while no service or other command can use the folder or that of another shard in it. Throws `CommandLineError` if there
  * is no data folder, `FolderInUseError` if the data folder is in use, `DataMissingError` if it is an incomplete backup, and
  * `TestClockMismatchError` if `SVC_TEST_CLOCK` does not suit the folder.
  *
@@ -31,14 +31,17 @@ export async function withLockedDataFolder(
   run: (dataDir: string) => Promise<void>,
 ): Promise<void> {
   if (!existsSync(dataDir)) throw new CommandLineError(`there is no data folder at ${dataDir} (see SVC_DATA_DIR)`);
-  const lock = lockFolder(dataDir);
+  const locks: FolderLock[] = [];
   try {
+    // A supervisor locks the folder of the shards, also while it restarts a shard.
+    const shards = [shardsFolder(dataDir)].filter((folder) => existsSync(folder));
+    for (const folder of [...shards, ...listShardFolders(dataDir)]) locks.push(lockFolder(folder));
     assertFinishedBackup(dataDir);
     if (yes) openLockedFolderClock(dataDir);
     else checkFolderClock(dataDir);
     await run(dataDir);
   } finally {
-    lock.release();
+    for (const lock of locks) lock.release();
   }
 }
 

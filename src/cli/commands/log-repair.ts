@@ -7,6 +7,7 @@ import { systemClock } from '../../domain/clock.ts';
 import { nodeFileSystem } from '../../event-log/log-files.ts';
 import type { LogLocation } from '../../event-log/log-scanner.ts';
 import { countTruncatedRecords, type RepairPlan, repairLog, validateTruncation } from '../../event-log/repair-log.ts';
+import { listShardFolders } from '../../files/data-paths.ts';
 import { type FolderLock, lockFolder } from '../../files/folder-lock.ts';
 import { CommandLineError, defineCommand } from '../command.ts';
 import { createCommandRecorder } from '../command-recorder.ts';
@@ -69,8 +70,12 @@ export function createRepairCommand(): Command {
       const { cut, acceptMissingLedger: acceptsLedger, acceptMissingJournal: acceptsJournal } = options;
       const accept = acceptsLedger ? acceptMissingLedger : acceptsJournal ? acceptMissingJournal : null;
       const dataDir = folder === undefined ? readDataDir() : dirname(resolve(folder));
-      if (accept !== null) await withLockedDataFolder(dataDir, options, () => accept(dataDir, options));
-      else if (cut !== undefined) await repairLogAtCut(folder, cut, options);
+      if (accept !== null) {
+        await withLockedDataFolder(dataDir, options, async () => {
+          const shards = folder === undefined ? listShardFolders(dataDir) : [dataDir];
+          for (const shardDir of shards) await accept(shardDir, options);
+        });
+      } else if (cut !== undefined) await repairLogAtCut(folder, cut, options);
       else {
         command.error(
           "error: one of the options '--cut <file:offset>', '--accept-missing-ledger' and '--accept-missing-journal' is required",

@@ -1,12 +1,14 @@
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import type { Command } from 'commander';
 import { bounds } from '../../bounds.ts';
 import { formatIsoTimestampOrNull } from '../../domain/calendar.ts';
+import { OperatorError } from '../../domain/operator-error.ts';
 import { toDisplayText, toEscapedJson } from '../../domain/text.ts';
 import { nodeFileSystem } from '../../event-log/log-files.ts';
 import { parseSegmentFileNames, RecordDecoder } from '../../event-log/log-format.ts';
 import { LogScanner } from '../../event-log/log-scanner.ts';
 import type { LogVerification } from '../../event-log/verify-log.ts';
+import { dataPaths, listShards, shardDataDir } from '../../files/data-paths.ts';
 import { formatSubId, subIdByteLength } from '../../ids/sub-id.ts';
 import {
   deviceClasses,
@@ -27,15 +29,16 @@ function createVerifyCommand(): Command {
   return defineCommand('verify', {
     summary: 'verify a log',
     description:
-      'Reads every record of a log and verifies that each record follows the previous record. Changes nothing; a server may be running.',
+      'Reads every record of a log and verifies that each record follows the previous record. Without a folder, verifies the ledger of each ' +
+      'shard. Changes nothing; a server may be running.',
     examples: ['marketplace log verify', 'marketplace log verify /backup/data/ledger --json | jq .records'],
     exitCodes: { 0: 'the log is intact', 1: null, 3: 'the log is damaged', 130: null },
     json:
-      'one object; for a damaged log, it describes the part before the damage: folder, segments, bytes, records, ' +
+      'one object for each log; for a damaged log, it describes the part before the damage: folder, segments, bytes, records, ' +
       'first_position, last_position, first_at, last_at, tail_bytes, damage',
   })
-    .argument('[folder]', 'folder of the log (default: the ledger of the data folder)')
-    .action(verifyLog);
+    .argument('[folder]', 'folder of the log (default: the ledgers of the data folder)')
+    .action(verifyLogs);
 }
 
 function createInspectCommand(): Command {
@@ -73,9 +76,28 @@ export function createCommand(): Command {
   );
 }
 
-async function verifyLog(named: string | undefined, output: { readonly json?: true }): Promise<void> {
+/** Verifies the named log, or the ledgers of all shards. Throws the first error after all logs are verified. */
+async function verifyLogs(named: string | undefined, output: { readonly json?: true }): Promise<void> {
+  if (named !== undefined) return verifyLog(resolveLogFolder(named), named, output);
+  const ledger = resolveLogFolder(undefined);
+  const errors: OperatorError[] = [];
+  for (const shard of listShards(dirname(ledger))) {
+    const folder = shard === 0 ? ledger : dataPaths(shardDataDir(dirname(ledger), shard)).ledgerFolder;
+    try {
+      await verifyLog(resolveLogFolder(folder), shard === 0 ? undefined : folder, output);
+    } catch (error) {
+      if (!(error instanceof OperatorError)) throw error;
+      errors.push(error);
+    }
+  }
+  const [first, ...others] = errors;
+  for (const { message } of others) printNotice(`marketplace: ${message}`);
+  if (first !== undefined) throw first;
+}
+
+/** @param named folder in the command line of a repair; undefined for the ledger of shard 0 */
+async function verifyLog(folder: string, named: string | undefined, output: { readonly json?: true }): Promise<void> {
   const span = new LogTimeRange();
-  const folder = resolveLogFolder(named);
   const onRecord = (_position: number, record: readonly unknown[]): void => span.extendTimeRange(record);
   const check = await checkLogWithProgress(folder, output, { onRecord });
   if (output.json) printJson(checkToJson(check, span));

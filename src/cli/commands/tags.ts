@@ -14,7 +14,7 @@ import {
 } from '../command.ts';
 import { printPages, withStoredAnalytics } from './analytics.ts';
 import { tagColumns } from './analytics-text.ts';
-import { findAccountNumber } from './keys.ts';
+import { findTenant } from './keys.ts';
 
 export function createCommand({ verticals }: VerticalRegistry): Command {
   return defineCommand('tags', {
@@ -36,10 +36,9 @@ export function createCommand({ verticals }: VerticalRegistry): Command {
     .action(printTags);
 }
 
-async function printTags({ account: name, vertical, mode, json }: TenantOptions): Promise<void> {
-  const dataDir = readDataDir();
-  const tenant = { account: findAccountNumber(dataDir, name), vertical: vertical.number, mode };
-  await withStoredAnalytics(dataDir, (analytics) =>
+async function printTags({ json, ...options }: TenantOptions): Promise<void> {
+  const { tenant, tenantDir } = findTenant(readDataDir(), options);
+  await withStoredAnalytics(tenantDir, (analytics) =>
     printPages(readTagPages(analytics, tenant), analytics, {
       json: json ?? false,
       columns: tagColumns,
