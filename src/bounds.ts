@@ -91,6 +91,12 @@ export const bounds = {
   frameBatchBytesKept: 16 * 1024,
   /** Delay after a lost or refused connection between two shards. */
   shardReconnectDelayMs: 100,
+  /** Time after which a shard redirects a click of another shard itself, if the other shard has not answered. */
+  clickRelayDelayMs: 300,
+  /** Maximum number of clicks that a shard has redirected for other shards, and that the other shards have not recorded yet. */
+  relayedClicksMax: 100_000,
+  /** Maximum number of relayed clicks that are sent to another shard before it has recorded the first of them. */
+  relayedClicksSentMax: 256,
   /** Maximum length of the path of a Unix socket on Linux. */
   socketPathBytesMax: 107,
 

@@ -119,6 +119,10 @@ export class Metrics {
     'reason',
     forwardFailureReasons,
   );
+  readonly countRelayedClick = this.#createCounter(
+    'marketplace_relayed_clicks_total',
+    'Clicks of an account of another shard that this shard redirected, because the other shard did not answer.',
+  );
   readonly countMatchWorkerFailure = this.#createCounter(
     'marketplace_match_worker_failures_total',
     'Matching threads that exited or could not start. They are restarted.',

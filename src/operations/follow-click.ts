@@ -1,18 +1,18 @@
 import { bounds } from '../bounds.ts';
 import type { ClickDecider } from '../budgets/click-decider.ts';
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
-import { toClickRecordItems } from '../clicks/click-decision.ts';
+import { type ClickDecision, toClickRecordItems } from '../clicks/click-decision.ts';
 import type { ClickRecordLimiter } from '../clicks/click-record-limiter.ts';
 import { isWithinAttributionWindow } from '../clicks/click-rules.ts';
 import type { SharedTimeout } from '../domain/async.ts';
 import type { Clock } from '../domain/clock.ts';
-import { LogUnavailableError } from '../event-log/event-log.ts';
+import { type AppendedRecord, LogUnavailableError } from '../event-log/event-log.ts';
 import type { ClickIds, ClickTokenCipher, ClickTokenPayload } from '../ids/click-tokens.ts';
 import { decodeSubId, type SubIds } from '../ids/sub-id.ts';
-import type { Ledger } from '../ledger/ledger.ts';
 import { ledgerRecordKind, type OfferClickedRecord, type UnbookedReason } from '../ledger/ledger-record.ts';
 import { parseSubIdAndFindSession } from '../sessions/find-session.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
+import type { RelayedClick } from '../shards/relayed-clicks.ts';
 import type { DeviceClassifier } from '../user-agents/device-classifier.ts';
 import { grantAttemptsMax } from './grant-attempts.ts';
 
@@ -24,9 +24,13 @@ export interface FollowClickDeps {
   readonly clickIds: ClickIds;
   readonly catalogs: CatalogStore;
   readonly clickDecider: Pick<ClickDecider, 'decideClick' | 'needsGrant' | 'waitForGrant'>;
-  readonly ledger: Ledger;
+  readonly ledger: {
+    readonly healthy: boolean;
+    append(click: OfferClickedRecord): AppendedRecord | null;
+    appendWithoutWaiting(click: OfferClickedRecord): number | null;
+  };
   readonly devices: DeviceClassifier;
-  readonly clickLimiter: ClickRecordLimiter;
+  readonly clickLimiter: Pick<ClickRecordLimiter, 'tryCountClick'>;
   readonly clickTimeout: SharedTimeout;
   /** URL, without a query, of the page to which clicks in sandbox sessions redirect. */
   readonly sandboxLandingUrl: string;
@@ -98,9 +102,8 @@ export async function followClick(deps: FollowClickDeps, request: ClickRequest):
     decision.needsRecord !== false &&
     isWithinAttributionWindow(clickedMs, createdMs) &&
     deps.clickLimiter.tryCountClick(request.sub, subBytes, request.offer);
-  const valueMicros = decision.hasValue ? fullValueMicros : 0;
   // The amount of a sandbox click counts only towards the budget of its offer.
-  const confirmableMicros = mode === 'test' ? 0 : valueMicros;
+  const confirmableMicros = mode === 'test' || !decision.hasValue ? 0 : fullValueMicros;
   const { lenderName, flatPayoutMicros } = catalog.offers[offerIndex]!;
   const clickId = deps.clickIds.issue({
     sub: subBytes,
@@ -116,19 +119,10 @@ export async function followClick(deps: FollowClickDeps, request: ClickRequest):
       : toAbsoluteUrl(catalog.landingUrl(offerIndex, clickId), deps.redirectHostUrl);
 
   if (shouldRecord) {
-    const click = [
-      ledgerRecordKind.offerClicked,
-      clickedMs,
-      subBytes,
-      payload.catalogVersion,
-      request.offer,
-      lenderName,
-      valueMicros,
-      ...toClickRecordItems(decision, flatPayoutMicros),
-    ] as const;
-    if (decision.unbookedReason !== null) deps.onUnbooked(decision.unbookedReason);
-    const durable = await recordClick(deps, click);
-    if (!durable) deps.onUnrecorded();
+    const { catalogVersion } = payload;
+    const { offer } = request;
+    const click = [clickedMs, subBytes, catalogVersion, offer, lenderName, fullValueMicros, flatPayoutMicros] as const;
+    await recordClick(deps, click, decision);
   }
   return { kind: 'redirect', location, clickId };
 }
@@ -158,8 +152,28 @@ function verifyClickLink(
   return payload === null ? null : { subBytes, payload };
 }
 
+/** Appends the record of a decided click to the ledger, and waits until it is durable or late. */
+export async function recordClick(
+  deps: FollowClickDeps,
+  [clickedMs, sub, catalogVersion, offerId, lenderName, fullValueMicros, flatPayoutMicros]: RelayedClick,
+  decision: ClickDecision,
+): Promise<void> {
+  const durable = appendClick(deps, [
+    ledgerRecordKind.offerClicked,
+    clickedMs,
+    sub,
+    catalogVersion,
+    offerId,
+    lenderName,
+    decision.hasValue ? fullValueMicros : 0,
+    ...toClickRecordItems(decision, flatPayoutMicros),
+  ]);
+  if (decision.unbookedReason !== null) deps.onUnbooked(decision.unbookedReason);
+  if (!(await durable)) deps.onUnrecorded();
+}
+
 /** Appends the record of a click to the ledger. Returns false if the record is late (still in the ledger's queue) or lost (queue full). */
-async function recordClick({ ledger, clickTimeout }: FollowClickDeps, click: OfferClickedRecord): Promise<boolean> {
+async function appendClick({ ledger, clickTimeout }: FollowClickDeps, click: OfferClickedRecord): Promise<boolean> {
   const appended = ledger.append(click);
   if (appended === null) {
     // While the ledger is unhealthy, `append` refuses records, but `appendWithoutWaiting` adds records to the queue.

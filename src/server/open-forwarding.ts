@@ -6,10 +6,12 @@ import { forwardSocketPath } from '../files/data-paths.ts';
 import { createPrivateFolder, restrictFolderToOwner } from '../files/durable-files.ts';
 import type { HandlingOptions, RequestContext, RequestHandler } from '../http/engines/listener.ts';
 import { forwardedRouteIndex } from '../http/routes/routing.ts';
+import { describeError } from '../logging/describe-error.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { ForwardClient, type ForwardFailure } from '../shards/forward-client.ts';
 import { ForwardListener } from '../shards/forward-listener.ts';
-import { forwardRequests, type RequestOwnerFinder } from '../shards/request-forwarder.ts';
+import type { RelayedClick } from '../shards/relayed-clicks.ts';
+import { forwardRequests, type RequestForwarderOptions } from '../shards/request-forwarder.ts';
 import type { CleanupStack, ServiceLifecycle } from './lifecycle.ts';
 import type { ServiceOptions, ShardOptions } from './service.ts';
 
@@ -24,8 +26,13 @@ interface ForwardingDeps {
 
 /** Forwarding of public requests to the shards of their accounts. */
 export interface Forwarding {
-  /** Returns a handler that forwards the requests of other shards, and passes all other requests to `handler`. */
-  readonly forwardRequests: (owners: RequestOwnerFinder, handler: RequestHandler) => RequestHandler;
+  /** Returns a handler that forwards the requests of other shards, and passes all other requests to the handler of this shard. */
+  readonly forwardRequests: (routes: ForwardedRoutes) => RequestHandler;
+}
+
+interface ForwardedRoutes extends Pick<RequestForwarderOptions, 'owners' | 'handler' | 'readClick'> {
+  /** Decides and records a click that another shard has redirected. */
+  readonly recordRelayedClick: (click: RelayedClick) => Promise<void>;
 }
 
 const problems: Readonly<Record<ForwardFailure, ServiceProblem>> = {
@@ -47,12 +54,16 @@ export async function openForwarding(
   { number: ownShard, count, rootDir }: ShardOptions,
   { cleanup, metrics, lifecycle, findShard, handling }: ForwardingDeps,
 ): Promise<Forwarding> {
+  // Clicks that arrive during the start wait until the service can record them.
+  const recorder = Promise.withResolvers<ForwardedRoutes['recordRelayedClick']>();
   const path = prepareSocket(forwardSocketPath(rootDir, ownShard));
   const listener = await ForwardListener.listen({
     ...handling,
     path,
     shard: ownShard,
     isOwner: (account, verticalAndMode) => findShard(account, verticalAndMode) === ownShard,
+    recordRelayedClick: async (click) => (await recorder.promise)(click),
+    onRelayError: (error) => logger.error({ err: describeError(error) }, 'click of another shard not recorded'),
   });
   cleanup.addCleanupCallback(() => listener.close(lifecycle.remainingDrainMs));
 
@@ -73,15 +84,22 @@ export async function openForwarding(
       path: forwardSocketPath(rootDir, shard),
       ownShard,
       shard,
+      relayedClicksMax: Math.floor(bounds.relayedClicksMax / (count - 1)),
       onFailure,
+      onClickRelayed: metrics.countRelayedClick,
       onConnectionChange,
     });
-    cleanup.addCleanupCallback(() => client.close());
+    cleanup.addCleanupCallback(async () => {
+      const lostClicks = await client.close(lifecycle.remainingDrainMs);
+      if (lostClicks > 0) logger.warn({ shard, lostClicks }, 'clicks lost that another shard has not recorded');
+    });
     clients.set(shard, client);
   }
   return {
-    forwardRequests: (owners, handler) =>
-      forwardRequests({ owners, ownShard, findShard, clients, routeIndex: forwardedRouteIndex, onFailure, handler }),
+    forwardRequests: ({ recordRelayedClick, ...routes }) => {
+      recorder.resolve(recordRelayedClick);
+      return forwardRequests({ ...routes, ownShard, findShard, clients, routeIndex: forwardedRouteIndex, onFailure });
+    },
   };
 }
 

@@ -121,6 +121,7 @@ export async function openListeners(
     public: publicListener,
     operations: operationsListener,
     forwarding,
+    onHandlerError: reports.onHandlerError,
     setHandlers: (served: Handlers) => {
       handlers = served;
     },

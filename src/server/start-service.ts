@@ -9,7 +9,7 @@ import { SerialQueue, SharedTimeout } from '../domain/async.ts';
 import { daysSinceEpoch } from '../domain/calendar.ts';
 import { adminRoutes } from '../http/routes/admin-routes.ts';
 import { admitByKey, apiPathCheck, apiRoutes } from '../http/routes/api-routes.ts';
-import { clickRoutes, renderLandingPage, sandboxLandingPath } from '../http/routes/click-routes.ts';
+import { clickRoutes, readClickToRelay, renderLandingPage, sandboxLandingPath } from '../http/routes/click-routes.ts';
 import { partnerConsoleRoutes } from '../http/routes/console/partner-console.ts';
 import { CorsPolicy } from '../http/routes/cors.ts';
 import { publicRoutes } from '../http/routes/public-routes.ts';
@@ -31,6 +31,7 @@ import { createOfferUrls } from '../operations/click-url.ts';
 import { confirmRevenue } from '../operations/confirm-revenue.ts';
 import { ExperimentChanges } from '../operations/experiments/experiment-changes.ts';
 import { followClick } from '../operations/follow-click.ts';
+import { recordRelayedClick } from '../operations/relay-click.ts';
 import { PendingFieldChanges } from '../operations/submit-inputs.ts';
 import { RandomBytesPool } from '../secrets/random-pool.ts';
 import { DeviceClassifier } from '../user-agents/device-classifier.ts';
@@ -311,7 +312,13 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
       isApiPath: apiPathCheck(apiPaths),
     });
     listeners.setHandlers({
-      public: listeners.forwarding?.forwardRequests(owners, routes) ?? routes,
+      public:
+        listeners.forwarding?.forwardRequests({
+          owners,
+          handler: routes,
+          readClick: readClickToRelay(clickDeps, listeners.onHandlerError),
+          recordRelayedClick: (click) => recordRelayedClick(clickDeps, click),
+        }) ?? routes,
       forwarded: routes,
       operations: adminRoutes({
         ...loginDeps,

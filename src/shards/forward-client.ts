@@ -4,6 +4,7 @@ import type { RequestContext } from '../http/engines/listener.ts';
 import type { TenantNumbers } from '../ids/tenant-code.ts';
 import { type ForwardedRoute, forwardedHeaders } from './forwarded-headers.ts';
 import { FrameError, FrameReader, FrameWriter, frameKind, frameVersion } from './frames.ts';
+import { type RelayedClick, RelayedClicks } from './relayed-clicks.ts';
 
 /**
  * Why a request was not forwarded or not answered: the other shard cannot be reached, has too many unanswered requests, or closed the
@@ -23,8 +24,21 @@ interface ForwardClientOptions {
   readonly shard: number;
   /** Replies to a request that the other shard will not answer. */
   readonly onFailure: (context: RequestContext, reason: ForwardFailure) => void;
+  /** Maximum number of relayed clicks that the other shard has not recorded yet. */
+  readonly relayedClicksMax: number;
+  /** Called when this shard redirects a click of the other shard itself. */
+  readonly onClickRelayed: () => void;
   /** Called when a connection is established, and when an established connection is lost. */
   readonly onConnectionChange: (connected: boolean) => void;
+}
+
+/** Redirects a click on this shard, and calls `addClick` with the click if it can count. */
+export type RelayClick = (addClick: (click: RelayedClick) => boolean) => void;
+
+/** A forwarded click that is not answered yet. */
+interface PendingClick {
+  readonly sentMs: number;
+  readonly relay: RelayClick;
 }
 
 interface Connection {
@@ -44,11 +58,15 @@ export function readForwardedHeaders(context: RequestContext, route: ForwardedRo
 
 /**
  * Connection to another shard, over which requests are forwarded. Reconnects after a lost connection. Requests are never sent twice: a
- * request whose connection is lost gets an error.
+ * request whose connection is lost gets an error. A click is redirected by this shard instead, also if the other shard does not answer in
+ * time.
  */
 export class ForwardClient {
   readonly #options: ForwardClientOptions;
   readonly #pending = new Map<number, RequestContext>();
+  /** Clicks among the pending requests, oldest first. */
+  readonly #pendingClicks = new Map<number, PendingClick>();
+  readonly #relayedClicks: RelayedClicks;
   readonly #cancelTimer: NodeJS.Timeout;
   #reconnectTimer: NodeJS.Timeout | undefined;
   /** Null while there is no established connection. */
@@ -59,8 +77,11 @@ export class ForwardClient {
 
   constructor(options: ForwardClientOptions) {
     this.#options = options;
+    this.#relayedClicks = new RelayedClicks(options.relayedClicksMax, (id, click) =>
+      this.#send([frameKind.relayedClick, id, ...click]),
+    );
     this.#socket = this.#connect();
-    this.#cancelTimer = setInterval(() => this.#cancelEnded(), bounds.deadlineCheckIntervalMs);
+    this.#cancelTimer = setInterval(() => this.#checkPending(), bounds.deadlineCheckIntervalMs);
   }
 
   /** Forwards a request whose body is not read yet. Must be called before the handler returns or awaits. */
@@ -76,6 +97,12 @@ export class ForwardClient {
     );
   }
 
+  /** Forwards a click. If the other shard does not answer in time, calls `relay`. */
+  forwardClick(context: RequestContext, owned: OwnedRequest, relay: RelayClick): void {
+    const id = this.#sendHead(context, owned, readForwardedHeaders(context, owned.route), '', false, relay);
+    if (id !== null) this.#pendingClicks.set(id, { sentMs: performance.now(), relay });
+  }
+
   /** Forwards a request whose headers, peer address and body were already read. */
   forwardWithBody(
     context: RequestContext,
@@ -88,33 +115,37 @@ export class ForwardClient {
     if (id !== null) this.#sendBody(id, context, body);
   }
 
-  /** Closes the connection. Pending requests get an error. */
-  close(): void {
+  /**
+   * Waits until the other shard has recorded all relayed clicks, but at most `graceMs` milliseconds, and closes the connection. Pending
+   * requests get an error. Returns the number of relayed clicks that are lost.
+   */
+  async close(graceMs: number): Promise<number> {
+    await this.#relayedClicks.waitUntilTaken(graceMs);
     this.#isClosed = true;
     clearInterval(this.#cancelTimer);
     clearTimeout(this.#reconnectTimer);
     this.#socket.destroy();
     this.#connection = null;
     this.#failPending();
+    return this.#relayedClicks.size;
   }
 
-  /** Sends the head of a request, and returns its id. If the request cannot be sent, calls `onFailure` and returns null. */
+  /** Sends the head of a request, and returns its id. If the request cannot be sent, answers it and returns null. */
   #sendHead(
     context: RequestContext,
     { route, account, verticalAndMode }: OwnedRequest,
     headers: readonly string[],
     peerAddress: string,
     bodyFollows: boolean,
+    relay: RelayClick | null = null,
   ): number | null {
-    const { onFailure } = this.#options;
-    const connection = this.#connection;
-    if (connection === null) {
-      onFailure(context, 'unreachable');
+    const writer = this.#connection?.writer;
+    if (writer === undefined) {
+      this.#fail(context, 'unreachable', relay);
       return null;
     }
-    const { writer } = connection;
     if (this.#pending.size >= bounds.forwardedRequestsMax || writer.unsentBytes >= bounds.forwardedBytesUnsentMax) {
-      onFailure(context, 'full');
+      this.#fail(context, 'full', relay);
       return null;
     }
     this.#lastId = (this.#lastId + 1) >>> 0;
@@ -148,13 +179,35 @@ export class ForwardClient {
     this.#connection?.writer.write(frame, bounds.requestFrameBytesMax);
   }
 
-  /** Cancels forwarded requests whose client has disconnected, or whose deadline has passed. */
-  #cancelEnded(): void {
-    for (const [id, context] of this.#pending) {
-      if (!context.ended) continue;
-      this.#pending.delete(id);
-      this.#send([frameKind.cancel, id]);
+  /** Answers a request that the other shard will not answer. */
+  #fail(context: RequestContext, reason: ForwardFailure, relay: RelayClick | null): void {
+    if (relay === null) this.#options.onFailure(context, reason);
+    else this.#relay(relay);
+  }
+
+  #relay(relay: RelayClick): void {
+    this.#options.onClickRelayed();
+    relay((click) => this.#relayedClicks.add(click));
+  }
+
+  /**
+   * Cancels forwarded requests whose client has disconnected, or whose deadline has passed. Redirects the clicks that the other shard has not
+   * answered in time.
+   */
+  #checkPending(): void {
+    for (const [id, context] of this.#pending) if (context.ended) this.#cancel(id);
+    const relayedMs = performance.now() - bounds.clickRelayDelayMs;
+    for (const [id, { sentMs, relay }] of this.#pendingClicks) {
+      if (sentMs > relayedMs) return;
+      this.#cancel(id);
+      this.#relay(relay);
     }
+  }
+
+  #cancel(id: number): void {
+    this.#pending.delete(id);
+    this.#pendingClicks.delete(id);
+    this.#send([frameKind.cancel, id]);
   }
 
   #connect(): Socket {
@@ -164,6 +217,7 @@ export class ForwardClient {
     socket.on('connect', () => {
       this.#connection = { socket, writer: new FrameWriter(socket) };
       this.#send([frameKind.hello, frameVersion, ownShard, shard]);
+      this.#relayedClicks.setConnected(true);
       onConnectionChange(true);
     });
     socket.on('data', (chunk) => {
@@ -183,6 +237,7 @@ export class ForwardClient {
       }, bounds.shardReconnectDelayMs);
       if (this.#connection?.socket !== socket) return;
       this.#connection = null;
+      this.#relayedClicks.setConnected(false);
       onConnectionChange(false);
       this.#failPending();
     });
@@ -190,6 +245,10 @@ export class ForwardClient {
   }
 
   #onFrame([kind, id, status, headers, body]: readonly unknown[]): void {
+    if (kind === frameKind.clickTaken && typeof id === 'number') {
+      this.#relayedClicks.remove(id);
+      return;
+    }
     if (
       kind !== frameKind.reply ||
       typeof id !== 'number' ||
@@ -202,12 +261,14 @@ export class ForwardClient {
     const context = this.#pending.get(id);
     if (context === undefined) return;
     this.#pending.delete(id);
+    this.#pendingClicks.delete(id);
     context.reply({ status, headers, body });
   }
 
   #failPending(): void {
-    const failed = [...this.#pending.values()];
+    const failed = [...this.#pending].map(([id, context]) => ({ context, click: this.#pendingClicks.get(id) }));
     this.#pending.clear();
-    for (const context of failed) this.#options.onFailure(context, 'lost');
+    this.#pendingClicks.clear();
+    for (const { context, click } of failed) this.#fail(context, 'lost', click?.relay ?? null);
   }
 }

@@ -11,6 +11,7 @@ import type { HandlingOptions } from '../http/engines/listener.ts';
 import type { Reply } from '../http/engines/response-head.ts';
 import { type ForwardedRoute, forwardedHeaders, isForwardedRoute } from './forwarded-headers.ts';
 import { FrameError, FrameReader, FrameWriter, frameKind, frameVersion } from './frames.ts';
+import { parseRelayedClick, type RelayedClick } from './relayed-clicks.ts';
 
 interface ForwardListenerOptions extends HandlingOptions {
   /** Path of the Unix socket. A socket that an earlier process left there must have been deleted. */
@@ -18,6 +19,10 @@ interface ForwardListenerOptions extends HandlingOptions {
   readonly shard: number;
   /** Whether this shard decides the requests of a tenant now. */
   readonly isOwner: (account: number, verticalAndMode: number) => boolean;
+  /** Decides and records a click that another shard has redirected. */
+  readonly recordRelayedClick: (click: RelayedClick) => Promise<void>;
+  /** Called if `recordRelayedClick` rejects, which is always a bug. */
+  readonly onRelayError: (error: unknown) => void;
 }
 
 const misplacedProblem = {
@@ -196,9 +201,18 @@ class ForwardConnection {
       this.#contexts.get(id as number)?.receiveLargeBody();
     } else if (kind === frameKind.cancel) {
       this.#contexts.get(id as number)?.releaseResources();
+    } else if (kind === frameKind.relayedClick) {
+      this.#takeClick(id as number, parseRelayedClick(frame.slice(2)));
     } else {
       throw new FrameError('unknown kind of frame');
     }
+  }
+
+  #takeClick(id: number, click: RelayedClick | null): void {
+    if (click === null) throw new FrameError('a frame is no click');
+    const { recordRelayedClick, onRelayError } = this.#listener.options;
+    const acknowledge = () => this.#writer.write([frameKind.clickTaken, id], bounds.replyFrameBytesMax);
+    recordRelayedClick(click).then(acknowledge, onRelayError);
   }
 
   #handleRequest(head: ForwardedHead): void {

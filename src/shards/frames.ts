@@ -12,11 +12,23 @@ import { bounds } from '../bounds.ts';
  *     body          id, bytes
  *     bodyTooLarge  id
  *     cancel        id
+ *     relayedClick  id, items of `RelayedClick`
  *     reply         id, status, headers, body (text or bytes)
+ *     clickTaken    id
  *
- * The client sends `hello` first. Ids are unique on a connection until their reply or cancellation.
+ * The client sends `hello` first, and the listener sends only `reply` and `clickTaken`. Ids are unique on a connection until their reply or
+ * cancellation.
  */
-export const frameKind = { hello: 0, request: 1, body: 2, bodyTooLarge: 3, cancel: 4, reply: 5 } as const;
+export const frameKind = {
+  hello: 0,
+  request: 1,
+  body: 2,
+  bodyTooLarge: 3,
+  cancel: 4,
+  reply: 5,
+  relayedClick: 6,
+  clickTaken: 7,
+} as const;
 
 /** Version of the frames. Shards of different versions refuse each other. */
 export const frameVersion = 1;

@@ -1,6 +1,12 @@
 import type { RequestContext, RequestHandler } from '../http/engines/listener.ts';
 import type { Reply } from '../http/engines/response-head.ts';
-import { type ForwardClient, type ForwardFailure, type OwnedRequest, readForwardedHeaders } from './forward-client.ts';
+import {
+  type ForwardClient,
+  type ForwardFailure,
+  type OwnedRequest,
+  type RelayClick,
+  readForwardedHeaders,
+} from './forward-client.ts';
 import { forwardedHeaders } from './forwarded-headers.ts';
 
 /** Finds the tenant of a request of the public listener. */
@@ -13,7 +19,7 @@ export interface RequestOwnerFinder {
   findOwnerOfNewLogin(body: Buffer): OwnedRequest | null;
 }
 
-interface RequestForwarderOptions {
+export interface RequestForwarderOptions {
   readonly owners: RequestOwnerFinder;
   readonly ownShard: number;
   readonly findShard: (account: number, verticalAndMode: number) => number;
@@ -23,6 +29,8 @@ interface RequestForwarderOptions {
   readonly routeIndex: number;
   /** Replies to a request that is not forwarded. */
   readonly onFailure: (context: RequestContext, reason: ForwardFailure) => void;
+  /** Reads a click, and returns a function that redirects the click; null for another request. */
+  readonly readClick: (context: RequestContext) => RelayClick | null;
   /** Handles the requests that this shard answers itself. */
   readonly handler: RequestHandler;
 }
@@ -41,8 +49,13 @@ export function forwardRequests(options: RequestForwarderOptions): RequestHandle
     const isLocal = owned === null || client === null || (client === undefined && owned.route === 'console');
     if (isLocal) return handler(context);
     context.routeIndex = options.routeIndex;
-    if (client === undefined) options.onFailure(context, 'unreachable');
-    else client.forward(context, owned);
+    if (client === undefined) {
+      options.onFailure(context, 'unreachable');
+      return;
+    }
+    const relay = owned.route === 'click' ? options.readClick(context) : null;
+    if (relay === null) client.forward(context, owned);
+    else client.forwardClick(context, owned, relay);
   };
 }
 

@@ -38,7 +38,7 @@ matching: bounds domain
 metrics: bounds domain ledger
 openapi: bounds catalogs config domain http/routes ids ledger matching operations widgets
 operations: analytics audit auth bounds budgets catalogs clicks confirmations domain event-log experiments ids journal ledger
-  matching secrets sessions statistics user-agents widgets
+  matching secrets sessions shards statistics user-agents widgets
 quotas: bounds domain files
 secrets: bounds domain files
 sessions: bounds domain experiments ids ledger matching secrets

@@ -9,9 +9,10 @@ import { bounds } from '../../src/bounds.ts';
 import type { HandlingOptions, RequestContext, RequestHandler } from '../../src/http/engines/listener.ts';
 import { startListener } from '../../src/http/engines/start-listener.ts';
 import { errorReply } from '../../src/http/routes/replies.ts';
-import { ForwardClient } from '../../src/shards/forward-client.ts';
+import { ForwardClient, type OwnedRequest, type RelayClick } from '../../src/shards/forward-client.ts';
 import { ForwardListener } from '../../src/shards/forward-listener.ts';
 import { forwardedHeaders } from '../../src/shards/forwarded-headers.ts';
+import type { RelayedClick } from '../../src/shards/relayed-clicks.ts';
 import { RawConnection } from '../http/raw-connection.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -19,13 +20,17 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 interface PairOptions {
   readonly isOwner?: boolean;
   readonly deadlineMs?: number;
+  readonly relayedClicksMax?: number;
+  readonly forward?: (client: ForwardClient, context: RequestContext, owned: OwnedRequest) => void;
 }
+
+const forwardRequest: NonNullable<PairOptions['forward']> = (client, context, owned) => client.forward(context, owned);
 
 /** Starts a public listener that forwards every request over a Unix socket to `handler`. */
 async function startPair(
   t: TestContext,
   handler: RequestHandler,
-  { isOwner = true, deadlineMs = 60_000 }: PairOptions = {},
+  { isOwner = true, deadlineMs = 60_000, relayedClicksMax = 1_000, forward = forwardRequest }: PairOptions = {},
 ) {
   const path = join(temporaryFolder(t), '1.sock');
   const deadlines: string[] = [];
@@ -36,19 +41,34 @@ async function startPair(
     bodyBytesMax: 1_000,
     deadlineMs,
   });
-  const listenerOptions = { ...handling('owner'), handler, path, shard: 1, isOwner: () => isOwner };
+  const taken: RelayedClick[] = [];
+  const listenerOptions = {
+    ...handling('owner'),
+    handler,
+    path,
+    shard: 1,
+    isOwner: () => isOwner,
+    recordRelayedClick: async (click: RelayedClick) => void taken.push(click),
+    onRelayError: (error: unknown) => assert.fail(String(error)),
+  };
   const listener = await ForwardListener.listen(listenerOptions);
   const connected = Promise.withResolvers<void>();
   const failures: string[] = [];
+  const changes: boolean[] = [];
   const client = new ForwardClient({
     path,
     ownShard: 0,
     shard: 1,
+    relayedClicksMax,
+    onClickRelayed: () => {},
     onFailure: (context, reason) => {
       failures.push(reason);
       context.reply(errorReply({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 }, context.requestId));
     },
-    onConnectionChange: (isConnected) => isConnected && connected.resolve(),
+    onConnectionChange: (isConnected) => {
+      changes.push(isConnected);
+      if (isConnected) connected.resolve();
+    },
   });
   await connected.promise;
   const arrivals: RequestContext[] = [];
@@ -58,15 +78,25 @@ async function startPair(
     port: 0,
     handler: (context) => {
       arrivals.push(context);
-      client.forward(context, { route: 'api', account: 65_537, verticalAndMode: 2 });
+      forward(client, context, { route: 'api', account: 65_537, verticalAndMode: 2 });
     },
   });
   runAfterTest(t, async () => {
-    client.close();
+    await client.close(0);
     await listener.close(0);
     await server.close(0);
   });
-  return { path, listener, client, failures, deadlines, arrivals, open: () => RawConnection.open(server.port) };
+  return {
+    path,
+    listener,
+    client,
+    taken,
+    changes,
+    failures,
+    deadlines,
+    arrivals,
+    open: () => RawConnection.open(server.port),
+  };
 }
 
 const get = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: a\r\n${headers}\r\n`;
@@ -191,6 +221,8 @@ test('a reply that is too large for a frame becomes an internal error', async (t
     path,
     shard: 1,
     isOwner: () => true,
+    recordRelayedClick: async () => {},
+    onRelayError: () => {},
     errorReply,
     onHandlerError: () => errors++,
     bodyBytesMax: 10,
@@ -205,6 +237,50 @@ test('a reply that is too large for a frame becomes an internal error', async (t
   const [reply] = await once(socket, 'data');
   assert.match(reply.toString('latin1'), /INTERNAL_ERROR/);
   assert.equal(errors, 1);
+});
+
+const relayed: RelayedClick = [5, new Uint8Array(32).fill(7), 'version', 'offer', 'lender', 9, null];
+const relay =
+  (context: RequestContext): RelayClick =>
+  (addClick) => {
+    context.reply({ status: 302, headers: '', body: addClick(relayed) ? 'kept' : 'lost' });
+  };
+
+test('a click that the other shard does not answer in time is redirected, and the late answer is ignored', async (t) => {
+  const contexts: RequestContext[] = [];
+  const pair = await startPair(t, (context) => void contexts.push(context), {
+    forward: (client, context, owned) => client.forwardClick(context, owned, relay(context)),
+  });
+  const connection = await pair.open();
+  const { body } = await ask(connection, get('/c'));
+  assert.equal(body.toString(), 'kept');
+  await until(() => pair.taken.length > 0);
+  assert.deepEqual(pair.taken, [relayed]);
+  await until(() => contexts[0]!.ended);
+  contexts[0]!.reply({ status: 302, headers: '', body: 'late' });
+  connection.socket.write(get('/c'));
+  await until(() => contexts.length === 2);
+  contexts[1]!.reply({ status: 302, headers: '', body: 'in time' });
+  assert.equal((await connection.response()).body.toString(), 'in time');
+  assert.equal(await pair.client.close(1_000), 0);
+  assert.equal(pair.taken.length, 1);
+});
+
+test('relayed clicks wait in memory without a connection, up to a maximum, and are sent after the next connection', async (t) => {
+  const pair = await startPair(t, () => assert.fail('handled'), {
+    relayedClicksMax: 2,
+    forward: (client, context, owned) => client.forwardClick(context, owned, relay(context)),
+  });
+  await pair.listener.close(0);
+  await until(() => pair.changes.includes(false));
+  const connection = await pair.open();
+  const kept: string[] = [];
+  for (let click = 0; click < 3; click++) kept.push((await ask(connection, get('/c'))).body.toString());
+  assert.deepEqual(kept, ['kept', 'kept', 'lost']);
+  const again = await ForwardListener.listen({ ...pair.listener.options });
+  runAfterTest(t, () => again.close(0));
+  await until(() => pair.taken.length === 2);
+  assert.equal(await pair.client.close(60_000), 0);
 });
 
 const encoder = new Encoder();

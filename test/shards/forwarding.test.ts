@@ -6,6 +6,7 @@ import { keyFilePath } from '../../src/auth/key-file.ts';
 import { bounds } from '../../src/bounds.ts';
 import { assertError } from '../support/api-caller.ts';
 import { ShardGroup } from '../support/shard-group.ts';
+import { totalClickUsd } from '../support/vertical-fixture.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 
 test('answers the requests of a session, its clicks and its analytics on every shard', async (t) => {
@@ -92,4 +93,37 @@ test('requests of a shard that does not run get 503, and are answered after its 
   assert.equal((await group.caller(own, 0).get('tags', {})).status, 200);
   await group.startShard(1);
   while ((await group.caller(others, 0).get('tags', {})).status !== 200);
+});
+
+test('clicks on offers of a shard that does not run redirect, and count once after its start', async (t) => {
+  const group = await ShardGroup.start(t, 2);
+  const key = group.issueKey(1);
+  const subId = await group.caller(key, 1).createSessionWithFields('tag-a', personalLoansFixture.complete);
+  const { offers } = await group.caller(key, 1).offers(subId);
+  const click = async (index: number) => {
+    const { pathname, search } = new URL(offers[index]!.click_url);
+    return group.shard(0).http.send({ path: pathname + search });
+  };
+  assert.equal((await click(0)).status, 302);
+  await group.kill(1);
+  // The first click is a repeated one.
+  for (const index of [0, 1, 1]) {
+    const { status, headers } = await click(index);
+    assert.equal(status, 302);
+    assert.match(headers.get('location')!, /click_id=/);
+  }
+  await group.startShard(1);
+  const caller = group.caller(key, 1);
+  const countClicks = async () => (await caller.summary({ referrer_tag: 'tag-a' })).offer_clicks;
+  while ((await countClicks()) < 2) group.clock.advance(10_000);
+  await group.shard(0).service.close();
+  assert.equal(await countClicks(), 2);
+  const { data } = await caller.rows({ referrer_tag: 'tag-a' });
+  assert.equal(
+    data[0]!.rev_attributed,
+    totalClickUsd(
+      personalLoansFixture,
+      offers.slice(0, 2).map((offer) => offer.svc_offer_id),
+    ),
+  );
 });

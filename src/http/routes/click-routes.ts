@@ -2,8 +2,15 @@ import { bounds } from '../../bounds.ts';
 import { exampleLandingPath } from '../../catalogs/catalog-schema.ts';
 import { clickPath, parseClickQuery } from '../../operations/click-url.ts';
 import { type DescribeClickDeps, describeClick } from '../../operations/describe-click.ts';
-import { type FollowClickDeps, followClick } from '../../operations/follow-click.ts';
-import type { RequestContext, RequestHandler } from '../engines/listener.ts';
+import {
+  type ClickRequest,
+  type ClickResult,
+  type FollowClickDeps,
+  followClick,
+} from '../../operations/follow-click.ts';
+import { redirectClickOfOtherShard } from '../../operations/relay-click.ts';
+import type { RelayClick } from '../../shards/forward-client.ts';
+import type { LoggedRequest, RequestContext, RequestHandler } from '../engines/listener.ts';
 import { formatHeader, formatHeaders } from '../engines/response-head.ts';
 import {
   clickNotFoundPage,
@@ -12,6 +19,7 @@ import {
   noticePageCsp,
   sandboxLandingPage,
 } from './html-pages.ts';
+import { errorReply } from './replies.ts';
 import { headersOfSpeculativeReply, isSpeculative } from './request-parsing.ts';
 import { allowOnlyGet, withRoute } from './routing.ts';
 
@@ -68,18 +76,50 @@ export function clickRoutes(
   ]);
 }
 
+/**
+ * Returns a function that reads a click of another shard's account, for the case that the other shard does not answer. Returns null for
+ * another request, and for a request that is no GET or speculative, which can be sent again.
+ */
+export function readClickToRelay(
+  deps: FollowClickDeps,
+  onError: (error: unknown, request: LoggedRequest) => void,
+): (context: RequestContext) => RelayClick | null {
+  return (context) => {
+    if (context.path !== clickPath || context.method !== 'GET' || isSpeculative(context)) return null;
+    const request = readClick(context);
+    const clickedMs = deps.clock.wallMs();
+    return (addClick) => {
+      redirectClickOfOtherShard(deps, request, clickedMs, addClick).then(
+        (result) => sendResult(context, result),
+        (error: unknown) => {
+          onError(error, context);
+          context.reply(errorReply({ code: 'INTERNAL_ERROR' }, context.requestId));
+        },
+      );
+    };
+  };
+}
+
 async function redirect(deps: FollowClickDeps, context: RequestContext): Promise<void> {
-  const request = parseClickQuery(context.query, {
+  sendResult(context, await followClick(deps, readClick(context)));
+}
+
+function readClick(context: RequestContext): ClickRequest {
+  return parseClickQuery(context.query, {
     method: context.method,
     userAgent: context.getRequestHeader('user-agent'),
     fetchDestination: context.getRequestHeader('sec-fetch-dest'),
     fetchMode: context.getRequestHeader('sec-fetch-mode'),
   });
-  const result = await followClick(deps, request);
-  if (result.kind === 'unknown') return context.reply({ status: 404, headers: pageHeaders, body: clickNotFoundPage });
-  if (result.kind === 'retry_later') {
-    return context.reply({ status: 503, headers: retryHeaders, body: clickRetryPage });
+}
+
+function sendResult(context: RequestContext, result: ClickResult): void {
+  if (result.kind === 'unknown') {
+    context.reply({ status: 404, headers: pageHeaders, body: clickNotFoundPage });
+  } else if (result.kind === 'retry_later') {
+    context.reply({ status: 503, headers: retryHeaders, body: clickRetryPage });
+  } else {
+    const headers = formatHeader('Location', result.location) + redirectHeaders;
+    context.reply({ status: 302, headers, body: redirectBody });
   }
-  const headers = formatHeader('Location', result.location) + redirectHeaders;
-  context.reply({ status: 302, headers, body: redirectBody });
 }
