@@ -1,3 +1,5 @@
+import { OperatorError } from '../domain/operator-error.ts';
+
 /** A value, or a promise of the value from a store on another machine. */
 export type Answer<Value> = Value | Promise<Value>;
 
@@ -73,8 +75,8 @@ export interface GrantReply {
   readonly granted: number;
 }
 
-/** Error for a store that cannot be read or written at the moment. A call that throws it may have had its effect. */
-export class QuotaStoreUnavailableError extends Error {
+/** Error for a store that cannot be read or written. The message is one line. A call that throws the error may have had its effect. */
+export class QuotaStoreUnavailableError extends OperatorError {
   override readonly name = 'QuotaStoreUnavailableError';
 }
 
