@@ -52,6 +52,11 @@ export interface ConfirmRevenueDeps {
   readonly verticalsWithConfirmedClicks: ReadonlySet<number>;
   /** Numbers of the verticals with flat payouts (`Vertical.flatPayout`). */
   readonly verticalsWithFlatPayouts: ReadonlySet<number>;
+  /**
+   * Whether this shard decides the rows of a session, and with `null`, the rows that name no session. The others are `unknown`. Null without
+   * other shards.
+   */
+  readonly isOwnRow: ((sub: Uint8Array | null) => boolean) | null;
   /** Called for each accepted reversal of a click that confirmed its own revenue. */
   readonly onClickReversed: (reason: ReversalReason) => void;
   /** Called for each batch, with the number of rows by outcome. */
@@ -106,12 +111,16 @@ export async function confirmRevenue(
   }
   const textProblems = text === undefined ? null : findRowTextProblems(text);
   const parsed = rows.map((row, index) => textProblems?.get(index) ?? parseConfirmation(deps, row));
+  const { isOwnRow } = deps;
+  const isOwn = parsed.map((row) => isOwnRow === null || isOwnRow(typeof row === 'string' ? null : row.sub));
+  const ownRows = parsed.filter((_, index) => isOwn[index]);
+  if (rows.length > 0 && ownRows.length === 0) return successOutcome(toConfirmationsView(rows.map(() => unknownRow)));
   try {
-    const results = await deps.queue.run(() => recordBatch(deps, actor, parsed, text, signal), signal);
+    const results = await deps.queue.run(() => recordBatch(deps, actor, ownRows, text, signal), signal);
     if (results === null) return refuseBatch(deps.ledger);
-    const response = toConfirmationsView(results);
-    deps.onBatchDone(response);
-    return successOutcome(response);
+    deps.onBatchDone(countOutcomes(results));
+    let next = 0;
+    return successOutcome(toConfirmationsView(isOwn.map((own) => (own ? results[next++]! : unknownRow))));
   } catch (error) {
     if (error instanceof AnalyticsUnavailableError) {
       const text = 'confirmations cannot be compared with earlier ones; see the log lines of the aggregator';
@@ -281,7 +290,11 @@ function toLedgerRecord(
 }
 
 function toConfirmationsView(results: readonly RowResult[]): ConfirmationsResponse {
+  return { ...countOutcomes(results), results: results.map((result, index) => ({ index, ...result })) };
+}
+
+function countOutcomes(results: readonly RowResult[]): Readonly<Record<ConfirmationOutcome, number>> {
   const counts = { accepted: 0, repeated: 0, rejected: 0, unknown: 0 };
   for (const { outcome } of results) counts[outcome]++;
-  return { ...counts, results: results.map((result, index) => ({ index, ...result })) };
+  return counts;
 }

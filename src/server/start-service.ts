@@ -1,5 +1,6 @@
 import { serviceActor } from '../audit/audit-log.ts';
 import { operatorTokenPath } from '../auth/operator-token.ts';
+import type { SqliteKeyDirectory } from '../auth/sqlite-key-directory.ts';
 import { bounds } from '../bounds.ts';
 import { ClickDecider } from '../budgets/click-decider.ts';
 import { CatalogComparisons } from '../catalogs/catalog-comparisons.ts';
@@ -19,7 +20,7 @@ import { docsRoutes, logoRoute } from '../http/routes/static-routes.ts';
 import { widgetRoutes } from '../http/routes/widget-routes.ts';
 import { ClickIds, ClickTokenCipher } from '../ids/click-tokens.ts';
 import { NameCursors, PageCursors, UnitCursors } from '../ids/cursors.ts';
-import { SubIds } from '../ids/sub-id.ts';
+import { readAccount, readVerticalAndModeKey, SubIds } from '../ids/sub-id.ts';
 import { WidgetTokens } from '../ids/widget-token.ts';
 import { registerBusinessMetrics } from '../metrics/business-metrics.ts';
 import { type GaugeSources, registerGauges } from '../metrics/gauges.ts';
@@ -206,6 +207,7 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
     audit: audit.trail,
     verticalsWithConfirmedClicks: listVerticalNumbers(options, 'clicksConfirmRevenue'),
     verticalsWithFlatPayouts: listVerticalNumbers(options, 'flatPayout'),
+    isOwnRow: createRowOwnerCheck(options, keyDirectory),
     onClickReversed: metrics.countReversedClick,
     onBatchDone: metrics.countConfirmations,
   };
@@ -389,4 +391,11 @@ function listVerticalNumbers(
 ): ReadonlySet<number> {
   const verticals = [...options.registry.verticals, ...servedVerticals(options)];
   return new Set(verticals.filter((vertical) => vertical[rule] === true).map(({ number }) => number));
+}
+
+/** Returns a function that finds out whether this shard decides the confirmations of a session; null without other shards. */
+function createRowOwnerCheck({ shard }: ServiceOptions, keyDirectory: Pick<SqliteKeyDirectory, 'findShard'>) {
+  if (shard === null) return null;
+  return (sub: Uint8Array | null) =>
+    shard.number === (sub === null ? 0 : keyDirectory.findShard(readAccount(sub), readVerticalAndModeKey(sub)));
 }

@@ -1,5 +1,6 @@
 import type { KeysPage, KeyView } from '../http/routes/operator/key-routes.ts';
 import type { ServiceStatus } from '../http/routes/operator/status-route.ts';
+import type { ConfirmationsResponse } from '../operations/confirm-revenue.ts';
 
 /** Parsed answer of one shard; null if the shard does not answer. */
 export interface ShardValue<Value> {
@@ -45,6 +46,20 @@ export function mergeStatus(answers: readonly ShardValue<ServiceStatus>[]) {
     },
     shards: answers.map(({ shard, value }) => ({ shard, status: value })),
   };
+}
+
+/**
+ * Merges answers of `POST /confirmations` to the same rows. One shard decides each row. The row is `unknown` if this shard does not answer.
+ */
+export function mergeConfirmations(answers: readonly ShardValue<ConfirmationsResponse>[]): ConfirmationsResponse {
+  const responses = answers.flatMap(({ value }) => value ?? []);
+  const counts = { accepted: 0, repeated: 0, rejected: 0, unknown: 0 };
+  const results = responses[0]!.results.map((result, index) => {
+    const decided = responses.find(({ results: each }) => each[index]?.outcome !== 'unknown')?.results[index] ?? result;
+    counts[decided.outcome]++;
+    return decided;
+  });
+  return { ...counts, results };
 }
 
 /** Answer of `GET /keys/{id}` or `GET /keys`, which is a page or an array of all keys. */

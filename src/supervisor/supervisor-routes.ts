@@ -7,7 +7,7 @@ import { sendJson } from '../http/routes/operator/operator-route.ts';
 import { errorReply, jsonHeaders } from '../http/routes/replies.ts';
 import { allowOnlyGet, withRoute } from '../http/routes/routing.ts';
 import type { MetricRegistry } from '../metrics/metric-registry.ts';
-import { mergeKeys, mergeStatus, type ShardValue } from './merge-answers.ts';
+import { mergeConfirmations, mergeKeys, mergeStatus, type ShardValue } from './merge-answers.ts';
 import { mergeMetrics } from './merge-metrics.ts';
 import { askShard, type ShardAnswer, type ShardRequest } from './shard-client.ts';
 
@@ -46,16 +46,18 @@ const forwardedHeaders = [
 
 const noStore = formatHeaders({ 'Cache-Control': 'no-store' });
 
-/** Answers of `GET` requests that combine the answers of all shards. */
-const mergedAnswers: readonly (readonly [path: RegExp, merge: (answers: readonly ShardValue<never>[]) => unknown])[] = [
-  [/^\/status$/, mergeStatus],
-  [/^\/keys(?:\/[^/]+)?$/, mergeKeys],
+/** Requests, as method and path, whose answers combine the answers of all shards. */
+const mergedAnswers: readonly (readonly [
+  request: RegExp,
+  merge: (answers: readonly ShardValue<never>[]) => unknown,
+])[] = [
+  [/^GET \/status$/, mergeStatus],
+  [/^GET \/keys(?:\/[^/]+)?$/, mergeKeys],
+  [/^POST \/confirmations$/, mergeConfirmations],
 ];
 
-/** Requests that shard 0 alone would answer wrongly. */
-function isUnsupported(method: string, path: string): boolean {
-  return (method === 'POST' && path === '/confirmations') || /^\/catalogs\/[^/]+\/[^/]+\/offers$/.test(path);
-}
+/** Path of a request that shard 0 alone would answer wrongly. */
+const unsupportedPath = /^\/catalogs\/[^/]+\/[^/]+\/offers$/;
 
 /**
  * Creates the handler of the operations listener of a supervisor. `/healthz`, `/readyz` and `/metrics` ask every shard. Other requests go
@@ -95,19 +97,23 @@ export function supervisorRoutes(deps: SupervisorRoutesDeps): RequestHandler {
   };
 }
 
-/** Sends the same request without a body to every shard. The value of a shard that does not answer in time is null. */
-function askShards(shards: readonly SupervisedShard[], target: string, headers: Readonly<Record<string, string>> = {}) {
+/** Sends the same request to every shard. The value of a shard that does not answer in time is null. */
+function askShards(shards: readonly SupervisedShard[], request: ShardRequest) {
   const signal = AbortSignal.timeout(bounds.shardAnswerTimeoutMs);
   return Promise.all(
     shards.map(async ({ number, socketPath }): Promise<ShardValue<ShardAnswer>> => {
-      const value = await askShard(socketPath, { method: 'GET', target, headers }, signal).catch(() => null);
+      const value = await askShard(socketPath, request, signal).catch(() => null);
       return { shard: number, value };
     }),
   );
 }
 
+function getRequest(target: string): ShardRequest {
+  return { method: 'GET', target, headers: {} };
+}
+
 async function replyHealth({ shards }: SupervisorRoutesDeps, context: RequestContext): Promise<void> {
-  const answers = await askShards(shards, '/healthz');
+  const answers = await askShards(shards, getRequest('/healthz'));
   const described = answers.map(({ shard, value }, index) => ({
     shard,
     status: value?.status === 200 ? 'ok' : shards[index]!.state,
@@ -116,7 +122,7 @@ async function replyHealth({ shards }: SupervisorRoutesDeps, context: RequestCon
 }
 
 async function replyReadiness({ shards }: SupervisorRoutesDeps, context: RequestContext): Promise<void> {
-  const answers = await askShards(shards, '/readyz');
+  const answers = await askShards(shards, getRequest('/readyz'));
   const described = answers.map(({ shard, value }, index) => {
     if (value !== null) return { shard, ...JSON.parse(value.body.toString()) };
     return { shard, status: 'not ready', reasons: [`the shard does not answer (${shards[index]!.state})`] };
@@ -126,7 +132,7 @@ async function replyReadiness({ shards }: SupervisorRoutesDeps, context: Request
 }
 
 async function replyMetrics({ shards, metrics }: SupervisorRoutesDeps, context: RequestContext): Promise<void> {
-  const [own, answers] = await Promise.all([metrics.renderPrometheusText(), askShards(shards, '/metrics')]);
+  const [own, answers] = await Promise.all([metrics.renderPrometheusText(), askShards(shards, getRequest('/metrics'))]);
   const texts = answers.flatMap(({ shard, value }) =>
     value?.status === 200 ? { shard, text: value.body.toString() } : [],
   );
@@ -141,7 +147,7 @@ async function replyMetrics({ shards, metrics }: SupervisorRoutesDeps, context: 
 function forwardToShards(deps: SupervisorRoutesDeps, context: RequestContext): Promise<void> | void {
   const { method, path, query } = context;
   const apiPath = path.replace(/^\/console\/api(?=\/)/, '');
-  if (isUnsupported(method, apiPath)) return replyUnavailable(context, 'this request is not supported with shards');
+  if (unsupportedPath.test(apiPath)) return replyUnavailable(context, 'this request is not supported with shards');
   const headers: Record<string, string> = { [peerAddressHeader]: context.getPeerAddress() };
   for (const name of forwardedHeaders) {
     const value = context.getRequestHeader(name);
@@ -153,10 +159,13 @@ function forwardToShards(deps: SupervisorRoutesDeps, context: RequestContext): P
     const request = { method: method === 'HEAD' ? 'GET' : method, target: path + suffix, headers, body };
     const answer = await askFirstShard(deps, request, context);
     if (answer === null) return;
-    const merged = request.method === 'GET' && answer.status === 200 && findMerge(apiPath);
-    if (!merged) return context.reply(answer);
-    const others = await askShards(deps.shards.slice(1), apiPath + suffix, {
-      authorization: `Bearer ${deps.readOperatorToken()}`,
+    const merge = answer.status === 200 ? findMerge(request.method, apiPath) : undefined;
+    if (merge === undefined) return context.reply(answer);
+    const authorization = `Bearer ${deps.readOperatorToken()}`;
+    const others = await askShards(deps.shards.slice(1), {
+      ...request,
+      target: apiPath + suffix,
+      headers: { authorization, 'content-type': 'application/json' },
     });
     const values = [{ shard: 0, value: answer }, ...others].map(({ shard, value }) => ({
       shard,
@@ -165,15 +174,15 @@ function forwardToShards(deps: SupervisorRoutesDeps, context: RequestContext): P
     if (values.some(({ value }) => value === null)) {
       context.logIncompleteAnswer({ text: 'figures of a shard are missing; see marketplace_shard_up' });
     }
-    context.reply({ status: 200, headers: jsonHeaders, body: `${JSON.stringify(merged(values))}\n` });
+    context.reply({ status: 200, headers: jsonHeaders, body: `${JSON.stringify(merge(values))}\n` });
   };
   if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return send();
   // The buffer of the body is valid only during the call.
   context.readBody((bytes) => send(Buffer.from(bytes)));
 }
 
-function findMerge(path: string) {
-  return mergedAnswers.find(([pattern]) => pattern.test(path))?.[1];
+function findMerge(method: string, path: string) {
+  return mergedAnswers.find(([pattern]) => pattern.test(`${method} ${path}`))?.[1];
 }
 
 /** Sends a request to shard 0. Replies 503 and returns null if it does not answer. */

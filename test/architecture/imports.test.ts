@@ -45,7 +45,7 @@ sessions: bounds domain experiments ids ledger matching secrets
 shards: bounds domain http/engines ids
 snapshots: bounds domain event-log files ledger
 statistics: bounds domain
-supervisor: auth bounds config domain files http/engines http/routes logging metrics
+supervisor: auth bounds config domain files http/engines http/routes logging metrics operations
 tls: bounds domain files
 user-agents: ledger
 verticals: catalogs verticals/*

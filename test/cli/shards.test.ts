@@ -8,9 +8,13 @@ import process from 'node:process';
 import { type TestContext, test } from 'node:test';
 import { operatorTokenPath, readOperatorToken } from '../../src/auth/operator-token.ts';
 import { lockFolder } from '../../src/files/folder-lock.ts';
-import type { HttpClient } from '../support/http-client.ts';
+import { createMarketplace } from '../../src/index.ts';
+import { ok } from '../embedded/embedded-marketplace.ts';
+import { ApiCaller } from '../support/api-caller.ts';
+import { HttpClient } from '../support/http-client.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 import { assertFailed, runMarketplace } from './run-marketplace.ts';
 import { type LogLine, ServedProcess } from './served-process.ts';
 
@@ -22,10 +26,13 @@ async function serveShards(t: TestContext, folder: string, settings: Readonly<Re
   const served = new ServedProcess(t, { SVC_DATA_DIR: folder, SVC_SHARDS: String(shardCount), ...settings });
   const operations = await served.client(t, 'operations');
   await served.logged('shards started');
-  const askOperator = async (path: string) => {
-    const headers = { Authorization: `Bearer ${readOperatorToken(operatorTokenPath(folder))}` };
-    const { status, text } = await operations.send({ path, headers });
-    assert.equal(status, 200, text);
+  /** Sends a GET request, or a POST request with a JSON body. */
+  const askOperator = async (path: string, json?: unknown) => {
+    const token = readOperatorToken(operatorTokenPath(folder));
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+    const sent = json === undefined ? {} : { method: 'POST', body: JSON.stringify(json) };
+    const { status, text } = await operations.send({ path, headers, ...sent });
+    assert.ok(status === 200 || status === 201, text);
     return JSON.parse(text);
   };
   return { served, operations, askOperator };
@@ -118,6 +125,84 @@ test('shards drain and exit after their supervisor was killed, and a new supervi
     assertFailed(await runMarketplace(['serve'], settings), 1, message);
   }
 });
+
+test('the folder of one process becomes shard 0, and other accounts live on other shards', async (t) => {
+  const folder = temporaryFolder(t);
+  const marketplace = await createMarketplace({ dataDir: folder, urls: { click: 'https://go.example' } });
+  runAfterTest(t, () => marketplace.close());
+  const { key } = marketplace.keys.create({ account: 'acme', vertical: 'personal-loans', mode: 'live' });
+  const partner = marketplace.partnerApi(key);
+  const { sub_id: earlierSubId } = ok(await partner.createSession({ referrer_tag: 'hero' }));
+  ok(await partner.submitInputs({ sub_id: earlierSubId, fields: fixture.complete }));
+  const { offers } = ok(await partner.getMarketplace({ sub_id: earlierSubId }));
+  await marketplace.followClick(offers[0]!.click_url);
+  const earlierFigures = ok(await partner.queryAnalytics({ referrer_tag: 'hero' }));
+  await marketplace.close();
+
+  const { served, askOperator } = await serveShards(t, folder);
+  const client = await served.client(t);
+  const acme = new ApiCaller(client, 'personal-loans', key);
+  assert.deepEqual(await acme.summary({ referrer_tag: 'hero' }), earlierFigures);
+
+  const callers = [acme];
+  const keyIds: string[] = [];
+  for (const account of ['beta', 'gamma']) {
+    const body = { account, vertical: 'personal-loans', mode: 'live', scope: 'full', expires: null };
+    const created = await askOperator('/keys', body);
+    keyIds.push(created.id);
+    callers.push(new ApiCaller(client, 'personal-loans', created.key));
+  }
+  // Every shard reads new keys once a second.
+  for (const { key: newKey } of callers) {
+    for (let accepted = 0; accepted < 20; ) {
+      const { status } = await requestOnNewConnection(client.port, newKey);
+      accepted = status === 200 ? accepted + 1 : 0;
+    }
+  }
+  const rows: object[] = [];
+  for (const [shard, caller] of callers.entries()) {
+    const { subId, clicked } = await caller.createSessionWithClicks('spread', fixture.complete, 1);
+    assert.equal(Number.parseInt(caller.key.split('_').at(-1)!.slice(0, 4), 16), shard);
+    rows.push({
+      sub_id: subId,
+      svc_offer_id: clicked[0]!.svc_offer_id,
+      txid: `tx-${shard}`,
+      status: 'funded',
+      amount: 10,
+      occurred_at: new Date().toISOString(),
+    });
+  }
+  const malformed = { ...rows[0], txid: 7 };
+  const answer = await askOperator('/confirmations', [...rows, malformed]);
+  assert.deepEqual([answer.accepted, answer.rejected, answer.unknown], [3, 1, 0]);
+  assert.deepEqual(
+    answer.results.map(({ outcome }: { outcome: string }) => outcome),
+    ['accepted', 'accepted', 'accepted', 'rejected'],
+  );
+  assert.equal((await askOperator('/confirmations', rows)).repeated, 3);
+  for (const caller of callers) {
+    const { offer_clicks: clicks, rev_confirmed: confirmed } = await caller.summary({ referrer_tag: 'spread' });
+    assert.deepEqual([clicks, confirmed], [1, 10]);
+  }
+  for (const id of keyIds) assert.equal((await askOperator(`/keys/${id}`)).usage.sessions_per_day.used, 1);
+  assert.equal((await askOperator('/status')).sessions.live, 4);
+  const { data: uploads } = await askOperator('/confirmations');
+  assert.deepEqual(
+    uploads.map(({ accepted }: { accepted: number }) => accepted),
+    [0, 0, 0, 1, 1, 1],
+  );
+});
+
+/** Sends a request on a new connection, which the kernel assigns to any shard. */
+async function requestOnNewConnection(port: number, key: string) {
+  const client = new HttpClient(port);
+  const answer = await client.send({
+    path: '/v1/personal-loans/tags',
+    headers: { Authorization: `Bearer ${key}`, Connection: 'close' },
+  });
+  client.close();
+  return answer;
+}
 
 test('a second signal ends all shards at once with code 1', async (t) => {
   const folder = temporaryFolder(t);

@@ -66,6 +66,7 @@ class Bench {
       queue: new SerialQueue(bounds.confirmationQueueBatchesMax),
       verticalsWithConfirmedClicks: new Set([confirmedVertical]),
       verticalsWithFlatPayouts: new Set([flatVertical]),
+      isOwnRow: null,
       onClickReversed: () => {},
       onBatchDone: () => {},
     };
