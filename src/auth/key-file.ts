@@ -214,12 +214,23 @@ export function readKeyFileNumbers(path: string): KeyFileNumbers {
   return withKeyFile(path, (database) => selectKeyFileNumbers(database));
 }
 
-/** Returns the number of shards that the key file knows: 1 unless `registerShards` added others. Throws `KeyFileError`. */
+/**
+ * Returns the number of shards that the key file knows: 1 unless `registerShards` added others, also if the key file is missing or of an
+ * earlier release. Does not change the key file. Throws `KeyFileError`.
+ */
 export function readShardCount(path: string): number {
-  return withKeyFile(
-    path,
-    (database) => database.prepare<[], number>('SELECT max(number) + 1 FROM shards').pluck().get()!,
-  );
+  if (!existsSync(path)) return 1;
+  let database: Database.Database | undefined;
+  try {
+    database = new Database(path, { readonly: true, timeout: bounds.apiKeyCommandLockTimeoutMs });
+    const hasShards = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'shards'").get() !== undefined;
+    return hasShards ? database.prepare<[], number>('SELECT max(number) + 1 FROM shards').pluck().get()! : 1;
+  } catch (error) {
+    if (!(error instanceof Database.SqliteError)) throw error;
+    throw new KeyFileError(`cannot read the key file ${path}: ${error.message}`, { cause: error });
+  } finally {
+    database?.close();
+  }
 }
 
 /**

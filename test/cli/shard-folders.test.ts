@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, readdirSync, renameSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, renameSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { copyKeyFile, keyFilePath, readKeyFileNumbers } from '../../src/auth/key-file.ts';
 import { shardDataDir } from '../../src/files/data-paths.ts';
 import { ShardGroup } from '../support/shard-group.ts';
@@ -116,4 +117,38 @@ test('keys repair accepts a key file that is older than a shard, and new account
   assert.equal((await create()).code, 0);
   assert.deepEqual(readKeyFileNumbers(path).accounts, [1, 0x1_0002]);
   await ShardGroup.start(t, 2, 'uws', rootDir);
+});
+
+test('keys, origins and the audit log of a data folder serve all shards', async (t) => {
+  const { group, run, accounts, keys } = await startShards(t);
+  const listed: { account: string; id: string }[] = JSON.parse((await run('keys', 'list', '--json')).stdout);
+  const { id } = listed.find(({ account }) => account === accounts[1])!;
+  assert.equal((await run('origins', 'allow', '--account', accounts[1]!, 'https://shop.example')).code, 0);
+  assert.equal((await run('keys', 'revoke', id)).code, 0);
+  const ask = (shard: number) => group.caller(keys[1]!, shard).get('analytics', { referrer_tag: tagOfShard[1]! });
+  // The shards poll the key file every second.
+  for (const shard of [0, 1]) while ((await ask(shard)).status !== 401) await pause(50);
+  const { stdout } = await run('audit', 'list', '--json');
+  for (const action of ['key.revoke', 'origin.allow']) assert.ok(stdout.includes(`"${action}"`), stdout);
+});
+
+test('log repair accepts the lost ledger of one shard, and records this in the audit log of the data folder', async (t) => {
+  const { group, run, accounts } = await startShards(t);
+  await group.close();
+  const { rootDir } = group;
+  const shardDir = shardDataDir(rootDir, 1);
+  rmSync(ledgerOf(rootDir, 1), { recursive: true });
+  const repaired = await run('log', 'repair', '--accept-missing-ledger', '--yes', '--json');
+  assert.deepEqual(
+    parseAll(repaired.stdout).map(({ outcome }) => outcome),
+    ['ledger_not_missing', 'ledger_accepted'],
+  );
+  assert.equal(existsSync(join(shardDir, 'audit.sqlite')), false);
+  assert.match((await run('audit', 'list', '--json')).stdout, /"ledger\.accept_loss"/);
+
+  rmSync(shardDir, { recursive: true });
+  const verified = await run('log', 'verify');
+  assert.deepEqual([verified.code, verified.stderr.includes('shard 1 is left out')], [0, true]);
+  const tags = await run('tags', '--account', accounts[1]!);
+  assert.match(tags.stderr, new RegExp(`there are no analytics in ${shardDir}`));
 });

@@ -11,7 +11,7 @@ import type { VerticalRegistry } from '../../catalogs/vertical-registry.ts';
 import { loadConfig, readDataDir } from '../../config/config.ts';
 import { daysSinceEpoch, parseIsoDate } from '../../domain/calendar.ts';
 import { toEscapedJson } from '../../domain/text.ts';
-import { type DataPaths, dataPaths, listShardFolders } from '../../files/data-paths.ts';
+import { type DataPaths, dataPaths } from '../../files/data-paths.ts';
 import type { DayRange } from '../../operations/analytics-responses.ts';
 import type { DailyFigures } from '../../operations/analytics-schemas.ts';
 import {
@@ -49,6 +49,7 @@ import { runWithProgress } from '../progress-bar.ts';
 import { formatDailyTable, formatLedgerPosition, formatSummary, sessionColumns } from './analytics-text.ts';
 import { findTenant, listKeys } from './keys.ts';
 import { checkLogWithProgress, resolveLogFolder, toLedgerEnd, withLockedDataFolder } from './log-folder.ts';
+import { findShardFolders } from './shard-folders.ts';
 
 type AnalyticsReportKind = 'summary' | 'daily' | 'sessions';
 
@@ -285,7 +286,7 @@ async function printTagCounts(registry: VerticalRegistry, options: { readonly js
   const keys = listKeys(dataDir);
   const counts: TagCountRow[] = [];
   const positions: string[] = [];
-  for (const folder of listShardFolders(dataDir)) {
+  for (const folder of findShardFolders(dataDir)) {
     await withStoredAnalytics(folder, async (analytics) => {
       const tagCounts = await analytics.countReferrerTags();
       positions.push(formatLedgerPosition(analytics.appliedPosition));
@@ -323,7 +324,7 @@ interface TagCountRow {
 async function rebuildAnalytics(options: { readonly json?: true }): Promise<void> {
   const dataDir = dirname(resolveLogFolder(undefined));
   await withLockedDataFolder(dataDir, { yes: true }, async () => {
-    for (const folder of listShardFolders(dataDir)) await rebuildShardAnalytics(dataPaths(folder), options);
+    for (const folder of findShardFolders(dataDir)) await rebuildShardAnalytics(dataPaths(folder), options);
   });
 }
 

@@ -1,5 +1,5 @@
 import { chmodSync, cpSync, existsSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { auditLogPath, SqliteAuditLog } from '../../audit/sqlite-audit-log.ts';
 import { copyKeyFile, keyFilePath, readKeyFileNumbers } from '../../auth/key-file.ts';
@@ -17,13 +17,7 @@ import {
   readDataInventory,
   writeDataInventory,
 } from '../../files/data-inventory.ts';
-import {
-  assertFinishedBackup,
-  dataPaths,
-  listShards,
-  shardDataDir,
-  unfinishedBackupPath,
-} from '../../files/data-paths.ts';
+import { assertFinishedBackup, dataPaths, unfinishedBackupPath } from '../../files/data-paths.ts';
 import { createFolderDurably, fsyncPath, writeFileDurably } from '../../files/durable-files.ts';
 import { folderLockPath, lockFolder } from '../../files/folder-lock.ts';
 import { readTestClockDays, writeTestClockDays } from '../../files/test-clock-file.ts';
@@ -31,6 +25,7 @@ import { snapshotContentPath } from '../../snapshots/snapshot-files.ts';
 import { CommandLineError, defineCommand } from '../command.ts';
 import { printJson, printNotice, printResult } from '../output.ts';
 import { runWithProgress } from '../progress-bar.ts';
+import { findShardFolders } from './shard-folders.ts';
 
 export function createCommand(): Command {
   return defineCommand('backup', {
@@ -97,8 +92,8 @@ async function copyDataFolder(folders: BackupFolders, secretFile: string, option
   // Marked before the first copy, because an interrupted backup must not become a folder without a test clock.
   if (daysAtStart !== null) writeTestClockDays(target, daysAtStart);
   const shards: CopiedShard[] = [];
-  for (const number of listShards(dataDir)) {
-    const shard = foldersOfShard(folders, number);
+  for (const shardDir of findShardFolders(dataDir)) {
+    const shard = foldersOfShard(folders, shardDir);
     createFolderDurably(shard.target);
     shards.push({ ...shard, ...(await copyStoreAndLogs(shard, options)) });
   }
@@ -136,12 +131,9 @@ async function copyDataFolder(folders: BackupFolders, secretFile: string, option
 type CopiedShard = BackupFolders & Awaited<ReturnType<typeof copyStoreAndLogs>>;
 
 /** Returns the folders of one shard of a data folder. */
-function foldersOfShard({ dataDir, target, base }: BackupFolders, shard: number): BackupFolders {
-  return {
-    dataDir: shardDataDir(dataDir, shard),
-    target: shardDataDir(target, shard),
-    base: base && shardDataDir(base, shard),
-  };
+function foldersOfShard({ dataDir, target, base }: BackupFolders, shardDir: string): BackupFolders {
+  const path = relative(dataDir, shardDir);
+  return { dataDir: shardDir, target: join(target, path), base: base && join(base, path) };
 }
 
 /** Returns what the inventory of a copied shard contains about its own files. */

@@ -23,6 +23,7 @@ import { printJson, printNotice, printResult } from '../output.ts';
 import { runWithProgress } from '../progress-bar.ts';
 import { dryRunNotice, type RepairOptions } from './accept-loss.ts';
 import { withLockedDataFolder } from './log-folder.ts';
+import { findShardFolders } from './shard-folders.ts';
 
 export function createKeysRepairCommand(): Command {
   return defineCommand('repair', {
@@ -104,7 +105,7 @@ function writeKeyNumbers(dataDir: string, keys: KeyFileNumbers): void {
 }
 
 function findAllKeyNumbers(dataDir: string, output: { readonly json?: true }) {
-  const ledgers = listShardFolders(dataDir)
+  const ledgers = findShardFolders(dataDir)
     .map(dataPaths)
     .filter((files) => listLedgerSegments(files).length > 0);
   const total = ledgers.reduce((bytes, { ledgerFolder }) => bytes + logSizeBytes(nodeFileSystem, ledgerFolder), 0);

@@ -7,7 +7,6 @@ import { systemClock } from '../../domain/clock.ts';
 import { nodeFileSystem } from '../../event-log/log-files.ts';
 import type { LogLocation } from '../../event-log/log-scanner.ts';
 import { countTruncatedRecords, type RepairPlan, repairLog, validateTruncation } from '../../event-log/repair-log.ts';
-import { listShardFolders } from '../../files/data-paths.ts';
 import { type FolderLock, lockFolder } from '../../files/folder-lock.ts';
 import { CommandLineError, defineCommand } from '../command.ts';
 import { createCommandRecorder } from '../command-recorder.ts';
@@ -21,6 +20,7 @@ import {
   type RepairOptions,
 } from './accept-loss.ts';
 import { checkLogWithProgress, LogTimeRange, resolveLogFolder, withLockedDataFolder } from './log-folder.ts';
+import { findShardFolders } from './shard-folders.ts';
 
 interface LogRepairOptions extends RepairOptions {
   readonly cut?: LogLocation;
@@ -72,7 +72,7 @@ export function createRepairCommand(): Command {
       const dataDir = folder === undefined ? readDataDir() : dirname(resolve(folder));
       if (accept !== null) {
         await withLockedDataFolder(dataDir, options, async () => {
-          const shards = folder === undefined ? listShardFolders(dataDir) : [dataDir];
+          const shards = folder === undefined ? findShardFolders(dataDir) : [dataDir];
           for (const shardDir of shards) await accept(shardDir, options);
         });
       } else if (cut !== undefined) await repairLogAtCut(folder, cut, options);

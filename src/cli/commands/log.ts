@@ -8,7 +8,7 @@ import { nodeFileSystem } from '../../event-log/log-files.ts';
 import { parseSegmentFileNames, RecordDecoder } from '../../event-log/log-format.ts';
 import { LogScanner } from '../../event-log/log-scanner.ts';
 import type { LogVerification } from '../../event-log/verify-log.ts';
-import { dataPaths, listShards, shardDataDir } from '../../files/data-paths.ts';
+import { dataPaths } from '../../files/data-paths.ts';
 import { formatSubId, subIdByteLength } from '../../ids/sub-id.ts';
 import {
   deviceClasses,
@@ -24,6 +24,7 @@ import { createCommandGroup, createIntegerParser, defineCommand } from '../comma
 import { formatNameValuePairs, formatTimestamp, printChunk, printJson, printNotice, printResult } from '../output.ts';
 import { checkLogWithProgress, LogTimeRange, resolveLogFolder } from './log-folder.ts';
 import { createRepairCommand } from './log-repair.ts';
+import { findShardFolders } from './shard-folders.ts';
 
 function createVerifyCommand(): Command {
   return defineCommand('verify', {
@@ -81,10 +82,10 @@ async function verifyLogs(named: string | undefined, output: { readonly json?: t
   if (named !== undefined) return verifyLog(resolveLogFolder(named), named, output);
   const ledger = resolveLogFolder(undefined);
   const errors: OperatorError[] = [];
-  for (const shard of listShards(dirname(ledger))) {
-    const folder = shard === 0 ? ledger : dataPaths(shardDataDir(dirname(ledger), shard)).ledgerFolder;
+  for (const dataDir of findShardFolders(dirname(ledger))) {
+    const folder = dataPaths(dataDir).ledgerFolder;
     try {
-      await verifyLog(resolveLogFolder(folder), shard === 0 ? undefined : folder, output);
+      await verifyLog(resolveLogFolder(folder), folder === ledger ? undefined : folder, output);
     } catch (error) {
       if (!(error instanceof OperatorError)) throw error;
       errors.push(error);
