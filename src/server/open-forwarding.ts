@@ -77,8 +77,8 @@ export async function openForwarding(
   for (let shard = 0; shard < count; shard++) {
     if (shard === ownShard) continue;
     const onConnectionChange = (connected: boolean): void => {
-      if (connected) logger.info({ shard }, 'connected to another shard');
-      else logger.warn({ shard }, 'connection to another shard lost');
+      if (connected) logger.info({ otherShard: shard }, 'connected to another shard');
+      else logger.warn({ otherShard: shard }, 'connection to another shard lost');
     };
     const client = new ForwardClient({
       path: forwardSocketPath(rootDir, shard),
@@ -91,7 +91,8 @@ export async function openForwarding(
     });
     cleanup.addCleanupCallback(async () => {
       const lostClicks = await client.close(lifecycle.remainingDrainMs);
-      if (lostClicks > 0) logger.warn({ shard, lostClicks }, 'clicks lost that another shard has not recorded');
+      if (lostClicks > 0)
+        logger.warn({ otherShard: shard, lostClicks }, 'clicks lost that another shard has not recorded');
     });
     clients.set(shard, client);
   }
