@@ -110,18 +110,12 @@ export class SharedLimits {
   }
 
   /** Returns the limit that a click or its revenue would exceed, or for which the shard has no grant; otherwise null. */
-  findReachedLimit(
-    { scope, offerId, offerBookings }: BookedOffer,
-    day: number,
-    micros: number,
-    clicks: number,
-  ): 'cap' | 'budget' | null {
-    const uses = offerBookings.listLimitUses(day);
-    if (uses === null) return offerBookings.hasReachedCap(day) ? 'cap' : 'budget';
-    const reached = uses.find((use) => {
-      const amount = use.kind === 'day_clicks' ? clicks : micros;
-      return !this.#grants.covers({ ...use, scope, offerId }, use.used, amount);
-    });
+  findReachedLimit(offer: BookedOffer, day: number, micros: number, clicks: number): 'cap' | 'budget' | null {
+    const { offerBookings } = offer;
+    if (offerBookings.listLimitUses(day) === null) return offerBookings.hasReachedCap(day) ? 'cap' : 'budget';
+    const uncovered = this.#listUncovered(offer, day, micros, clicks);
+    // A limit that is used up is the reason, rather than one for which the shard only has no grant.
+    const reached = uncovered.find((use) => this.#cannotBook(offer, use)) ?? uncovered[0];
     if (reached === undefined) return null;
     return reached.kind === 'day_clicks' ? 'cap' : 'budget';
   }

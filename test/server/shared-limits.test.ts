@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { pino } from 'pino';
 import { resolveSettings } from '../../src/config/service-settings.ts';
 import { dataPaths, shardDataDir } from '../../src/files/data-paths.ts';
@@ -28,11 +30,13 @@ class Shards {
   readonly clock = new ManualClock();
   readonly services: Service[] = [];
   readonly count: number;
+  readonly #catalogFile: string;
   #accounts = 0;
 
   constructor(t: TestContext, count = 4) {
     this.rootDir = temporaryFolder(t);
     this.count = count;
+    this.#catalogFile = join(temporaryFolder(t), 'catalog.json');
     runAfterTest(t, () => this.close());
   }
 
@@ -43,8 +47,7 @@ class Shards {
 
   async startShard(number: number, limits: Partial<LoanOffer>): Promise<void> {
     const { rootDir, count, clock } = this;
-    const bands = { '700-749': plainBand({ confirm_rate: 0.0075 }) };
-    const catalog = JSON.stringify(catalogOf([plainOffer({ id: offerId, payout_usd: 100, bands, ...limits })]));
+    this.writeCatalog(limits);
     this.services[number] = await startService({
       ...resolveSettings({ dataDir: shardDataDir(rootDir, number), urls: { click: 'https://go.example' } }),
       durability: 'write',
@@ -53,12 +56,34 @@ class Shards {
       shard: { number, count, rootDir },
       registry: builtInVerticals,
       catalogs: [
-        { vertical, mode: 'live', text: catalog },
-        { vertical, mode: 'test', text: catalog },
+        { vertical, mode: 'live', file: this.#catalogFile },
+        { vertical, mode: 'test', file: this.#catalogFile },
       ],
       clock,
       logger: pino({ level: 'silent' }),
     });
+  }
+
+  writeCatalog(limits: Partial<LoanOffer>): void {
+    const bands = { '700-749': plainBand({ confirm_rate: 0.0075 }) };
+    const offer = plainOffer({ id: offerId, payout_usd: 100, bands, ...limits });
+    writeFileSync(this.#catalogFile, JSON.stringify(catalogOf([offer])));
+  }
+
+  /** Reloads the catalog on these shards. */
+  async reload(...shards: readonly number[]): Promise<void> {
+    for (const shard of shards) await this.services[shard]!.reloadCatalogs();
+  }
+
+  async clickTimes(shard: number, clicks: number): Promise<void> {
+    for (let click = 0; click < clicks; click++) await this.click(shard);
+  }
+
+  /** Waits until answers of the shard do not contain the offer. */
+  async waitUntilHidden(shard: number): Promise<void> {
+    const { catalogs, availability } = this.services[shard]!.operationDeps;
+    const catalog = catalogs.currentCatalog(vertical.number, 'live');
+    while (availability.unavailableOffers(catalog, this.clock.wallMs()).count === 0) await pause(20);
   }
 
   /** Clicks in a new session on a shard that got the offer. Resolves when the click is redirected. */
@@ -125,14 +150,14 @@ describe('daily caps and budgets over four shards', () => {
   it('a shard continues after a restart, also without the file of the shared limits', async (t) => {
     const limits = { daily_cap: 40 };
     const shards = await new Shards(t).startAll(limits);
-    for (let click = 0; click < 10; click++) await shards.click(0);
+    await shards.clickTimes(0, 10);
     await shards.services[0]!.close();
     await shards.startShard(0, limits);
-    for (let click = 0; click < 25; click++) await shards.click(1);
+    await shards.clickTimes(1, 25);
     await shards.close();
     rmSync(sharedLimitsPath(shards.rootDir));
     await shards.startAll(limits);
-    for (let click = 0; click < 10; click++) await shards.click(2);
+    await shards.clickTimes(2, 10);
     assert.deepEqual(await shards.closeAndCount(), { booked: 40, cap: 5, budget: 0 });
   });
 
@@ -143,5 +168,40 @@ describe('daily caps and budgets over four shards', () => {
     await shards.startShard(1, { daily_cap: 10 });
     await shards.click(0);
     assert.deepEqual(await shards.closeAndCount(), { booked: 1, cap: 1, budget: 0 });
+  });
+
+  it('a changed limit holds once every shard has loaded the catalog', async (t) => {
+    const shards = await new Shards(t, 2).startAll({ daily_cap: 40 });
+    await shards.clickTimes(0, 3);
+    await shards.clickTimes(1, 3);
+    shards.writeCatalog({ daily_cap: 10 });
+    await shards.reload(0);
+    await shards.clickTimes(0, 1);
+    // The shard with the earlier catalog books up to the earlier limit.
+    await shards.clickTimes(1, 5);
+    await shards.reload(1);
+    await shards.clickTimes(0, 2);
+    await shards.clickTimes(1, 2);
+    shards.writeCatalog({ daily_cap: 14, budget: { per_day_usd: 9.75, per_month_usd: 100, pacing: 'asap' } });
+    await shards.reload(0, 1);
+    await shards.clickTimes(0, 4);
+    assert.deepEqual(await shards.closeAndCount(), { booked: 13, cap: 4, budget: 3 });
+  });
+
+  it('an offer is hidden on each shard after the others have used up its limit', async (t) => {
+    const shards = await new Shards(t, 2).startAll({ daily_cap: 3 });
+    await shards.clickTimes(1, 3);
+    await shards.waitUntilHidden(0);
+    // Before the first refused click, the smallest click fits into the budget.
+    const limits = { budget: { per_day_usd: 3, per_month_usd: 100, pacing: 'asap' } as const };
+    const bands = {
+      '700-749': plainBand({ confirm_rate: 0.0075 }),
+      '750-799': plainBand({ confirm_rate: 0.001 }),
+    };
+    shards.writeCatalog({ ...limits, bands });
+    await shards.reload(0, 1);
+    await shards.clickTimes(1, 2);
+    await shards.waitUntilHidden(0);
+    assert.deepEqual(await shards.closeAndCount(), { booked: 4, cap: 0, budget: 1 });
   });
 });
