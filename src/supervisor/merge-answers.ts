@@ -1,3 +1,5 @@
+import { microsToUsd } from '../domain/money.ts';
+import type { CatalogOffersPage } from '../http/routes/operator/catalog-routes.ts';
 import type { KeysPage, KeyView } from '../http/routes/operator/key-routes.ts';
 import type { ServiceStatus } from '../http/routes/operator/status-route.ts';
 import type { ConfirmationsResponse } from '../operations/confirm-revenue.ts';
@@ -60,6 +62,38 @@ export function mergeConfirmations(answers: readonly ShardValue<ConfirmationsRes
     return decided;
   });
   return { ...counts, results };
+}
+
+/**
+ * Merges answers with a page of offers. States and limits are those of shard 0, which knows the bookings of all shards. `last_30_days` is a
+ * sum over the shards, and null if a shard has no figures of the offer.
+ */
+export function mergeOffers(answers: readonly ShardValue<CatalogOffersPage>[]): CatalogOffersPage {
+  const first = answers[0]!.value!;
+  const totalsOfShards = answers.map(
+    ({ value }) => new Map(value?.data.map((offer) => [offer.svc_offer_id, offer.last_30_days])),
+  );
+  return {
+    ...first,
+    data: first.data.map((offer) => {
+      const totals = totalsOfShards.flatMap((each) => each.get(offer.svc_offer_id) ?? []);
+      if (totals.length < answers.length) return { ...offer, last_30_days: null };
+      return {
+        ...offer,
+        last_30_days: {
+          shown: sum(totals, ({ shown }) => shown),
+          offer_clicks: sum(totals, ({ offer_clicks: clicks }) => clicks),
+          rev_attributed: sumUsd(totals, ({ rev_attributed: attributed }) => attributed),
+          rev_confirmed: sumUsd(totals, ({ rev_confirmed: confirmed }) => confirmed),
+        },
+      };
+    }),
+  };
+}
+
+/** Adds amounts as micro-dollars, which are integers. */
+function sumUsd<Value>(values: readonly Value[], read: (value: Value) => number): number {
+  return microsToUsd(sum(values, (value) => Math.round(read(value) * 1_000_000)));
 }
 
 /** Answer of `GET /keys/{id}` or `GET /keys`, which is a page or an array of all keys. */

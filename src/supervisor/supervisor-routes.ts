@@ -7,7 +7,7 @@ import { sendJson } from '../http/routes/operator/operator-route.ts';
 import { errorReply, jsonHeaders } from '../http/routes/replies.ts';
 import { allowOnlyGet, withRoute } from '../http/routes/routing.ts';
 import type { MetricRegistry } from '../metrics/metric-registry.ts';
-import { mergeConfirmations, mergeKeys, mergeStatus, type ShardValue } from './merge-answers.ts';
+import { mergeConfirmations, mergeKeys, mergeOffers, mergeStatus, type ShardValue } from './merge-answers.ts';
 import { mergeMetrics } from './merge-metrics.ts';
 import { askShard, type ShardAnswer, type ShardRequest } from './shard-client.ts';
 
@@ -53,11 +53,9 @@ const mergedAnswers: readonly (readonly [
 ])[] = [
   [/^GET \/status$/, mergeStatus],
   [/^GET \/keys(?:\/[^/]+)?$/, mergeKeys],
+  [/^GET \/catalogs\/[^/]+\/[^/]+\/offers$/, mergeOffers],
   [/^POST \/confirmations$/, mergeConfirmations],
 ];
-
-/** Path of a request that shard 0 alone would answer wrongly. */
-const unsupportedPath = /^\/catalogs\/[^/]+\/[^/]+\/offers$/;
 
 /**
  * Creates the handler of the operations listener of a supervisor. `/healthz`, `/readyz` and `/metrics` ask every shard. Other requests go
@@ -147,7 +145,6 @@ async function replyMetrics({ shards, metrics }: SupervisorRoutesDeps, context: 
 function forwardToShards(deps: SupervisorRoutesDeps, context: RequestContext): Promise<void> | void {
   const { method, path, query } = context;
   const apiPath = path.replace(/^\/console\/api(?=\/)/, '');
-  if (unsupportedPath.test(apiPath)) return replyUnavailable(context, 'this request is not supported with shards');
   const headers: Record<string, string> = { [peerAddressHeader]: context.getPeerAddress() };
   for (const name of forwardedHeaders) {
     const value = context.getRequestHeader(name);

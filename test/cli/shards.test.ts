@@ -24,6 +24,8 @@ const shardNumbers = [0, 1, 2];
 /** Runs a service with three shards, and waits until all have started. */
 async function serveShards(t: TestContext, folder: string, settings: Readonly<Record<string, string>> = {}) {
   const served = new ServedProcess(t, { SVC_DATA_DIR: folder, SVC_SHARDS: String(shardCount), ...settings });
+  // The shards use the folder until they have ended, which closes their output.
+  runAfterTest(t, () => served.stop());
   const operations = await served.client(t, 'operations');
   await served.logged('shards started');
   /** Sends a GET request, or a POST request with a JSON body. */
@@ -185,6 +187,16 @@ test('the folder of one process becomes shard 0, and other accounts live on othe
     assert.deepEqual([clicks, confirmed], [1, 10]);
   }
   for (const id of keyIds) assert.equal((await askOperator(`/keys/${id}`)).usage.sessions_per_day.used, 1);
+  const { data: listed } = await askOperator('/catalogs/personal-loans/live/offers?limit=200');
+  const totals = listed.map(({ last_30_days: total }: { last_30_days: Totals }) => total) as Totals[];
+  assert.equal(
+    totals.reduce((total, { offer_clicks: clicks }) => total + clicks, 0),
+    4,
+  );
+  assert.equal(
+    totals.reduce((total, { rev_confirmed: confirmed }) => total + confirmed, 0),
+    30,
+  );
   assert.equal((await askOperator('/status')).sessions.live, 4);
   const { data: uploads } = await askOperator('/confirmations');
   assert.deepEqual(
@@ -192,6 +204,11 @@ test('the folder of one process becomes shard 0, and other accounts live on othe
     [0, 0, 0, 1, 1, 1],
   );
 });
+
+interface Totals {
+  readonly offer_clicks: number;
+  readonly rev_confirmed: number;
+}
 
 /** Sends a request on a new connection, which the kernel assigns to any shard. */
 async function requestOnNewConnection(port: number, key: string) {
