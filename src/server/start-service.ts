@@ -306,17 +306,16 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
         files: readConsoleFiles('partner'),
       }),
     });
-    const owners = new RequestOwners({
-      ...commonDeps,
-      clickIds,
-      findKeyByHash: (hash) => keyDirectory.findKeyByHash(hash),
-      verticals,
-      isApiPath: apiPathCheck(apiPaths),
-    });
     listeners.setHandlers({
       public:
         listeners.forwarding?.forwardRequests({
-          owners,
+          owners: new RequestOwners({
+            ...commonDeps,
+            clickIds,
+            findKeyByHash: (hash) => keyDirectory.findKeyByHash(hash),
+            verticals,
+            isApiPath: apiPathCheck(apiPaths),
+          }),
           handler: routes,
           readClick: readClickToRelay(clickDeps, listeners.onHandlerError),
           recordRelayedClick: (click) => recordRelayedClick(clickDeps, click),

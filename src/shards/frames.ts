@@ -49,7 +49,7 @@ const decoder = new Decoder({
   maxExtLength: 0,
 });
 
-/** Decodes a frame without its length. Throws FrameError if the frame is not an array of numbers, booleans, texts and bytes. */
+/** Decodes a frame without its length. Throws FrameError if the frame is not an array. The receiver checks the items. */
 function decodeFrame(bytes: Buffer): readonly unknown[] {
   let frame: unknown;
   try {
@@ -57,12 +57,8 @@ function decodeFrame(bytes: Buffer): readonly unknown[] {
   } catch {
     throw new FrameError('a frame is not valid msgpack');
   }
-  if (!Array.isArray(frame) || frame.some(isArray)) throw new FrameError('a frame is not a flat array');
+  if (!Array.isArray(frame)) throw new FrameError('a frame is not an array');
   return frame;
-}
-
-function isArray(item: unknown): boolean {
-  return Array.isArray(item);
 }
 
 /** Splits the bytes of a connection into frames. */

@@ -21,6 +21,8 @@ interface PairOptions {
   readonly isOwner?: boolean;
   readonly deadlineMs?: number;
   readonly relayedClicksMax?: number;
+  /** Whether the other shard records relayed clicks. */
+  readonly isRecording?: boolean;
   readonly forward?: (client: ForwardClient, context: RequestContext, owned: OwnedRequest) => void;
 }
 
@@ -30,7 +32,13 @@ const forwardRequest: NonNullable<PairOptions['forward']> = (client, context, ow
 async function startPair(
   t: TestContext,
   handler: RequestHandler,
-  { isOwner = true, deadlineMs = 60_000, relayedClicksMax = 1_000, forward = forwardRequest }: PairOptions = {},
+  {
+    isOwner = true,
+    deadlineMs = 60_000,
+    relayedClicksMax = 1_000,
+    isRecording = true,
+    forward = forwardRequest,
+  }: PairOptions = {},
 ) {
   const path = join(temporaryFolder(t), '1.sock');
   const deadlines: string[] = [];
@@ -48,7 +56,10 @@ async function startPair(
     path,
     shard: 1,
     isOwner: () => isOwner,
-    recordRelayedClick: async (click: RelayedClick) => void taken.push(click),
+    recordRelayedClick: async (click: RelayedClick) => {
+      taken.push(click);
+      if (!isRecording) await new Promise(() => {});
+    },
     onRelayError: (error: unknown) => assert.fail(String(error)),
   };
   const listener = await ForwardListener.listen(listenerOptions);
@@ -278,6 +289,23 @@ test('relayed clicks wait in memory without a connection, up to a maximum, and a
   for (let click = 0; click < 3; click++) kept.push((await ask(connection, get('/c'))).body.toString());
   assert.deepEqual(kept, ['kept', 'kept', 'lost']);
   const again = await ForwardListener.listen({ ...pair.listener.options });
+  runAfterTest(t, () => again.close(0));
+  await until(() => pair.taken.length === 2);
+  assert.equal(await pair.client.close(60_000), 0);
+});
+
+test('a relayed click that the other shard has not recorded is sent again after a lost connection', async (t) => {
+  const pair = await startPair(t, () => {}, {
+    forward: (client, context, owned) => client.forwardClick(context, owned, relay(context)),
+    isRecording: false,
+  });
+  await ask(await pair.open(), get('/c'));
+  await until(() => pair.taken.length === 1);
+  await pair.listener.close(0);
+  const again = await ForwardListener.listen({
+    ...pair.listener.options,
+    recordRelayedClick: async (click) => void pair.taken.push(click),
+  });
   runAfterTest(t, () => again.close(0));
   await until(() => pair.taken.length === 2);
   assert.equal(await pair.client.close(60_000), 0);
