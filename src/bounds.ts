@@ -348,6 +348,8 @@ export const bounds = {
   grantIdleMs: 5_000,
   /** Interval at which a shard reports its use of daily caps and budgets, and reads the use of the other shards. */
   quotaUseReportIntervalMs: 1_000,
+  /** Interval at which a shard writes its click counts for even pacing, and reads those of the other shards. */
+  clickCountExchangeIntervalMs: 60 * 60 * 1000,
   /** Maximum number of grants that a shard changes in one transaction. */
   grantRequestsPerCallMax: 500,
   /** Number of days, and of months, whose grants are stored. A wrong clock can add periods in the future. */

@@ -1,5 +1,6 @@
 import { bounds } from '../bounds.ts';
 import { dayStartMs, daysSinceEpoch, msPerDay } from '../domain/calendar.ts';
+import type { ClickCountsOfDay } from '../quotas/quota-store.ts';
 
 const slotMs = bounds.clickDistributionSlotMs;
 const slotsPerDay = msPerDay / slotMs;
@@ -7,7 +8,7 @@ const slotsPerDay = msPerDay / slotMs;
 const storedDays = bounds.clickDistributionDays + 2;
 
 /** Recorded clicks of one day: the day number, and the number of clicks in each time slot. */
-export type DailyClickCounts = readonly [day: number, counts: readonly number[]];
+export type DailyClickCounts = ClickCountsOfDay;
 
 /**
  * Usual distribution of the clicks of one vertical and mode over a day (docs/contract.md#budgets-and-pacing), computed from the recorded
@@ -18,6 +19,8 @@ export class ClickDistribution {
   /** Clicks by day and slot. Day `d` uses the entry `d % storedDays`. */
   readonly #counts = Array.from({ length: storedDays }, () => new Uint32Array(slotsPerDay));
   readonly #days = new Int32Array(storedDays).fill(-1);
+  /** Clicks that other shards have recorded. */
+  #countsElsewhere: readonly DailyClickCounts[] = [];
   /** Day for which `#sharesBefore` was computed; -1 if `#sharesBefore` is outdated because clicks of an earlier day were added. */
   #sharesDay = -1;
   /** Share of a day's clicks before the start of each slot; the last element is 1. */
@@ -68,6 +71,12 @@ export class ClickDistribution {
     this.#sharesDay = -1;
   }
 
+  /** Replaces the clicks that other shards have recorded. A day may have several items. */
+  setClickCountsElsewhere(counts: readonly DailyClickCounts[]): void {
+    this.#countsElsewhere = counts;
+    this.#sharesDay = -1;
+  }
+
   /** Returns the click counts of a day, or null if the day is older than the stored days. Adds a new day in place of the oldest day. */
   #findOrAddDay(day: number): Uint32Array | null {
     const at = day % storedDays;
@@ -84,10 +93,12 @@ export class ClickDistribution {
     if (this.#sharesDay === today) return this.#sharesBefore;
     this.#sharesDay = today;
     const shares = new Float64Array(slotsPerDay + 1);
-    for (const [at, day] of this.#days.entries()) {
-      if (day >= today || day < today - bounds.clickDistributionDays) continue;
-      for (let slot = 0; slot < slotsPerDay; slot++) shares[slot + 1]! += this.#counts[at]![slot]!;
-    }
+    const addDay = (day: number, counts: ArrayLike<number>) => {
+      if (day >= today || day < today - bounds.clickDistributionDays) return;
+      for (let slot = 0; slot < slotsPerDay; slot++) shares[slot + 1]! += counts[slot] ?? 0;
+    };
+    for (const [at, day] of this.#days.entries()) addDay(day, this.#counts[at]!);
+    for (const [day, counts] of this.#countsElsewhere) addDay(day, counts);
     for (let slot = 0; slot < slotsPerDay; slot++) shares[slot + 1]! += shares[slot]!;
     const clicks = shares[slotsPerDay]!;
     for (let slot = 0; slot <= slotsPerDay; slot++) {

@@ -64,6 +64,8 @@ export class SharedLimits {
   /** Quotas of which the store granted only what one click needs, in this turn of the event loop. */
   #forOneClick: Quota[] = [];
   #lastChange = 0;
+  /** Time of the next exchange of click counts, in monotonic milliseconds. */
+  #nextClickCountsMs = 0;
   #isAvailable = true;
   #isClosed = false;
   #task: PeriodicTask | null = null;
@@ -85,6 +87,7 @@ export class SharedLimits {
     for (const catalog of catalogs) limits.activateCatalog(catalog);
     await limits.#declareCatalogs();
     await limits.#readUseElsewhere();
+    await limits.#exchangeClickCounts();
     options.bookings.setOfferChangeListener((scope, offerId, day) => {
       limits.#changed.set(`${scope} ${day} ${offerId}`, { scope, offerId, day });
     });
@@ -290,6 +293,7 @@ export class SharedLimits {
         throw error;
       }
       await this.#readUseElsewhere();
+      if (this.#options.clock.monotonicMs() >= this.#nextClickCountsMs) await this.#exchangeClickCounts();
     });
     // The use by another shard can decrease, if the shard was killed before its last records were durable.
     this.#grants.forgetRefusals();
@@ -333,6 +337,19 @@ export class SharedLimits {
     const { lastChange, uses } = await store.readUse(this.#lastChange);
     this.#lastChange = lastChange;
     for (const use of uses) if (use.shard !== shard) this.#setUseElsewhere(use);
+  }
+
+  /** Writes the click counts for even pacing, and reads those of the other shards. */
+  async #exchangeClickCounts(): Promise<void> {
+    const { store, shard, bookings, clock } = this.#options;
+    for (const [scope, { clickDistribution }] of bookings.verticals)
+      await store.writeClickCounts(shard, this.#grants.epoch, scope, clickDistribution.listDays());
+    const elsewhere = (await store.readClickCounts()).filter((stored) => stored.shard !== shard);
+    for (const [scope, { clickDistribution }] of bookings.verticals) {
+      const counts = elsewhere.flatMap((stored) => (stored.scope === scope ? stored.days : []));
+      clickDistribution.setClickCountsElsewhere(counts);
+    }
+    this.#nextClickCountsMs = clock.monotonicMs() + bounds.clickCountExchangeIntervalMs;
   }
 
   #setUseElsewhere({ quota: { scope, offerId, kind, period }, shard, used }: ReportedUse): void {

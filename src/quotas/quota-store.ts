@@ -68,6 +68,15 @@ export interface CatalogActivation {
   readonly number: number;
 }
 
+/** Recorded clicks of one day: the day number, and the number of clicks in each time slot of `clickDistributionSlotMs`. */
+export type ClickCountsOfDay = readonly [day: number, counts: readonly number[]];
+
+export interface StoredClickCounts {
+  readonly shard: number;
+  readonly scope: number;
+  readonly days: readonly ClickCountsOfDay[];
+}
+
 export interface GrantReply {
   readonly request: GrantRequest;
   readonly outcome: GrantOutcome;
@@ -105,5 +114,9 @@ export interface QuotaStore {
   listContended(shard: number): Answer<readonly Quota[]>;
   /** Returns the use of all shards that changed after the change `since`, and the number of the last change. 0 returns everything. */
   readUse(since: number): Answer<{ readonly lastChange: number; readonly uses: readonly ReportedUse[] }>;
+  /** Replaces the click counts of a shard for a vertical and mode. Has no effect in a later epoch. */
+  writeClickCounts(shard: number, epoch: number, scope: number, days: readonly ClickCountsOfDay[]): Answer<void>;
+  /** Returns the click counts of all shards. */
+  readClickCounts(): Answer<readonly StoredClickCounts[]>;
   close(): Answer<void>;
 }

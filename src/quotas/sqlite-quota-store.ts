@@ -4,6 +4,7 @@ import { bounds } from '../bounds.ts';
 import { openSqliteFile, type SqliteFileFormat } from '../files/shared-database.ts';
 import {
   type CatalogActivation,
+  type ClickCountsOfDay,
   type GrantReply,
   type GrantRequest,
   type Quota,
@@ -11,6 +12,7 @@ import {
   QuotaStoreUnavailableError,
   quotaKinds,
   type ReportedUse,
+  type StoredClickCounts,
   type StoredGrant,
 } from './quota-store.ts';
 import { type ShardsState, settleGrant } from './settle-grant.ts';
@@ -49,6 +51,15 @@ const format: SqliteFileFormat = {
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX grants_by_change ON grants (change);
   CREATE INDEX contended_grants ON grants (shard) WHERE contended = 1;
+`,
+    `
+  -- Recorded clicks of the last days, from which the usual distribution of the clicks over a day is computed, as JSON.
+  CREATE TABLE click_counts (
+    scope INTEGER NOT NULL,
+    shard INTEGER NOT NULL,
+    days TEXT NOT NULL,
+    PRIMARY KEY (scope, shard)
+  ) STRICT, WITHOUT ROWID;
 `,
   ],
   createError: (message, options) => new QuotaStoreUnavailableError(message, options),
@@ -143,6 +154,17 @@ export class SqliteQuotaStore implements QuotaStore {
       const uses = rows.map((row) => ({ quota: toQuota(row), shard: row.shard, used: row.used }));
       return { lastChange: rows.at(-1)?.change ?? since, uses };
     });
+  }
+
+  writeClickCounts(shard: number, epoch: number, scope: number, days: readonly ClickCountsOfDay[]): void {
+    this.#transact(() => {
+      if (this.#isCurrent(shard, epoch)) this.#statements.upsertClicks.run(scope, shard, JSON.stringify(days));
+    });
+  }
+
+  readClickCounts(): readonly StoredClickCounts[] {
+    const rows = this.#read(() => this.#statements.selectClicks.all());
+    return rows.map(({ scope, shard, days }) => ({ scope, shard, days: JSON.parse(days) }));
   }
 
   close(): void {
@@ -259,6 +281,13 @@ function prepareStatements(database: Database.Database) {
     ),
     selectChanges: database.prepare<[number], QuotaRow & GrantRow & { readonly change: number }>(
       'SELECT * FROM grants WHERE change > ? ORDER BY change',
+    ),
+    upsertClicks: database.prepare<[number, number, string]>(
+      `INSERT INTO click_counts (scope, shard, days) VALUES (?, ?, ?)
+       ON CONFLICT (scope, shard) DO UPDATE SET days = excluded.days`,
+    ),
+    selectClicks: database.prepare<[], { readonly scope: number; readonly shard: number; readonly days: string }>(
+      'SELECT scope, shard, days FROM click_counts',
     ),
     selectPeriodBefore: database.prepare<[number, number], { readonly period: number | null }>(
       'SELECT max(period) AS period FROM grants WHERE kind = ? AND period < ?',

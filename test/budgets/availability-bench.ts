@@ -81,7 +81,11 @@ export class AvailabilityBench {
   }
 
   clickWorth(sub: Buffer, offerId: string, fullMicros: number): ClickDecision {
-    const decision = this.decider.decideClick(sub, offerId, this.nowMs, fullMicros);
+    return this.clickWith(this.decider, sub, offerId, fullMicros);
+  }
+
+  clickWith(decider: ClickDecider, sub: Buffer, offerId: string, fullMicros: number): ClickDecision {
+    const decision = decider.decideClick(sub, offerId, this.nowMs, fullMicros);
     const valueMicros = decision.hasValue ? fullMicros : 0;
     const click = offerClickedRecord(sub, offerId, { wallMs: this.nowMs, valueMicros });
     this.append([...click, ...toClickRecordItems(decision)] as unknown as OfferClickedRecord);

@@ -1,12 +1,14 @@
 import { bounds } from '../../src/bounds.ts';
 import {
   type CatalogActivation,
+  type ClickCountsOfDay,
   type GrantReply,
   type GrantRequest,
   type Quota,
   type QuotaStore,
   QuotaStoreUnavailableError,
   type ReportedUse,
+  type StoredClickCounts,
   type StoredGrant,
 } from '../../src/quotas/quota-store.ts';
 import { settleGrant } from '../../src/quotas/settle-grant.ts';
@@ -49,6 +51,7 @@ export class MemoryQuotaStore implements QuotaStore {
   readonly #epochs: number[] = [];
   /** Last activation of each shard by scope. */
   readonly #catalogs = new Map<number, (CatalogActivation | undefined)[]>();
+  readonly #clickCounts = new Map<string, StoredClickCounts>();
   #lastChange = 0;
 
   constructor(shards: number, faults: StoreFaults = {}) {
@@ -104,6 +107,15 @@ export class MemoryQuotaStore implements QuotaStore {
     );
     changed.sort((one, other) => one.change - other.change);
     return { lastChange: this.#lastChange, uses: changed.map(({ quota, shard, used }) => ({ quota, shard, used })) };
+  }
+
+  writeClickCounts(shard: number, epoch: number, scope: number, days: readonly ClickCountsOfDay[]): void {
+    this.#assertUsable();
+    if (epoch === this.#epochs[shard]) this.#clickCounts.set(`${scope} ${shard}`, { scope, shard, days });
+  }
+
+  readClickCounts(): readonly StoredClickCounts[] {
+    return [...this.#clickCounts.values()];
   }
 
   close(): void {

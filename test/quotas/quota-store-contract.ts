@@ -139,6 +139,19 @@ export function testQuotaStore(name: string, createPlace: (t: TestContext) => Qu
       assert.deepEqual(await one.store.readUse(second.lastChange), { lastChange: second.lastChange, uses: [] });
     });
 
+    it('replaces the click counts of a shard', async (t) => {
+      const [one, two] = (await openShards(t, 2)) as [Shard, Shard];
+      const { scope } = quota;
+      await one.store.writeClickCounts(0, one.epoch, scope, [[1, [5, 6]]]);
+      await one.store.writeClickCounts(0, one.epoch, scope, [[2, [7]]]);
+      await two.store.writeClickCounts(1, two.epoch, scope, [[2, [8]]]);
+      await two.store.writeClickCounts(1, two.epoch - 1, scope, []);
+      assert.deepEqual(await one.store.readClickCounts(), [
+        { scope, shard: 0, days: [[2, [7]]] },
+        { scope, shard: 1, days: [[2, [8]]] },
+      ]);
+    });
+
     it('stores the last periods, and grants nothing for an earlier one', async (t) => {
       const [one] = (await openShards(t, 1)) as [Shard];
       const days = Array.from({ length: bounds.quotaPeriodsStoredMax + 1 }, (_, day) => quota.period + day);

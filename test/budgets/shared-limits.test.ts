@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { ClickDecider } from '../../src/budgets/click-decider.ts';
+import { SharedLimits } from '../../src/budgets/shared-limits.ts';
+import { msPerDay } from '../../src/domain/calendar.ts';
+import { encodeVerticalAndMode } from '../../src/ids/sub-id.ts';
+import { MemoryQuotaStore } from '../quotas/memory-quota-store.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { runAfterTest } from '../support/run-after-test.ts';
+import { AvailabilityBench, type Budget, catalogWithOffers } from './availability-bench.ts';
+
+const noon = Date.UTC(2026, 4, 20, 12);
+
+/** Two shards with one store in memory. */
+class SharedBench {
+  readonly store = new MemoryQuotaStore(2);
+  readonly benches: readonly [AvailabilityBench, AvailabilityBench];
+  readonly events: string[] = [];
+  readonly #clock = new ManualClock(noon);
+  #deciders: readonly ClickDecider[] = [];
+
+  constructor(offer: { readonly daily_cap?: number; readonly budget?: Budget }) {
+    const catalog = catalogWithOffers({ a: offer });
+    this.benches = [new AvailabilityBench(catalog, noon), new AvailabilityBench(catalog, noon)];
+  }
+
+  async start(t: TestContext): Promise<this> {
+    const started: SharedLimits[] = [];
+    for (const [shard, { bookings, catalog }] of this.benches.entries()) {
+      const limits = await SharedLimits.start(
+        {
+          shard,
+          store: this.store,
+          bookings,
+          clock: this.#clock,
+          onUnavailable: () => this.events.push('unavailable'),
+          onRecovered: () => this.events.push('recovered'),
+        },
+        [catalog],
+      );
+      runAfterTest(t, () => limits.close());
+      started.push(limits);
+    }
+    this.#deciders = this.benches.map(({ bookings }, shard) => new ClickDecider(bookings, started[shard]!));
+    return this;
+  }
+
+  /** Clicks in a new session. Returns whether the click booked revenue, and whether the shard could get more. */
+  click(shard: 0 | 1): readonly [isBooked: boolean | null | undefined, needsGrant: boolean] {
+    const bench = this.benches[shard];
+    const sub = bench.session();
+    const needsGrant = this.#deciders[shard]!.needsGrant(sub, 'a', noon, 750_000);
+    return [bench.clickWith(this.#deciders[shard]!, sub, 'a', 750_000).isBooked, needsGrant];
+  }
+}
+
+describe('shared limits of a shard', () => {
+  it('uses up what it was granted while the store is away', async (t) => {
+    const bench = await new SharedBench({ daily_cap: 12 }).start(t);
+    assert.deepEqual(bench.click(0), [true, false]);
+    bench.store.isBlocked = true;
+    // A quarter of 12 clicks was granted.
+    for (let click = 0; click < 2; click++) assert.deepEqual(bench.click(0), [true, false]);
+    assert.deepEqual(bench.click(0), [false, true]);
+    await new Promise(setImmediate);
+    assert.deepEqual(bench.events, ['unavailable']);
+    bench.store.isBlocked = false;
+    while (bench.events.length === 1) await new Promise(setImmediate);
+    assert.equal(bench.events[1], 'recovered');
+    assert.deepEqual(bench.click(0), [true, false]);
+  });
+
+  it('uses the clicks of all shards for even pacing', async (t) => {
+    const bench = new SharedBench({ budget: { per_day_usd: 24, pacing: 'even' } });
+    const [one, two] = bench.benches;
+    // Each shard alone has too few clicks for a distribution.
+    for (const each of [one, two]) {
+      each.nowMs = noon - msPerDay - 60 * 60 * 1000;
+      for (let click = 0; click < 600; click++) each.clickOnce('a');
+      each.nowMs = noon;
+    }
+    await bench.start(t);
+    const { vertical, mode } = two.catalog;
+    const { clickDistribution } = two.bookings.verticals.get(encodeVerticalAndMode(vertical.number, mode))!;
+    assert.equal(clickDistribution.computeClickShareBefore(noon - 2 * 60 * 60 * 1000), 0);
+    assert.equal(clickDistribution.computeClickShareBefore(noon), 1);
+  });
+});
