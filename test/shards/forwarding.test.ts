@@ -4,7 +4,9 @@ import Database from 'better-sqlite3';
 import { hashApiKey } from '../../src/auth/api-key.ts';
 import { keyFilePath } from '../../src/auth/key-file.ts';
 import { bounds } from '../../src/bounds.ts';
+import { RawConnection } from '../http/raw-connection.ts';
 import { assertError } from '../support/api-caller.ts';
+import type { HttpRequest } from '../support/http-client.ts';
 import { ShardGroup } from '../support/shard-group.ts';
 import { totalClickUsd } from '../support/vertical-fixture.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
@@ -126,4 +128,80 @@ test('clicks on offers of a shard that does not run redirect, and count once aft
       offers.slice(0, 2).map((offer) => offer.svc_offer_id),
     ),
   );
+});
+
+test('every kind of request gets the same answer from the shard of the account and from another shard', async (t) => {
+  const group = await ShardGroup.start(t, 2);
+  const key = group.issueKey(1, { mode: 'test' });
+  const subId = await group.caller(key, 1).createSessionWithFields('tag-a', personalLoansFixture.complete);
+  const { offers } = await group.caller(key, 1).offers(subId);
+  const { pathname, search } = new URL(offers[0]!.click_url);
+  const base = `/v1/${personalLoansFixture.vertical.segment}`;
+  const json = { 'Content-Type': 'application/json' };
+  const requests: readonly HttpRequest[] = [
+    ...[
+      '/session',
+      '/nothing',
+      '/openapi.json',
+      '/tags?limit=0',
+      '/tags',
+      `/marketplace?sub_id=${subId}&format=json`,
+    ].map((path) => ({ path: base + path })),
+    { path: `${base}/marketplace?sub_id=${subId}&format=json`, method: 'HEAD' },
+    { path: `${base}/tags`, headers: { Accept: 'text/csv' } },
+    { path: `${base}/session`, method: 'OPTIONS' },
+    { path: `${base}/session`, method: 'POST', headers: json, body: '{' },
+    { path: `${base}/session`, method: 'POST', headers: json, body: 'x'.repeat(bounds.requestBodyBytesMax + 1) },
+    { path: `${base}/session`, method: 'POST', headers: { 'Content-Type': 'text/plain' }, body: '{}' },
+    { path: `${base}/session`, method: 'POST', headers: { ...json, 'Content-Length': '0' } },
+    { path: pathname + search, method: 'HEAD' },
+    { path: `${pathname}${search}&offer=x` },
+    { path: pathname + search, headers: { Purpose: 'prefetch' } },
+    ...['/c', '/c/sandbox', '/c/example', '/w', '/w/', '/w/offers', '/w/widget.js', '/docs', '/console/', '/'].map(
+      (path) => ({ path }),
+    ),
+    { path: '/console/api/login' },
+    {
+      path: '/console/api/login',
+      headers: { Cookie: `svc_console=${'f'.repeat(53)}`, 'Sec-Fetch-Site': 'same-origin' },
+    },
+    {
+      path: '/console/api/login',
+      method: 'POST',
+      headers: { ...json, 'Sec-Fetch-Site': 'same-origin' },
+      body: '{"key":"x"}',
+    },
+  ];
+  const changing = /^(date|x-request-id|x-ratelimit-remaining|ratelimit)$/;
+  for (const { headers, ...request } of requests) {
+    const [first, second] = await Promise.all(
+      [0, 1].map(async (shard) => {
+        const all = { Authorization: `Bearer ${key}`, ...headers };
+        const { status, headers: received, text } = await group.shard(shard).http.send({ ...request, headers: all });
+        const body = text.replaceAll(/click_id=[\w-]+/g, '');
+        return {
+          status,
+          headers: [...received].filter(([name]) => !changing.test(name) && name !== 'location'),
+          body,
+        };
+      }),
+    );
+    assert.deepEqual(first, second, `${request.method ?? 'GET'} ${request.path}`);
+  }
+});
+
+test('shards that stop together answer the requests that they have forwarded', async (t) => {
+  const group = await ShardGroup.start(t, 2);
+  const key = group.issueKey(1);
+  const { service } = group.shard(0);
+  const connection = await RawConnection.open(service.ports!.public);
+  const body = '{"referrer_tag":"tag-a"}';
+  const head = `POST /v1/personal-loans/session HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
+  connection.socket.write(`${head}Content-Length: ${body.length}\r\n\r\n{`);
+  while (service.requestsInFlight() === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  const closed = [0, 1].map((shard) => group.shard(shard).service.close());
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  connection.socket.write(body.slice(1));
+  assert.equal((await connection.response()).status, 200);
+  await Promise.all(closed);
 });

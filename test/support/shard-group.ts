@@ -66,6 +66,13 @@ export class ShardGroup {
         maxSessions: 10_000,
         matcherThreads: 0,
         listen: { engine: this.#engine },
+        // Shards that run have the same URLs, although each of these has a port of its own.
+        urls: {
+          public: 'https://api.test',
+          click: 'https://go.test',
+          widget: 'https://w.test',
+          cdn: 'https://cdn.test',
+        },
       }),
       secretFile: `${rootDir}/secrets.json`,
       shard: { number, count: this.#count, rootDir },
