@@ -213,8 +213,8 @@ export interface Marketplace extends AsyncDisposable {
 
 /**
  * Starts a marketplace in this process. A process can run several marketplaces, each with its own data folder. Rejects with a RangeError
- * for an unknown or invalid option, with `FolderInUseError`, `FolderMissingError`, `TestClockMismatchError`, `InvalidCatalogError` or
- * `InvalidCertificateError`, or with the system error of a file or port, such as `EADDRINUSE`.
+ * for an unknown or invalid option, with `FolderInUseError`, `FolderMissingError`, `ShardCountError`, `TestClockMismatchError`,
+ * `InvalidCatalogError` or `InvalidCertificateError`, or with the system error of a file or port, such as `EADDRINUSE`.
  */
 export async function createMarketplace(options: MarketplaceOptions): Promise<Marketplace> {
   assertMarketplaceOptions(options, builtInVerticals);

@@ -125,6 +125,8 @@ test('shards drain and exit after their supervisor was killed, and a new supervi
       SVC_LOG_LEVEL: 'fatal',
     };
     assertFailed(await runMarketplace(['serve'], settings), 1, message);
+    const { stderr } = await runMarketplace(['check-config'], settings);
+    assert.match(stderr, /^marketplace: warning: The service will not start: \S+ has 3 shards/m);
   }
 });
 

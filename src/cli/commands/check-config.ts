@@ -10,6 +10,7 @@ import { resolveUrls, urlSettingNames } from '../../config/resolve-urls.ts';
 import type { PublicUrls } from '../../config/service-settings.ts';
 import { type Clock, systemClock } from '../../domain/clock.ts';
 import { OperatorError } from '../../domain/operator-error.ts';
+import { assertShardCount } from '../../files/data-paths.ts';
 import { checkTestClock } from '../../server/folder-clock.ts';
 import { tlsMinVersionDefault } from '../../tls/certificate.ts';
 import { defineCommand } from '../command.ts';
@@ -19,7 +20,7 @@ export function createCommand(registry: VerticalRegistry): Command {
   return defineCommand('check-config', {
     description:
       'Checks the environment variables of the service, and prints the value of each setting and its origin. Warns about risky values. ' +
-      'Of the data folder, reads only the key file and the test clock. Prints no secrets.',
+      'Of the data folder, reads only the key file, the test clock and the number of shards. Prints no secrets.',
     examples: [
       'marketplace check-config',
       'SVC_PORT=99999 marketplace check-config || echo invalid',
@@ -110,7 +111,7 @@ function formatSetting(name: SettingName, value: SettingValue): string {
 
 /** Returns one sentence for each risk of the configuration. Only the command `check-config` reports risks; the server does not. */
 export function configRisks(config: Config, urls: PublicUrls, machine: Pick<MachineResources, 'cores'>): string[] {
-  const { durability, limits, matcherThreads, sessionTtlMs, logLevel } = config;
+  const { durability, limits, matcherThreads, sessionTtlMs, logLevel, shards } = config;
   const { operationsHost, operationsPort } = config.listen;
   const unencrypted = unencryptedUrlSettings(urls);
   const risks: readonly (readonly [applies: boolean, risk: string])[] = [
@@ -136,6 +137,10 @@ export function configRisks(config: Config, urls: PublicUrls, machine: Pick<Mach
       `SVC_MATCHER_THREADS is ${matcherThreads}, but this machine has ${machine.cores} cores.`,
     ],
     [
+      shards > machine.cores,
+      `SVC_SHARDS is ${shards}, but this machine has ${machine.cores} ${machine.cores === 1 ? 'core' : 'cores'}.`,
+    ],
+    [
       logLevel === 'silent' || logLevel === 'fatal',
       `SVC_LOG_LEVEL is ${logLevel}, so errors such as an invalid catalog are not logged.`,
     ],
@@ -143,9 +148,10 @@ export function configRisks(config: Config, urls: PublicUrls, machine: Pick<Mach
   return risks.flatMap(([applies, risk]) => (applies ? risk : []));
 }
 
-/** Returns a sentence if the test clock does not suit the data folder, and the risks of its keys otherwise. */
+/** Returns a sentence if the settings do not suit the data folder, and the risks of its keys otherwise. */
 function folderRisks(config: Config, registry: VerticalRegistry): string[] {
   try {
+    assertShardCount(config.dataDir, config.shards);
     const clock = checkTestClock({ ...config, clock: systemClock }) ?? systemClock;
     return exampleCatalogRisks(config, registry, clock);
   } catch (error) {
