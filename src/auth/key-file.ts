@@ -93,10 +93,11 @@ const migrations = [
 `,
   `
   -- Highest account number that each shard has assigned. The upper 16 bits of an account number are the shard, and the lower 16 bits count
-  -- from 1. Earlier releases counted without shards.
+  -- from 1. Earlier releases counted without shards. \`started\` is 1 once the shard has opened its ledger in a folder with several shards.
   CREATE TABLE shards (
     number INTEGER PRIMARY KEY CHECK (number BETWEEN 0 AND 65535),
-    last_account INTEGER NOT NULL CHECK (last_account >> 16 = number)
+    last_account INTEGER NOT NULL CHECK (last_account >> 16 = number),
+    started INTEGER NOT NULL DEFAULT 0 CHECK (started IN (0, 1))
   ) STRICT;
   INSERT INTO shards (number, last_account)
     WITH RECURSIVE shard (number, last_number) AS (
@@ -239,9 +240,30 @@ export function readShardCount(path: string): number {
  */
 export function registerShards(path: string, count: number): void {
   changeKeyFile(path, (database) => {
-    const insert = database.prepare<[number, number]>('INSERT INTO shards VALUES (?, ?) ON CONFLICT DO NOTHING');
+    const insert = database.prepare<[number, number]>(
+      'INSERT INTO shards (number, last_account) VALUES (?, ?) ON CONFLICT DO NOTHING',
+    );
     for (let shard = 0; shard < count; shard++) insert.run(shard, firstAccountNumber(shard) - 1);
   });
+}
+
+/** Stores that a shard has opened its ledger, so that the loss of its folder is found later. Throws `KeyFileError`. */
+export function markShardStarted(path: string, shard: number): void {
+  changeKeyFile(path, (database) => {
+    database
+      .prepare<[number, number]>(
+        `INSERT INTO shards (number, last_account, started) VALUES (?, ?, 1)
+         ON CONFLICT (number) DO UPDATE SET started = 1 WHERE started = 0`,
+      )
+      .run(shard, firstAccountNumber(shard) - 1);
+  });
+}
+
+/** Lists the shards that have opened their ledgers. Throws `KeyFileError` if the key file does not exist or cannot be read. */
+export function listStartedShards(path: string): number[] {
+  return withKeyFile(path, (database) =>
+    database.prepare<[], number>('SELECT number FROM shards WHERE started = 1 ORDER BY number').pluck().all(),
+  );
 }
 
 /**

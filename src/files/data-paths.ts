@@ -97,7 +97,11 @@ export class ShardCountError extends OperatorError {
 
 /** Throws `ShardCountError` if a data folder has more than `count` shards, because accounts would be missing. */
 export function assertShardCount(rootDir: string, count: number): void {
-  const found = listShards(rootDir).at(-1)! + 1;
+  assertShardCountAtLeast(rootDir, listShards(rootDir).at(-1)! + 1, count);
+}
+
+/** Throws `ShardCountError` if fewer shards are started than a data folder has. */
+export function assertShardCountAtLeast(rootDir: string, found: number, count: number): void {
   if (found <= count) return;
   throw new ShardCountError(
     `${rootDir} has ${found} shards; start at least as many: marketplace serve --shards ${found} (see SVC_SHARDS)`,

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { readStoreEvidence, type StoreEvidence } from '../analytics/analytics-database.ts';
 import { CounterArchive } from '../analytics/counter-archive.ts';
-import { hasKnownKeys, readKeyFileNumbers } from '../auth/key-file.ts';
+import { hasKnownKeys, listStartedShards, readKeyFileNumbers } from '../auth/key-file.ts';
 import type { DurabilityMode } from '../config/service-settings.ts';
 import { HighestAccounts } from '../domain/home-shard.ts';
 import { type CapturedPiece, OutdatedPartError, type SnapshotPart, type StoredPiece } from '../domain/snapshot-part.ts';
@@ -17,6 +18,7 @@ import {
   readDataInventory,
 } from '../files/data-inventory.ts';
 import {
+  assertShardCountAtLeast,
   DataMissingError,
   type DataPaths,
   dataPaths,
@@ -61,6 +63,22 @@ export function readFolderEvidence(dataDir: string, options: { readonly readonly
 /** Returns the first position of each segment of the ledger; an empty list if the ledger is missing or empty. */
 export function listLedgerSegments({ ledgerFolder }: DataPaths): number[] {
   return existsSync(ledgerFolder) ? parseSegmentFileNames(nodeFileSystem.listFiles(ledgerFolder)) : [];
+}
+
+/**
+ * Checks that no shard is missing that has served before: neither this one, whose folder may be lost, nor one after the last shard that is
+ * started. Throws `DataMissingError`, or `ShardCountError` if too few shards are started.
+ */
+export function assertShardsComplete(
+  keyFile: string,
+  { files, inventory }: FolderEvidence,
+  { number, count }: { readonly number: number; readonly count: number },
+): void {
+  if (!existsSync(keyFile)) return;
+  const started = listStartedShards(keyFile);
+  assertShardCountAtLeast(dirname(keyFile), (started.at(-1) ?? 0) + 1, count);
+  if (!started.includes(number) || inventory.ledger !== undefined || existsSync(files.ledgerFolder)) return;
+  throw new FolderMissingError(files.ledgerFolder, `but shard ${number} has served before: ${ledgerRemedy}`);
 }
 
 /**

@@ -15,7 +15,12 @@ import type { CatalogSource } from '../catalogs/parse-catalog.ts';
 import type { VerticalRegistry } from '../catalogs/vertical-registry.ts';
 import { describeError } from '../logging/describe-error.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { assertKeyFileIsCurrent, type FolderEvidence, findKnownKeyNumbers } from './check-data-folder.ts';
+import {
+  assertKeyFileIsCurrent,
+  assertShardsComplete,
+  type FolderEvidence,
+  findKnownKeyNumbers,
+} from './check-data-folder.ts';
 import type { CleanupStack } from './lifecycle.ts';
 import { type ServiceOptions, sharedDir } from './service.ts';
 
@@ -32,6 +37,7 @@ export async function createAuthenticator(
   const { clock, logger, limits } = options;
   const path = keyFilePath(sharedDir(options));
   assertKeyFileIsCurrent(path, await findKnownKeyNumbers(evidence, { ledger: 'none' }));
+  assertShardsComplete(path, evidence, options.shard ?? { number: 0, count: 1 });
   if (options.shard?.number === 0) registerShards(path, options.shard.count);
   const keyDirectory = new SqliteKeyDirectory({
     path,

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, existsSync, readdirSync, renameSync, rmSync, statSync, truncateSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -151,4 +160,32 @@ test('log repair accepts the lost ledger of one shard, and records this in the a
   assert.deepEqual([verified.code, verified.stderr.includes('shard 1 is left out')], [0, true]);
   const tags = await run('tags', '--account', accounts[1]!);
   assert.match(tags.stderr, new RegExp(`there are no analytics in ${shardDir}`));
+});
+
+test('the loss of a folder of a shard, with its empty or missing folder, is refused until it is accepted', async (t) => {
+  const { group, run, keys } = await startShards(t);
+  const { rootDir } = group;
+  await group.close();
+  const lost = shardDataDir(rootDir, 1);
+  for (const keepsEmptyFolder of [true, false]) {
+    rmSync(lost, { recursive: true });
+    if (keepsEmptyFolder) mkdirSync(lost);
+    await assert.rejects(
+      ShardGroup.start(t, 2, 'uws', rootDir),
+      /shards\/1\/ledger is missing, but shard 1 has served before/,
+    );
+  }
+  // The first start has created the folder again.
+  rmSync(lost, { recursive: true });
+  const served = await runMarketplace(['serve'], { SVC_DATA_DIR: rootDir, SVC_PORT: '0', SVC_OPS_PORT: '0' });
+  assert.match(served.stderr, /has 2 shards; start at least as many/);
+  assert.equal((await run('log', 'repair', '--accept-missing-ledger', '--yes')).code, 0);
+  const accepted = await ShardGroup.start(t, 2, 'uws', rootDir);
+  const totals = await Promise.all(
+    tagOfShard.map((referrer_tag, shard) => accepted.caller(keys[shard]!, shard).summary({ referrer_tag })),
+  );
+  assert.deepEqual(
+    totals.map(({ sessions_total }) => sessions_total),
+    [2, 0],
+  );
 });

@@ -50,7 +50,12 @@ export class ShardGroup {
     registerShards(keyFilePath(rootDir), count);
     const group = new ShardGroup(rootDir, count, engine);
     runAfterTest(t, () => group.close());
-    for (let shard = 0; shard < count; shard++) await group.startShard(shard);
+    try {
+      for (let shard = 0; shard < count; shard++) await group.startShard(shard);
+    } catch (error) {
+      await group.close();
+      throw error;
+    }
     for (let shard = 0; shard < count; shard++) await group.waitUntilConnected(shard);
     return group;
   }

@@ -1,10 +1,11 @@
 import { existsSync, mkdirSync, renameSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { keyFilePath } from '../../auth/key-file.ts';
 import { systemClock } from '../../domain/clock.ts';
 import { nodeFileSystem } from '../../event-log/log-files.ts';
 import { verifyLog } from '../../event-log/verify-log.ts';
 import { type DataInventory, readDataInventory, writeDataInventory } from '../../files/data-inventory.ts';
-import { DataMissingError, dataPaths } from '../../files/data-paths.ts';
+import { DataMissingError, dataPaths, findRootDir } from '../../files/data-paths.ts';
 import { createFolderDurably, fsyncPath } from '../../files/durable-files.ts';
 import { readTestClockDays } from '../../files/test-clock-file.ts';
 import {
@@ -13,6 +14,7 @@ import {
   assertLedgerEnd,
   assertLedgerOfJournal,
   assertLedgerStart,
+  assertShardsComplete,
   type FolderEvidence,
   listLedgerSegments,
   readFolderEvidence,
@@ -45,7 +47,10 @@ export async function acceptMissingLedger(dataDir: string, options: RepairOption
   if (check.damage !== null) throw check.damage;
   const { journalFolder } = evidence.files;
   const journal = check.position === 0 && existsSync(journalFolder) ? await listJournalLogs(journalFolder) : [];
+  const rootDir = findRootDir(dataDir);
+  const shard = rootDir === dataDir ? 0 : Number(basename(dataDir));
   const problem = findLoss(() => {
+    assertShardsComplete(keyFilePath(rootDir), evidence, { number: shard, count: Number.POSITIVE_INFINITY });
     assertLedgerStart(evidence, { keepsStore: false });
     assertLedgerEnd(evidence, toLedgerEnd(check), 'fsync');
     assertLedgerOfJournal(evidence, toLedgerEnd(check), journal);

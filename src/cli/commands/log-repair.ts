@@ -72,7 +72,7 @@ export function createRepairCommand(): Command {
       const dataDir = folder === undefined ? readDataDir() : dirname(resolve(folder));
       if (accept !== null) {
         await withLockedDataFolder(dataDir, options, async () => {
-          const shards = folder === undefined ? findShardFolders(dataDir) : [dataDir];
+          const shards = folder === undefined ? findShardFolders(dataDir, acceptsLedger) : [dataDir];
           for (const shardDir of shards) await accept(shardDir, options);
         });
       } else if (cut !== undefined) await repairLogAtCut(folder, cut, options);

@@ -2,10 +2,15 @@ import { KeyFileError, keyFilePath, readShardCount } from '../../auth/key-file.t
 import { listShards, shardDataDir } from '../../files/data-paths.ts';
 import { printNotice } from '../output.ts';
 
-/** Returns the folders of all shards of a data folder, and prints a notice for each known shard without a folder. */
-export function findShardFolders(rootDir: string): string[] {
+/**
+ * Returns the folders of all shards of a data folder.
+ *
+ * @param includesMissing whether the result has the folders that known shards had; otherwise, prints a notice for each of them
+ */
+export function findShardFolders(rootDir: string, includesMissing = false): string[] {
   const shards = listShards(rootDir);
   const count = Math.max(shards.at(-1)! + 1, countRegisteredShards(rootDir));
+  if (includesMissing) return Array.from({ length: count }, (_, shard) => shardDataDir(rootDir, shard));
   for (let shard = 0; shard < count; shard++) {
     if (shards.includes(shard)) continue;
     printNotice(`marketplace: shard ${shard} is left out, because it has no folder ${shardDataDir(rootDir, shard)}`);
