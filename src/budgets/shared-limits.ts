@@ -83,7 +83,7 @@ export class SharedLimits {
   static async start(options: SharedLimitsOptions, catalogs: readonly CompiledCatalog[]): Promise<SharedLimits> {
     const { epoch, grants } = await options.store.startEpoch(options.shard);
     const limits = new SharedLimits(options, epoch);
-    await limits.#settle(limits.#createStartRequests(grants));
+    await limits.#declareUse(limits.#createStartRequests(grants));
     for (const catalog of catalogs) limits.activateCatalog(catalog);
     await limits.#declareCatalogs();
     await limits.#readUseElsewhere();
@@ -241,7 +241,7 @@ export class SharedLimits {
       for (const { quota } of this.#lastUseMs.values()) if (quota.scope === scope) quotas.push(quota);
       const requests = quotas.map((quota) => this.#giveBack(quota)).filter((request) => request !== null);
       try {
-        await this.#settle(requests);
+        await this.#declareUse(requests);
         await store.markCatalogActive(shard, this.#grants.epoch, this.#grants.activateCatalog(scope, version));
       } catch (error) {
         this.#declared.set(scope, before);
@@ -249,6 +249,12 @@ export class SharedLimits {
       }
       if (this.#undeclared.get(scope) === version) this.#undeclared.delete(scope);
     }
+  }
+
+  /** Sets the stored grants to the use. Afterwards, the shard has no rest, and needs no state of these quotas before their next click. */
+  async #declareUse(requests: readonly GrantRequest[]): Promise<void> {
+    await this.#settle(requests);
+    for (const { quota } of requests) if (!this.#lastUseMs.has(quotaKey(quota))) this.#grants.delete(quota);
   }
 
   /** Applies the replies of the store to requests, in several calls if there are many. */
