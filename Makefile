@@ -62,8 +62,8 @@ stats-check: $(INSTALLED) ## check the error rates of experiments and write docs
 	@$(WITH_NODE) node bench/experiments/main.ts $(if $(RUNS),--runs $(RUNS),--publish)
 
 .PHONY: shard-sim
-shard-sim: $(INSTALLED) ## simulate shards that share daily caps and budgets in SCHEDULES=100000 random schedules, and find every mutant; a minute
-	@SCHEDULES=$(or $(SCHEDULES),100000) $(WITH_NODE) node --test test/quotas/shard-simulation.test.ts
+shard-sim: $(INSTALLED) ## simulate daily caps, budgets and relayed clicks of shards in SCHEDULES=100000 random schedules, and find every mutant; a minute
+	@SCHEDULES=$(or $(SCHEDULES),100000) $(WITH_NODE) node --test test/quotas/shard-simulation.test.ts test/shards/relay-simulation.test.ts
 
 crash-test: $(INSTALLED) $(WEB) ## kill the server under load CYCLES=200 times and check that no data is lost or duplicated
 	@LOG_LIVES=1000 $(WITH_NODE) node --test test/event-log/log-lives.test.ts
