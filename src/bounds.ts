@@ -666,6 +666,8 @@ export const bounds = {
   earlierShardsPollMs: 100,
   /** Maximum time that a supervisor waits for the health or the metrics of a shard. */
   shardAnswerTimeoutMs: 1_000,
+  /** Time before the deadline of a request at which a supervisor answers without the shards that are silent. */
+  shardAnswerMarginMs: 100,
   /** Maximum size of an answer of a shard to an operator. */
   shardAnswerBytesMax: 64 * 1024 * 1024,
   matcherThreadsMax: 256,

@@ -118,6 +118,10 @@ const migrations = [
   ) STRICT;
   CREATE UNIQUE INDEX placement ON placements (account, coalesce(vertical_and_mode, -1));
 
+  -- Earlier releases assigned these numbers without shards.
+  INSERT INTO placements SELECT number, NULL, 0 FROM accounts WHERE number > 65535;
+  INSERT INTO changes (account) SELECT account FROM placements;
+
   -- A change of an account stands for its origins and its placements.
   CREATE TRIGGER placement_added AFTER INSERT ON placements BEGIN
     INSERT INTO changes (account) VALUES (new.account);
@@ -216,7 +220,7 @@ export function readKeyFileNumbers(path: string): KeyFileNumbers {
 }
 
 /**
- * Returns the number of shards that the key file knows: 1 unless `registerShards` added others, also if the key file is missing or of an
+ * Returns the number of shards that the key file knows: 1 unless `registerShard` added others, also if the key file is missing or of an
  * earlier release. Does not change the key file. Throws `KeyFileError`.
  */
 export function readShardCount(path: string): number {
@@ -225,7 +229,7 @@ export function readShardCount(path: string): number {
   try {
     database = new Database(path, { readonly: true, timeout: bounds.apiKeyCommandLockTimeoutMs });
     const hasShards = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'shards'").get() !== undefined;
-    return hasShards ? database.prepare<[], number>('SELECT max(number) + 1 FROM shards').pluck().get()! : 1;
+    return hasShards ? database.prepare<[], number>('SELECT max(number * started) + 1 FROM shards').pluck().get()! : 1;
   } catch (error) {
     if (!(error instanceof Database.SqliteError)) throw error;
     throw new KeyFileError(`cannot read the key file ${path}: ${error.message}`, { cause: error });
@@ -235,20 +239,10 @@ export function readShardCount(path: string): number {
 }
 
 /**
- * Adds the shards 0 to `count - 1` to the key file, so that new accounts are assigned to all of them. Never removes a shard. Creates the key
- * file if it does not exist. Throws `KeyFileError`.
+ * Stores that a shard has opened its ledger. Afterwards, new accounts are assigned to it, and the loss of its folder is found. Creates the
+ * key file if it does not exist. Throws `KeyFileError`.
  */
-export function registerShards(path: string, count: number): void {
-  changeKeyFile(path, (database) => {
-    const insert = database.prepare<[number, number]>(
-      'INSERT INTO shards (number, last_account) VALUES (?, ?) ON CONFLICT DO NOTHING',
-    );
-    for (let shard = 0; shard < count; shard++) insert.run(shard, firstAccountNumber(shard) - 1);
-  });
-}
-
-/** Stores that a shard has opened its ledger, so that the loss of its folder is found later. Throws `KeyFileError`. */
-export function markShardStarted(path: string, shard: number): void {
+export function registerShard(path: string, shard: number): void {
   changeKeyFile(path, (database) => {
     database
       .prepare<[number, number]>(
@@ -259,8 +253,8 @@ export function markShardStarted(path: string, shard: number): void {
   });
 }
 
-/** Lists the shards that have opened their ledgers. Throws `KeyFileError` if the key file does not exist or cannot be read. */
-export function listStartedShards(path: string): number[] {
+/** Lists the registered shards, in ascending order. Throws `KeyFileError` if the key file does not exist or cannot be read. */
+export function listRegisteredShards(path: string): number[] {
   return withKeyFile(path, (database) =>
     database.prepare<[], number>('SELECT number FROM shards WHERE started = 1 ORDER BY number').pluck().all(),
   );

@@ -135,25 +135,37 @@ export class KeyRegistry extends KeyFileWriter {
   #findOrCreateAccount(name: string): number {
     const existing = this.findAccountNumberByName(name);
     if (existing !== undefined) return existing;
-    const number = this.database.prepare<[], number>(selectNewAccountSql).pluck().get();
-    if (number === undefined) {
+    const found = this.database.prepare<[], NewAccount>(selectNewAccountSql).get();
+    if (found === undefined) {
       throw new KeyFileError('no account number is left; add a shard with SVC_SHARDS, or use an existing account');
     }
+    const { number, isPlaced } = found;
     this.database.prepare('INSERT INTO accounts (number, name) VALUES (?, ?)').run(number, name);
+    if (isPlaced === 1) this.database.prepare('INSERT INTO placements VALUES (?, NULL, 0)').run(number);
     return number;
   }
 }
 
-/** Selects the number of a new account: the next number of the shard with the fewest accounts. No row if all numbers are assigned. */
+interface NewAccount {
+  readonly number: number;
+  /** 1 if the number is one of a shard that is not registered, so that the account is placed on shard 0; otherwise 0. */
+  readonly isPlaced: 0 | 1;
+}
+
+/**
+ * Selects the number of a new account: the next number of the registered shard with the fewest accounts. If all numbers of these shards are
+ * assigned, selects a number that an earlier release, which had no shards, would have assigned. No row if there is none.
+ */
 const selectNewAccountSql = `
   WITH used (shard, accounts) AS (
     SELECT coalesce(placements.shard, accounts.number >> 16), count(*)
     FROM accounts LEFT JOIN placements ON placements.account = accounts.number AND vertical_and_mode IS NULL
     GROUP BY 1
   )
-  SELECT last_account + 1 FROM shards LEFT JOIN used ON used.shard = shards.number
+  SELECT last_account + 1 AS number, started = 0 AND shards.number > 0 AS isPlaced
+  FROM shards LEFT JOIN used ON used.shard = shards.number
   WHERE last_account & 65535 < 65535
-  ORDER BY coalesce(accounts, 0), number LIMIT 1`;
+  ORDER BY isPlaced, coalesce(accounts, 0), shards.number LIMIT 1`;
 
 /** Returns the details of a new key in the audit log. */
 function describeNewKey({ accountName, vertical, mode, scope, expiresAtMs, limits }: NewKey): AuditDetails {

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { readStoreEvidence, type StoreEvidence } from '../analytics/analytics-database.ts';
 import { CounterArchive } from '../analytics/counter-archive.ts';
-import { hasKnownKeys, listStartedShards, readKeyFileNumbers } from '../auth/key-file.ts';
+import { hasKnownKeys, listRegisteredShards, readKeyFileNumbers } from '../auth/key-file.ts';
 import type { DurabilityMode } from '../config/service-settings.ts';
 import { HighestAccounts } from '../domain/home-shard.ts';
 import { type CapturedPiece, OutdatedPartError, type SnapshotPart, type StoredPiece } from '../domain/snapshot-part.ts';
@@ -75,9 +75,9 @@ export function assertShardsComplete(
   { number, count }: { readonly number: number; readonly count: number },
 ): void {
   if (!existsSync(keyFile)) return;
-  const started = listStartedShards(keyFile);
-  assertShardCountAtLeast(dirname(keyFile), (started.at(-1) ?? 0) + 1, count);
-  if (!started.includes(number) || inventory.ledger !== undefined || existsSync(files.ledgerFolder)) return;
+  const registered = listRegisteredShards(keyFile);
+  assertShardCountAtLeast(dirname(keyFile), (registered.at(-1) ?? 0) + 1, count);
+  if (!registered.includes(number) || inventory.ledger !== undefined || existsSync(files.ledgerFolder)) return;
   throw new FolderMissingError(files.ledgerFolder, `but shard ${number} has served before: ${ledgerRemedy}`);
 }
 

@@ -5,7 +5,7 @@ import { ConsoleLoginFile, consoleLoginPath } from '../auth/console-login-file.t
 import { ConsoleLogins } from '../auth/console-logins.ts';
 import { EmbedOriginRegistry } from '../auth/embed-origin-registry.ts';
 import { FailedLogins } from '../auth/failed-logins.ts';
-import { keyFilePath, registerShards } from '../auth/key-file.ts';
+import { keyFilePath } from '../auth/key-file.ts';
 import { KeyRegistry } from '../auth/key-registry.ts';
 import { KeyUseWriter, keyUsePath, readKeyUses } from '../auth/key-use-file.ts';
 import { OperatorToken, operatorTokenPath } from '../auth/operator-token.ts';
@@ -38,7 +38,6 @@ export async function createAuthenticator(
   const path = keyFilePath(sharedDir(options));
   assertKeyFileIsCurrent(path, await findKnownKeyNumbers(evidence, { ledger: 'none' }));
   assertShardsComplete(path, evidence, options.shard ?? { number: 0, count: 1 });
-  if (options.shard?.number === 0) registerShards(path, options.shard.count);
   const keyDirectory = new SqliteKeyDirectory({
     path,
     clock,

@@ -3,7 +3,7 @@ import { RetentionTask } from '../analytics/retention-task.ts';
 import { ThreadAnalytics } from '../analytics/thread-analytics.ts';
 import { serviceActor } from '../audit/audit-log.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
-import { keyFilePath, markShardStarted } from '../auth/key-file.ts';
+import { keyFilePath, registerShard } from '../auth/key-file.ts';
 import type { SqliteKeyDirectory } from '../auth/sqlite-key-directory.ts';
 import { bounds } from '../bounds.ts';
 import { LedgerBookings } from '../budgets/ledger-bookings.ts';
@@ -252,7 +252,7 @@ async function openRecoveredLedger(
     key: witness.highestKey,
     change: 0,
   });
-  if (options.shard !== null) markShardStarted(keyFilePath(options.shard.rootDir), options.shard.number);
+  if (options.shard !== null) registerShard(keyFilePath(options.shard.rootDir), options.shard.number);
   await activateLimits(options, catalogs, bookings, ledger);
   bookings.resetRevenueTotals();
   for (const { keyNumber, day, count } of sessionCounts.listCounts()) {

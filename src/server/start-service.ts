@@ -113,7 +113,8 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
   activateLimitsOfNewCatalogs(options, bookings, catalogs, ledger);
   const sharedLimits = await openSharedLimits(options, cleanup, bookings, catalogs);
   const logos = await openLogoService(options, cleanup, catalogs);
-  recordCatalogChanges(catalogs, audit);
+  // All shards activate the same catalogs.
+  if ((options.shard?.number ?? 0) === 0) recordCatalogChanges(catalogs, audit);
   // The activation of a catalog reads the ledger, so the catalog store must close before the ledger closes.
   cleanup.addCleanupCallback(() => catalogs.close());
   const comparisons = new CatalogComparisons(catalogs.archive.folder);

@@ -96,8 +96,12 @@ export function supervisorRoutes(deps: SupervisorRoutesDeps): RequestHandler {
 }
 
 /** Sends the same request to every shard. The value of a shard that does not answer in time is null. */
-function askShards(shards: readonly SupervisedShard[], request: ShardRequest) {
-  const signal = AbortSignal.timeout(bounds.shardAnswerTimeoutMs);
+function askShards(
+  shards: readonly SupervisedShard[],
+  request: ShardRequest,
+  timeoutMs: number = bounds.shardAnswerTimeoutMs,
+) {
+  const signal = AbortSignal.timeout(timeoutMs);
   return Promise.all(
     shards.map(async ({ number, socketPath }): Promise<ShardValue<ShardAnswer>> => {
       const value = await askShard(socketPath, request, signal).catch(() => null);
@@ -159,11 +163,12 @@ function forwardToShards(deps: SupervisorRoutesDeps, context: RequestContext): P
     const merge = answer.status === 200 ? findMerge(request.method, apiPath) : undefined;
     if (merge === undefined) return context.reply(answer);
     const authorization = `Bearer ${deps.readOperatorToken()}`;
-    const others = await askShards(deps.shards.slice(1), {
-      ...request,
-      target: apiPath + suffix,
-      headers: { authorization, 'content-type': 'application/json' },
-    });
+    const others = await askShards(
+      deps.shards.slice(1),
+      { ...request, target: apiPath + suffix, headers: { authorization, 'content-type': 'application/json' } },
+      // A shard that is asked to confirm revenue may have to wait for its analytics.
+      body === undefined ? bounds.shardAnswerTimeoutMs : computeRemainingMs(context),
+    );
     const values = [{ shard: 0, value: answer }, ...others].map(({ shard, value }) => ({
       shard,
       value: (value?.status === 200 ? JSON.parse(value.body.toString()) : null) as never,
@@ -176,6 +181,11 @@ function forwardToShards(deps: SupervisorRoutesDeps, context: RequestContext): P
   if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return send();
   // The buffer of the body is valid only during the call.
   context.readBody((bytes) => send(Buffer.from(bytes)));
+}
+
+/** Returns the time until the deadline of a request, less a margin in which its answer is created. */
+function computeRemainingMs({ elapsedMs }: RequestContext): number {
+  return Math.max(1, bounds.requestDeadlineMs - bounds.shardAnswerMarginMs - Math.ceil(elapsedMs));
 }
 
 function findMerge(method: string, path: string) {

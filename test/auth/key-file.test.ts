@@ -8,12 +8,12 @@ import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { EmbedOriginRegistry } from '../../src/auth/embed-origin-registry.ts';
-import { KeyFileError, keyFilePath, openKeyFile, readShardCount, registerShards } from '../../src/auth/key-file.ts';
+import { KeyFileError, keyFilePath, openKeyFile, readShardCount } from '../../src/auth/key-file.ts';
 import { KeyRegistry } from '../../src/auth/key-registry.ts';
 import { bounds } from '../../src/bounds.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { issueKey, noonMs, openDirectory, unrecorded } from './support.ts';
+import { issueKey, noonMs, openDirectory, registerShards, unrecorded } from './support.ts';
 
 /** Schema of version 1. It must not change, because such files exist. */
 const version1 = `
@@ -200,23 +200,30 @@ test('migrates a key file of version 1 to the current schema and retains the key
   assert.deepEqual(schemaOf(folder), schemaOf(fresh));
 });
 
-test('accounts of a version 1 key file belong to the shards that their numbers name, and new numbers follow', (t) => {
-  for (const [last, shards, expected] of [
-    [1, 1, 2],
-    [65_534, 1, 65_535],
-    [65_535, 1, null],
-    [65_535, 2, 65_537],
-    [65_600, 2, 65_601],
+test('new accounts of a version 1 key file follow its numbers, and live on shard 0 until their shard is registered', (t) => {
+  for (const [last, shards, expected, shard] of [
+    [1, 1, 2, 0],
+    [65_534, 1, 65_535, 0],
+    [65_535, 1, null, null],
+    [65_535, 2, 65_537, 1],
+    [65_600, 1, 65_601, 0],
+    [65_600, 2, 65_601, 1],
   ] as const) {
     const { folder, database } = createVersion1(t);
     database.exec(`UPDATE sqlite_sequence SET seq = ${last} WHERE name = 'accounts'`);
+    if (last > 65_535) database.exec(`INSERT INTO accounts VALUES (${last}, 'last')`);
     database.close();
     const path = keyFilePath(folder);
     openKeyFile(path, 100).close();
     if (shards > readShardCount(path)) registerShards(path, shards);
     const issue = () => issueKey(folder, { account: 'new' }).issued.account;
-    if (expected === null) assert.throws(issue, KeyFileError);
-    else assert.equal(issue(), expected, `after ${last}`);
+    if (expected === null) {
+      assert.throws(issue, KeyFileError);
+      continue;
+    }
+    assert.equal(issue(), expected, `after ${last}`);
+    const directory = openDirectory(t, folder);
+    assert.deepEqual([directory.findShard(expected, 2), directory.findShard(last, 2)], [shard, 0], `after ${last}`);
   }
 });
 

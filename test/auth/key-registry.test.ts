@@ -3,13 +3,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import { KeyFileError, keyFilePath, registerShards } from '../../src/auth/key-file.ts';
+import { KeyFileError, keyFilePath } from '../../src/auth/key-file.ts';
 import { KeyRegistry } from '../../src/auth/key-registry.ts';
 import { defaultLimitOverrides } from '../../src/auth/rate-limits.ts';
 import { bounds } from '../../src/bounds.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { issueKey, noonMs, revokeKey, unrecorded } from './support.ts';
+import { issueKey, noonMs, registerShards, revokeKey, unrecorded } from './support.ts';
 
 test('the list of keys does not contain the text of the keys', (t) => {
   const folder = temporaryFolder(t);

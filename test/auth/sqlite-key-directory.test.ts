@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
-import { keyFilePath, registerShards } from '../../src/auth/key-file.ts';
+import { keyFilePath, registerShard } from '../../src/auth/key-file.ts';
 import { bounds } from '../../src/bounds.ts';
 import { encodeVerticalAndMode } from '../../src/ids/sub-id.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
@@ -106,7 +106,7 @@ test('returns sorted origins, and returns the same array until a poll finds a ch
 test('finds the shard of an account by its number, unless a placement names another shard', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const folder = temporaryFolder(t);
-  registerShards(keyFilePath(folder), 0x8001);
+  for (const shard of [0, 1, 2, 0x8000]) registerShard(keyFilePath(folder), shard);
   const [acme] = ['acme', 'other'].map((account) => issueKey(folder, { account }).issued.account);
   const directory = openDirectory(t, folder);
   const operator = new Database(keyFilePath(folder));

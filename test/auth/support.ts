@@ -3,7 +3,7 @@ import type { RecordChange } from '../../src/audit/audit-log.ts';
 import type { ApiKeyScope } from '../../src/auth/api-key.ts';
 import { Authenticator } from '../../src/auth/authenticator.ts';
 import { EmbedOriginRegistry } from '../../src/auth/embed-origin-registry.ts';
-import { keyFilePath } from '../../src/auth/key-file.ts';
+import { keyFilePath, registerShard } from '../../src/auth/key-file.ts';
 import { KeyRegistry } from '../../src/auth/key-registry.ts';
 import { defaultLimitOverrides, type KeyLimitOverrides, type KeyLimits } from '../../src/auth/rate-limits.ts';
 import { SqliteKeyDirectory } from '../../src/auth/sqlite-key-directory.ts';
@@ -93,4 +93,9 @@ export function openAuth(t: TestContext, { clock = new ManualClock(), defaultLim
     keyDirectory,
     authenticator: new Authenticator({ keyDirectory, clock, defaultLimits }),
   };
+}
+
+/** Registers the shards 0 to `count - 1` in the key file, as their starts do. */
+export function registerShards(path: string, count: number): void {
+  for (let shard = 0; shard < count; shard++) registerShard(path, shard);
 }

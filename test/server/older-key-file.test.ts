@@ -3,9 +3,10 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
-import { keyFilePath, readKeyFileNumbers, registerShards } from '../../src/auth/key-file.ts';
+import { keyFilePath, readKeyFileNumbers } from '../../src/auth/key-file.ts';
 import { createMarketplace, type Marketplace } from '../../src/index.ts';
 import { LedgerWitness } from '../../src/server/check-data-folder.ts';
+import { issueKey, registerShards } from '../auth/support.ts';
 import { runMarketplace } from '../cli/run-marketplace.ts';
 import { ok } from '../embedded/embedded-marketplace.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -31,9 +32,13 @@ async function withService(dataDir: string, use: (marketplace: Marketplace) => u
 }
 
 before(async () => {
+  const accounts = ['a', 'b', 'c', 'd', 'e'];
   registerShards(keyFilePath(folder), 2);
+  for (const account of accounts) issueKey(folder, { account });
+  // One service serves the accounts of both shards, whose numbers an earlier release may have assigned.
+  changeKeyFile(folder, 'UPDATE shards SET started = 0');
   await withService(folder, async (marketplace) => {
-    for (const account of ['a', 'b', 'c', 'd', 'e']) {
+    for (const account of accounts) {
       const { key } = marketplace.keys.create({ account, vertical: 'personal-loans', mode: 'live' });
       const partner = marketplace.partnerApi(key);
       ok(await partner.createSession({ referrer_tag: 'table' }));
@@ -48,10 +53,14 @@ function copyFolder(t: TestContext, removed: readonly string[], change: string):
   const copy = join(temporaryFolder(t), 'data');
   cpSync(folder, copy, { recursive: true });
   for (const name of removed) rmSync(join(copy, name), { recursive: true });
-  const database = new Database(keyFilePath(copy));
-  database.exec(change);
-  database.close();
+  changeKeyFile(copy, change);
   return copy;
+}
+
+function changeKeyFile(dataDir: string, sql: string): void {
+  const database = new Database(keyFilePath(dataDir));
+  database.exec(sql);
+  database.close();
 }
 
 const withoutInventory = ['inventory.json'];

@@ -1,6 +1,5 @@
 import type { TestContext } from 'node:test';
 import { pino } from 'pino';
-import { keyFilePath, registerShards } from '../../src/auth/key-file.ts';
 import { bounds } from '../../src/bounds.ts';
 import { resolveSettings } from '../../src/config/service-settings.ts';
 import { shardDataDir } from '../../src/files/data-paths.ts';
@@ -47,7 +46,6 @@ export class ShardGroup {
     engine: Engine = 'uws',
     rootDir = temporaryFolder(t),
   ): Promise<ShardGroup> {
-    registerShards(keyFilePath(rootDir), count);
     const group = new ShardGroup(rootDir, count, engine);
     runAfterTest(t, () => group.close());
     try {
