@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { bounds } from '../bounds.ts';
 import type { RequestContext } from '../http/engines/listener.ts';
+import type { Reply } from '../http/engines/response-head.ts';
 import type { TenantNumbers } from '../ids/tenant-code.ts';
 import { type ForwardedRoute, forwardedHeaders } from './forwarded-headers.ts';
 import { FrameError, FrameReader, FrameWriter, frameKind, frameVersion } from './frames.ts';
@@ -32,13 +33,22 @@ interface ForwardClientOptions {
   readonly onConnectionChange: (connected: boolean) => void;
 }
 
-/** Redirects a click on this shard, and calls `addClick` with the click if it can count. */
-export type RelayClick = (addClick: (click: RelayedClick) => boolean) => void;
+/** A click of another shard that this shard can redirect instead. */
+export interface RelayableClick {
+  /**
+   * Returns the redirect; null if this shard cannot redirect the click, for example because it has no copy of the catalog. Never rejects.
+   *
+   * @param addClick called before the promise resolves if the click can count. Returns false if the click is not kept
+   */
+  redirect(addClick: (click: RelayedClick) => boolean): Promise<Reply | null>;
+  /** Reply for a click that no shard can redirect now. */
+  readonly retryReply: Reply;
+}
 
 /** A forwarded click that is not answered yet. */
 interface PendingClick {
   readonly sentMs: number;
-  readonly relay: RelayClick;
+  readonly click: RelayableClick;
 }
 
 interface Connection {
@@ -59,13 +69,15 @@ export function readForwardedHeaders(context: RequestContext, route: ForwardedRo
 /**
  * Connection to another shard, over which requests are forwarded. Reconnects after a lost connection. Requests are never sent twice: a
  * request whose connection is lost gets an error. A click is redirected by this shard instead, also if the other shard does not answer in
- * time.
+ * time. If this shard cannot redirect a click, the click waits for the other shard.
  */
 export class ForwardClient {
   readonly #options: ForwardClientOptions;
   readonly #pending = new Map<number, RequestContext>();
-  /** Clicks among the pending requests, oldest first. */
-  readonly #pendingClicks = new Map<number, PendingClick>();
+  /** Clicks among the pending requests. */
+  readonly #pendingClicks = new Map<number, RelayableClick>();
+  /** Clicks that this shard has not tried to redirect yet, oldest first. */
+  readonly #untriedClicks = new Map<number, PendingClick>();
   readonly #relayedClicks: RelayedClicks;
   readonly #cancelTimer: NodeJS.Timeout;
   #reconnectTimer: NodeJS.Timeout | undefined;
@@ -97,10 +109,12 @@ export class ForwardClient {
     );
   }
 
-  /** Forwards a click. If the other shard does not answer in time, calls `relay`. */
-  forwardClick(context: RequestContext, owned: OwnedRequest, relay: RelayClick): void {
-    const id = this.#sendHead(context, owned, readForwardedHeaders(context, owned.route), '', false, relay);
-    if (id !== null) this.#pendingClicks.set(id, { sentMs: performance.now(), relay });
+  /** Forwards a click, which this shard redirects if the other shard does not answer in time. */
+  forwardClick(context: RequestContext, owned: OwnedRequest, click: RelayableClick): void {
+    const id = this.#sendHead(context, owned, readForwardedHeaders(context, owned.route), '', false, click);
+    if (id === null) return;
+    this.#pendingClicks.set(id, click);
+    this.#untriedClicks.set(id, { sentMs: performance.now(), click });
   }
 
   /** Forwards a request whose headers, peer address and body were already read. */
@@ -137,15 +151,15 @@ export class ForwardClient {
     headers: readonly string[],
     peerAddress: string,
     bodyFollows: boolean,
-    relay: RelayClick | null = null,
+    click: RelayableClick | null = null,
   ): number | null {
     const writer = this.#connection?.writer;
     if (writer === undefined) {
-      this.#fail(context, 'unreachable', relay);
+      this.#fail(context, 'unreachable', click);
       return null;
     }
     if (this.#pending.size >= bounds.forwardedRequestsMax || writer.unsentBytes >= bounds.forwardedBytesUnsentMax) {
-      this.#fail(context, 'full', relay);
+      this.#fail(context, 'full', click);
       return null;
     }
     this.#lastId = (this.#lastId + 1) >>> 0;
@@ -180,34 +194,48 @@ export class ForwardClient {
   }
 
   /** Answers a request that the other shard will not answer. */
-  #fail(context: RequestContext, reason: ForwardFailure, relay: RelayClick | null): void {
-    if (relay === null) this.#options.onFailure(context, reason);
-    else this.#relay(relay);
+  #fail(context: RequestContext, reason: ForwardFailure, click: RelayableClick | null): void {
+    if (click === null) this.#options.onFailure(context, reason);
+    else void this.#redirectFailedClick(context, click);
   }
 
-  #relay(relay: RelayClick): void {
+  async #redirectFailedClick(context: RequestContext, click: RelayableClick): Promise<void> {
+    const redirect = await click.redirect((relayed) => this.#relayedClicks.add(relayed));
+    if (redirect !== null) this.#options.onClickRelayed();
+    context.reply(redirect ?? click.retryReply);
+  }
+
+  /** Redirects a click that the other shard has not answered in time, unless this shard cannot redirect it or the answer arrives first. */
+  async #redirectLateClick(id: number, click: RelayableClick): Promise<void> {
+    const isPending = () => this.#pendingClicks.get(id) === click;
+    const redirect = await click.redirect((relayed) => !isPending() || this.#relayedClicks.add(relayed));
+    const context = this.#pending.get(id);
+    if (redirect === null || context === undefined || !isPending()) return;
+    this.#cancel(id);
     this.#options.onClickRelayed();
-    relay((click) => this.#relayedClicks.add(click));
+    context.reply(redirect);
   }
 
-  /**
-   * Cancels forwarded requests whose client has disconnected, or whose deadline has passed. Redirects the clicks that the other shard has not
-   * answered in time.
-   */
+  /** Cancels forwarded requests whose client has disconnected, or whose deadline has passed. Redirects late clicks. */
   #checkPending(): void {
     for (const [id, context] of this.#pending) if (context.ended) this.#cancel(id);
     const relayedMs = performance.now() - bounds.clickRelayDelayMs;
-    for (const [id, { sentMs, relay }] of this.#pendingClicks) {
+    for (const [id, { sentMs, click }] of this.#untriedClicks) {
       if (sentMs > relayedMs) return;
-      this.#cancel(id);
-      this.#relay(relay);
+      this.#untriedClicks.delete(id);
+      void this.#redirectLateClick(id, click);
     }
   }
 
   #cancel(id: number): void {
+    this.#removePending(id);
+    this.#send([frameKind.cancel, id]);
+  }
+
+  #removePending(id: number): void {
     this.#pending.delete(id);
     this.#pendingClicks.delete(id);
-    this.#send([frameKind.cancel, id]);
+    this.#untriedClicks.delete(id);
   }
 
   #connect(): Socket {
@@ -260,8 +288,7 @@ export class ForwardClient {
     }
     const context = this.#pending.get(id);
     if (context === undefined) return;
-    this.#pending.delete(id);
-    this.#pendingClicks.delete(id);
+    this.#removePending(id);
     context.reply({ status, headers, body });
   }
 
@@ -269,6 +296,7 @@ export class ForwardClient {
     const failed = [...this.#pending].map(([id, context]) => ({ context, click: this.#pendingClicks.get(id) }));
     this.#pending.clear();
     this.#pendingClicks.clear();
-    for (const { context, click } of failed) this.#fail(context, 'lost', click?.relay ?? null);
+    this.#untriedClicks.clear();
+    for (const { context, click = null } of failed) this.#fail(context, 'lost', click);
   }
 }

@@ -4,7 +4,7 @@ import {
   type ForwardClient,
   type ForwardFailure,
   type OwnedRequest,
-  type RelayClick,
+  type RelayableClick,
   readForwardedHeaders,
 } from './forward-client.ts';
 import { forwardedHeaders } from './forwarded-headers.ts';
@@ -29,8 +29,8 @@ export interface RequestForwarderOptions {
   readonly routeIndex: number;
   /** Replies to a request that is not forwarded. */
   readonly onFailure: (context: RequestContext, reason: ForwardFailure) => void;
-  /** Reads a click, and returns a function that redirects the click; null for another request. */
-  readonly readClick: (context: RequestContext) => RelayClick | null;
+  /** Reads a click; null for another request. */
+  readonly readClick: (context: RequestContext) => RelayableClick | null;
   /** Handles the requests that this shard answers itself. */
   readonly handler: RequestHandler;
 }
@@ -53,9 +53,9 @@ export function forwardRequests(options: RequestForwarderOptions): RequestHandle
       options.onFailure(context, 'unreachable');
       return;
     }
-    const relay = owned.route === 'click' ? options.readClick(context) : null;
-    if (relay === null) client.forward(context, owned);
-    else client.forwardClick(context, owned, relay);
+    const click = owned.route === 'click' ? options.readClick(context) : null;
+    if (click === null) client.forward(context, owned);
+    else client.forwardClick(context, owned, click);
   };
 }
 

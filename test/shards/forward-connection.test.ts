@@ -9,7 +9,7 @@ import { bounds } from '../../src/bounds.ts';
 import type { HandlingOptions, RequestContext, RequestHandler } from '../../src/http/engines/listener.ts';
 import { startListener } from '../../src/http/engines/start-listener.ts';
 import { errorReply } from '../../src/http/routes/replies.ts';
-import { ForwardClient, type OwnedRequest, type RelayClick } from '../../src/shards/forward-client.ts';
+import { ForwardClient, type OwnedRequest, type RelayableClick } from '../../src/shards/forward-client.ts';
 import { ForwardListener } from '../../src/shards/forward-listener.ts';
 import { forwardedHeaders } from '../../src/shards/forwarded-headers.ts';
 import type { RelayedClick } from '../../src/shards/relayed-clicks.ts';
@@ -56,8 +56,8 @@ async function startPair(
     path,
     shard: 1,
     isOwner: () => isOwner,
-    recordRelayedClick: async (click: RelayedClick) => {
-      taken.push(click);
+    recordRelayedClick: async (relayedClick: RelayedClick) => {
+      taken.push(relayedClick);
       if (!isRecording) await new Promise(() => {});
     },
     onRelayError: (error: unknown) => assert.fail(String(error)),
@@ -251,16 +251,72 @@ test('a reply that is too large for a frame becomes an internal error', async (t
 });
 
 const relayed: RelayedClick = [5, new Uint8Array(32).fill(7), 'version', 'offer', 'lender', 9, null];
-const relay =
-  (context: RequestContext): RelayClick =>
-  (addClick) => {
-    context.reply({ status: 302, headers: '', body: addClick(relayed) ? 'kept' : 'lost' });
-  };
+const retryReply = { status: 503, headers: '', body: 'again later' };
+const click: RelayableClick = {
+  redirect: async (addClick) => ({ status: 302, headers: '', body: addClick(relayed) ? 'kept' : 'lost' }),
+  retryReply,
+};
+
+test('a click that this shard cannot redirect waits for the answer of the other shard, or asks for a repetition if there is none', async (t) => {
+  const contexts: RequestContext[] = [];
+  const tries = { count: 0 };
+  const pair = await startPair(t, (context) => void contexts.push(context), {
+    forward: (client, context, owned) =>
+      client.forwardClick(context, owned, {
+        redirect: async () => {
+          tries.count += 1;
+          return null;
+        },
+        retryReply,
+      }),
+  });
+  const connection = await pair.open();
+  connection.socket.write(get('/c'));
+  await until(() => tries.count === 1);
+  contexts[0]!.reply({ status: 404, headers: '', body: 'unknown' });
+  assert.equal((await connection.response()).body.toString(), 'unknown');
+  connection.socket.write(get('/c'));
+  await until(() => tries.count === 2);
+  await pair.listener.close(0);
+  assert.equal((await connection.response()).body.toString(), 'again later');
+  const { status, body } = await ask(connection, get('/c'));
+  assert.deepEqual([status, body.toString()], [503, 'again later']);
+  assert.deepEqual([tries.count, pair.failures], [4, []]);
+});
+
+test('a click that the other shard answers while this shard prepares the redirect is not relayed', async (t) => {
+  const contexts: RequestContext[] = [];
+  const started = Promise.withResolvers<void>();
+  const prepared = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<void>();
+  const pair = await startPair(t, (context) => void contexts.push(context), {
+    forward: (client, context, owned) =>
+      client.forwardClick(context, owned, {
+        redirect: async (addClick) => {
+          started.resolve();
+          await prepared.promise;
+          const isKept = addClick(relayed);
+          ended.resolve();
+          return { status: 302, headers: '', body: `${isKept}` };
+        },
+        retryReply,
+      }),
+  });
+  const connection = await pair.open();
+  connection.socket.write(get('/c'));
+  await started.promise;
+  contexts[0]!.reply({ status: 302, headers: '', body: 'in time' });
+  assert.equal((await connection.response()).body.toString(), 'in time');
+  prepared.resolve();
+  await ended.promise;
+  assert.equal(await pair.client.close(60_000), 0);
+  assert.deepEqual(pair.taken, []);
+});
 
 test('a click that the other shard does not answer in time is redirected, and the late answer is ignored', async (t) => {
   const contexts: RequestContext[] = [];
   const pair = await startPair(t, (context) => void contexts.push(context), {
-    forward: (client, context, owned) => client.forwardClick(context, owned, relay(context)),
+    forward: (client, context, owned) => client.forwardClick(context, owned, click),
   });
   const connection = await pair.open();
   const { body } = await ask(connection, get('/c'));
@@ -280,13 +336,13 @@ test('a click that the other shard does not answer in time is redirected, and th
 test('relayed clicks wait in memory without a connection, up to a maximum, and are sent after the next connection', async (t) => {
   const pair = await startPair(t, () => assert.fail('handled'), {
     relayedClicksMax: 2,
-    forward: (client, context, owned) => client.forwardClick(context, owned, relay(context)),
+    forward: (client, context, owned) => client.forwardClick(context, owned, click),
   });
   await pair.listener.close(0);
   await until(() => pair.changes.includes(false));
   const connection = await pair.open();
   const kept: string[] = [];
-  for (let click = 0; click < 3; click++) kept.push((await ask(connection, get('/c'))).body.toString());
+  for (let count = 0; count < 3; count++) kept.push((await ask(connection, get('/c'))).body.toString());
   assert.deepEqual(kept, ['kept', 'kept', 'lost']);
   const again = await ForwardListener.listen({ ...pair.listener.options });
   runAfterTest(t, () => again.close(0));
@@ -296,7 +352,7 @@ test('relayed clicks wait in memory without a connection, up to a maximum, and a
 
 test('a relayed click that the other shard has not recorded is sent again after a lost connection', async (t) => {
   const pair = await startPair(t, () => {}, {
-    forward: (client, context, owned) => client.forwardClick(context, owned, relay(context)),
+    forward: (client, context, owned) => client.forwardClick(context, owned, click),
     isRecording: false,
   });
   await ask(await pair.open(), get('/c'));
@@ -304,7 +360,7 @@ test('a relayed click that the other shard has not recorded is sent again after 
   await pair.listener.close(0);
   const again = await ForwardListener.listen({
     ...pair.listener.options,
-    recordRelayedClick: async (click) => void pair.taken.push(click),
+    recordRelayedClick: async (taken) => void pair.taken.push(taken),
   });
   runAfterTest(t, () => again.close(0));
   await until(() => pair.taken.length === 2);

@@ -4,8 +4,10 @@ import Database from 'better-sqlite3';
 import { hashApiKey } from '../../src/auth/api-key.ts';
 import { keyFilePath } from '../../src/auth/key-file.ts';
 import { bounds } from '../../src/bounds.ts';
+import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { RawConnection } from '../http/raw-connection.ts';
 import { assertError } from '../support/api-caller.ts';
+import { withDailyCap } from '../support/changeable-catalogs.ts';
 import type { HttpRequest } from '../support/http-client.ts';
 import { ShardGroup } from '../support/shard-group.ts';
 import { totalClickUsd } from '../support/vertical-fixture.ts';
@@ -128,6 +130,26 @@ test('clicks on offers of a shard that does not run redirect, and count once aft
       offers.slice(0, 2).map((offer) => offer.svc_offer_id),
     ),
   );
+});
+
+test('a click whose shard does not run, and whose catalog only that shard has, gets the page that asks again', async (t) => {
+  const group = await ShardGroup.start(t, 2);
+  const key = group.issueKey(1);
+  await group.kill(1);
+  const { vertical, catalogFiles } = personalLoansFixture;
+  const text = (catalog: LoanCatalog) => JSON.stringify(catalog);
+  await group.startShard(1, [
+    { vertical, mode: 'live', text: text(withDailyCap(catalogFiles.live, 5)) },
+    { vertical, mode: 'test', text: text(catalogFiles.test) },
+  ]);
+  const subId = await group.caller(key, 1).createSessionWithFields('tag-a', personalLoansFixture.complete);
+  const { offers } = await group.caller(key, 1).offers(subId);
+  const { pathname, search } = new URL(offers[0]!.click_url);
+  const click = () => group.shard(0).http.send({ path: pathname + search });
+  while ((await click()).status !== 302);
+  await group.kill(1);
+  const { status, headers } = await click();
+  assert.deepEqual([status, headers.get('refresh')], [503, '1']);
 });
 
 test('every kind of request gets the same answer from the shard of the account and from another shard', async (t) => {

@@ -1,6 +1,7 @@
 import type { TestContext } from 'node:test';
 import { pino } from 'pino';
 import { bounds } from '../../src/bounds.ts';
+import type { CatalogSource } from '../../src/catalogs/parse-catalog.ts';
 import { resolveSettings } from '../../src/config/service-settings.ts';
 import { shardDataDir } from '../../src/files/data-paths.ts';
 import type { Service } from '../../src/server/service.ts';
@@ -58,7 +59,10 @@ export class ShardGroup {
     return group;
   }
 
-  async startShard(number: number): Promise<void> {
+  async startShard(
+    number: number,
+    catalogs: readonly CatalogSource[] = allFixtures.flatMap((fixture) => fixture.catalogs),
+  ): Promise<void> {
     const { rootDir, clock } = this;
     const dataDir = shardDataDir(rootDir, number);
     const log: LogLine[] = [];
@@ -80,7 +84,7 @@ export class ShardGroup {
       secretFile: `${rootDir}/secrets.json`,
       shard: { number, count: this.#count, rootDir },
       registry: builtInVerticals,
-      catalogs: allFixtures.flatMap(({ catalogs }) => catalogs),
+      catalogs,
       clock,
       logger: pino({ level: 'debug' }, { write: (line: string) => log.push(JSON.parse(line)) }),
     });

@@ -9,9 +9,9 @@ import {
   followClick,
 } from '../../operations/follow-click.ts';
 import { redirectClickOfOtherShard } from '../../operations/relay-click.ts';
-import type { RelayClick } from '../../shards/forward-client.ts';
+import type { RelayableClick } from '../../shards/forward-client.ts';
 import type { LoggedRequest, RequestContext, RequestHandler } from '../engines/listener.ts';
-import { formatHeader, formatHeaders } from '../engines/response-head.ts';
+import { formatHeader, formatHeaders, type Reply } from '../engines/response-head.ts';
 import {
   clickNotFoundPage,
   clickRetryPage,
@@ -19,7 +19,6 @@ import {
   noticePageCsp,
   sandboxLandingPage,
 } from './html-pages.ts';
-import { errorReply } from './replies.ts';
 import { headersOfSpeculativeReply, isSpeculative } from './request-parsing.ts';
 import { allowOnlyGet, withRoute } from './routing.ts';
 
@@ -38,12 +37,13 @@ export const landingPageHeaders = {
 };
 const pageHeaders = formatHeaders(landingPageHeaders);
 
-/** The browser sends the request again by itself. */
 const retryHeaders = formatHeaders({
   ...landingPageHeaders,
   'Retry-After': String(bounds.retryAfterSeconds),
   Refresh: String(bounds.retryAfterSeconds),
 });
+/** The browser sends the request again by itself. */
+const retryReply: Reply = { status: 503, headers: retryHeaders, body: clickRetryPage };
 
 /** Returns the HTML of a built-in landing page; null if the path belongs to no landing page. */
 export function renderLandingPage(deps: DescribeClickDeps, path: string, query: string): string | null {
@@ -77,31 +77,34 @@ export function clickRoutes(
 }
 
 /**
- * Returns a function that reads a click of another shard's account, for the case that the other shard does not answer. Returns null for
- * another request, and for a request that is no GET or speculative, which can be sent again.
+ * Returns a function that reads a click of another shard's account, for the case that the other shard does not answer. The function returns
+ * null for another request, and for a request that is no GET or speculative, which can be sent again.
  */
 export function readClickToRelay(
   deps: FollowClickDeps,
   onError: (error: unknown, request: LoggedRequest) => void,
-): (context: RequestContext) => RelayClick | null {
+): (context: RequestContext) => RelayableClick | null {
   return (context) => {
     if (context.path !== clickPath || context.method !== 'GET' || isSpeculative(context)) return null;
     const request = readClick(context);
     const clickedMs = deps.clock.wallMs();
-    return (addClick) => {
-      redirectClickOfOtherShard(deps, request, clickedMs, addClick).then(
-        (result) => sendResult(context, result),
-        (error: unknown) => {
+    return {
+      retryReply,
+      redirect: async (addClick) => {
+        try {
+          const result = await redirectClickOfOtherShard(deps, request, clickedMs, addClick);
+          return result.kind === 'redirect' ? toReply(result) : null;
+        } catch (error) {
           onError(error, context);
-          context.reply(errorReply({ code: 'INTERNAL_ERROR' }, context.requestId));
-        },
-      );
+          return null;
+        }
+      },
     };
   };
 }
 
 async function redirect(deps: FollowClickDeps, context: RequestContext): Promise<void> {
-  sendResult(context, await followClick(deps, readClick(context)));
+  context.reply(toReply(await followClick(deps, readClick(context))));
 }
 
 function readClick(context: RequestContext): ClickRequest {
@@ -113,13 +116,8 @@ function readClick(context: RequestContext): ClickRequest {
   });
 }
 
-function sendResult(context: RequestContext, result: ClickResult): void {
-  if (result.kind === 'unknown') {
-    context.reply({ status: 404, headers: pageHeaders, body: clickNotFoundPage });
-  } else if (result.kind === 'retry_later') {
-    context.reply({ status: 503, headers: retryHeaders, body: clickRetryPage });
-  } else {
-    const headers = formatHeader('Location', result.location) + redirectHeaders;
-    context.reply({ status: 302, headers, body: redirectBody });
-  }
+function toReply(result: ClickResult): Reply {
+  if (result.kind === 'unknown') return { status: 404, headers: pageHeaders, body: clickNotFoundPage };
+  if (result.kind === 'retry_later') return retryReply;
+  return { status: 302, headers: formatHeader('Location', result.location) + redirectHeaders, body: redirectBody };
 }
