@@ -1,7 +1,11 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import Database from 'better-sqlite3';
 import { pino } from 'pino';
 import { serviceActor } from '../../src/audit/audit-log.ts';
+import { keyFilePath } from '../../src/auth/key-file.ts';
 import { resolveSettings } from '../../src/config/service-settings.ts';
-import { shardDataDir } from '../../src/files/data-paths.ts';
+import { shardDataDir, shardOperationsSocketPath } from '../../src/files/data-paths.ts';
 import type { Marketplace, MarketplaceOptions } from '../../src/index.ts';
 import type { Service } from '../../src/server/service.ts';
 import { startService } from '../../src/server/start-service.ts';
@@ -29,6 +33,17 @@ export async function startTwoShards(options: MarketplaceOptions): Promise<Marke
   const owner = await start(0);
   const arrival = await start(1);
   await connected.promise;
+  // Without its row, shard 1 gets no new account.
+  const keyFile = new Database(keyFilePath(options.dataDir));
+  keyFile.exec('DELETE FROM shards WHERE number = 1');
+  keyFile.close();
+  // The operations listener of a shard is a Unix socket.
+  const operations = createServer((socket) => {
+    const shard = connect({ path: shardOperationsSocketPath(options.dataDir, 0) });
+    for (const end of [socket, shard]) end.on('error', () => socket.destroy());
+    socket.pipe(shard).pipe(socket);
+  });
+  await once(operations.listen(0, '127.0.0.1'), 'listening');
   const recordChange = owner.audit.recorderOf(serviceActor);
   const findVertical = (segment: string) => owner.verticals.find((vertical) => vertical.segment === segment)!;
   const members: Partial<Marketplace> = {
@@ -44,6 +59,7 @@ export async function startTwoShards(options: MarketplaceOptions): Promise<Marke
           limits: { ...noLimits, ...limits },
         };
         const { key, issued } = owner.keys.create(newKey, options.clock!.wallMs(), recordChange);
+        if (issued.account >= 0x1_0000) throw new Error('the account does not belong to shard 0');
         return { key, id: issued.id };
       },
       list: () => owner.keys.listKeys(),
@@ -59,8 +75,9 @@ export async function startTwoShards(options: MarketplaceOptions): Promise<Marke
       return owner.reloadCatalogs();
     },
     urls: owner.urls,
-    ports: { public: arrival.ports!.public, operations: owner.ports!.operations },
+    ports: { public: arrival.ports!.public, operations: (operations.address() as AddressInfo).port },
     close: async () => {
+      operations.close();
       await Promise.all([owner.close(), arrival.close()]);
     },
   };
