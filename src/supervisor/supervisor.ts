@@ -77,10 +77,12 @@ export class Supervisor {
     createPrivateFolder(shardsFolder(rootDir));
     const lock = lockFolder(shardsFolder(rootDir));
     let supervisor: Supervisor | null = null;
+    let releasePort = () => {};
     try {
       assertShardCount(rootDir, count);
       await waitForEarlierShards(options);
-      const publicPort = await findFreePort(options.public);
+      const { port: publicPort, release } = await reservePort(options.public);
+      releasePort = release;
       const shards = socketPaths.map(
         (_, number) => new ShardProcess({ ...options, number, spawn: (shard) => options.spawn(shard, publicPort) }),
       );
@@ -97,6 +99,8 @@ export class Supervisor {
       if (supervisor === null) lock.release();
       else await supervisor.stop();
       throw error;
+    } finally {
+      releasePort();
     }
   }
 
@@ -143,15 +147,19 @@ async function startShard(shard: ShardProcess, stopSignal: AbortSignal): Promise
   if (failure !== null && !stopSignal.aborted) throw new ShardStartError(shard.number, failure);
 }
 
-/** Finds out whether an address is free, also if its port can be shared. Returns the port. Rejects with the system error. */
-async function findFreePort({ host, port }: ListenAddress): Promise<number> {
+/**
+ * Finds out whether an address is free, also if its port can be shared. Rejects with the system error. A selected port (0) stays reserved
+ * until the call of `release`, so that no other program selects it before the shards listen. Clients do not know this port yet.
+ */
+async function reservePort({ host, port }: ListenAddress): Promise<{ readonly port: number; release(): void }> {
   const server = createServer();
-  server.listen({ host, port, exclusive: true });
+  server.listen({ host, port, exclusive: true, reusePort: port === 0 });
   await once(server, 'listening');
   const { port: free } = server.address() as AddressInfo;
+  if (port === 0) return { port: free, release: () => server.close() };
   server.close();
   await once(server, 'close');
-  return free;
+  return { port, release: () => {} };
 }
 
 /** Waits until no process uses the folders of the shards. Throws `FolderInUseError` if one does after the shards have had time to drain. */
