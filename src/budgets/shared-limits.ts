@@ -171,9 +171,13 @@ export class SharedLimits {
 
   #listUncovered({ scope, offerId, offerBookings }: BookedOffer, day: number, micros: number, clicks: number) {
     const uses = offerBookings.listLimitUses(day) ?? [];
-    return uses
-      .map((use) => ({ ...use, amount: use.kind === 'day_clicks' ? clicks : micros }))
-      .filter((use) => !this.#grants.covers({ ...use, scope, offerId }, use.used, use.amount));
+    return (
+      uses
+        // A restored click does not count towards the daily cap, also if the cap was lowered below the clicks of the day.
+        .filter((use) => use.kind !== 'day_clicks' || clicks > 0)
+        .map((use) => ({ ...use, amount: use.kind === 'day_clicks' ? clicks : micros }))
+        .filter((use) => !this.#grants.covers({ ...use, scope, offerId }, use.used, use.amount))
+    );
   }
 
   /** Whether the use by this shard, or by all shards, leaves no room for an amount. */

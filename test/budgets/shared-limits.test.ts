@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { ClickDecider } from '../../src/budgets/click-decider.ts';
 import { SharedLimits } from '../../src/budgets/shared-limits.ts';
+import type { CompiledCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { msPerDay } from '../../src/domain/calendar.ts';
 import { encodeVerticalAndMode } from '../../src/ids/sub-id.ts';
 import { MemoryQuotaStore } from '../quotas/memory-quota-store.ts';
@@ -17,6 +18,7 @@ class SharedBench {
   readonly benches: readonly [AvailabilityBench, AvailabilityBench];
   readonly events: string[] = [];
   readonly #clock = new ManualClock(noon);
+  #limits: readonly SharedLimits[] = [];
   #deciders: readonly ClickDecider[] = [];
 
   constructor(offer: { readonly daily_cap?: number; readonly budget?: Budget }) {
@@ -41,8 +43,28 @@ class SharedBench {
       runAfterTest(t, () => limits.close());
       started.push(limits);
     }
+    this.#limits = started;
     this.#deciders = this.benches.map(({ bookings }, shard) => new ClickDecider(bookings, started[shard]!));
     return this;
+  }
+
+  /** Stops the shards, and starts them with another catalog. */
+  async restart(t: TestContext, catalog: CompiledCatalog): Promise<void> {
+    for (const limits of this.#limits) await limits.close();
+    this.store.isBlocked = false;
+    for (const bench of this.benches) await bench.reload(catalog);
+    await this.start(t);
+  }
+
+  /** Returns the revenue of a click that a confirmation restores, on a shard and on one process with the same bookings. */
+  restoreClick(shard: 0 | 1, micros: number): readonly [shared: number, alone: number] {
+    const bench = this.benches[shard];
+    const sub = bench.session();
+    const compute = (decider: ClickDecider) => {
+      decider.needsGrantForRestoredClick(sub, 'a', noon, micros);
+      return decider.computeRestoredClickRevenueMicros(sub, 'a', noon, noon, micros);
+    };
+    return [compute(this.#deciders[shard]!), compute(bench.decider)];
   }
 
   waitForRetry(shard: 0 | 1): Promise<void> {
@@ -71,6 +93,15 @@ describe('shared limits of a shard', () => {
     while (!bench.events.includes('0 recovered')) await new Promise(setImmediate);
     await bench.waitForRetry(0);
     assert.deepEqual(bench.click(0), [true, false]);
+  });
+
+  it('books a restored click whose revenue fits into the budget after the daily cap was lowered', async (t) => {
+    const budget = { per_day_usd: 24, pacing: 'asap' } as const;
+    const bench = await new SharedBench({ daily_cap: 12, budget }).start(t);
+    for (let click = 0; click < 3; click++) bench.click(0);
+    await bench.restart(t, catalogWithOffers({ a: { daily_cap: 2, budget } }));
+    assert.deepEqual(bench.restoreClick(0, 750_000), [750_000, 750_000]);
+    assert.deepEqual(bench.restoreClick(0, 25_000_000), [0, 0]);
   });
 
   it('uses the clicks of all shards for even pacing', async (t) => {
