@@ -153,12 +153,17 @@ function verifyClickLink(
 }
 
 /** Appends the record of a decided click to the ledger, and waits until it is durable or late. */
-export async function recordClick(
-  deps: FollowClickDeps,
+async function recordClick(deps: FollowClickDeps, click: RelayedClick, decision: ClickDecision): Promise<void> {
+  const durable = appendClick(deps, toClickRecord(click, decision));
+  if (decision.unbookedReason !== null) deps.onUnbooked(decision.unbookedReason);
+  if (!(await durable)) deps.onUnrecorded();
+}
+
+export function toClickRecord(
   [clickedMs, sub, catalogVersion, offerId, lenderName, fullValueMicros, flatPayoutMicros]: RelayedClick,
   decision: ClickDecision,
-): Promise<void> {
-  const durable = appendClick(deps, [
+): OfferClickedRecord {
+  return [
     ledgerRecordKind.offerClicked,
     clickedMs,
     sub,
@@ -167,9 +172,7 @@ export async function recordClick(
     lenderName,
     decision.hasValue ? fullValueMicros : 0,
     ...toClickRecordItems(decision, flatPayoutMicros),
-  ]);
-  if (decision.unbookedReason !== null) deps.onUnbooked(decision.unbookedReason);
-  if (!(await durable)) deps.onUnrecorded();
+  ];
 }
 
 /** Appends the record of a click to the ledger. Returns false if the record is late (still in the ledger's queue) or lost (queue full). */

@@ -1,7 +1,14 @@
 import { defaultClickDecision } from '../clicks/click-decision.ts';
+import { type AppendedRecord, LogUnavailableError } from '../event-log/event-log.ts';
 import { formatSubId } from '../ids/sub-id.ts';
 import type { RelayedClick } from '../shards/relayed-clicks.ts';
-import { type ClickRequest, type ClickResult, type FollowClickDeps, followClick, recordClick } from './follow-click.ts';
+import {
+  type ClickRequest,
+  type ClickResult,
+  type FollowClickDeps,
+  followClick,
+  toClickRecord,
+} from './follow-click.ts';
 import { grantAttemptsMax } from './grant-attempts.ts';
 
 /** Decides nothing: only the shard of the account knows the limits and the earlier clicks of a session. */
@@ -49,15 +56,45 @@ export function redirectClickOfOtherShard(
   );
 }
 
-/** Decides and records a click that another shard has redirected. */
-export async function recordRelayedClick(deps: FollowClickDeps, click: RelayedClick): Promise<void> {
+/**
+ * Decides and records a click that another shard has redirected. Resolves with true when the record is durable, or if the click needs no
+ * record. While the ledger refuses the record, tries again, until `isConnected` returns false. Then resolves with false: the other shard still
+ * has the click, and sends it again.
+ */
+export async function recordRelayedClick(
+  deps: Pick<FollowClickDeps, 'clickDecider' | 'clickLimiter' | 'clickTimeout' | 'ledger' | 'onUnbooked'>,
+  click: RelayedClick,
+  isConnected: () => boolean,
+): Promise<boolean> {
   const { clickDecider, clickLimiter } = deps;
   const [clickedMs, sub, , offerId, , valueMicros] = click;
-  for (let attempt = 0; attempt < grantAttemptsMax; attempt++) {
-    if (!clickDecider.needsGrant(sub, offerId, clickedMs, valueMicros)) break;
-    await clickDecider.waitForGrant();
+  let isCounted = false;
+  while (isConnected()) {
+    for (let attempt = 0; attempt < grantAttemptsMax; attempt++) {
+      if (!clickDecider.needsGrant(sub, offerId, clickedMs, valueMicros)) break;
+      await clickDecider.waitForGrant();
+    }
+    const decision = clickDecider.decideClick(sub, offerId, clickedMs, valueMicros);
+    if (decision.needsRecord === false) return true;
+    isCounted ||= clickLimiter.tryCountClick(formatSubId(sub), sub, offerId);
+    if (!isCounted) return true;
+    const appended = deps.ledger.append(toClickRecord(click, decision));
+    if (appended !== null) {
+      if (decision.unbookedReason !== null) deps.onUnbooked(decision.unbookedReason);
+      await waitUntilDurable(appended);
+      return true;
+    }
+    await deps.clickTimeout.wait(new Promise(() => {}));
   }
-  const decision = clickDecider.decideClick(sub, offerId, clickedMs, valueMicros);
-  if (decision.needsRecord === false || !clickLimiter.tryCountClick(formatSubId(sub), sub, offerId)) return;
-  await recordClick(deps, click, decision);
+  return false;
+}
+
+/** Waits until a record is durable, also after a failed write. */
+async function waitUntilDurable({ durable }: AppendedRecord): Promise<void> {
+  try {
+    await durable;
+  } catch (error) {
+    if (!(error instanceof LogUnavailableError) || error.durableLater === null) throw error;
+    await error.durableLater;
+  }
 }

@@ -9,8 +9,7 @@ import { forwardedRouteIndex } from '../http/routes/routing.ts';
 import { describeError } from '../logging/describe-error.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { ForwardClient, type ForwardFailure } from '../shards/forward-client.ts';
-import { ForwardListener } from '../shards/forward-listener.ts';
-import type { RelayedClick } from '../shards/relayed-clicks.ts';
+import { ForwardListener, type ForwardListenerOptions } from '../shards/forward-listener.ts';
 import { forwardRequests, type RequestForwarderOptions } from '../shards/request-forwarder.ts';
 import type { CleanupStack, ServiceLifecycle } from './lifecycle.ts';
 import type { ServiceOptions, ShardOptions } from './service.ts';
@@ -30,10 +29,8 @@ export interface Forwarding {
   readonly forwardRequests: (routes: ForwardedRoutes) => RequestHandler;
 }
 
-interface ForwardedRoutes extends Pick<RequestForwarderOptions, 'owners' | 'handler' | 'readClick'> {
-  /** Decides and records a click that another shard has redirected. */
-  readonly recordRelayedClick: (click: RelayedClick) => Promise<void>;
-}
+type ForwardedRoutes = Pick<RequestForwarderOptions, 'owners' | 'handler' | 'readClick'> &
+  Pick<ForwardListenerOptions, 'recordRelayedClick'>;
 
 const problems: Readonly<Record<ForwardFailure, ServiceProblem>> = {
   unreachable: { text: 'the shard of the account cannot be reached; check whether its process runs' },
@@ -62,7 +59,7 @@ export async function openForwarding(
     path,
     shard: ownShard,
     isOwner: (account, verticalAndMode) => findShard(account, verticalAndMode) === ownShard,
-    recordRelayedClick: async (click) => (await recorder.promise)(click),
+    recordRelayedClick: async (...click) => (await recorder.promise)(...click),
     onRelayError: (error) => logger.error({ err: describeError(error) }, 'click of another shard not recorded'),
   });
   cleanup.addCleanupCallback(() => listener.close(lifecycle.remainingDrainMs));

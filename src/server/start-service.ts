@@ -319,7 +319,7 @@ async function composeService(configured: ServiceOptions, cleanup: CleanupStack)
           }),
           handler: routes,
           readClick: readClickToRelay(clickDeps, listeners.onHandlerError),
-          recordRelayedClick: (click) => recordRelayedClick(clickDeps, click),
+          recordRelayedClick: (...click) => recordRelayedClick(clickDeps, ...click),
         }) ?? routes,
       forwarded: routes,
       operations: adminRoutes({

@@ -13,14 +13,17 @@ import { type ForwardedRoute, forwardedHeaders, isForwardedRoute } from './forwa
 import { FrameError, FrameReader, FrameWriter, frameKind, frameVersion } from './frames.ts';
 import { parseRelayedClick, type RelayedClick } from './relayed-clicks.ts';
 
-interface ForwardListenerOptions extends HandlingOptions {
+export interface ForwardListenerOptions extends HandlingOptions {
   /** Path of the Unix socket. A socket that an earlier process left there must have been deleted. */
   readonly path: string;
   readonly shard: number;
   /** Whether this shard decides the requests of a tenant now. */
   readonly isOwner: (account: number, verticalAndMode: number) => boolean;
-  /** Decides and records a click that another shard has redirected. */
-  readonly recordRelayedClick: (click: RelayedClick) => Promise<void>;
+  /**
+   * Decides and records a click that another shard has redirected. Resolves with true when the record is durable or not needed. Stops when
+   * `isConnected` returns false.
+   */
+  readonly recordRelayedClick: (click: RelayedClick, isConnected: () => boolean) => Promise<boolean>;
   /** Called if `recordRelayedClick` rejects, which is always a bug. */
   readonly onRelayError: (error: unknown) => void;
 }
@@ -211,8 +214,9 @@ class ForwardConnection {
   #takeClick(id: number, click: RelayedClick | null): void {
     if (click === null) throw new FrameError('a frame is no click');
     const { recordRelayedClick, onRelayError } = this.#listener.options;
-    const acknowledge = () => this.#writer.write([frameKind.clickTaken, id], bounds.replyFrameBytesMax);
-    recordRelayedClick(click).then(acknowledge, onRelayError);
+    recordRelayedClick(click, () => !this.#socket.destroyed).then((isRecorded) => {
+      if (isRecorded) this.#writer.write([frameKind.clickTaken, id], bounds.replyFrameBytesMax);
+    }, onRelayError);
   }
 
   #handleRequest(head: ForwardedHead): void {

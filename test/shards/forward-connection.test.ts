@@ -56,9 +56,10 @@ async function startPair(
     path,
     shard: 1,
     isOwner: () => isOwner,
-    recordRelayedClick: async (relayedClick: RelayedClick) => {
+    recordRelayedClick: async (relayedClick: RelayedClick, isConnected: () => boolean) => {
       taken.push(relayedClick);
-      if (!isRecording) await new Promise(() => {});
+      await until(() => isRecording || !isConnected());
+      return isRecording;
     },
     onRelayError: (error: unknown) => assert.fail(String(error)),
   };
@@ -232,7 +233,7 @@ test('a reply that is too large for a frame becomes an internal error', async (t
     path,
     shard: 1,
     isOwner: () => true,
-    recordRelayedClick: async () => {},
+    recordRelayedClick: async () => true,
     onRelayError: () => {},
     errorReply,
     onHandlerError: () => errors++,
@@ -360,7 +361,7 @@ test('a relayed click that the other shard has not recorded is sent again after 
   await pair.listener.close(0);
   const again = await ForwardListener.listen({
     ...pair.listener.options,
-    recordRelayedClick: async (taken) => void pair.taken.push(taken),
+    recordRelayedClick: async (taken) => pair.taken.push(taken) > 0,
   });
   runAfterTest(t, () => again.close(0));
   await until(() => pair.taken.length === 2);
