@@ -359,6 +359,8 @@ export const bounds = {
   /** Maximum time that one change of the grants blocks a shard while another shard writes. */
   quotaStoreLockTimeoutMs: 20,
   quotaStoreOpenTimeoutMs: 5_000,
+  /** Number of failures in a row, because other shards lock the grants, after which a shard logs an error. */
+  quotaStoreBusyFailuresMax: 50,
   /** Delay between attempts to switch a new SQLite file to WAL mode. */
   sqliteWalRetryDelayMs: 5,
   /** Attempts to start a transaction while the write-ahead log of a database is empty, and the delay between them. */

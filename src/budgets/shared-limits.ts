@@ -67,6 +67,8 @@ export class SharedLimits {
   /** Time of the next exchange of click counts, in monotonic milliseconds. */
   #nextClickCountsMs = 0;
   #isAvailable = true;
+  /** Number of failures because of a lock since the last change. */
+  #busyFailures = 0;
   #isClosed = false;
   #task: PeriodicTask | null = null;
   #contendedPoll: NodeJS.Timeout | null = null;
@@ -269,6 +271,7 @@ export class SharedLimits {
       // The replies of a store without promises are applied in this turn of the event loop, so that a click need not wait.
       for (const reply of replies instanceof Promise ? await replies : replies) this.#applyReply(reply);
       if (replies instanceof Promise) this.#endRetry();
+      this.#markAvailable();
     }
   }
 
@@ -386,17 +389,24 @@ export class SharedLimits {
     verticalBookings!.availability?.markBookingsChanged(offerBookings.catalogIndex);
   }
 
-  /** Runs an access to the store. Reports only the first of several failures in a row. */
+  /**
+   * Runs an access to the store. Reports only the first failure until the next change succeeds, and a locked store only after several
+   * failures, because shards lock the store for each other.
+   */
   async #tryOrWarn(access: () => Promise<void>): Promise<void> {
-    const { onUnavailable, onRecovered } = this.#options;
     try {
       await access();
-      if (!this.#isAvailable) onRecovered();
-      this.#isAvailable = true;
     } catch (error) {
       if (!(error instanceof QuotaStoreUnavailableError)) throw error;
-      if (this.#isAvailable) onUnavailable(error);
+      if (error.isBusy && ++this.#busyFailures < bounds.quotaStoreBusyFailuresMax) return;
+      if (this.#isAvailable) this.#options.onUnavailable(error);
       this.#isAvailable = false;
     }
+  }
+
+  #markAvailable(): void {
+    if (!this.#isAvailable) this.#options.onRecovered();
+    this.#isAvailable = true;
+    this.#busyFailures = 0;
   }
 }

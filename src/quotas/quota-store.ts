@@ -87,6 +87,13 @@ export interface GrantReply {
 /** Error for a store that cannot be read or written. The message is one line. A call that throws the error may have had its effect. */
 export class QuotaStoreUnavailableError extends OperatorError {
   override readonly name = 'QuotaStoreUnavailableError';
+  /** Whether another process locked the store, so that the next call may succeed. */
+  readonly isBusy: boolean;
+
+  constructor(message: string, { isBusy = false, ...options }: ErrorOptions & { readonly isBusy?: boolean } = {}) {
+    super(message, options);
+    this.isBusy = isBusy;
+  }
 }
 
 /**

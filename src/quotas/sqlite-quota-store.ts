@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
-import { openSqliteFile, type SqliteFileFormat } from '../files/shared-database.ts';
+import { isSqliteFileBusy, openSqliteFile, type SqliteFileFormat } from '../files/shared-database.ts';
 import {
   type CatalogActivation,
   type ClickCountsOfDay,
@@ -240,7 +240,8 @@ export class SqliteQuotaStore implements QuotaStore {
   #toUnavailableError(error: unknown): Error {
     if (!(error instanceof Database.SqliteError) && this.#database.open) return error as Error;
     const message = error instanceof Error ? error.message : String(error);
-    return new QuotaStoreUnavailableError(`cannot use the ${format.name} ${this.#path}: ${message}`, { cause: error });
+    const text = `cannot use the ${format.name} ${this.#path}: ${message}`;
+    return new QuotaStoreUnavailableError(text, { cause: error, isBusy: isSqliteFileBusy(error) });
   }
 }
 
