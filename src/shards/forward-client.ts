@@ -61,6 +61,10 @@ function hasBody({ method }: RequestContext): boolean {
   return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
 }
 
+function hasRoom({ unsentBytes }: FrameWriter, bytes: number): boolean {
+  return unsentBytes + bytes < bounds.forwardedBytesUnsentMax;
+}
+
 /** Returns the headers of a request that the handlers of its route read. */
 export function readForwardedHeaders(context: RequestContext, route: ForwardedRoute): string[] {
   return forwardedHeaders[route].map((name) => context.getRequestHeader(name));
@@ -158,7 +162,7 @@ export class ForwardClient {
       this.#fail(context, 'unreachable', click);
       return null;
     }
-    if (this.#pending.size >= bounds.forwardedRequestsMax || writer.unsentBytes >= bounds.forwardedBytesUnsentMax) {
+    if (this.#pending.size >= bounds.forwardedRequestsMax || !hasRoom(writer, 0)) {
       this.#fail(context, 'full', click);
       return null;
     }
@@ -186,7 +190,13 @@ export class ForwardClient {
   }
 
   #sendBody(id: number, context: RequestContext, body: Uint8Array): void {
-    if (this.#pending.get(id) === context) this.#send([frameKind.body, id, body]);
+    if (this.#connection === null || this.#pending.get(id) !== context) return;
+    if (hasRoom(this.#connection.writer, body.length)) {
+      this.#send([frameKind.body, id, body]);
+    } else {
+      this.#cancel(id);
+      this.#fail(context, 'full', null);
+    }
   }
 
   #send(frame: readonly unknown[]): void {

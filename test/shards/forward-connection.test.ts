@@ -221,6 +221,27 @@ test('a full connection refuses further requests', async (t) => {
   assert.equal((await one.response()).status, 200);
 });
 
+test('a body that does not fit into the unsent bytes ends the request on both shards', async (t) => {
+  const contexts: RequestContext[] = [];
+  let unavailable = 0;
+  const { open, failures } = await startPair(t, (context) => {
+    contexts.push(context);
+    context.readBody(
+      (body) => context.reply({ status: 200, headers: '', body: `${body.length}` }),
+      () => unavailable++,
+    );
+  });
+  const { forwardedBytesUnsentMax } = bounds;
+  runAfterTest(t, () => Object.assign(bounds, { forwardedBytesUnsentMax }));
+  Object.assign(bounds, { forwardedBytesUnsentMax: 900 });
+  const connection = await open();
+  assert.equal((await ask(connection, post('x'.repeat(1_000)))).status, 503);
+  assert.deepEqual(failures, ['full']);
+  await until(() => contexts.length === 1 && contexts[0]!.ended);
+  assert.equal(unavailable, 1);
+  assert.equal((await ask(connection, post('ab'))).body.toString(), '2');
+});
+
 test('a shard that does not have the account refuses a forwarded request', async (t) => {
   const { open } = await startPair(t, () => assert.fail('handled'), { isOwner: false });
   assert.equal((await ask(await open(), get('/'))).status, 503);
