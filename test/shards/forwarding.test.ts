@@ -194,7 +194,8 @@ test('every kind of request gets the same answer from the shard of the account a
       body: '{"key":"x"}',
     },
   ];
-  const changing = /^(date|x-request-id|x-ratelimit-remaining|ratelimit)$/;
+  // The engine closes the connection after a random selection of responses without a body.
+  const changing = /^(date|connection|x-request-id|x-ratelimit-remaining|ratelimit)$/;
   for (const { headers, ...request } of requests) {
     const [first, second] = await Promise.all(
       [0, 1].map(async (shard) => {
