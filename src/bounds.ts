@@ -350,14 +350,17 @@ export const bounds = {
   quotaUseReportIntervalMs: 1_000,
   /** Interval at which a shard writes its click counts for even pacing, and reads those of the other shards. */
   clickCountExchangeIntervalMs: 60 * 60 * 1000,
-  /** Maximum number of grants that a shard changes in one transaction. */
-  grantRequestsPerCallMax: 500,
+  /** Maximum number of grants that a shard changes in one transaction, which locks the file for some milliseconds. */
+  grantRequestsPerCallMax: 100,
+  /** Pause between two such transactions, in which other shards can write. */
+  grantCallPauseMs: 2,
   /** Number of days, and of months, whose grants are stored. A wrong clock can add periods in the future. */
   quotaPeriodsStoredMax: 16,
   /** Maximum number of kinds and periods of an offer for which a process stores the use by other shards. */
   usesElsewhereMax: 64,
   /** Maximum time that one change of the grants blocks a shard while another shard writes. */
   quotaStoreLockTimeoutMs: 20,
+  /** The same before a shard serves. Other shards that start write their use of all limits. */
   quotaStoreOpenTimeoutMs: 5_000,
   /** Number of failures in a row, because other shards lock the grants, after which a shard logs an error. */
   quotaStoreBusyFailuresMax: 50,

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import { PeriodicTask } from '../domain/async.ts';
@@ -57,6 +58,8 @@ export class SharedLimits {
   readonly #declared = new Map<number, Map<string, readonly QuotaKind[]>>();
   /** Catalog versions by scope that the store does not know yet. */
   readonly #undeclared = new Map<number, string>();
+  /** Resolves when no catalog is being declared. */
+  #lastDeclaration: Promise<void> = Promise.resolve();
   /** Offers for which a request did not succeed since the last retry. */
   readonly #refused = new Set<string>();
   #retry: Promise<void> | null = null;
@@ -165,6 +168,7 @@ export class SharedLimits {
   async close(): Promise<void> {
     clearInterval(this.#contendedPoll ?? undefined);
     await this.#task?.close();
+    await this.#lastDeclaration;
     this.#isClosed = true;
     const all = [...this.#lastUseMs.values()].map(({ quota }) => this.#giveBack(quota));
     await this.#tryOrWarn(() => this.#settle(all.filter((request) => request !== null)));
@@ -238,7 +242,14 @@ export class SharedLimits {
   /**
    * Declares the use of the limits in new catalogs, and returns the unused rests. A lowered limit holds once each shard has done so.
    */
-  async #declareCatalogs(): Promise<void> {
+  #declareCatalogs(): Promise<void> {
+    // Two at the same time would store that a catalog is active before all of the use is stored.
+    const declared = this.#lastDeclaration.then(() => this.#declareCatalogsNow());
+    this.#lastDeclaration = declared.catch(() => {});
+    return declared;
+  }
+
+  async #declareCatalogsNow(): Promise<void> {
     for (const [scope, version] of this.#undeclared) {
       const { store, shard, bookings } = this.#options;
       const declared = this.#declared.get(scope);
@@ -267,6 +278,7 @@ export class SharedLimits {
   async #settle(requests: readonly GrantRequest[]): Promise<void> {
     const { store, shard } = this.#options;
     for (let at = 0; at < requests.length; at += bounds.grantRequestsPerCallMax) {
+      if (at > 0) await pause(bounds.grantCallPauseMs);
       const replies = store.settle(shard, this.#grants.epoch, requests.slice(at, at + bounds.grantRequestsPerCallMax));
       // The replies of a store without promises are applied in this turn of the event loop, so that a click need not wait.
       for (const reply of replies instanceof Promise ? await replies : replies) this.#applyReply(reply);

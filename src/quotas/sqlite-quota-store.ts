@@ -96,17 +96,16 @@ export class SqliteQuotaStore implements QuotaStore {
   readonly #statements: ReturnType<typeof prepareStatements>;
 
   /**
-   * Opens the file, or creates it. Throws `QuotaStoreUnavailableError`.
+   * Opens the file, or creates it. A call blocks the thread for up to `quotaStoreOpenTimeoutMs` while another process writes, until
+   * `limitWaits` is called. Throws `QuotaStoreUnavailableError`.
    *
    * @param shards number of shards
-   * @param waitMs maximum time in milliseconds that one call blocks the thread while another process writes
    */
-  constructor(path: string, shards: number, waitMs: number = bounds.quotaStoreLockTimeoutMs) {
+  constructor(path: string, shards: number) {
     this.#path = path;
     this.#shards = shards;
     this.#database = openSqliteFile(path, format, bounds.quotaStoreOpenTimeoutMs);
     try {
-      this.#database.pragma(`busy_timeout = ${waitMs}`);
       // After a power failure, another shard could take an amount whose grant was lost.
       this.#database.pragma('synchronous = FULL');
       this.#statements = prepareStatements(this.#database);
@@ -114,6 +113,11 @@ export class SqliteQuotaStore implements QuotaStore {
       this.#database.close();
       throw this.#toUnavailableError(error);
     }
+  }
+
+  /** From now on, a call blocks the thread for at most `quotaStoreLockTimeoutMs`. Call this method before the first click. */
+  limitWaits(): void {
+    this.#database.pragma(`busy_timeout = ${bounds.quotaStoreLockTimeoutMs}`);
   }
 
   startEpoch(shard: number): { readonly epoch: number; readonly grants: readonly StoredGrant[] } {
@@ -142,6 +146,11 @@ export class SqliteQuotaStore implements QuotaStore {
     this.#transact(() => {
       if (this.#isCurrent(shard, epoch)) this.#statements.upsertCatalog.run(scope, shard, version, number);
     });
+  }
+
+  /** Stores that a shard that has never started has used nothing, so that the others need not wait for its start. */
+  markUnused(shard: number, scope: number, version: string): void {
+    this.#transact(() => this.#statements.insertUnusedCatalog.run(scope, shard, version));
   }
 
   listContended(shard: number): readonly Quota[] {
@@ -259,6 +268,9 @@ function prepareStatements(database: Database.Database) {
       `INSERT INTO active_catalogs (scope, shard, version, request) VALUES (?, ?, ?, ?)
        ON CONFLICT (scope, shard) DO UPDATE SET version = excluded.version, request = excluded.request
        WHERE excluded.request > request`,
+    ),
+    insertUnusedCatalog: database.prepare<[number, number, string]>(
+      'INSERT INTO active_catalogs (scope, shard, version, request) VALUES (?, ?, ?, 0) ON CONFLICT DO NOTHING',
     ),
     countCatalogs: database.prepare<[number], { readonly active: number; readonly versions: number }>(
       'SELECT count(*) AS active, count(DISTINCT version) AS versions FROM active_catalogs WHERE scope = ?',

@@ -1,14 +1,14 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import { bounds } from '../bounds.ts';
+import { existsSync } from 'node:fs';
+import { keyFilePath, listRegisteredShards } from '../auth/key-file.ts';
 import type { LedgerBookings } from '../budgets/ledger-bookings.ts';
 import { SharedLimits } from '../budgets/shared-limits.ts';
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
-import { isSqliteFileBusy } from '../files/shared-database.ts';
+import { dataPaths, shardDataDir } from '../files/data-paths.ts';
+import { encodeVerticalAndMode } from '../ids/sub-id.ts';
 import { describeError } from '../logging/describe-error.ts';
-import { QuotaStoreUnavailableError } from '../quotas/quota-store.ts';
 import { SqliteQuotaStore, sharedLimitsPath } from '../quotas/sqlite-quota-store.ts';
 import type { CleanupStack } from './lifecycle.ts';
-import { type ServiceOptions, sharedDir } from './service.ts';
+import { type ServiceOptions, type ShardOptions, sharedDir } from './service.ts';
 
 /**
  * Connects the daily caps and budgets of a shard with those of the other shards. Returns null for a service without other shards. Call this
@@ -32,28 +32,24 @@ export async function openSharedLimits(
       logger.error({ err: describeError(error) }, 'shared limits cannot be read or written; retrying'),
     onRecovered: () => logger.info('shared limits can be used again'),
   };
-  const start = () => SharedLimits.start(limitsOptions, catalogs.currentCatalogs);
-  const limits = await retryWhileBusy(start).catch((error: unknown) => {
+  const limits = await SharedLimits.start(limitsOptions, catalogs.currentCatalogs).catch((error: unknown) => {
     store.close();
     throw error;
   });
   cleanup.addCleanupCallback(() => limits.close());
+  for (const number of listUnstartedShards(shard)) {
+    for (const { vertical, mode, version } of catalogs.currentCatalogs)
+      store.markUnused(number, encodeVerticalAndMode(vertical.number, mode), version);
+  }
+  store.limitWaits();
   catalogs.onCatalogActivated((catalog) => limits.activateCatalog(catalog));
   return limits;
 }
 
-/**
- * Repeats a start that fails because other shards, which start at the same time, lock the file for longer than a request may wait. Rejects
- * with the last error after `bounds.quotaStoreOpenTimeoutMs`.
- */
-async function retryWhileBusy(start: () => Promise<SharedLimits>): Promise<SharedLimits> {
-  for (let waitedMs = 0; ; waitedMs += bounds.quotaStoreLockTimeoutMs) {
-    try {
-      return await start();
-    } catch (error) {
-      const isBusy = error instanceof QuotaStoreUnavailableError && isSqliteFileBusy(error.cause);
-      if (!isBusy || waitedMs >= bounds.quotaStoreOpenTimeoutMs) throw error;
-    }
-    await pause(bounds.quotaStoreLockTimeoutMs);
-  }
+/** Lists the shards that have never started, so that they have no ledger. */
+function listUnstartedShards({ count, rootDir }: ShardOptions): number[] {
+  const registered = listRegisteredShards(keyFilePath(rootDir));
+  return Array.from({ length: count }, (_, number) => number).filter(
+    (number) => !registered.includes(number) && !existsSync(dataPaths(shardDataDir(rootDir, number)).ledgerFolder),
+  );
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { bounds } from '../../src/bounds.ts';
 import { ClickDecider } from '../../src/budgets/click-decider.ts';
 import { SharedLimits } from '../../src/budgets/shared-limits.ts';
 import type { CompiledCatalog } from '../../src/catalogs/compile-catalog.ts';
@@ -102,6 +103,27 @@ describe('shared limits of a shard', () => {
     await bench.restart(t, catalogWithOffers({ a: { daily_cap: 2, budget } }));
     assert.deepEqual(bench.restoreClick(0, 750_000), [750_000, 750_000]);
     assert.deepEqual(bench.restoreClick(0, 25_000_000), [0, 0]);
+  });
+
+  it('stores the use of many offers with new limits before a new catalog is active', async (t) => {
+    const ids = Array.from({ length: 2 * bounds.grantRequestsPerCallMax }, (_, index) => `offer-${index}`);
+    const catalogWith = (changes: { readonly daily_cap?: number }) =>
+      catalogWithOffers(Object.fromEntries(ids.map((id) => [id, changes])));
+    const bench = new AvailabilityBench(catalogWith({}), noon);
+    for (const id of ids) bench.clickOnce(id);
+    const store = new MemoryQuotaStore(1);
+    const clock = new ManualClock(noon);
+    const { bookings, catalog } = bench;
+    const options = { shard: 0, store, bookings, clock, onUnavailable: () => {}, onRecovered: () => {} };
+    const limits = await SharedLimits.start(options, [catalog]);
+    runAfterTest(t, () => limits.close());
+    const capped = catalogWith({ daily_cap: 5 });
+    await bench.reload(capped);
+    // A second activation comes before the use is stored.
+    for (let count = 0; count < 2; count++) limits.activateCatalog(capped);
+    const scope = encodeVerticalAndMode(capped.vertical.number, capped.mode);
+    while (store.findCatalogVersion(0, scope) !== capped.version) await new Promise(setImmediate);
+    assert.equal(store.rows.size, ids.length);
   });
 
   it('uses the clicks of all shards for even pacing', async (t) => {

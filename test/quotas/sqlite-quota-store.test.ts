@@ -18,6 +18,7 @@ testQuotaStore('a SQLite file', (t) => {
   return {
     open(shards) {
       const store = new SqliteQuotaStore(path, shards);
+      store.limitWaits();
       runAfterTest(t, () => store.close());
       return store;
     },

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { pino } from 'pino';
 import { resolveSettings } from '../../src/config/service-settings.ts';
 import { dataPaths, shardDataDir } from '../../src/files/data-paths.ts';
@@ -126,6 +128,16 @@ class Shards {
   }
 }
 
+/** Program of a worker thread that locks a SQLite file. */
+const lockForOneSecond = `
+  const { parentPort, workerData } = require('node:worker_threads');
+  const Database = require('better-sqlite3');
+  const database = new Database(workerData);
+  database.exec('BEGIN IMMEDIATE');
+  parentPort.postMessage('locked');
+  setTimeout(() => database.close(), 1_000);
+`;
+
 /** Clicks 500 times at once, distributed over the shards. */
 async function clickAtOnce(shards: Shards): Promise<void> {
   await Promise.all(Array.from({ length: 500 }, (_, click) => shards.click(click % shards.count)));
@@ -161,13 +173,34 @@ describe('daily caps and budgets over four shards', () => {
     assert.deepEqual(await shards.closeAndCount(), { booked: 40, cap: 5, budget: 0 });
   });
 
-  it('books nothing with a limit until every shard has declared its use', async (t) => {
-    const shards = new Shards(t, 2);
+  it('without the file of the shared limits, books nothing with a limit until every shard has declared its use', async (t) => {
+    const shards = await new Shards(t, 2).startAll({ daily_cap: 10 });
+    await shards.close();
+    rmSync(sharedLimitsPath(shards.rootDir));
     await shards.startShard(0, { daily_cap: 10 });
     await shards.click(0);
     await shards.startShard(1, { daily_cap: 10 });
     await shards.click(0);
     assert.deepEqual(await shards.closeAndCount(), { booked: 1, cap: 1, budget: 0 });
+  });
+
+  it('books before an added shard has started for the first time', async (t) => {
+    const shards = new Shards(t, 2);
+    await shards.startShard(0, { daily_cap: 3 });
+    await shards.clickTimes(0, 2);
+    await shards.startShard(1, { daily_cap: 3 });
+    await shards.clickTimes(1, 2);
+    assert.deepEqual(await shards.closeAndCount(), { booked: 3, cap: 1, budget: 0 });
+  });
+
+  it('starts while another process locks the file of the shared limits for longer than a click may wait', async (t) => {
+    const shards = await new Shards(t, 1).startAll({ daily_cap: 3 });
+    await shards.close();
+    const worker = new Worker(lockForOneSecond, { eval: true, workerData: sharedLimitsPath(shards.rootDir) });
+    await once(worker, 'message');
+    await shards.startAll({ daily_cap: 3 });
+    await shards.click(0);
+    assert.deepEqual(await shards.closeAndCount(), { booked: 1, cap: 0, budget: 0 });
   });
 
   it('a changed limit holds once every shard has loaded the catalog', async (t) => {

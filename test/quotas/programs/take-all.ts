@@ -13,7 +13,7 @@ const [path, shard, shards, limit] = [process.argv[2]!, ...process.argv.slice(3)
   number,
 ];
 const quota = { scope: 2, offerId: 'an-offer', kind: 'day_clicks', period: 20_000 } as const;
-const store = new SqliteQuotaStore(path, shards, 5_000);
+const store = new SqliteQuotaStore(path, shards);
 const { epoch } = store.startEpoch(shard);
 const grants = new ShardGrants(epoch, []);
 store.markCatalogActive(shard, epoch, grants.activateCatalog(quota.scope, 'v1'));
