@@ -72,19 +72,43 @@ function findClient(
 function handleLogin(options: RequestForwarderOptions, context: RequestContext): void {
   const headers = readForwardedHeaders(context, 'console');
   const peerAddress = context.getPeerAddress();
+  const earlier = options.owners.findOwner(context);
   context.readBody((body) => {
     const owned = options.owners.findOwnerOfNewLogin(body);
     const client = owned && findClient(options, owned);
-    if (owned === null || client === null) {
-      return options.handler(new ReadLoginRequest(context, headers, peerAddress, body));
-    }
+    const earlierClient = earlier && findClient(options, earlier);
+    const read = { context, headers, peerAddress };
+    const logOut = (): void => {
+      if (earlier === null || earlierClient === client) return;
+      const request = new ReadLoginRequest({ ...read, method: 'DELETE', body: noBody, onReply: () => {} });
+      if (earlierClient === null) void options.handler(request);
+      else earlierClient?.forwardWithBody(request, earlier, headers, peerAddress, noBody);
+    };
+    const onReply = (reply: Reply): void => {
+      context.reply(reply);
+      // The shard of the new login ends an earlier login only if it has it.
+      if (reply.status === 200) logOut();
+    };
+    const request = new ReadLoginRequest({ ...read, method: context.method, body, onReply });
+    if (owned === null || client === null) return options.handler(request);
     context.routeIndex = options.routeIndex;
     if (client === undefined) options.onFailure(context, 'unreachable');
-    else client.forwardWithBody(context, owned, headers, peerAddress, body);
+    else client.forwardWithBody(request, owned, headers, peerAddress, body);
   });
 }
 
-/** A login request whose headers and body were already read. */
+const noBody = Buffer.alloc(0);
+
+interface ReadLogin {
+  readonly context: RequestContext;
+  readonly method: string;
+  readonly headers: readonly string[];
+  readonly peerAddress: string;
+  readonly body: Buffer;
+  readonly onReply: (reply: Reply) => void;
+}
+
+/** A request to log in or out whose headers and body were already read. */
 class ReadLoginRequest implements RequestContext {
   readonly method: string;
   readonly path: string;
@@ -95,9 +119,10 @@ class ReadLoginRequest implements RequestContext {
   readonly #headers: readonly string[];
   readonly #peerAddress: string;
   readonly #body: Buffer;
+  readonly #onReply: (reply: Reply) => void;
 
-  constructor(context: RequestContext, headers: readonly string[], peerAddress: string, body: Buffer) {
-    this.method = context.method;
+  constructor({ context, method, headers, peerAddress, body, onReply }: ReadLogin) {
+    this.method = method;
     this.path = context.path;
     this.query = context.query;
     this.requestId = context.requestId;
@@ -106,6 +131,7 @@ class ReadLoginRequest implements RequestContext {
     this.#headers = headers;
     this.#peerAddress = peerAddress;
     this.#body = body;
+    this.#onReply = onReply;
   }
 
   getRequestHeader(lowerCaseName: string): string {
@@ -145,7 +171,7 @@ class ReadLoginRequest implements RequestContext {
   }
 
   reply(reply: Reply): void {
-    this.#context.reply(reply);
+    this.#onReply(reply);
   }
 
   logIncompleteAnswer(...problem: Parameters<RequestContext['logIncompleteAnswer']>): void {

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import { hashApiKey } from '../../src/auth/api-key.ts';
+import { consoleLoginPath } from '../../src/auth/console-login-file.ts';
 import { keyFilePath } from '../../src/auth/key-file.ts';
 import { bounds } from '../../src/bounds.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
+import { cookieOf, logIn, loginPath, sendAsPage, sendLogin } from '../contract/console-support.ts';
 import { RawConnection } from '../http/raw-connection.ts';
 import { assertError } from '../support/api-caller.ts';
 import { withDailyCap } from '../support/changeable-catalogs.ts';
@@ -211,6 +214,38 @@ test('every kind of request gets the same answer from the shard of the account a
     );
     assert.deepEqual(first, second, `${request.method ?? 'GET'} ${request.path}`);
   }
+});
+
+test('a login with a key of another shard ends the earlier login of the cookie', async (t) => {
+  const group = await ShardGroup.start(t, 2);
+  const keys = [group.issueKey(0), group.issueKey(1)];
+  const { http } = group.shard(0);
+  const readLogin = async (cookie: string) => (await sendAsPage(http, { path: loginPath }, cookie)).status;
+  let cookie = await logIn(http, { key: keys[0]! });
+  for (const key of [keys[1]!, keys[0]!]) {
+    const refused = await sendLogin(http, { key: key.replace(/.{4}$/, 'ffff') }, { Cookie: cookie });
+    assert.deepEqual([refused.status, await readLogin(cookie)], [401, 200]);
+    const next = cookieOf(await sendLogin(http, { key }, { Cookie: cookie }));
+    while ((await readLogin(cookie)) !== 401);
+    assert.equal(await readLogin(next), 200);
+    cookie = next;
+  }
+});
+
+test('a cookie that an earlier release issued is one of shard 0', async (t) => {
+  const group = await ShardGroup.start(t, 2);
+  const key = group.issueKey(0);
+  await logIn(group.shard(0).http, { key });
+  await group.kill(0);
+  const token = 'x'.repeat(43);
+  const database = new Database(consoleLoginPath(group.rootDir));
+  database.prepare('UPDATE logins SET token_hash = ?').run(createHash('sha256').update(token).digest());
+  database.close();
+  await group.startShard(0);
+  const read = () => sendAsPage(group.shard(1).http, { path: loginPath }, `svc_console=${token}`);
+  let answer = await read();
+  while (answer.status === 503) answer = await read();
+  assert.equal(answer.status, 200);
 });
 
 test('shards that stop together answer the requests that they have forwarded', async (t) => {

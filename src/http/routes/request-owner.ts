@@ -1,10 +1,11 @@
 import { type ApiKey, hashApiKey, parseBearerKey } from '../../auth/api-key.ts';
+import { bounds } from '../../bounds.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { parseQueryParameters } from '../../domain/query-string.ts';
 import type { Vertical } from '../../domain/vertical.ts';
 import type { ClickIds } from '../../ids/click-tokens.ts';
 import { encodeVerticalAndMode, readAccount, readVerticalAndModeKey } from '../../ids/sub-id.ts';
-import { parseTenantCode } from '../../ids/tenant-code.ts';
+import { parseTenantCode, type TenantNumbers } from '../../ids/tenant-code.ts';
 import { clickPath } from '../../operations/click-url.ts';
 import { type FindSessionDeps, parseSubIdAndFindSession } from '../../sessions/find-session.ts';
 import type { OwnedRequest } from '../../shards/forward-client.ts';
@@ -112,8 +113,14 @@ export class RequestOwners {
   }
 }
 
+/** Number of characters of a cookie without a tenant code, as earlier releases issued it. Their logins are on shard 0. */
+const tokenCharacters = Math.ceil((8 * bounds.consoleTokenBytes) / 6);
+const tenantOfFirstShard: TenantNumbers = { account: 0, verticalAndMode: 0 };
+
 /** Returns the tenant in the cookie of a login. A forged tenant leads to a shard that does not know the login. */
 function findOwnerOfLogin(context: RequestContext): OwnedRequest | null {
-  const tenant = parseTenantCode(readConsoleCookie(context, 'partner') ?? '');
+  const token = readConsoleCookie(context, 'partner');
+  if (token === null) return null;
+  const tenant = token.length === tokenCharacters ? tenantOfFirstShard : parseTenantCode(token);
   return tenant && { route: 'console', ...tenant };
 }
