@@ -350,6 +350,9 @@ export const bounds = {
   quotaUseReportIntervalMs: 1_000,
   /** Interval at which a shard writes its click counts for even pacing, and reads those of the other shards. */
   clickCountExchangeIntervalMs: 60 * 60 * 1000,
+  /** Maximum time that a shard that starts waits until all shards have declared their use of daily caps and budgets, before it listens. */
+  declarationsWaitMsMax: 10_000,
+  declarationsPollIntervalMs: 20,
   /** Maximum number of grants that a shard changes in one transaction, which locks the file for some milliseconds. */
   grantRequestsPerCallMax: 100,
   /** Pause between two such transactions, in which other shards can write. */

@@ -153,6 +153,11 @@ export class SqliteQuotaStore implements QuotaStore {
     this.#transact(() => this.#statements.insertUnusedCatalog.run(scope, shard, version));
   }
 
+  /** Whether each shard has declared its use of the limits of a vertical and mode, so that the store grants parts of them. */
+  hasAllDeclarations(scope: number): boolean {
+    return this.#read(() => this.#readShardsState(scope).allActive);
+  }
+
   listContended(shard: number): readonly Quota[] {
     return this.#read(() => this.#statements.selectContended.all(shard).map(toQuota));
   }

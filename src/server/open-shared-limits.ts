@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import { keyFilePath, listRegisteredShards } from '../auth/key-file.ts';
+import { bounds } from '../bounds.ts';
 import type { LedgerBookings } from '../budgets/ledger-bookings.ts';
 import { SharedLimits } from '../budgets/shared-limits.ts';
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
@@ -37,12 +39,18 @@ export async function openSharedLimits(
     throw error;
   });
   cleanup.addCleanupCallback(() => limits.close());
+  catalogs.onCatalogActivated((catalog) => limits.activateCatalog(catalog));
+  const versions = catalogs.currentCatalogs.map(
+    ({ vertical, mode, version }) => [encodeVerticalAndMode(vertical.number, mode), version] as const,
+  );
   for (const number of listUnstartedShards(shard)) {
-    for (const { vertical, mode, version } of catalogs.currentCatalogs)
-      store.markUnused(number, encodeVerticalAndMode(vertical.number, mode), version);
+    for (const [scope, version] of versions) store.markUnused(number, scope, version);
   }
   store.limitWaits();
-  catalogs.onCatalogActivated((catalog) => limits.activateCatalog(catalog));
+  if (options.listen !== null) {
+    const hasAll = () => versions.every(([scope]) => store.hasAllDeclarations(scope));
+    await waitForDeclarations(hasAll, options);
+  }
   return limits;
 }
 
@@ -52,4 +60,23 @@ function listUnstartedShards({ count, rootDir }: ShardOptions): number[] {
   return Array.from({ length: count }, (_, number) => number).filter(
     (number) => !registered.includes(number) && !existsSync(dataPaths(shardDataDir(rootDir, number)).ledgerFolder),
   );
+}
+
+/**
+ * Waits until all shards have declared their use, which only takes time after the file of the shared limits was deleted. Until then, clicks
+ * on offers with limits would book nothing. Rejects if the start is aborted.
+ */
+async function waitForDeclarations(
+  hasAll: () => boolean,
+  { logger, startAbortSignal: signal }: Pick<ServiceOptions, 'logger' | 'startAbortSignal'>,
+): Promise<void> {
+  for (let waitedMs = 0; !hasAll(); waitedMs += bounds.declarationsPollIntervalMs) {
+    if (waitedMs === 0) logger.info('waiting for other shards to declare their use of daily caps and budgets');
+    if (waitedMs >= bounds.declarationsWaitMsMax) {
+      logger.warn('offers with a daily cap or a budget book no revenue until all shards have started');
+      return;
+    }
+    await pause(bounds.declarationsPollIntervalMs);
+    signal?.throwIfAborted();
+  }
 }

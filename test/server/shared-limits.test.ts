@@ -6,7 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { pino } from 'pino';
-import { resolveSettings } from '../../src/config/service-settings.ts';
+import { resolveSettings, type ServiceSettings } from '../../src/config/service-settings.ts';
 import { dataPaths, shardDataDir } from '../../src/files/data-paths.ts';
 import { readLedgerSince } from '../../src/ledger/ledger.ts';
 import { ledgerRecordKind } from '../../src/ledger/ledger-record.ts';
@@ -32,6 +32,7 @@ class Shards {
   readonly clock = new ManualClock();
   readonly services: Service[] = [];
   readonly count: number;
+  onLogLine: (line: string) => void = () => {};
   readonly #catalogFile: string;
   #accounts = 0;
 
@@ -47,11 +48,15 @@ class Shards {
     return this;
   }
 
-  async startShard(number: number, limits: Partial<LoanOffer>): Promise<void> {
+  async startShard(
+    number: number,
+    limits: Partial<LoanOffer>,
+    listen: ServiceSettings['listen'] = false,
+  ): Promise<void> {
     const { rootDir, count, clock } = this;
     this.writeCatalog(limits);
     this.services[number] = await startService({
-      ...resolveSettings({ dataDir: shardDataDir(rootDir, number), urls: { click: 'https://go.example' } }),
+      ...resolveSettings({ dataDir: shardDataDir(rootDir, number), urls: { click: 'https://go.example' }, listen }),
       durability: 'write',
       matcherThreads: 0,
       secretFile: `${rootDir}/secrets.json`,
@@ -62,7 +67,7 @@ class Shards {
         { vertical, mode: 'test', file: this.#catalogFile },
       ],
       clock,
-      logger: pino({ level: 'silent' }),
+      logger: pino({ level: 'info' }, { write: (line: string) => this.onLogLine(line) }),
     });
   }
 
@@ -124,7 +129,7 @@ class Shards {
   }
 
   async close(): Promise<void> {
-    for (const service of this.services) await service.close();
+    await Promise.all(this.services.map((service) => service.close()));
   }
 }
 
@@ -182,6 +187,21 @@ describe('daily caps and budgets over four shards', () => {
     await shards.startShard(1, { daily_cap: 10 });
     await shards.click(0);
     assert.deepEqual(await shards.closeAndCount(), { booked: 1, cap: 1, budget: 0 });
+  });
+
+  it('without the file of the shared limits, listens after every shard has declared its use', async (t) => {
+    const limits = { daily_cap: 10 };
+    const shards = await new Shards(t, 2).startAll(limits);
+    await shards.close();
+    rmSync(sharedLimitsPath(shards.rootDir));
+    const waiting = new Promise<string>((resolve) => {
+      shards.onLogLine = (line) => line.includes('waiting for other shards') && resolve('waits');
+    });
+    const started = shards.startShard(0, limits, {});
+    assert.equal(await Promise.race([waiting, started.then(() => 'listens')]), 'waits');
+    await Promise.all([started, shards.startShard(1, limits, {})]);
+    await shards.click(0);
+    assert.deepEqual(await shards.closeAndCount(), { booked: 1, cap: 0, budget: 0 });
   });
 
   it('books before an added shard has started for the first time', async (t) => {

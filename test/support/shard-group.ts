@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { TestContext } from 'node:test';
 import { pino } from 'pino';
 import { bounds } from '../../src/bounds.ts';
@@ -50,7 +51,11 @@ export class ShardGroup {
     const group = new ShardGroup(rootDir, count, engine);
     runAfterTest(t, () => group.close());
     try {
-      for (let shard = 0; shard < count; shard++) await group.startShard(shard);
+      // Shard 0 creates the files that the others share. Shards that have served before may wait for each other.
+      if (!existsSync(shardDataDir(rootDir, count - 1))) await group.startShard(0);
+      const others = Array.from({ length: count }, (_, shard) => shard).filter((shard) => !group.#shards[shard]);
+      const starts = await Promise.allSettled(others.map((shard) => group.startShard(shard)));
+      for (const start of starts) if (start.status === 'rejected') throw start.reason;
     } catch (error) {
       await group.close();
       throw error;
