@@ -643,8 +643,8 @@ export const bounds = {
   logReadChunkBytes: 1024 * 1024,
   /** Number of log records that are read in one event-loop turn, which takes 1 to 2 ms. */
   logRecordsReadPerTurn: 1_000,
-  /** Number of log records that are read in one slice while requests are served, which takes about 1 ms. */
-  logRecordsReadPerSlice: 250,
+  /** Number of log records that are read in one slice while requests are served, which takes less than 1 ms. */
+  logRecordsReadPerSlice: 125,
   /** Pause after such a slice. */
   logReadPauseMs: 2,
   /** Number of bytes that are preallocated after the last record of a log, so that most `fsync` calls need not update the file size. */

@@ -20,6 +20,8 @@ export class CursorBeyondLogError extends Error {
 export class LogReader {
   readonly #folder: string;
   readonly #scanner: LogScanner;
+  /** Highest position up to which records were durable when the scanner last listed the segments. */
+  #listedUpToPosition = 0;
 
   /**
    * @param start cursor after which to continue, or first sequence number of the segment to start with; null to start with the oldest
@@ -55,7 +57,9 @@ export class LogReader {
     const scanner = this.#scanner;
     if (upToPosition <= scanner.position) return 0;
     // All segments up to `upToPosition` are already in the folder, because a segment gets its file name before its first record is durable.
-    scanner.refreshSegments();
+    // Bytes that were read ahead are kept while they can contain the next records: to read them again would cost more than to decode them.
+    if (upToPosition > this.#listedUpToPosition) scanner.refreshSegments();
+    this.#listedUpToPosition = Math.max(upToPosition, this.#listedUpToPosition);
     if (scanner.segment === null) scanner.enterNextSegment();
     let visited = 0;
     for (; visited < maxRecords && scanner.position < upToPosition; visited++) {
@@ -116,7 +120,7 @@ function isCursorInSegment(segment: SegmentReader, cursor: LogCursor, toleratesD
 /**
  * Visits the records of a log that this process has opened, in order. The first visited record is the first record of the newest segment
  * that starts before `since`. The last visited record is the last record that was appended before the call. Before the first call of
- * `visit`, waits until the last record is durable. Reads in slices of about a millisecond, with a pause after each, so that requests that are
+ * `visit`, waits until the last record is durable. Reads in slices of less than a millisecond, with a pause after each, so that requests that are
  * served meanwhile hardly wait.
  *
  * @throws LogUnavailableError if the log cannot be written at present, LogDamagedError if a record cannot be read

@@ -29,13 +29,15 @@ export class LogDamagedError extends OperatorError {
 }
 
 /**
- * Reads the frames (encoded records, see log-format.ts) of one segment in chunks. The payload of a frame shares memory with the chunk that
- * contains the frame. Chunks are never overwritten, so a caller may keep a payload, but the whole chunk then stays in memory.
+ * Reads the frames (encoded records, see log-format.ts) of one segment in chunks. All chunks of a segment use the same memory, because new
+ * memory for each chunk would cause garbage collections of several milliseconds. So a payload is valid only until the next `readFrame`.
  */
 export class SegmentReader {
   readonly path: string;
   readonly #file: ReadableLogFile;
-  #chunk: Buffer = Buffer.alloc(0);
+  /** Memory for the chunks that `readFrame` reads. */
+  #memory: Buffer = Buffer.alloc(0);
+  #chunk = this.#memory;
   #chunkOffset = 0;
   /** File offset of the next frame in bytes. */
   offset = segmentHeaderLength;
@@ -67,21 +69,22 @@ export class SegmentReader {
 
   /** Reads the frame at `offset` and advances `offset`. Returns false, with `offset` unchanged, if the frame is incomplete or invalid. */
   readFrame(sequence: number, previousCrc: number): boolean {
-    const head = this.readBytes(this.offset, frameHeaderLength + sequenceFieldsLength);
-    if (head.length < frameHeaderLength) return false;
-    const lengthWord = head.readUInt32BE(0);
+    const head = this.#readAhead(frameHeaderLength);
+    if (head === null) return false;
+    const lengthWord = this.#chunk.readUInt32BE(head);
     const hasSyncMark = lengthWord >= sequenceFieldsFlag;
     const length = hasSyncMark ? lengthWord - sequenceFieldsFlag : lengthWord;
     if (length === 0 || length > bounds.logRecordBytesMax) return false;
     const start = hasSyncMark ? frameHeaderLength + sequenceFieldsLength : frameHeaderLength;
+    const frame = this.#readAhead(start + length);
+    if (frame === null) return false;
+    const chunk = this.#chunk;
     if (hasSyncMark) {
-      if (head.length < start || readSequenceNumber(head, frameHeaderLength) !== sequence) return false;
-      if (head.readUInt32BE(frameHeaderLength + 8) !== previousCrc) return false;
+      if (readSequenceNumber(chunk, frame + frameHeaderLength) !== sequence) return false;
+      if (chunk.readUInt32BE(frame + frameHeaderLength + 8) !== previousCrc) return false;
     }
-    const frame = this.readBytes(this.offset, start + length);
-    if (frame.length < start + length) return false;
-    const payload = frame.subarray(start);
-    const crc = frame.readUInt32BE(4);
+    const payload = chunk.subarray(frame + start, frame + start + length);
+    const crc = chunk.readUInt32BE(frame + 4);
     if (crc !== computeFrameCrc(sequence, previousCrc, payload)) return false;
     this.payload = payload;
     this.crc = crc;
@@ -124,7 +127,7 @@ export class SegmentReader {
     return { tornBytes, markOffset: null };
   }
 
-  /** Reads the bytes from offset `from` to offset `to`, or to the end of the file. Later reads do not overwrite returned chunks. */
+  /** Reads the bytes from offset `from` to offset `to`, or to the end of the file. Only `readFrame` overwrites the returned chunks. */
   *readChunks(from: number, to: number): Generator<Buffer, void> {
     for (let offset = from; offset < to; ) {
       const chunk = this.readBytes(offset, Math.min(bounds.logReadChunkBytes, to - offset));
@@ -138,15 +141,34 @@ export class SegmentReader {
     this.#file.close();
   }
 
-  /** Returns `length` bytes from `offset` on, or fewer bytes at the end of the file. */
+  /** Returns `length` bytes from `offset` on, or fewer bytes at the end of the file. Only `readFrame` overwrites the returned bytes. */
   readBytes(offset: number, length: number): Buffer {
     const from = offset - this.#chunkOffset;
     if (from >= 0 && from + length <= this.#chunk.length) return this.#chunk.subarray(from, from + length);
-    const wanted = Math.max(length, bounds.logReadChunkBytes);
-    const chunk = Buffer.allocUnsafeSlow(Math.max(0, Math.min(wanted, this.#file.size() - offset)));
-    this.#chunk = chunk.subarray(0, this.#file.read(chunk, offset));
-    this.#chunkOffset = offset;
+    const chunk = Buffer.allocUnsafeSlow(this.#chunkLengthAt(offset, length));
+    this.#readChunk(chunk, offset);
     return this.#chunk.subarray(0, length);
+  }
+
+  /** Makes the chunk contain `length` bytes from `this.offset` on, and returns their index in it. Returns null if the file ends before. */
+  #readAhead(length: number): number | null {
+    const { offset } = this;
+    const index = offset - this.#chunkOffset;
+    if (index >= 0 && index + length <= this.#chunk.length) return index;
+    const wanted = this.#chunkLengthAt(offset, length);
+    if (this.#memory.length < wanted) this.#memory = Buffer.allocUnsafeSlow(wanted);
+    this.#readChunk(this.#memory.subarray(0, wanted), offset);
+    return length <= this.#chunk.length ? 0 : null;
+  }
+
+  /** Returns the length of a chunk at `offset` that contains `length` bytes, unless the file is shorter. */
+  #chunkLengthAt(offset: number, length: number): number {
+    return Math.max(0, Math.min(Math.max(length, bounds.logReadChunkBytes), this.#file.size() - offset));
+  }
+
+  #readChunk(target: Buffer, offset: number): void {
+    this.#chunk = target.subarray(0, this.#file.read(target, offset));
+    this.#chunkOffset = offset;
   }
 }
 
