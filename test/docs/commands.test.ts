@@ -234,8 +234,9 @@ describe('the commands of the documentation', () => {
     ['http://127.0.0.1:9091', `http://127.0.0.1:${rehearsal!.operationsPort}`],
     ['SVC_PORT=9000', 'SVC_PORT=0'],
     ['key_0123456789ab', '$KEY_ID'],
-    // Replaces the number of sessions with a smaller number.
+    // Smaller numbers of sessions and of rounds.
     ['--sessions 10000000', '--sessions 1000'],
+    ['node bench/pacing/main.ts', 'node bench/pacing/main.ts --rounds 1'],
   ];
 
   async function assertRuns(where: string, preparation: string, lines: string, settings: Record<string, string>) {

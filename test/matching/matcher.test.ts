@@ -246,7 +246,8 @@ describe('matcher pool after a worker exits', () => {
   });
 
   test('returns null for a request after two workers exited while ranking the request', async (context) => {
-    const { pool } = await openPoolFor(context);
+    // A worker that exits before it is ready is replaced only after the time of its batch.
+    const { pool } = await openPoolFor(context, { batchTimeoutMs: 10_000 });
     const pending = Array.from({ length: 10 }, () => pool.match(request));
     while (pool.pendingRequestCount > 0) {
       await terminate(pool.workers);
