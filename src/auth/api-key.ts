@@ -5,7 +5,7 @@ import type { RequestParamName } from '../domain/errors.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
 import { isPrintable } from '../domain/text.ts';
 import { encodeVerticalAndMode } from '../ids/sub-id.ts';
-import { formatTenantCode, tenantHexDigits } from '../ids/tenant-code.ts';
+import { formatTenantCode, type TenantNumbers, tenantHexDigits } from '../ids/tenant-code.ts';
 import { isValidLimitOverride, type KeyLimitOverrides } from './rate-limits.ts';
 
 /**
@@ -110,17 +110,9 @@ export function generateApiKey(
   return `${keyPrefix}${modePrefixes[mode]}${tenantCode}${randomBytes(randomByteCount).toString('hex')}`;
 }
 
-// The key that was hashed last. With several shards, each request with a key needs the hash twice: to find the shard, and for the checks.
-let lastHashedKey = '';
-let lastHash = '';
-
 /** Returns the SHA-256 hash of an API key as 32 Latin-1 characters, because a short string is the cheapest key of a `Map`. */
 export function hashApiKey(key: string): string {
-  if (key !== lastHashedKey || lastHash === '') {
-    lastHash = hash('sha256', key, 'binary');
-    lastHashedKey = key;
-  }
-  return lastHash;
+  return hash('sha256', key, 'binary');
 }
 
 /**
@@ -146,6 +138,19 @@ export function parseBearerKey(authorization: string): string | null {
   )
     return null;
   return authorization.slice(start);
+}
+
+/**
+ * Returns the tenant of a key. The vertical number is 0 if the vertical is not served, so that the operations refuse the key.
+ *
+ * @param verticals served verticals
+ */
+export function getTenantOfKey(
+  { account, vertical, mode }: Pick<ApiKey, 'account' | 'vertical' | 'mode'>,
+  verticals: readonly Pick<NewKey['vertical'], 'segment' | 'number'>[],
+): TenantNumbers {
+  const number = verticals.find(({ segment }) => segment === vertical)?.number ?? 0;
+  return { account, verticalAndMode: encodeVerticalAndMode(number, mode) };
 }
 
 /** An API key that is not revoked, but may have expired. */

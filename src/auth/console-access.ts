@@ -2,9 +2,8 @@ import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import { type ApiError, failureOutcomeWithCode, type Outcome } from '../domain/outcome.ts';
 import type { Vertical } from '../domain/vertical.ts';
-import { encodeVerticalAndMode } from '../ids/sub-id.ts';
 import { formatTenantCode } from '../ids/tenant-code.ts';
-import { type ApiKey, hashApiKey, parseBearerKey } from './api-key.ts';
+import { type ApiKey, getTenantOfKey, hashApiKey, parseBearerKey } from './api-key.ts';
 import {
   type AdmittedCaller,
   type AuthRejection,
@@ -108,10 +107,7 @@ export class PartnerConsole implements ConsoleAccess {
     const secretHash = hashApiKey(secret);
     const key = parseBearerKey(`Bearer ${secret}`) === secret ? this.#findValidKey(secretHash) : null;
     if (key === null) return failureOutcomeWithCode('LOGIN_FAILED');
-    const { account, mode } = key;
-    const vertical = this.#verticals.find(({ segment }) => segment === key.vertical)?.number ?? 0;
-    const tenantCode = formatTenantCode({ account, verticalAndMode: encodeVerticalAndMode(vertical, mode) });
-    return this.#logins.create(this.console, secretHash, tenantCode);
+    return this.#logins.create(this.console, secretHash, formatTenantCode(getTenantOfKey(key, this.#verticals)));
   }
 
   logOut(token: string | null): void {

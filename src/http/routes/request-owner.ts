@@ -1,4 +1,4 @@
-import { type ApiKey, hashApiKey, parseBearerKey } from '../../auth/api-key.ts';
+import { type ApiKey, getTenantOfKey, hashApiKey, parseBearerKey } from '../../auth/api-key.ts';
 import { bounds } from '../../bounds.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { parseQueryParameters } from '../../domain/query-string.ts';
@@ -42,11 +42,9 @@ const sessionRoutes: ReadonlyMap<string, 'click' | 'widget'> = new Map([
  */
 export class RequestOwners {
   readonly #deps: RequestOwnersDeps;
-  readonly #verticalNumbers: ReadonlyMap<string, number>;
 
   constructor(deps: RequestOwnersDeps) {
     this.#deps = deps;
-    this.#verticalNumbers = new Map(deps.verticals.map(({ segment, number }) => [segment, number]));
   }
 
   /** Whether a request is a login at the partner console, whose tenant is in the body. */
@@ -75,10 +73,10 @@ export class RequestOwners {
   }
 
   #findOwnerOfKey(keyText: string, route: 'api' | 'console'): OwnedRequest | null {
-    const { clock, findKeyByHash } = this.#deps;
+    const { clock, findKeyByHash, verticals } = this.#deps;
     const key = findKeyByHash(hashApiKey(keyText));
     if (key === undefined || clock.wallMs() >= key.expiresAtMs) return null;
-    return { route, account: key.account, verticalAndMode: this.#encodeTenant(key) };
+    return { route, ...getTenantOfKey(key, verticals) };
   }
 
   #findOwnerOfSession(query: string, route: 'click' | 'widget'): OwnedRequest | null {
@@ -105,11 +103,6 @@ export class RequestOwners {
         verticalAndMode: readVerticalAndModeKey(click.sub),
       }
     );
-  }
-
-  /** Keys of a vertical that this service does not serve are refused by every shard. */
-  #encodeTenant({ vertical, mode }: ApiKey): number {
-    return encodeVerticalAndMode(this.#verticalNumbers.get(vertical) ?? 0, mode);
   }
 }
 
