@@ -4,7 +4,7 @@ import type { RequestContext } from '../http/engines/listener.ts';
 import type { Reply } from '../http/engines/response-head.ts';
 import type { TenantNumbers } from '../ids/tenant-code.ts';
 import { type ForwardedRoute, forwardedHeaders } from './forwarded-headers.ts';
-import { FrameError, FrameReader, FrameWriter, frameKind, frameVersion } from './frames.ts';
+import { FrameError, FrameWriter, frameKind, frameVersion, readFrames } from './frames.ts';
 import { type RelayedClick, RelayedClicks } from './relayed-clicks.ts';
 
 /**
@@ -45,10 +45,13 @@ export interface RelayableClick {
   readonly retryReply: Reply;
 }
 
-/** A forwarded click that is not answered yet. */
-interface PendingClick {
-  readonly sentMs: number;
-  readonly click: RelayableClick;
+/** A forwarded request that is not answered yet. */
+interface PendingRequest {
+  readonly context: RequestContext;
+  /** Null for a request that is no click. */
+  readonly click: RelayableClick | null;
+  /** Time at which this shard tries to redirect the click, in monotonic milliseconds; infinity if it has tried, or there is no click. */
+  relayMs: number;
 }
 
 interface Connection {
@@ -77,11 +80,7 @@ export function readForwardedHeaders(context: RequestContext, route: ForwardedRo
  */
 export class ForwardClient {
   readonly #options: ForwardClientOptions;
-  readonly #pending = new Map<number, RequestContext>();
-  /** Clicks among the pending requests. */
-  readonly #pendingClicks = new Map<number, RelayableClick>();
-  /** Clicks that this shard has not tried to redirect yet, oldest first. */
-  readonly #untriedClicks = new Map<number, PendingClick>();
+  readonly #pending = new Map<number, PendingRequest>();
   readonly #relayedClicks: RelayedClicks;
   readonly #cancelTimer: NodeJS.Timeout;
   #reconnectTimer: NodeJS.Timeout | undefined;
@@ -115,10 +114,7 @@ export class ForwardClient {
 
   /** Forwards a click, which this shard redirects if the other shard does not answer in time. */
   forwardClick(context: RequestContext, owned: OwnedRequest, click: RelayableClick): void {
-    const id = this.#sendHead(context, owned, readForwardedHeaders(context, owned.route), '', false, click);
-    if (id === null) return;
-    this.#pendingClicks.set(id, click);
-    this.#untriedClicks.set(id, { sentMs: performance.now(), click });
+    this.#sendHead(context, owned, readForwardedHeaders(context, owned.route), '', false, click);
   }
 
   /** Forwards a request whose headers, peer address and body were already read. */
@@ -168,7 +164,8 @@ export class ForwardClient {
     }
     this.#lastId = (this.#lastId + 1) >>> 0;
     const id = this.#lastId;
-    this.#pending.set(id, context);
+    const relayMs = click === null ? Number.POSITIVE_INFINITY : performance.now() + bounds.clickRelayDelayMs;
+    this.#pending.set(id, { context, click, relayMs });
     const { requestId, method, path, query, hasIdempotencyKey } = context;
     this.#send([
       frameKind.request,
@@ -190,7 +187,7 @@ export class ForwardClient {
   }
 
   #sendBody(id: number, context: RequestContext, body: Uint8Array): void {
-    if (this.#connection === null || this.#pending.get(id) !== context) return;
+    if (this.#connection === null || this.#pending.get(id)?.context !== context) return;
     if (hasRoom(this.#connection.writer, body.length)) {
       this.#send([frameKind.body, id, body]);
     } else {
@@ -217,9 +214,9 @@ export class ForwardClient {
 
   /** Redirects a click that the other shard has not answered in time, unless this shard cannot redirect it or the answer arrives first. */
   async #redirectLateClick(id: number, click: RelayableClick): Promise<void> {
-    const isPending = () => this.#pendingClicks.get(id) === click;
+    const isPending = () => this.#pending.get(id)?.click === click;
     const redirect = await click.redirect((relayed) => !isPending() || this.#relayedClicks.add(relayed));
-    const context = this.#pending.get(id);
+    const context = this.#pending.get(id)?.context;
     if (redirect === null || context === undefined || !isPending()) return;
     this.#cancel(id);
     this.#options.onClickRelayed();
@@ -228,46 +225,32 @@ export class ForwardClient {
 
   /** Cancels forwarded requests whose client has disconnected, or whose deadline has passed. Redirects late clicks. */
   #checkPending(): void {
-    for (const [id, context] of this.#pending) if (context.ended) this.#cancel(id);
-    const relayedMs = performance.now() - bounds.clickRelayDelayMs;
-    for (const [id, { sentMs, click }] of this.#untriedClicks) {
-      if (sentMs > relayedMs) return;
-      this.#untriedClicks.delete(id);
-      void this.#redirectLateClick(id, click);
+    const nowMs = performance.now();
+    for (const [id, pending] of this.#pending) {
+      const { context, click, relayMs } = pending;
+      if (context.ended) this.#cancel(id);
+      else if (click !== null && relayMs <= nowMs) {
+        pending.relayMs = Number.POSITIVE_INFINITY;
+        void this.#redirectLateClick(id, click);
+      }
     }
   }
 
   #cancel(id: number): void {
-    this.#removePending(id);
-    this.#send([frameKind.cancel, id]);
-  }
-
-  #removePending(id: number): void {
     this.#pending.delete(id);
-    this.#pendingClicks.delete(id);
-    this.#untriedClicks.delete(id);
+    this.#send([frameKind.cancel, id]);
   }
 
   #connect(): Socket {
     const { path, ownShard, shard, onConnectionChange } = this.#options;
     const socket = connect({ path });
-    const reader = new FrameReader(bounds.replyFrameBytesMax, (frame) => this.#onFrame(frame));
+    readFrames(socket, bounds.replyFrameBytesMax, (frame) => this.#onFrame(frame));
     socket.on('connect', () => {
       this.#connection = { socket, writer: new FrameWriter(socket) };
       this.#send([frameKind.hello, frameVersion, ownShard, shard]);
       this.#relayedClicks.setConnected(true);
       onConnectionChange(true);
     });
-    socket.on('data', (chunk) => {
-      try {
-        reader.read(chunk);
-      } catch (error) {
-        if (!(error instanceof FrameError)) throw error;
-        socket.destroy();
-      }
-    });
-    // The event `close` follows.
-    socket.on('error', () => {});
     socket.on('close', () => {
       if (this.#isClosed) return;
       this.#reconnectTimer = setTimeout(() => {
@@ -296,17 +279,15 @@ export class ForwardClient {
     ) {
       throw new FrameError('a frame is no reply');
     }
-    const context = this.#pending.get(id);
-    if (context === undefined) return;
-    this.#removePending(id);
-    context.reply({ status, headers, body });
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return;
+    this.#pending.delete(id);
+    pending.context.reply({ status, headers, body });
   }
 
   #failPending(): void {
-    const failed = [...this.#pending].map(([id, context]) => ({ context, click: this.#pendingClicks.get(id) }));
+    const failed = [...this.#pending.values()];
     this.#pending.clear();
-    this.#pendingClicks.clear();
-    this.#untriedClicks.clear();
-    for (const { context, click = null } of failed) this.#fail(context, 'lost', click);
+    for (const { context, click } of failed) this.#fail(context, 'lost', click);
   }
 }

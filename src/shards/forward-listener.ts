@@ -10,7 +10,7 @@ import {
 import type { HandlingOptions } from '../http/engines/listener.ts';
 import type { Reply } from '../http/engines/response-head.ts';
 import { type ForwardedRoute, forwardedHeaders, isForwardedRoute } from './forwarded-headers.ts';
-import { FrameError, FrameReader, FrameWriter, frameKind, frameVersion } from './frames.ts';
+import { FrameError, FrameWriter, frameKind, frameVersion, readFrames } from './frames.ts';
 import { parseRelayedClick, type RelayedClick } from './relayed-clicks.ts';
 
 export interface ForwardListenerOptions extends HandlingOptions {
@@ -156,18 +156,7 @@ class ForwardConnection {
     this.#listener = listener;
     this.#socket = socket;
     this.#writer = new FrameWriter(socket);
-    const reader = new FrameReader(bounds.requestFrameBytesMax, (frame) => this.#onFrame(frame));
-    socket.on('data', (chunk) => {
-      if (socket.destroyed) return;
-      try {
-        reader.read(chunk);
-      } catch (error) {
-        if (!(error instanceof FrameError)) throw error;
-        socket.destroy();
-      }
-    });
-    // The event `close` follows.
-    socket.on('error', () => {});
+    readFrames(socket, bounds.requestFrameBytesMax, (frame) => this.#onFrame(frame));
     socket.on('close', () => {
       for (const context of [...this.#contexts.values()]) context.releaseResources();
       listener.removeConnection(this);

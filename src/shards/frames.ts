@@ -62,7 +62,7 @@ function decodeFrame(bytes: Buffer): readonly unknown[] {
 }
 
 /** Splits the bytes of a connection into frames. */
-export class FrameReader {
+class FrameReader {
   readonly #frameBytesMax: number;
   readonly #onFrame: (frame: readonly unknown[]) => void;
   /** Received parts of an incomplete frame. */
@@ -99,6 +99,24 @@ export class FrameReader {
     this.#parts = rest.length === 0 ? [] : [rest];
     this.#partBytes = rest.length;
   }
+}
+
+/**
+ * Passes the frames that a socket receives to `onFrame`, and destroys the socket after an invalid frame: `onFrame` throws FrameError, too.
+ * Ignores errors of the socket, because the event `close` follows them.
+ */
+export function readFrames(socket: Socket, frameBytesMax: number, onFrame: (frame: readonly unknown[]) => void): void {
+  const reader = new FrameReader(frameBytesMax, onFrame);
+  socket.on('data', (chunk) => {
+    if (socket.destroyed) return;
+    try {
+      reader.read(chunk);
+    } catch (error) {
+      if (!(error instanceof FrameError)) throw error;
+      socket.destroy();
+    }
+  });
+  socket.on('error', () => {});
 }
 
 /** Writes frames to a socket. The frames of one turn of the event loop are written together. */
