@@ -220,22 +220,28 @@ export function readKeyFileNumbers(path: string): KeyFileNumbers {
 }
 
 /**
- * Returns the number of shards that the key file knows: 1 unless `registerShard` added others, also if the key file is missing or of an
- * earlier release. Does not change the key file. Throws `KeyFileError`.
+ * Lists the registered shards, in ascending order; none if the key file is missing or of an earlier release. Does not change the key file.
+ * Throws `KeyFileError`.
  */
-export function readShardCount(path: string): number {
-  if (!existsSync(path)) return 1;
+export function listRegisteredShards(path: string): number[] {
+  if (!existsSync(path)) return [];
   let database: Database.Database | undefined;
   try {
     database = new Database(path, { readonly: true, timeout: bounds.apiKeyCommandLockTimeoutMs });
     const hasShards = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'shards'").get() !== undefined;
-    return hasShards ? database.prepare<[], number>('SELECT max(number * started) + 1 FROM shards').pluck().get()! : 1;
+    if (!hasShards) return [];
+    return database.prepare<[], number>('SELECT number FROM shards WHERE started = 1 ORDER BY number').pluck().all();
   } catch (error) {
     if (!(error instanceof Database.SqliteError)) throw error;
     throw new KeyFileError(`cannot read the key file ${path}: ${error.message}`, { cause: error });
   } finally {
     database?.close();
   }
+}
+
+/** Returns the number of shards that the key file knows: 1 unless `registerShard` added others. Throws `KeyFileError`. */
+export function readShardCount(path: string): number {
+  return (listRegisteredShards(path).at(-1) ?? 0) + 1;
 }
 
 /**
@@ -251,13 +257,6 @@ export function registerShard(path: string, shard: number): void {
       )
       .run(shard, firstAccountNumber(shard) - 1);
   });
-}
-
-/** Lists the registered shards, in ascending order. Throws `KeyFileError` if the key file does not exist or cannot be read. */
-export function listRegisteredShards(path: string): number[] {
-  return withKeyFile(path, (database) =>
-    database.prepare<[], number>('SELECT number FROM shards WHERE started = 1 ORDER BY number').pluck().all(),
-  );
 }
 
 /**

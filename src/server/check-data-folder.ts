@@ -74,7 +74,6 @@ export function assertShardsComplete(
   { files, inventory }: FolderEvidence,
   { number, count }: { readonly number: number; readonly count: number },
 ): void {
-  if (!existsSync(keyFile)) return;
   const registered = listRegisteredShards(keyFile);
   assertShardCountAtLeast(dirname(keyFile), (registered.at(-1) ?? 0) + 1, count);
   if (!registered.includes(number) || inventory.ledger !== undefined || existsSync(files.ledgerFolder)) return;
@@ -189,7 +188,10 @@ interface StoredWitness {
   readonly sub: string | null;
 }
 
-/** Remembers the highest account numbers and key number in the replayed and new ledger records, the last sub_id, and whether a session has a unit. */
+/**
+ * Remembers the highest account numbers and key number in the replayed and new ledger records, the last sub_id, and whether a session has a
+ * unit.
+ */
 export class LedgerWitness implements LedgerSubscriber, SnapshotPart {
   readonly name = 'witness';
   /** Requests no replay of records by their time; other subscribers do. */
