@@ -275,7 +275,10 @@ export const bounds = {
   replacedCatalogRetentionMs: 28 * 60 * 60 * 1000,
   /** Maximum number of replaced catalogs that are stored. At this number, catalog changes fail until a replaced catalog expires. */
   replacedCatalogsMax: 256,
-  /** Maximum size of the files of all replaced catalogs that are stored, about 25 catalogs of 10,000 offers. At this size, catalog changes fail. */
+  /**
+   * Maximum size of the files of all replaced catalogs that are stored, about 25 catalogs of 10,000 offers. At this size, catalog changes
+   * fail.
+   */
   replacedCatalogsBytesMax: 512 * 1024 * 1024,
   /** Maximum time that a click waits until its replaced catalog is compiled, less than `requestDeadlineMs`; later, it gets 503. */
   replacedCatalogWaitMs: 1_700,

@@ -174,7 +174,10 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     return this.#closing;
   }
 
-  /** @param options if `currentOnly` is true, the query does not wait until the appended records are applied, so the result may lack recent records */
+  /**
+   * @param options if `currentOnly` is true, the query does not wait until the appended records are applied, so the result may lack recent
+   * records
+   */
   #query<Name extends QueryName>(
     query: AggregatorQuery & { readonly name: Name },
     options: { readonly currentOnly?: boolean; readonly signal?: CancelSignal | null | undefined } = {},

@@ -18,9 +18,9 @@ interface SqliteKeyDirectoryOptions {
 }
 
 /**
- * Stores all keys, embed origins and placements of the key file in memory, and polls the key file for changes by other processes. A poll reads SQLite's
- * `data_version` first, which changes with every commit of another connection. The key directory polls the key file every second, and also
- * when a request has an unknown key, so that a new key is valid immediately.
+ * Stores all keys, embed origins and placements of the key file in memory, and polls the key file for changes by other processes. A poll
+ * reads SQLite's `data_version` first, which changes with every commit of another connection. The key directory polls the key file every
+ * second, and also when a request has an unknown key, so that a new key is valid immediately.
  *
  * The table `changes` of the key file numbers all changes, so that a poll reads only new changes. Many changes are read in several turns of
  * the event loop, because reading 100,000 keys at once would block the event loop for hundreds of milliseconds.

@@ -7,9 +7,9 @@ import type { Clock } from '../domain/clock.ts';
 import { findRootDir } from '../files/data-paths.ts';
 
 /**
- * Returns the function with which a command records a change of the data folder, or of the folder of a shard, before it takes effect, in the name of the system user. The
- * function opens the audit log for each entry. It throws `DataMissingError` if entries of the audit log are lost, and
- * `AuditLogUnavailableError`; the command must then change nothing.
+ * Returns the function with which a command records a change of the data folder, or of the folder of a shard, before it takes effect, in
+ * the name of the system user. The function opens the audit log for each entry. It throws `DataMissingError` if entries of the audit log
+ * are lost, and `AuditLogUnavailableError`; the command must then change nothing.
  */
 export function createCommandRecorder(dataDir: string, clock: Pick<Clock, 'wallMs'>): RecordChange {
   return (action, subject, details = {}) => {

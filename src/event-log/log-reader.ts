@@ -58,8 +58,10 @@ export class LogReader {
     if (upToPosition <= scanner.position) return 0;
     // All segments up to `upToPosition` are already in the folder, because a segment gets its file name before its first record is durable.
     // Bytes that were read ahead are kept while they can contain the next records: to read them again would cost more than to decode them.
-    if (upToPosition > this.#listedUpToPosition) scanner.refreshSegments();
-    this.#listedUpToPosition = Math.max(upToPosition, this.#listedUpToPosition);
+    if (upToPosition > this.#listedUpToPosition) {
+      scanner.refreshSegments();
+      this.#listedUpToPosition = upToPosition;
+    }
     if (scanner.segment === null) scanner.enterNextSegment();
     let visited = 0;
     for (; visited < maxRecords && scanner.position < upToPosition; visited++) {
@@ -99,7 +101,7 @@ function openAtCursor(folder: string, cursor: LogCursor, toleratesDamage: boolea
 
 /**
  * Whether the record at `cursor.position` ends at `cursor.offset`. Compares the CRCs of all records up to the cursor, because a segment of
- * another log may have the same name and size.
+ * another log can have the same file name and the same size.
  *
  * If a record before the cursor is damaged, the CRCs cannot be compared. Then the result is false. With `toleratesDamage`, it is true if a
  * later frame has a sync mark (see log-format.ts).
@@ -120,8 +122,8 @@ function isCursorInSegment(segment: SegmentReader, cursor: LogCursor, toleratesD
 /**
  * Visits the records of a log that this process has opened, in order. The first visited record is the first record of the newest segment
  * that starts before `since`. The last visited record is the last record that was appended before the call. Before the first call of
- * `visit`, waits until the last record is durable. Reads in slices of less than a millisecond, with a pause after each, so that requests that are
- * served meanwhile hardly wait.
+ * `visit`, waits until the last record is durable. Reads in slices of less than a millisecond, with a pause after each, so that requests
+ * that are served meanwhile hardly wait.
  *
  * @throws LogUnavailableError if the log cannot be written at present, LogDamagedError if a record cannot be read
  */

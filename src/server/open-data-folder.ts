@@ -13,10 +13,10 @@ import { type OpenedAudit, openAuditTrail } from './open-audit-trail.ts';
 import { type ServiceOptions, sharedDir } from './service.ts';
 
 /**
- * Creates and locks the data folder, makes it accessible only to its owner, opens the audit log, and loads the secrets. Throws `FolderInUseError` if
- * another process has locked the folder, `ShardCountError` if the folder has more shards than the options, `TestClockMismatchError` if the folder has a test clock and the options do not ask for one, or the other
- * way round, and `DataMissingError` if the ledger, its first segments or entries of the audit log are missing, or if the folder is an
- * incomplete backup.
+ * Creates and locks the data folder, makes it accessible only to its owner, opens the audit log, and loads the secrets. Throws
+ * `FolderInUseError` if another process has locked the folder, `ShardCountError` if the folder has more shards than the options,
+ * `TestClockMismatchError` if the folder has a test clock and the options do not ask for one, or the other way round, and
+ * `DataMissingError` if the ledger, its first segments or entries of the audit log are missing, or if the folder is an incomplete backup.
  */
 export function openDataFolder(options: ServiceOptions, cleanup: CleanupStack): OpenedDataFolder {
   const { dataDir, secretFile, logger } = options;

@@ -47,9 +47,9 @@ interface ListenerDeps {
 type Handlers = Readonly<Record<'public' | 'operations' | 'forwarded', RequestHandler>>;
 
 /**
- * Binds the operations listener, which is a Unix socket in a shard, then the socket of other shards, and then the public listener. Call this function after all other `open` functions. The listeners are closed
- * before all other components, so that pending requests can still use the other components. The listeners reply 503 to every request until
- * `setHandlers` is called.
+ * Binds the operations listener, which is a Unix socket in a shard, then the socket of other shards, and then the public listener. Call
+ * this function after all other `open` functions. The listeners are closed before all other components, so that pending requests can still
+ * use the other components. The listeners reply 503 to every request until `setHandlers` is called.
  */
 export async function openListeners(
   serviceOptions: ServiceOptions,

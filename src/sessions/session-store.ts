@@ -39,7 +39,7 @@ const hashWord = 4;
 
 /**
  * Store of live sessions outside the JavaScript heap, because objects on the heap would slow garbage collection
- * (docs/contributing/decisions/sessions.md). A timer deletes expired sessions, oldest first, because all have the same lifetime. A full
+ * (docs/contributing/decisions/sessions.md). A timer deletes expired sessions, oldest first, because all sessions have the same lifetime. A full
  * store rejects new sessions, and never deletes a live one.
  */
 export class SessionStore {

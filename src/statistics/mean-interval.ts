@@ -43,7 +43,7 @@ export function computeMeanInterval(sums: RevenueSums): { readonly low: number; 
  * Returns null in these cases:
  * - fewer than `bounds.unitsWithRevenueMin` units have revenue, their number is unknown, or the mean is not positive: the approximation is
  *   wrong too often
- * - all units have the same revenue, so that their spread cannot be estimated
+ * - the revenue of all units is equal, so that the variance cannot be estimated
  * - reversals make the mean so small that no limit exists
  */
 export function intervalOfMean({

@@ -99,7 +99,7 @@ function sumUsd<Value>(values: readonly Value[], read: (value: Value) => number)
 /** Answer of `GET /keys/{id}` or `GET /keys`, which is a page or an array of all keys. */
 type KeysAnswer = KeyView | readonly KeyView[] | KeysPage;
 
-/** Merges answers with keys. All shards have the same keys, but only the shard of its account knows the use of a key. */
+/** Merges answers that list API keys. Every shard knows all keys, but only the shard of an account counts the requests of its keys. */
 export function mergeKeys(answers: readonly ShardValue<KeysAnswer>[]): KeysAnswer {
   const [first, ...others] = answers.map(({ value }) => value).filter((value) => value !== null) as [
     KeysAnswer,

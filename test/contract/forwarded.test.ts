@@ -1,6 +1,6 @@
 import { forwardAllRequests } from '../support/running-marketplace.ts';
 
-// The tests in these files also run with two shards. Every request arrives at the shard that does not have the account.
+// Runs the tests of these files with two shards. Each request arrives at the shard that must forward it.
 forwardAllRequests();
 await import('./access.test.ts');
 await import('./analytics.test.ts');

@@ -242,7 +242,7 @@ test('a body that does not fit into the unsent bytes ends the request on both sh
   assert.equal((await ask(connection, post('ab'))).body.toString(), '2');
 });
 
-test('a shard that does not have the account refuses a forwarded request', async (t) => {
+test('a shard refuses a forwarded request of an account of another shard', async (t) => {
   const { open } = await startPair(t, () => assert.fail('handled'), { isOwner: false });
   assert.equal((await ask(await open(), get('/'))).status, 503);
 });

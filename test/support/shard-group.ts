@@ -78,7 +78,7 @@ export class ShardGroup {
         maxSessions: 10_000,
         matcherThreads: 0,
         listen: { engine: this.#engine },
-        // Shards that run have the same URLs, although each of these has a port of its own.
+        // The shards of a supervisor share one port. Each shard of this group has its own port, but must answer with the same URLs.
         urls: {
           public: 'https://api.test',
           click: 'https://go.test',

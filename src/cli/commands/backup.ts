@@ -61,11 +61,12 @@ interface BackupFolders {
 }
 
 /**
- * Copies the data folder with the folders of all shards into another folder. The order of the copies is fixed, because a running server may change files during the copy.
- * The analytics store and the snapshot are copied before the ledger, because a start refuses a store that has more records than the
- * ledger, and uses no snapshot of later records. The archive of old figures is copied after the ledger, because the server deletes ledger
- * records only after it has archived their figures. Keys are copied after the ledger, so that the copied keys include the account of every
- * copied session. Secrets are copied after all data that is signed with the secrets. The audit log and the inventory are copied last.
+ * Copies the data folder with the folders of all shards into another folder. The order of the copies is fixed, because a running server may
+ * change files during the copy. The analytics store and the snapshot are copied before the ledger, because a start refuses a store that has
+ * more records than the ledger, and uses no snapshot of later records. The archive of old figures is copied after the ledger, because the
+ * server deletes ledger records only after it has archived their figures. Keys are copied after the ledger, so that the copied keys include
+ * the account of every copied session. Secrets are copied after all data that is signed with the secrets. The audit log and the inventory
+ * are copied last.
  *
  * Until the copy is complete, a file in the target marks it, and a start refuses it.
  */

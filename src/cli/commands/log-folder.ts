@@ -19,9 +19,9 @@ export function resolveLogFolder(named: string | undefined): string {
 }
 
 /**
- * Runs a function that changes the data folder, while no service or other command can use the folder or that of another shard in it. Throws `CommandLineError` if there
- * is no data folder, `FolderInUseError` if the data folder is in use, `DataMissingError` if it is an incomplete backup, and
- * `TestClockMismatchError` if `SVC_TEST_CLOCK` does not suit the folder.
+ * Runs a function that changes the data folder, while no service or other command can use the folder or that of another shard in it. Throws
+ * `CommandLineError` if there is no data folder, `FolderInUseError` if the data folder is in use, `DataMissingError` if it is an incomplete
+ * backup, and `TestClockMismatchError` if `SVC_TEST_CLOCK` does not suit the folder.
  *
  * @param options without `yes`, the function changes nothing, so a new folder is not marked
  */

@@ -326,8 +326,9 @@ async function reloadCatalogs(service: Service, logger: Logger, stopSignal: Abor
 }
 
 /**
- * Creates a live and a test key of each vertical when the server starts for the first time. On a terminal, prints the keys and an example. If the output is
- * not a terminal, it may be stored (such as a container log), so the keys are written to a file that only the owner of the file can read.
+ * Creates a live and a test key of each vertical when the server starts for the first time. On a terminal, prints the keys and an example.
+ * If the output is not a terminal, it may be stored (such as a container log), so the keys are written to a file that only the owner of the
+ * file can read.
  */
 function createFirstKeys(service: Service, dataDir: string): void {
   const create = (vertical: Vertical, mode: ApiKeyMode): string =>

@@ -21,7 +21,7 @@ let history: DemoHistory;
 let shares = 0;
 
 /**
- * The verticals in which a click confirms its revenue. They are tested here because their histories have the fewest sessions.
+ * Verticals in which a click confirms its revenue. The test uses them because their histories have the smallest number of sessions.
  * `test/console/answers.test.ts` checks a vertical in which lenders confirm revenue, and `make bench-test` checks all verticals.
  */
 const verticals = builtInVerticals.verticals.filter(({ clicksConfirmRevenue }) => clicksConfirmRevenue);

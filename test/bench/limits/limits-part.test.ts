@@ -12,7 +12,7 @@ const scale = { ...quickBenchScale, seconds: 0.1 };
 const measure = (scenarios: readonly LimitScenario[]) =>
   measureLimits(scenarios, { scale, quick: true, folder, progress: silentProgress });
 
-/** Returns a scenario that expects a limit of 130 requests, and whose keys have the limit `keyLimit`. If the two differ, the scenario must fail. */
+/** Returns a scenario that expects a limit of 130 requests. Its keys have the limit `keyLimit`, so the scenario fails unless this is 130. */
 function withLowLimit(scenario: LimitScenario, keyLimit = 130): LimitScenario {
   return { ...scenario, limit: 130, keyLimits: { ...scenario.keyLimits, [scenario.name]: keyLimit } };
 }

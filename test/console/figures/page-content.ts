@@ -121,7 +121,10 @@ export async function openDetails(page: Page): Promise<void> {
   for (const plot of await page.locator('main .plot-table').all()) await plot.locator('table').waitFor();
 }
 
-/** Copies each table and plot of a page as CSV. Returns the copies by caption. A caption can have several copies, because a plot and its table share it. */
+/**
+ * Copies each table and plot of a page as CSV. Returns the copies by caption. A caption can have several copies, because a plot and its
+ * table share it.
+ */
 export function copyAllCsv(page: Page): Promise<Record<string, string[]>> {
   return page.locator('main').evaluate(async (main: DomElement) => {
     const { MutationObserver, navigator } = main.ownerDocument.defaultView;
